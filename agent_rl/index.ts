@@ -31,6 +31,8 @@ export {
   AdvantageRegistry,
   CorrectionRegistry,
   EnvironmentRegistry,
+  GeneratorRegistry,
+  LearnerRegistry,
   LossRegistry,
   type Plugins,
   PolicyRegistry,

@@ -7,6 +7,16 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
   environments: { kind: 'environment', title: 'Environments', place: 'environment: {type: NAME}' },
   policies: { kind: 'policy', title: 'Policies', place: 'policy: {type: NAME}' },
   rewards: { kind: 'reward', title: 'Rewards', place: 'rewards: [{type: NAME}]' },
+  generators: {
+    kind: 'generator',
+    title: 'Generators',
+    place: 'generator: {type: NAME}',
+  },
+  learners: {
+    kind: 'learner',
+    title: 'Learners',
+    place: 'learner: {type: NAME}',
+  },
   rewardManagers: {
     kind: 'reward manager',
     title: 'Reward managers',

@@ -1,11 +1,9 @@
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR } from '../core/services/generator.ts';
-import type { OwnGenerator, Policy } from '../core/plugins/policy.ts';
+import type { Policy } from '../core/plugins/policy.ts';
 import { SANDBOX } from '../core/services/sandbox.ts';
 import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
 import type { ToolShared, ToolSpec } from '../core/plugins/tool.ts';
-import { checkCacheFits } from '../engine-thread/memory-plan.ts';
-import { EngineClient } from '../engine-thread/engine-client.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { AsyncRolloutWorker, RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
 import { ToolRunner } from '../rollout/tools/tool-runner.ts';
@@ -15,13 +13,12 @@ import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
 import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
 import { episodeMaker, episodeSettings, make } from './episode-maker.ts';
-import { engineThreads, openEngine, playing } from './open-engine.ts';
+import { type ModelServices, openModelServices } from './open-model-services.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { runContainer } from './plugins/container.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
 import { needsSandbox, requireAbilities } from './plugins/plugin-needs.ts';
 import type { ResolvedRun } from './resolve-run.ts';
-import { abortableStart } from '../core/stopping/abort.ts';
 
 export interface AgentOptions {
   /** Most episodes at once. */
@@ -34,10 +31,10 @@ export interface AgentOptions {
   signal: AbortSignal;
 }
 
-/** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
+/** Everything that plays episodes: model, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
-  /** Absent when the policy brings a generator of its own. */
-  engine?: EngineClient;
+  /** What samples and learns; absent where another policy plays. */
+  model?: ModelServices;
   policy: Policy;
   sandbox: OpenedSandbox | undefined;
   toolSpecs: readonly ToolSpec[];
@@ -51,9 +48,10 @@ export interface Agent {
 }
 
 /** An agent whose weights can be changed. */
-export type TrainableAgent = Agent & Required<Pick<Agent, 'engine' | 'rewarding'>>;
+export type TrainableAgent = Agent &
+  Required<Pick<Agent, 'rewarding'>> & { model: Required<ModelServices> };
 
-/** Opens the agent of a run that was resolved to be trained: its policy generates with the engine. */
+/** Opens the agent of a run that was resolved to be trained. */
 export const openTrainableAgent = async (
   run: ResolvedRun,
   options: Omit<AgentOptions, 'trains'>,
@@ -100,18 +98,12 @@ async function openParts(
     const tasks = [...run.tasks.train, ...run.tasks.evaluation];
     requireAbilities(sandbox, { tasks, tools: chosen.tools });
   }
-  const generator =
+  const services =
     given === undefined
-      ? opened.add(
-          (await openOwnGenerator(run, { workers, signal })) ??
-            (await openEngine(config, model, {
-              ...playing(config, { trains, rows: workers, loss: chosen.loss }),
-              signal,
-            })),
-        )
+      ? await openModelServices(run, { workers, trains, signal }, opened)
       : undefined;
   const container = runContainer([
-    ...(generator === undefined ? [] : [[GENERATOR, generator] as const]),
+    ...(services === undefined ? [] : [[GENERATOR, services.generator] as const]),
     [LANGUAGE_MODEL, model.text],
     ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
     ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
@@ -124,7 +116,7 @@ async function openParts(
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
   return {
-    ...(generator instanceof EngineClient && { engine: generator }),
+    ...(services && { model: services }),
     policy,
     sandbox,
     toolSpecs,
@@ -153,21 +145,4 @@ async function openShared<Shared extends ToolShared>(
     if (one !== undefined) shared.set(name, opened.add(one));
   }
   return shared;
-}
-
-async function openOwnGenerator(
-  { config, chosen: { policy }, model }: ResolvedRun,
-  { workers, signal }: Pick<AgentOptions, 'workers' | 'signal'>,
-): Promise<OwnGenerator | undefined> {
-  const open = policy.entry.spec.openGenerator;
-  if (open === undefined) return undefined;
-  const { maxContextTokens } = config.policy;
-  checkCacheFits(model.description, { workers, maxContextTokens });
-  const opening = open(policy.settings, {
-    modelFolder: model.folder,
-    device: config.run.device,
-    threads: engineThreads(config),
-    maxContextTokens,
-  });
-  return abortableStart(opening, signal, (late) => late.close());
 }

@@ -23,13 +23,14 @@ export interface EngineRequest
 export const engineThreads = ({ run }: Config): number =>
   run.engineThreads ?? availableParallelism();
 
-/** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
+/** The engine thread that a config asks for, on its device or another. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
 export function openEngine(
   config: Config,
   model: ResolvedModel,
   { signal, ...request }: EngineRequest,
+  device = config.run.device,
 ): Promise<EngineClient> {
-  const opening = EngineClient.open(engineOptions(config, model, request));
+  const opening = EngineClient.open({ ...engineOptions(config, model, request), device });
   return abortableStart(opening, signal, (late) => late.close());
 }
 
@@ -56,25 +57,34 @@ export function engineOptions(
   };
 }
 
-/** What episodes ask of an engine, and training by reinforcement learning besides. */
-export function playing(
-  config: Config,
-  { trains, rows, loss }: { trains: boolean; rows: number; loss: ChosenPlugins['loss'] },
-) {
-  const { maxContextTokens } = config.policy;
-  return { rows, maxContextTokens, ...(trains && rlTraining(config, loss)) };
+/** What a number of episodes at once ask of an engine. */
+export const sampling = ({ policy }: Config, rows: number) => ({
+  rows,
+  maxContextTokens: policy.maxContextTokens,
+});
+
+/** What training by reinforcement learning asks of an engine. */
+export function learning(config: Config, loss: ChosenPlugins['loss']) {
+  const { reference, ...training } = trainingLoss(config, loss);
+  return { reference, training };
 }
 
-function rlTraining({ algorithm, rollout, policy }: Config, chosen: ChosenPlugins['loss']) {
+/** What reinforcement learning minimises, and on what. */
+export function trainingLoss(
+  { algorithm, rollout, policy }: Config,
+  chosen: ChosenPlugins['loss'],
+): { loss: LossSpec; longestTokens: number; reference: boolean } {
   const { kl, entropyBonus } = algorithm;
   const { temperature } = policy.sampling;
-  const loss: LossSpec = {
-    name: 'policy',
-    ...lossPart(chosen),
-    kl,
-    ...(entropyBonus !== 0 && { entropyBonus }),
-    temperature,
+  return {
+    loss: {
+      name: 'policy',
+      ...lossPart(chosen),
+      kl,
+      ...(entropyBonus !== 0 && { entropyBonus }),
+      temperature,
+    },
+    longestTokens: Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens),
+    reference: kl.kind !== 'none',
   };
-  const longestTokens = Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens);
-  return { reference: kl.kind !== 'none', training: { longestTokens, loss } };
 }

@@ -104,11 +104,17 @@ function fromCheckpoint(config: Config, folder: string) {
   return { folder, config: { ...config, model: { ...model, adapters: [] } } };
 }
 
-/** @throws AgentRlError `CONFIG_INVALID`, with the place of `policy.type`, for a policy that cannot be trained */
+/** @throws AgentRlError `CONFIG_INVALID`, with its place, for a policy or a generator that cannot be trained */
 export function requireTrainablePolicy(
   { places }: LoadedConfig,
-  { policy }: Pick<ChosenPlugins, 'policy'>,
+  { policy, generator }: Pick<ChosenPlugins, 'policy' | 'generator'>,
 ): void {
+  const { spec } = generator.entry;
+  if (spec.fixedWeights === true) {
+    const text = `generator ${spec.name} has weights that cannot be changed. It is for agent-rl eval and chat: train with another generator, such as engine.`;
+    const { value: location } = placeOf(places, '/generator/type');
+    throw configInvalid([{ location, path: 'generator.type', text }]);
+  }
   const { name, openGenerator } = policy.entry.spec;
   if (openGenerator === undefined) return;
   const text = `policy ${name} brings its own generator, whose weights cannot be trained here. It is for agent-rl eval and chat: train with another policy, such as huggingface.`;
@@ -140,6 +146,8 @@ const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlu
   policy: absolute(chosen.policy),
   tools: chosen.tools.map(absolute),
   rewards: judged ? chosen.rewards.map(absolute) : [],
+  generator: absolute(chosen.generator),
+  learner: absolute(chosen.learner),
   rewardManager: absolute(chosen.rewardManager),
   trackers: chosen.trackers.map(absolute),
 });
@@ -170,6 +178,8 @@ function withAbsoluteConfig(
     policy: absoluteBlock(config.policy, chosen.policy),
     tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
     rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),
+    generator: absoluteBlock(config.generator, chosen.generator),
+    learner: absoluteBlock(config.learner, chosen.learner),
     rewardManager: absoluteBlock(config.rewardManager, chosen.rewardManager),
     trackers: config.trackers.map((block, index) => absoluteBlock(block, chosen.trackers[index])),
   };

@@ -8,6 +8,8 @@ import { ModelBlock } from './blocks/model-block.ts';
 import {
   EnvironmentBlock,
   EnvironmentsBlock,
+  GeneratorBlock,
+  LearnerBlock,
   PluginsBlock,
   RewardManagerBlock,
   RewardsBlock,
@@ -24,6 +26,8 @@ export const ConfigSchema = Type.Object(
     run: RunBlock,
     model: ModelBlock,
     policy: PolicyBlock,
+    generator: GeneratorBlock,
+    learner: LearnerBlock,
     tools: ToolsBlock,
     environment: Type.Optional(EnvironmentBlock),
     environments: Type.Optional(EnvironmentsBlock),

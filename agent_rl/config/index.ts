@@ -24,6 +24,8 @@ export {
   EnvironmentBlock,
   EnvironmentsBlock,
   partBlock,
+  GeneratorBlock,
+  LearnerBlock,
   RewardManagerBlock,
   RewardsBlock,
   ToolsBlock,

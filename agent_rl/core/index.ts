@@ -7,12 +7,15 @@ export * from './tasks/answer-match.ts';
 export * from './plugins/class.ts';
 export * from './tasks/code-task.ts';
 export { defineTool, type FunctionTool, type ToolPlugin } from './plugins/define-tool.ts';
+export * from './services/batch.ts';
 export * from './plugins/environment.ts';
 export * from './error-catalogue.ts';
 export * from './errors.ts';
 export { type Failure, TransientError } from './failure.ts';
 export { type Given, type Needed } from './plugins/given.ts';
 export * from './services/generator.ts';
+export * from './plugins/model/generator.ts';
+export * from './plugins/model/learner.ts';
 export * from './keyed-rng.ts';
 export * from './services/learner.ts';
 export * from './message.ts';
@@ -28,6 +31,8 @@ export * from './tasks/question-task.ts';
 export * from './tasks/search-task.ts';
 export * from './services/search.ts';
 export * from './tasks/task.ts';
+export * from './services/weights.ts';
+export { WeightBus, type WeightBusParts } from './services/weight-bus.ts';
 export type {
   InputOf,
   InputSchema,

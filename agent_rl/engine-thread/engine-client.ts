@@ -1,5 +1,5 @@
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { Generation, GenerationRequest, Generator } from '../core/services/generator.ts';
+import type { Generator } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { RpcClient } from '../threads/rpc.ts';
@@ -7,17 +7,22 @@ import { moduleBeside } from '../threads/thread.ts';
 import { memorySettings, type EngineInfo, type EngineServiceOptions } from './engine-options.ts';
 import type { EngineMethods } from './engine-worker.ts';
 
+type EngineThread = RpcClient<EngineMethods>;
+
 /**
- * The engine thread seen from the main thread: a `Learner` and a `Generator`.
+ * The engine thread seen from the main thread: a `Learner` and a `Generator`, which share its weights. They end with it.
  *
  * Running a program blocks its thread, so it has one of its own while environments, tools and input and output
  * stay here.
  */
-export class EngineClient implements Learner, Generator {
-  private constructor(
-    private readonly thread: RpcClient<EngineMethods>,
-    readonly maxContextTokens: number,
-  ) {}
+export class EngineClient {
+  readonly generator: Required<Generator>;
+  readonly learner: Learner;
+
+  private constructor(private readonly thread: EngineThread) {
+    this.generator = generatorOf(thread);
+    this.learner = learnerOf(thread);
+  }
 
   /** @throws AgentRlError of whatever kept the engine or the model from opening. */
   static async open(options: EngineServiceOptions): Promise<EngineClient> {
@@ -33,39 +38,7 @@ export class EngineClient implements Learner, Generator {
           { cause },
         ),
     });
-    return new EngineClient(thread, await thread.call('maxContextTokens', []));
-  }
-
-  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    return this.thread.call('generate', [request], signal);
-  }
-
-  release(episode: string): void {
-    this.thread.release(episode);
-  }
-
-  forward(...args: Parameters<Learner['forward']>) {
-    return this.thread.call('forward', args);
-  }
-
-  forwardBackward(...args: Parameters<Learner['forwardBackward']>) {
-    return this.thread.call('forwardBackward', args);
-  }
-
-  optimStep(...args: Parameters<Learner['optimStep']>) {
-    return this.thread.call('optimStep', args);
-  }
-
-  saveState(folder: string) {
-    return this.thread.call('saveState', [folder]);
-  }
-
-  loadState(folder: string) {
-    return this.thread.call('loadState', [folder]);
-  }
-
-  publishWeights() {
-    return this.thread.call('publishWeights', []);
+    return new EngineClient(thread);
   }
 
   info(): Promise<EngineInfo> {
@@ -76,3 +49,24 @@ export class EngineClient implements Learner, Generator {
     return this.thread.close();
   }
 }
+
+const generatorOf = (thread: EngineThread): Required<Generator> => ({
+  describe: () => thread.call('describeGenerator', []),
+  generate: (request, signal) => thread.call('generate', [request], signal),
+  release: (episode) => thread.release(episode),
+  use: (weights, signal) => thread.call('use', [weights], signal),
+  totals: async () => (await thread.call('info', [])).totals,
+  close: async () => undefined,
+});
+
+const learnerOf = (thread: EngineThread): Learner => ({
+  describe: () => thread.call('describeLearner', []),
+  forward: (...args) => thread.call('forward', args),
+  forwardBackward: (...args) => thread.call('forwardBackward', args),
+  discardGradients: () => thread.call('discardGradients', []),
+  optimStep: (...args) => thread.call('optimStep', args),
+  saveState: (...args) => thread.call('saveState', args),
+  loadState: (...args) => thread.call('loadState', args),
+  exportWeights: (...args) => thread.call('exportWeights', args),
+  close: async () => undefined,
+});

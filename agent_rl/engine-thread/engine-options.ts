@@ -29,6 +29,11 @@ export interface EngineServiceOptions {
   hooks?: readonly ModuleHooks[];
   /** Keep a frozen copy of the weights as reference of KL terms. */
   reference: boolean;
+  /**
+   * Versions of the weights that are kept for the generator beside those being trained; 0, the default, where nothing is
+   * sampled while the learner works.
+   */
+  published?: number;
   /** What will be trained on; absent where nothing will be. */
   training?: { longestTokens: number; loss: LossSpec } | undefined;
 }

@@ -1,12 +1,19 @@
+import { threadId } from 'node:worker_threads';
+
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Generation, GenerationRequest } from '../core/services/generator.ts';
+import type { Generation, GenerationRequest, GeneratorInfo } from '../core/services/generator.ts';
+import type { LearnerInfo } from '../core/services/learner.ts';
+import type { WeightRef } from '../core/services/weights.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
+import { readTrained } from '../learner/learner-state.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
 import { noRecompute } from '../learner/train-program.ts';
-import { countParameters } from '../../model/adapters/adapter.ts';
+import { countParameters, trainedSpecs } from '../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
+import type { Weights } from '../../model/config/parameters.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
 import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
 import {
@@ -15,20 +22,33 @@ import {
   type EngineServiceOptions,
   type ModelFacts,
 } from './engine-options.ts';
+import { PublishedWeights } from './published-weights.ts';
+
+interface EngineParts {
+  engine: Engine;
+  config: ModelConfig;
+  parameters: Weights;
+  learner: LocalLearner;
+  generator: LocalGenerator;
+  published: PublishedWeights;
+  facts: ModelFacts;
+}
+
+/** Two engines of one process have different ones. */
+const engineName = `engine ${threadId}`;
 
 /**
- * What lives in the engine thread: one engine, one copy of the weights, the learner and the generator on them.
+ * What lives in the engine thread: one engine, one copy of the weights that is trained, the published versions, the
+ * learner and the generator.
  *
- * The weights are shared and updated in place, so after an optimiser step nothing is generated until they were
- * published: no turn can be drawn from weights that carry no version.
+ * Without copies of its own the generator draws from the weights that are trained. Then nothing is sampled after they
+ * changed until they were published: no turn can be drawn from weights that carry no version.
  */
 export class EngineService {
-  private constructor(
-    private readonly engine: Engine,
-    readonly learner: LocalLearner,
-    readonly generator: LocalGenerator,
-    private readonly facts: ModelFacts,
-  ) {}
+  /** Changes of the weights when the generator took them; absent where it has weights of its own. */
+  #taken: number | undefined = 0;
+
+  private constructor(private readonly parts: EngineParts) {}
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
     const request: ModelRequest = { ...options, folder: options.modelFolder };
@@ -36,12 +56,14 @@ export class EngineService {
     const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
-    const { training } = options;
+    const { training, published: copies = 0 } = options;
     const needs: MemoryRequest = {
       rows,
       maxContextTokens,
       memory,
-      ...(training && { training: { ...training, microBatchTokens, reference } }),
+      ...(training && {
+        training: { ...training, microBatchTokens, reference, published: copies },
+      }),
     };
     const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which is not known here.
@@ -53,28 +75,72 @@ export class EngineService {
     await generator.setWeights(parameters, 0);
     // The last adapter is trained where no new one is.
     const under = options.newAdapter === undefined ? layers.adapters.slice(0, -1) : layers.adapters;
+    const published = new PublishedWeights(
+      copies,
+      trainedSpecs(config).map(({ name }) => name),
+    );
     const learner = new LocalLearner(engine, config, parameters, {
       microBatchTokens,
       memory,
       adapter: { seed: options.seed, baseModel: layers.base, under },
-      publish: (weights, version) => generator.setWeights(weights, version),
+      publish: (weights, version) => {
+        published.add(weights, version);
+        return { version, kind: 'memory', location: engineName };
+      },
     });
     if (reference) learner.freezeReference();
-    return new EngineService(engine, learner, generator, { ...countParameters(config), plan });
+    const facts = { ...countParameters(config), plan };
+    return new EngineService({ engine, config, parameters, learner, generator, published, facts });
+  }
+
+  get learner(): LocalLearner {
+    return this.parts.learner;
+  }
+
+  get generator(): LocalGenerator {
+    return this.parts.generator;
+  }
+
+  async describeLearner(): Promise<LearnerInfo> {
+    return { ...(await this.learner.describe()), engine: engineName };
+  }
+
+  async describeGenerator(): Promise<GeneratorInfo> {
+    return {
+      maxContextTokens: this.generator.maxContextTokens,
+      reproducible: true,
+      name: `engine on ${this.parts.engine.device}`,
+      takes: ['memory', 'folder'],
+      engine: engineName,
+    };
   }
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    if (this.learner.published) return this.generator.generate(request, signal);
+    if (this.#taken === undefined || this.#taken === this.learner.changes)
+      return this.generator.generate(request, signal);
     throw new AgentRlError(
       'GENERATION_FAILED',
-      'The weights changed and were not published. Call publishWeights before sampling.',
+      'The weights changed and were not published. Publish them before sampling.',
     );
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` while tokens are drawn, and for a version that is not held */
+  async use({ kind, version, location }: WeightRef): Promise<void> {
+    const { config, parameters, published } = this.parts;
+    if (kind === 'memory') {
+      await this.generator.setWeights(published.get(version), version);
+      this.#taken = published.copies === 0 ? this.learner.changes : undefined;
+      return;
+    }
+    const read = await readTrained(location, config);
+    await this.generator.setWeights(new Map([...parameters, ...read]), version);
+    this.#taken = undefined;
   }
 
   info(): EngineInfo {
     return {
-      device: this.engine.device,
-      ...this.facts,
+      device: this.parts.engine.device,
+      ...this.parts.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,
     };
@@ -82,6 +148,6 @@ export class EngineService {
 
   async close(): Promise<void> {
     await this.learner.close();
-    await this.engine.close();
+    await this.parts.engine.close();
   }
 }

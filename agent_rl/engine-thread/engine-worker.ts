@@ -2,6 +2,7 @@ import { register } from 'node:module';
 
 import type { GenerationRequest } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
+import type { WeightRef } from '../core/services/weights.ts';
 import { serveRpc } from '../threads/rpc.ts';
 import type { EngineServiceOptions } from './engine-options.ts';
 import { EngineService } from './engine-service.ts';
@@ -17,16 +18,19 @@ type Args<Name extends keyof Learner> = Parameters<Learner[Name]>;
 const methodsOf = (service: EngineService) => {
   const { generator, learner } = service;
   return {
-    maxContextTokens: () => generator.maxContextTokens,
+    describeGenerator: () => service.describeGenerator(),
+    describeLearner: () => service.describeLearner(),
     generate: ([request]: [GenerationRequest], signal: AbortSignal) =>
       service.generate(request, signal),
     release: ([episode]: [string]) => generator.release(episode),
+    use: ([weights]: [WeightRef]) => service.use(weights),
     forward: (args: Args<'forward'>) => learner.forward(...args),
     forwardBackward: (args: Args<'forwardBackward'>) => learner.forwardBackward(...args),
+    discardGradients: () => learner.discardGradients(),
     optimStep: (args: Args<'optimStep'>) => learner.optimStep(...args),
     saveState: (args: Args<'saveState'>) => learner.saveState(...args),
     loadState: (args: Args<'loadState'>) => learner.loadState(...args),
-    publishWeights: () => learner.publishWeights(),
+    exportWeights: (args: Args<'exportWeights'>) => learner.exportWeights(...args),
     info: () => service.info(),
     close: () => service.close(),
   };

@@ -28,12 +28,14 @@ export interface MemoryRequest {
     longestTokens: number;
     loss: LossSpec;
     reference: boolean;
+    /** Versions kept for the generator; none by default. */
+    published?: number;
   };
 }
 
 /** Bytes an engine will hold at its peak. */
 export interface MemoryPlan {
-  /** Of the model and its adapters; the frozen reference too where it is a copy. */
+  /** Of the model and its adapters; the frozen reference too where it is a copy, and published versions. */
   weights: number;
   /** Gradients and moments of what is trained. */
   optimizer: number;
@@ -82,7 +84,10 @@ export async function memoryPlan(
 ): Promise<MemoryPlan> {
   const { rows, maxContextTokens, training } = request;
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
-  const weights = bytesOf(allSpecs(config)) * (copied ? 2 : 1);
+  const { published = 0 } = training ?? {};
+  // One more while a new version takes the place of one that is drawn from.
+  const versions = (published === 0 ? 0 : published + 1) * bytesOf(trainedSpecs(config));
+  const weights = bytesOf(allSpecs(config)) * (copied ? 2 : 1) + versions;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
   const cache = cacheBytes(config, { workers: rows, maxContextTokens });
   const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
@@ -211,6 +216,14 @@ export function checkPlanFits(
     `This run would need about ${mebibytes(plan.total)}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
       `What helps, the largest first: ${advice.join('; ')}.`,
   );
+}
+
+/** What several engines hold together. */
+export function sumOfPlans(plans: readonly MemoryPlan[]): MemoryPlan {
+  const whole = { weights: 0, optimizer: 0, cache: 0, activations: 0, runtime: 0, total: 0 };
+  for (const plan of plans)
+    for (const name of Object.keys(whole) as (keyof MemoryPlan)[]) whole[name] += plan[name];
+  return whole;
 }
 
 /** The parts of a plan. */

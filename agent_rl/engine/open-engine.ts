@@ -6,7 +6,7 @@ import type { OnnxEngineOptions } from './onnx-engine.ts';
 import { rmsNorm, tf } from './ops.ts';
 
 export interface EngineOptions {
-  /** `cpu`, `cuda`, `cuda:n` (the n-th CUDA device), `webgpu` or `tensorflow`. */
+  /** `cpu`, `cuda`, `cuda:n` (the n-th CUDA device), `webgpu`, `tensorflow`, or `eager` for plain JavaScript. */
   device: string;
   /** Threads of one matrix product on the CPU. */
   threads: number;
@@ -34,6 +34,7 @@ export async function openEngine({
   if (device === 'tensorflow') {
     return EagerEngine.open('tensorflow');
   }
+  if (device === 'eager') return EagerEngine.open('cpu');
   if (!/^(?:cpu|webgpu|cuda(?::\d+)?)$/.test(device)) {
     throw new AgentRlError(
       'CONFIG_INVALID',

@@ -3,7 +3,7 @@ import {
   type Generation,
   type GenerationRequest,
   type GenerationTotals,
-  type Generator,
+  type Sampler,
   truncates,
 } from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
@@ -44,7 +44,7 @@ const prefixesKept = 64;
  * steps, or by chunks that have the bits of steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
  * same bits whatever shares the batch.
  */
-export class LocalGenerator implements Generator {
+export class LocalGenerator implements Sampler {
   readonly maxContextTokens: number;
   readonly #cache: KvCache;
   readonly #mask: Float32Array; // [rows, capacity + 1] in use: 0 where a row may look, a large negative elsewhere

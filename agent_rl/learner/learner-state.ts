@@ -38,9 +38,7 @@ export async function writeLearnerState(
   config: ModelConfig,
   { parameters, optimizer, adapted }: LearnerState,
 ): Promise<void> {
-  await (adapted === undefined
-    ? saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' })
-    : writeAdapter(folder, config, { ...adapted, parameters }));
+  await writeTrained(folder, config, { parameters, adapted });
   const tensors = new Map<string, TensorToWrite>();
   for (const moment of moments) {
     for (const { name, shape } of trainedSpecs(config)) {
@@ -54,7 +52,18 @@ export async function writeLearnerState(
   await writeSafetensors(join(folder, optimizerFile), tensors);
 }
 
-async function storedWeights(folder: string, config: ModelConfig): Promise<Parameters> {
+/** Writes what is trained: the model as a Hugging Face folder, or its adapter as PEFT's. */
+export const writeTrained = (
+  folder: string,
+  config: ModelConfig,
+  { parameters, adapted }: Omit<LearnerState, 'optimizer'>,
+): Promise<void> =>
+  adapted === undefined
+    ? saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' })
+    : writeAdapter(folder, config, { ...adapted, parameters });
+
+/** What `writeTrained` wrote. @throws AgentRlError `CHECKPOINT_INVALID` when it is of another model */
+export async function readTrained(folder: string, config: ModelConfig): Promise<Parameters> {
   const adapter = trainedAdapter(config);
   if (adapter !== undefined) return readAdapterWeights(folder, config, adapter);
   const stored = await loadModel(folder);
@@ -73,8 +82,7 @@ export async function readLearnerState(
   config: ModelConfig,
   { parameters, optimizer }: Omit<LearnerState, 'adapted'>,
 ): Promise<void> {
-  for (const [name, values] of await storedWeights(folder, config))
-    parameters.get(name)?.set(values);
+  for (const [name, values] of await readTrained(folder, config)) parameters.get(name)?.set(values);
   const file = await SafetensorsFile.open(join(folder, optimizerFile));
   try {
     const entries = new Map(file.entries.map((entry) => [entry.name, entry]));

@@ -4,21 +4,24 @@ import { findLoss } from '../algorithms/losses/find-loss.ts';
 import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
+import { type Batch, requireSchema, type TrainDatum } from '../core/services/batch.ts';
 import type {
   ForwardOptions,
   Learner,
+  LearnerInfo,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
-  TrainDatum,
 } from '../core/services/learner.ts';
+import type { WeightRef, WeightTarget } from '../core/services/weights.ts';
 import type { Engine, TensorData, TensorSpec } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
 import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
+  countParameters,
   requireTrainable,
   trainedAdapter,
   trainedSpecs,
@@ -28,7 +31,7 @@ import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
-import { readLearnerState, writeLearnerState } from './learner-state.ts';
+import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
   byDatum,
   dropoutFactors,
@@ -64,8 +67,8 @@ export interface LocalLearnerOptions {
     /** Keys what dropout drops. */
     seed: number;
   };
-  /** Hands the current weights to whatever generates with them. */
-  publish: (parameters: Weights, version: number) => Promise<void>;
+  /** Keeps weights for the generators that share this memory; without it they are published as files alone. */
+  publish?: (weights: Weights, version: number) => WeightRef;
 }
 
 const programsKept = 24;
@@ -89,7 +92,7 @@ export class LocalLearner implements Learner {
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
   #reference: Reference | undefined;
-  #published = true;
+  #changes = 0;
 
   constructor(
     private readonly engine: Engine,
@@ -136,18 +139,29 @@ export class LocalLearner implements Learner {
     return result;
   }
 
-  async forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics> {
+  async describe(): Promise<LearnerInfo> {
+    return {
+      name: `engine on ${this.engine.device}`,
+      ...countParameters(this.config),
+      publishes: this.options.publish === undefined ? ['folder'] : ['memory', 'folder'],
+    };
+  }
+
+  async forwardBackward(batch: Batch, loss: LossSpec): Promise<LossMetrics> {
+    requireSchema(batch);
     requireTrainable(this.config);
+    const { data } = batch;
     const logProbs: Float32Array[] = data.map(({ tokens }) => new Float32Array(tokens.length));
     const sums: Record<string, number> = {};
     let total = 0;
     const perSequence = loss.name === 'policy' && (await findLoss(loss)).spec.perSequence === true;
-    for (const indices of this.#pack(data)) {
+    const microBatches = this.#pack(data);
+    for (const indices of microBatches) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const batch = trainBatch(part, this.options.microBatchTokens);
-      if (batch.origins.length === 0) continue;
-      const dropout = this.#dropout(batch, part);
-      const { shape } = batch;
+      const packed = trainBatch(part, this.options.microBatchTokens);
+      if (packed.origins.length === 0) continue;
+      const dropout = this.#dropout(packed, part);
+      const { shape } = packed;
       const program = await this.#programs.get(
         `train ${shapeKey(shape)} ${JSON.stringify(loss)}`,
         () => compileTrainProgram(this.engine, this.config, { shape, loss, memory: this.#memory }),
@@ -155,16 +169,16 @@ export class LocalLearner implements Learner {
       const outputs = await program.run({
         ...this.#feeds,
         ...dropout,
-        ...this.#inputs(batch),
-        ...pick(batch, lossInputs(loss)),
-        ...(perSequence && { [membershipInput]: membershipOf(batch) }),
+        ...this.#inputs(packed),
+        ...pick(packed, lossInputs(loss)),
+        ...(perSequence && { [membershipInput]: membershipOf(packed) }),
       });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
       const computed =
         Object.keys(dropout).length === 0
           ? (outputs['logProbs'] as Float32Array)
-          : await this.#score(batch, loss.name === 'policy' ? loss.temperature : 1, 'policy');
-      for (const [i, values] of byDatum(computed, batch, part).entries()) {
+          : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, 'policy');
+      for (const [i, values] of byDatum(computed, packed, part).entries()) {
         logProbs[indices[i] as number] = values;
       }
       total += outputs['loss']?.[0] ?? Number.NaN;
@@ -177,16 +191,20 @@ export class LocalLearner implements Learner {
         }
       }
     }
-    return { loss: total, sums, logProbs };
+    return { loss: total, sums, logProbs, microBatches: microBatches.length };
   }
 
-  /** Whether the current weights are those that were published last, or those it began with. */
-  get published(): boolean {
-    return this.#published;
+  async discardGradients(): Promise<void> {
+    this.#optimizer.clearGradients();
+  }
+
+  /** How often its weights have changed. */
+  get changes(): number {
+    return this.#changes;
   }
 
   async optimStep(options: OptimStepOptions): Promise<OptimStepMetrics> {
-    this.#published = false;
+    this.#changes += 1;
     return this.#optimizer.step(options);
   }
 
@@ -209,17 +227,28 @@ export class LocalLearner implements Learner {
 
   /** @throws AgentRlError `CHECKPOINT_INVALID`, `MODEL_INVALID` when the folder does not fit this model. */
   async loadState(folder: string): Promise<void> {
-    this.#published = false;
+    this.#changes += 1;
     const [parameters, optimizer] = [this.#trained, this.#optimizer];
     await readLearnerState(folder, this.config, { parameters, optimizer });
   }
 
-  async publishWeights(): Promise<number> {
+  /** @throws AgentRlError `CONFIG_INVALID` where nothing shares its memory and `memory` is asked for */
+  async exportWeights(target: WeightTarget): Promise<WeightRef> {
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
-    await this.options.publish(new Map(Object.entries(this.#feeds)), version);
-    this.#published = true;
-    return version;
+    if (target.kind === 'folder') {
+      const { folder } = target;
+      await mkdir(folder, { recursive: true });
+      const [parameters, adapted] = [this.#trained, this.#adapted];
+      await writeTrained(folder, this.config, { parameters, adapted });
+      return { version, kind: 'folder', location: folder };
+    }
+    const { publish } = this.options;
+    if (publish !== undefined) return publish(new Map(Object.entries(this.#feeds)), version);
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      'No generator shares the memory of this learner. Publish its weights as files.',
+    );
   }
 
   async close(): Promise<void> {

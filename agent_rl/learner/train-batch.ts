@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import { philox4x32, type KeyedRng } from '../core/keyed-rng.ts';
-import type { TrainDatum } from '../core/services/learner.ts';
+import type { TrainDatum } from '../core/services/batch.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import { largest } from '../core/long-lists.ts';
 

@@ -40,8 +40,14 @@ export class MiniMindPolicy extends HuggingFacePolicy {}
       },
     ),
   }),
-  openGenerator: (settings, host) =>
-    openInThread({ ...host, dtype: settings['dtype'] as TransformersJsOptions['dtype'] }),
+  openGenerator: (settings, { modelFolder, device, threads, maxContextTokens }) =>
+    openInThread({
+      modelFolder,
+      device,
+      threads,
+      maxContextTokens,
+      dtype: settings['dtype'] as TransformersJsOptions['dtype'],
+    }),
 })
 @injectFromBase()
 export class TransformersJsPolicy extends LanguageModelPolicy {}

@@ -1,7 +1,7 @@
 import { inject } from 'inversify';
 import { Type } from 'typebox';
 
-import { GENERATOR, type Generator } from '../core/services/generator.ts';
+import { GENERATOR, type Sampler } from '../core/services/generator.ts';
 import type { AssistantMessage, Message } from '../core/message.ts';
 import type { ActOptions, Policy, PolicyTurn } from '../core/plugins/policy.ts';
 import { SETTINGS, type ToolSpec } from '../core/plugins/tool.ts';
@@ -42,7 +42,7 @@ export const languageModelPolicySettings = Type.Object({
  */
 export class LanguageModelPolicy implements Policy {
   readonly #model: LanguageModel;
-  readonly #generator: Generator;
+  readonly #generator: Sampler;
   readonly #format: ToolCallFormat;
   readonly #render: RenderOptions;
   /** The template itself writes calls of given turns in the run's format. */
@@ -58,7 +58,7 @@ export class LanguageModelPolicy implements Policy {
   /** @throws AgentRlError `TOKENIZER_INVALID` when the model's template cannot be continued token by token. */
   constructor(
     @inject(LANGUAGE_MODEL) model: LanguageModel,
-    @inject(GENERATOR) generator: Generator,
+    @inject(GENERATOR) generator: Sampler,
     @inject(SETTINGS)
     { thinking, templateDate = defaultTemplateDate }: LanguageModelPolicySettings,
     @inject(TOOL_CALL_FORMAT) format: ToolCallFormat,

@@ -9,7 +9,8 @@ export interface RunUsage {
   cpuSeconds: number;
   /** The highest of any session. */
   memory: PeakMemory;
-  generation: GenerationTotals;
+  /** Null when the generator does not count. */
+  generation: GenerationTotals | null;
   /** Null when no sandbox was started. */
   sandbox: SandboxCounts | null;
 }
@@ -25,13 +26,16 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
       peakRssBytes: Math.max(earlier.memory.peakRssBytes, session.memory.peakRssBytes),
       scope: earlier.memory.scope === session.memory.scope ? session.memory.scope : 'own-process',
     },
-    generation: sum(earlier.generation, session.generation),
-    sandbox:
-      earlier.sandbox === null || session.sandbox === null
-        ? (earlier.sandbox ?? session.sandbox)
-        : sum(earlier.sandbox, session.sandbox),
+    generation: sumOfCounted(earlier.generation, session.generation),
+    sandbox: sumOfCounted(earlier.sandbox, session.sandbox),
   };
 }
+
+/** Of what was counted in both, or in the one session where it was. */
+const sumOfCounted = <Totals extends { readonly [Name in keyof Totals]: number }>(
+  a: Totals | null,
+  b: Totals | null,
+): Totals | null => (a === null || b === null ? (a ?? b) : sum(a, b));
 
 const sum = <Totals extends { readonly [Name in keyof Totals]: number }>(
   a: Totals,

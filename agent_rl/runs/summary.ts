@@ -67,7 +67,7 @@ export function summaryOf(
     checkpoint: facts.checkpoint,
     machines: facts.machines,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
-    decodeTokensPerSecond: rate(generation.sampledTokens, generation.totalS),
+    decodeTokensPerSecond: generation && rate(generation.sampledTokens, generation.totalS),
     generation,
     maxAbsLogProbGap: compared ? totals.maxAbsLogProbGap : null,
     meanAbsLogProbGap: compared ? totals.sumAbsLogProbGap / totals.parityTokens : null,

@@ -1,6 +1,6 @@
 import { sum } from '../algorithms/statistics.ts';
 import { tokenWeights } from '../algorithms/token-weights.ts';
-import type { TrainDatum } from '../core/services/learner.ts';
+import type { TrainDatum } from '../core/services/batch.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/ledger.ts';

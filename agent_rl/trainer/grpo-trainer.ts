@@ -2,6 +2,7 @@ import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Learner } from '../core/services/learner.ts';
+import type { WeightPublisher } from '../core/services/weights.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
@@ -37,6 +38,8 @@ import { type StepsTaken, takeSteps } from './take-steps.ts';
 
 export interface GrpoTrainerParts {
   learner: Learner;
+  /** Hands the learner's weights to what the rollouts sample with. */
+  weights: WeightPublisher;
   rollouts: Rollouts;
   tasks: TaskSource;
   evalTasks: readonly Task[];
@@ -47,8 +50,6 @@ export interface GrpoTrainerParts {
   /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
   rewarding?: GroupRewarding;
   observer?: TrainerObserver;
-  /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
-  paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
 type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
@@ -154,7 +155,7 @@ export class GRPOTrainer {
 
   async #train(signal: AbortSignal): Promise<TrainingResult> {
     const { train, eval: evaluation, checkpoint } = this.#options;
-    await this.#parts.learner.publishWeights();
+    await this.#parts.weights.publish();
     const before = evaluation.before ? await this.#baseline(signal) : undefined;
     await this.#catchUp(signal);
     while (this.#state.iteration < train.iterations && !signal.aborted) {
@@ -193,7 +194,7 @@ export class GRPOTrainer {
 
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
-    const { learner, rollouts, rewarding, tasks } = this.#parts;
+    const { weights, rollouts, rewarding, tasks } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const watch = new Stopwatch(['collect', 'update', 'publish']);
@@ -220,7 +221,7 @@ export class GRPOTrainer {
     const training = buildData(collection, algorithm, rollout);
     const ledger = keepLedger(training.uses, training.trainedTokens);
     const { epochs, correction } = await watch.time('update', () => this.#update(training.updates));
-    if (epochs.length > 0) await watch.time('publish', () => learner.publishWeights());
+    if (epochs.length > 0) await watch.time('publish', () => weights.publish());
 
     const report: IterationReport = {
       collection,
@@ -299,12 +300,11 @@ export class GRPOTrainer {
   }
 
   #update(updates: readonly (readonly TracedDatum[])[]): Promise<StepsTaken> {
-    const { learner, paddedLength } = this.#parts;
+    const { learner } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
     return takeSteps(learner, updates, {
       algorithm,
       temperature: rollout.sampling.temperature,
-      paddedLength,
       parityBound: this.#comparable() ? train.parityBound : undefined,
       optimAt: (step) => this.#optimAt(step),
       onStep: () => {

@@ -12,13 +12,9 @@ export interface ParityGap {
 
 export const noGap: ParityGap = { tokens: 0, max: 0, sum: 0, worst: 'none' };
 
-/** Adds the gaps of one micro-batch, |log p(rollout) - log p(train)| of each trained token, nats. */
-export function addGaps(
-  gap: ParityGap,
-  data: readonly TracedDatum[],
-  logProbs: readonly Float32Array[],
-): ParityGap {
-  let { tokens, max, sum, worst } = gap;
+/** |log p(rollout) - log p(train)| of each trained token, nats. */
+export function gapOf(data: readonly TracedDatum[], logProbs: readonly Float32Array[]): ParityGap {
+  let { tokens, max, sum, worst } = noGap;
   for (const [index, { datum, trajectory }] of data.entries()) {
     for (const [place, weight] of datum.weights.entries()) {
       if (weight === 0) continue;

@@ -1,7 +1,8 @@
 import { sum } from '../algorithms/statistics.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import type { Learner, TrainDatum } from '../core/services/learner.ts';
+import type { TrainDatum } from '../core/services/batch.ts';
+import type { Learner } from '../core/services/learner.ts';
 import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
@@ -12,7 +13,6 @@ export interface SftOptions {
   seed: number;
   /** Sequences per optimiser step. */
   batchSize: number;
-  microBatchTokens: number;
   train: Omit<TrainOptions, 'parityBound'>;
 }
 
@@ -25,8 +25,6 @@ export interface SftParts {
   /** Conversations as tokens; those of source `demonstration` are trained. */
   examples: readonly TranscriptRecord[];
   observer?: SftObserver;
-  /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
-  paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
 /** Supervised training on assistants' turns: again and again one optimiser step on `batchSize` shuffled conversations. */
@@ -69,14 +67,13 @@ export class SFTTrainer {
   }
 
   async #step(): Promise<Metrics> {
-    const { learner, paddedLength } = this.parts;
-    const { microBatchTokens, train } = this.options;
+    const { learner } = this.parts;
+    const { train } = this.options;
     const started = performance.now();
     const data = toData(this.#examples(), train.contextWeight ?? 0);
     const optim = optimOptionsAt(this.#iteration, plannedIterations(train), train);
     const loss = { name: 'cross_entropy' } as const;
-    const options = { loss, microBatchTokens, paddedLength, optim };
-    const epoch = await runEpoch(learner, data, options);
+    const epoch = await runEpoch(learner, data, { loss, optim });
     const seconds = (performance.now() - started) / 1000;
     const tokens = sum(data.map(({ datum }) => datum.tokens.length));
     const trained = data.map(({ datum }) => datum.weights.filter((weight) => weight !== 0).length);

@@ -1,7 +1,7 @@
 import type { Learner, LossSpec, OptimStepOptions } from '../core/services/learner.ts';
 import type { TracedDatum } from './build-data.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
-import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
+import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
 import type { AlgorithmOptions } from './training-options.ts';
 import { type EpochResult, runEpoch, withReference } from './update.ts';
 
@@ -18,7 +18,6 @@ export interface StepsTaken {
 export interface TakeStepsOptions {
   algorithm: AlgorithmOptions;
   temperature: number;
-  paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
   /** Absent where generator and learner cannot be compared. */
   parityBound: { max: number; mean: number } | undefined;
   /** By the step of the iteration, from 0; a step without anything to learn from uses its own up. */
@@ -35,10 +34,10 @@ export interface TakeStepsOptions {
 export async function takeSteps(
   learner: Learner,
   updates: readonly (readonly TracedDatum[])[],
-  { algorithm, temperature, paddedLength, parityBound, optimAt, onStep }: TakeStepsOptions,
+  { algorithm, temperature, parityBound, optimAt, onStep }: TakeStepsOptions,
 ): Promise<StepsTaken> {
   if (updates.every((data) => data.length === 0)) return { epochs: [] };
-  const { kl, microBatchTokens, correction: kind } = algorithm;
+  const { kl, correction: kind } = algorithm;
   const loss = lossOf(algorithm, temperature);
   const correction =
     kind && (await correctData(learner, updates, { correction: kind, temperature }));
@@ -56,13 +55,9 @@ export async function takeSteps(
     let gap = noGap;
     const result = await runEpoch(learner, data, {
       loss,
-      microBatchTokens,
-      paddedLength,
       optim: optimAt(step),
-      onPass: (batch, { logProbs }) => {
-        gap = addGaps(gap, batch, logProbs);
-      },
-      check: () => {
+      check: ({ logProbs }) => {
+        gap = gapOf(data, logProbs);
         if (first && parityBound !== undefined) requireParity(gap, parityBound);
       },
     });

@@ -1,12 +1,11 @@
-import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { sum } from '../algorithms/statistics.ts';
+import { batchOf, type TrainDatum } from '../core/services/batch.ts';
 import type {
   Learner,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
-  TrainDatum,
 } from '../core/services/learner.ts';
 import type { TracedDatum } from './build-data.ts';
 
@@ -19,43 +18,36 @@ export interface EpochResult extends OptimStepMetrics {
   tokens: number;
 }
 
-export interface EpochOptions<Item> {
+export interface EpochOptions {
   loss: LossSpec;
-  microBatchTokens: number;
-  /** What the learner pads a sequence's length to. */
-  paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
   optim: OptimStepOptions;
-  /** Called after the gradient of each micro-batch. */
-  onPass?: (batch: readonly Item[], pass: LossMetrics) => void;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
-  check?: () => void;
+  check?: (gradient: LossMetrics) => void;
 }
 
-/** One pass over the data in micro-batches, and one optimiser step. */
-export async function runEpoch<Item extends { datum: TrainDatum }>(
+/** One pass over the data, and one optimiser step. */
+export async function runEpoch(
   learner: Learner,
-  data: readonly Item[],
-  { loss: spec, microBatchTokens, paddedLength, optim, onPass, check }: EpochOptions<Item>,
+  data: readonly { datum: TrainDatum }[],
+  { loss: spec, optim, check }: EpochOptions,
 ): Promise<EpochResult> {
-  const lengths = data.map(({ datum }) => datum.tokens.length);
-  const batches = packMicroBatches(lengths, microBatchTokens, paddedLength);
-  const weight = sum(data.map(({ datum }) => datum.weights.reduce((a, b) => a + b, 0)));
-  const means: Record<string, number> = {};
-  let loss = 0;
-  for (const indices of batches) {
-    const batch = indices.flatMap((index) => data[index] ?? []);
-    const pass = await learner.forwardBackward(
-      batch.map(({ datum }) => datum),
-      spec,
+  const batch = batchOf(data.map(({ datum }) => datum));
+  const weight = sum(batch.data.map(({ weights }) => weights.reduce((a, b) => a + b, 0)));
+  try {
+    const gradient = await learner.forwardBackward(batch, spec);
+    check?.(gradient);
+    const { loss, microBatches } = gradient;
+    const means = Object.fromEntries(
+      Object.entries(gradient.sums).map(([name, value]) => [name, value / weight]),
     );
-    loss += pass.loss;
-    for (const [name, value] of Object.entries(pass.sums))
-      means[name] = (means[name] ?? 0) + value / weight;
-    onPass?.(batch, pass);
+    const stepped = await learner.optimStep(optim);
+    const tokens = sum(batch.data.map((datum) => datum.tokens.length));
+    return { ...stepped, loss, means, microBatches, tokens };
+  } catch (thrown) {
+    // What failed is what is thrown, whether or not the learner can still be asked for anything.
+    await learner.discardGradients().catch(() => undefined);
+    throw thrown;
   }
-  check?.();
-  const stepped = await learner.optimStep(optim);
-  return { ...stepped, loss, means, microBatches: batches.length, tokens: sum(lengths) };
 }
 
 /** Gives each datum the reference's log-probabilities, where it is trained. */

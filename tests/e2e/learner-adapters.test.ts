@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ProgramMemory } from '#agent_rl/learner/train-batch.ts';
@@ -80,7 +81,6 @@ function learnerOn({ of = config, weights, memory, microBatchTokens = 256 }: Par
   return new LocalLearner(engine, of, parameters, {
     microBatchTokens,
     adapter: { baseModel: 'base', seed: 4 },
-    publish: async () => undefined,
     ...(memory && { memory }),
   });
 }
@@ -124,8 +124,8 @@ describe('a LocalLearner with an adapter', () => {
 
   test("has the gradients that follow from the merged weights': scale dW A^T and scale B^T dW", async () => {
     const [own, whole] = [learnerOn(), learnerOn({ of: base, weights: merged() })];
-    await own.forwardBackward(data, loss);
-    await whole.forwardBackward(data, loss);
+    await own.forwardBackward(batchOf(data), loss);
+    await whole.forwardBackward(batchOf(data), loss);
     const weights = adapterWeights();
     for (const module of adapter.targets) {
       const [out, width] = linearShapes(base)[module];
@@ -152,7 +152,7 @@ describe('a LocalLearner with an adapter', () => {
 
   test('trains the adapter and nothing else', async () => {
     const learner = learnerOn();
-    await learner.forwardBackward(data, loss);
+    await learner.forwardBackward(batchOf(data), loss);
     expect(learner.gradientOf('model.layers.0.mlp.up_proj.weight')).toBeUndefined();
     const before = learner.weightsSha256();
     await learner.optimStep(step);
@@ -167,7 +167,7 @@ describe('a LocalLearner with an adapter', () => {
       temperature: 1,
       which: 'policy',
     });
-    await learner.forwardBackward(data, loss);
+    await learner.forwardBackward(batchOf(data), loss);
     await learner.optimStep(step);
     const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
     for (const [i, row] of reference.entries()) expect(largestGap(row, under[i]!)).toBe(0);
@@ -182,7 +182,7 @@ describe('a LocalLearner with an adapter', () => {
     const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
     const first = await learnerOn().forward(tokens, { temperature: 1, which: 'policy' });
     for (const [i, row] of reference.entries()) expect(largestGap(row, first[i]!)).toBe(0);
-    await learner.forwardBackward(data, loss);
+    await learner.forwardBackward(batchOf(data), loss);
     expect(
       learner.gradientOf(adapterParameter(adapter, 0, 'self_attn.q_proj', 'A')),
     ).toBeUndefined();
@@ -201,12 +201,12 @@ describe('a LocalLearner with an adapter', () => {
         ),
       }),
     ];
-    await first.forwardBackward(data, loss);
+    await first.forwardBackward(batchOf(data), loss);
     await first.optimStep(step);
     await first.saveState(folder);
     await second.loadState(folder);
     for (const learner of [first, second]) {
-      await learner.forwardBackward(data, loss);
+      await learner.forwardBackward(batchOf(data), loss);
       await learner.optimStep(step);
     }
     expect(second.weightsSha256()).toBe(first.weightsSha256());
@@ -215,14 +215,14 @@ describe('a LocalLearner with an adapter', () => {
   test('saves nothing of a gradient that was not applied, as after an update that failed', async () => {
     const [failed, whole, resumed] = [learnerOn(), learnerOn(), learnerOn()];
     for (const learner of [failed, whole]) {
-      await learner.forwardBackward(data, loss);
+      await learner.forwardBackward(batchOf(data), loss);
       await learner.optimStep(step);
     }
-    await failed.forwardBackward(data, loss);
+    await failed.forwardBackward(batchOf(data), loss);
     await failed.saveState(folder);
     await resumed.loadState(folder);
     for (const learner of [resumed, whole]) {
-      await learner.forwardBackward(data, loss);
+      await learner.forwardBackward(batchOf(data), loss);
       await learner.optimStep(step);
     }
     expect(resumed.weightsSha256()).toBe(whole.weightsSha256());
@@ -237,7 +237,7 @@ describe('less memory', () => {
     names: readonly string[],
   ) => {
     const learner = learnerOn({ of, memory });
-    const { logProbs } = await learner.forwardBackward(data, loss);
+    const { logProbs } = await learner.forwardBackward(batchOf(data), loss);
     return { logProbs, gradients: names.map((name) => learner.gradientOf(name)!) };
   };
 
@@ -261,8 +261,8 @@ describe('dropout', () => {
 
   test('changes the gradient and not the log-probabilities that are compared with the rollout', async () => {
     const [without, with_] = [learnerOn(), learnerOn({ of: dropping })];
-    const plain = await without.forwardBackward(data, loss);
-    const dropped = await with_.forwardBackward(data, loss);
+    const plain = await without.forwardBackward(batchOf(data), loss);
+    const dropped = await with_.forwardBackward(batchOf(data), loss);
     for (const [i, row] of plain.logProbs.entries())
       expect(largestGap(row, dropped.logProbs[i]!)).toBeLessThan(1e-6);
     expect(largestGap(with_.gradientOf(name)!, without.gradientOf(name)!)).toBeGreaterThan(1e-3);
@@ -273,12 +273,12 @@ describe('dropout', () => {
       learnerOn({ of: dropping }),
       learnerOn({ of: dropping, microBatchTokens: 16 }),
     ];
-    await together.forwardBackward(data, loss);
-    for (const datum of data) await apart.forwardBackward([datum], loss);
+    await together.forwardBackward(batchOf(data), loss);
+    for (const datum of data) await apart.forwardBackward(batchOf([datum]), loss);
     expect(largestGap(together.gradientOf(name)!, apart.gradientOf(name)!)).toBeLessThan(1e-6);
     const before = Float32Array.from(apart.gradientOf(name)!);
     await apart.optimStep({ ...step, learningRate: 1e-12 });
-    await apart.forwardBackward(data, loss);
+    await apart.forwardBackward(batchOf(data), loss);
     expect(largestGap(apart.gradientOf(name)!, before)).toBeGreaterThan(1e-3);
   });
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import { batchOf } from '#agent_rl/core/services/batch.ts';
 import { EngineService } from '#agent_rl/engine-thread/engine-service.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -107,14 +108,14 @@ describe('an engine over four-bit weights', () => {
       trainedParameters: adapter,
     });
     await own.learner.forwardBackward(
-      [
+      batchOf([
         {
           tokens: tokens[0]!,
           weights: new Float32Array(5).fill(1, 1),
           advantages: new Float32Array(5),
           oldLogProbs: new Float32Array(5),
         },
-      ],
+      ]),
       { name: 'cross_entropy' },
     );
     await own.learner.optimStep({
@@ -125,7 +126,7 @@ describe('an engine over four-bit weights', () => {
       weightDecay: 0,
       maxGradNorm: 1,
     });
-    await own.learner.publishWeights();
+    await own.use(await own.learner.exportWeights({ kind: 'memory' }));
     const [after] = await own.learner.forward(tokens, { temperature: 1, which: 'policy' });
     expect(after).not.toEqual(scored[0]);
     const reference = await own.learner.forward(tokens, { temperature: 1, which: 'reference' });

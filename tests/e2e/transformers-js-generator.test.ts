@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import {
   type Generation,
   type GenerationRequest,
-  type Generator,
+  type Sampler,
   greedy,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
@@ -82,7 +82,7 @@ const request = (
 async function both(one: GenerationRequest): Promise<{ here: Generation; there: Generation }> {
   episodes.add(one.episode);
   const [here, there] = await Promise.all(
-    [local, generator].map((each: Generator) => each.generate(one)),
+    [local, generator].map((each: Sampler) => each.generate(one)),
   );
   return { here: here!, there: there! };
 }

@@ -62,7 +62,7 @@ async function attempts(settings: readonly string[]): Promise<{
       onEpisode: (trajectory) => trajectories.push(trajectory),
     });
     const byTask = trajectories.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
-    return { trajectories: byTask, opensEngine: agent.engine !== undefined };
+    return { trajectories: byTask, opensEngine: agent.model?.engines.length === 1 };
   } finally {
     await agent.close();
   }

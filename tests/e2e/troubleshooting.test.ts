@@ -102,6 +102,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
   const trainer = new GRPOTrainer(
     {
       learner,
+      weights: learner,
       rollouts,
       tasks: {
         draw: (count) => sampler.next(count),

@@ -1,18 +1,21 @@
+import type { Batch, TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type {
   Learner,
+  LearnerInfo,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
-  TrainDatum,
 } from '#agent_rl/core/services/learner.ts';
+import type { WeightPublisher, WeightRef } from '#agent_rl/core/services/weights.ts';
 
 /** A learner that learns nothing and remembers what it was told. Its log-probabilities are the old ones plus `gap`. */
-export class FakeLearner implements Learner {
+export class FakeLearner implements Learner, WeightPublisher {
   readonly batches: (readonly TrainDatum[])[] = [];
   readonly losses: LossSpec[] = [];
   readonly steps: OptimStepOptions[] = [];
   published = 0;
+  discarded = 0;
   gap = 0;
 
   readonly forwards: Parameters<Learner['forward']>[1][] = [];
@@ -25,7 +28,11 @@ export class FakeLearner implements Learner {
     return tokens.map((sequence) => new Float32Array(sequence.length).fill(-0.25));
   }
 
-  async forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics> {
+  async describe(): Promise<LearnerInfo> {
+    return { name: 'fake', parameters: 1, trainedParameters: 1, publishes: ['memory'] };
+  }
+
+  async forwardBackward({ data }: Batch, loss: LossSpec): Promise<LossMetrics> {
     this.batches.push(data);
     this.losses.push(loss);
     const weight = data.reduce(
@@ -35,7 +42,7 @@ export class FakeLearner implements Learner {
     const logProbs = data.map(({ oldLogProbs, weights }) =>
       oldLogProbs.map((value, i) => (weights[i] === 0 ? 0 : value + this.gap)),
     );
-    return { loss: weight, sums: { ratio: weight }, logProbs };
+    return { loss: weight, sums: { ratio: weight }, logProbs, microBatches: 1 };
   }
 
   async optimStep(options: OptimStepOptions): Promise<OptimStepMetrics> {
@@ -49,8 +56,19 @@ export class FakeLearner implements Learner {
 
   async loadState(): Promise<void> {}
 
-  async publishWeights(): Promise<number> {
-    this.published += 1;
-    return this.published;
+  async discardGradients(): Promise<void> {
+    this.discarded += 1;
   }
+
+  async exportWeights(): Promise<WeightRef> {
+    this.published += 1;
+    return { version: this.published, kind: 'memory', location: 'fake' };
+  }
+
+  /** Stands for the bus: publishing is nothing but an export. */
+  async publish(): Promise<WeightRef> {
+    return this.exportWeights();
+  }
+
+  async close(): Promise<void> {}
 }

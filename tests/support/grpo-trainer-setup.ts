@@ -68,7 +68,7 @@ export const options: GrpoOptions = {
 };
 
 /** Tasks t0, t1, t2, … for ever. */
-export class Counter implements TaskSource {
+class Counter implements TaskSource {
   next = 0;
   draw(count: number): Task[] {
     return Array.from({ length: count }, () => ({
@@ -115,6 +115,7 @@ export const setUp = (
   const trainer = new GRPOTrainer(
     {
       learner,
+      weights: learner,
       rollouts,
       tasks,
       evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 
 import { greedy } from '#agent_rl/core/services/generator.ts';
-import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
@@ -42,7 +43,6 @@ export function sharedEngine() {
   const learnerOf = (config: Args[1], parameters: Args[2], adapter?: Args[3]['adapter']) =>
     new LocalLearner(engine, config, parameters, {
       microBatchTokens: 2048,
-      publish: async () => undefined,
       ...(adapter && { adapter }),
     });
   return { engine: () => engine, learnerOf };

@@ -4,9 +4,9 @@ import { openTrainableAgent, type TrainableAgent } from '#agent_rl/compose/open-
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
-import type { Learner, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
+import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { paddedLength } from '#agent_rl/learner/train-batch.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
 import type { TrainingResult } from '#agent_rl/trainer/trainer-contracts.ts';
@@ -114,7 +114,8 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const sampler = new TaskSampler([...train].filter(job.isChosen), { seed: 1, shuffle: true });
     const trainer = new GRPOTrainer(
       {
-        learner: recordingLearner(agent.engine, trained, faultOf(fault)),
+        learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
+        weights: agent.model.training.weights,
         rollouts: agent.rollouts,
         tasks: {
           draw: (count) => sampler.next(count),
@@ -123,7 +124,6 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
           restore: (state) => sampler.restore(state as ReturnType<typeof sampler.state>),
         },
         evalTasks: [...held].filter(job.isChosen),
-        paddedLength,
       },
       trainerOptions(config, run.chosen),
     );
@@ -137,11 +137,11 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
 }
 
 /** Notes what the engine draws, where it draws it: nothing between there and the learner can forge it. */
-function recordDraws({ engine }: TrainableAgent): ReadonlyMap<string, Drawn> {
+function recordDraws({ model: { generator } }: TrainableAgent): ReadonlyMap<string, Drawn> {
   const drawn = new Map<string, Drawn>();
   const open = new Map<string, Drawn>();
-  const generate = engine.generate.bind(engine);
-  engine.generate = async (request, signal) => {
+  const generate = generator.generate.bind(generator);
+  generator.generate = async (request, signal) => {
     const generation = await generate(request, signal);
     const episode = open.get(request.episode) ?? { places: [], logProbs: [] };
     open.set(request.episode, episode);
@@ -155,8 +155,8 @@ function recordDraws({ engine }: TrainableAgent): ReadonlyMap<string, Drawn> {
     });
     return generation;
   };
-  const release = engine.release.bind(engine);
-  engine.release = (episode) => {
+  const release = generator.release.bind(generator);
+  generator.release = (episode) => {
     open.delete(episode);
     release(episode);
   };
@@ -183,16 +183,12 @@ function recordingLearner(
   change: (datum: TrainDatum) => TrainDatum,
 ): Learner {
   return {
-    forward: (tokens, options) => engine.forward(tokens, options),
-    forwardBackward: (data, loss) => {
-      const sent = data.map(change);
+    ...engine,
+    forwardBackward: (batch, loss) => {
+      const sent = batch.data.map(change);
       trained.push(...sent);
-      return engine.forwardBackward(sent, loss);
+      return engine.forwardBackward({ ...batch, data: sent }, loss);
     },
-    optimStep: (options) => engine.optimStep(options),
-    saveState: (folder) => engine.saveState(folder),
-    loadState: (folder) => engine.loadState(folder),
-    publishWeights: () => engine.publishWeights(),
   };
 }
 

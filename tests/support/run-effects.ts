@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { episodeSettings } from '#agent_rl/compose/episode-maker.ts';
 import { openRewarding } from '#agent_rl/compose/open-rewarding.ts';
-import { engineOptions, playing } from '#agent_rl/compose/open-engine.ts';
+import { engineOptions, learning, sampling } from '#agent_rl/compose/open-engine.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
@@ -116,10 +116,9 @@ function supervised({
     return transcript.record();
   });
   const { batchSize } = config.train;
-  const { microBatchTokens } = config.algorithm;
   const trainer = new SFTTrainer(
     { learner, examples },
-    { seed: config.run.seed, batchSize, microBatchTokens, train: trainOptions(config) },
+    { seed: config.run.seed, batchSize, train: trainOptions(config) },
   );
   const trained = async () => {
     await trainer.train(never);
@@ -153,11 +152,14 @@ function reinforced({
     folders: taskFolders(config, chosen),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
-    engine: engineOptions(
-      config,
-      model,
-      playing(config, { trains: true, rows: workers, loss: chosen.loss }),
-    ),
+    engine: engineOptions(config, model, {
+      ...sampling(config, workers),
+      ...learning(config, chosen.loss),
+    }),
+    services: [chosen.generator, chosen.learner].map(({ entry, settings }) => [
+      entry.spec.name,
+      settings,
+    ]),
     sandbox: needsSandbox(chosen) && sandboxOptions(config),
     episodes: {
       workers,
@@ -196,6 +198,7 @@ async function trainedBy(
   const trainer = new GRPOTrainer(
     {
       learner,
+      weights: learner,
       rollouts,
       rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
       tasks: samplerOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),

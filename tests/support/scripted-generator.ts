@@ -2,6 +2,7 @@ import type {
   Generation,
   GenerationRequest,
   Generator,
+  GeneratorInfo,
 } from '#agent_rl/core/services/generator.ts';
 
 /** What to answer to one request. A stop token at its end makes it a finished turn. */
@@ -23,6 +24,13 @@ export class ScriptedGenerator implements Generator {
     this.maxContextTokens = maxContextTokens;
     this.#version = version;
   }
+
+  async describe(): Promise<GeneratorInfo> {
+    const { maxContextTokens } = this;
+    return { name: 'scripted', maxContextTokens, reproducible: true, takes: [] };
+  }
+
+  async close(): Promise<void> {}
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const script = this.#script(request, this.requests.push(request) - 1);

@@ -2,6 +2,7 @@ import { builtinAdvantages } from '../../algorithms/advantages/index.ts';
 import { builtinCorrections } from '../../algorithms/corrections/index.ts';
 import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
+import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
 import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
@@ -23,6 +24,8 @@ export const builtinPlugins = (): Plugins =>
     rewards: builtIn(builtInRewards),
     rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
+    generators: builtIn(builtinGenerators),
+    learners: builtIn(builtinLearners),
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),
     corrections: builtIn(builtinCorrections),

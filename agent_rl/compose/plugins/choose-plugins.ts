@@ -8,6 +8,8 @@ import {
   EnvironmentBlock,
   EnvironmentsBlock,
   type LoadedConfig,
+  GeneratorBlock,
+  LearnerBlock,
   nearestName,
   partBlock,
   placeOf,
@@ -27,6 +29,8 @@ import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
+import type { GeneratorSpec } from '../../core/plugins/model/generator.ts';
+import type { LearnerSpec } from '../../core/plugins/model/learner.ts';
 import type { PolicySpec } from '../../core/plugins/policy.ts';
 import type { RewardSpec } from '../../core/plugins/reward.ts';
 import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
@@ -75,6 +79,8 @@ export interface ChosenPlugins {
   /** One, or several of which each task has one. */
   environments: readonly ChosenEnvironment[];
   policy: Chosen<PolicySpec>;
+  generator: Chosen<GeneratorSpec>;
+  learner: Chosen<LearnerSpec>;
   tools: readonly Chosen<ToolSpec>[];
   rewards: readonly ChosenReward[];
   rewardManager: Chosen<RewardManagerSpec>;
@@ -115,12 +121,9 @@ export function choosePlugins(
   const environments = environmentBlocks(config).map((block) =>
     choice.environment(block, plugins.environments),
   );
-  const policy = choice.of({
-    path: 'policy',
-    value: config.policy,
-    registry: plugins.policies,
-    own: PolicyBlock.properties,
-  });
+  const policy = choice.block('policy', plugins.policies, PolicyBlock);
+  const generator = choice.block('generator', plugins.generators, GeneratorBlock);
+  const learner = choice.block('learner', plugins.learners, LearnerBlock);
   const toolBlocks = listOf(config.tools);
   const tools = toolBlocks.map((value, index) => {
     const path = `tools.${index}`;
@@ -131,12 +134,7 @@ export function choosePlugins(
   const rewards = listOf(config.rewards).map((value, index) =>
     choice.reward(`rewards.${index}`, value, plugins.rewards),
   );
-  const rewardManager = choice.of({
-    path: 'rewardManager',
-    value: config.rewardManager,
-    registry: plugins.rewardManagers,
-    own: RewardManagerBlock.properties,
-  });
+  const rewardManager = choice.block('rewardManager', plugins.rewardManagers, RewardManagerBlock);
   const advantage = choice.part('advantage', plugins.advantages);
   const loss = choice.part('loss', plugins.losses);
   const correction = choice.part('correction', plugins.corrections);
@@ -164,6 +162,8 @@ export function choosePlugins(
   return {
     environments,
     policy,
+    generator,
+    learner,
     tools,
     rewards,
     rewardManager,
@@ -278,6 +278,15 @@ class Choice {
     const chosen = this.of({ path, value, registry, own: TrackersBlock.items.properties });
     const { queue, deadlineS, closeS } = isRecord(value) ? value : ({} as typeof value);
     return { ...chosen, limits: { queue, deadlineS, closeS } };
+  }
+
+  /** A block of the run file that names one plugin. */
+  block<Spec extends { name: string; settings?: TSchema }>(
+    path: 'policy' | 'generator' | 'learner' | 'rewardManager',
+    registry: Registry<Spec>,
+    { properties: own }: { properties: TProperties },
+  ): Attempt<Spec> {
+    return this.of({ path, value: this.loaded.config[path], registry, own });
   }
 
   /** A part of the algorithm. */

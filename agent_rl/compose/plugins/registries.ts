@@ -11,6 +11,8 @@ import {
   registryOf,
   type Sourced,
 } from '../../core/plugins/plugin.ts';
+import { generators, type GeneratorSpec } from '../../core/plugins/model/generator.ts';
+import { learners, type LearnerSpec } from '../../core/plugins/model/learner.ts';
 import { policies, type PolicySpec } from '../../core/plugins/policy.ts';
 import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
 import { rewardManagers, type RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
@@ -30,6 +32,10 @@ export const RewardRegistry = registryOf(rewards);
 export const RewardManagerRegistry = registryOf(rewardManagers);
 /** Tool-call formats by name. Immutable: `with` makes a larger one. */
 export const ToolCallFormatRegistry = registryOf(toolCallFormats);
+/** Generators by name. Immutable: `with` makes a larger one. */
+export const GeneratorRegistry = registryOf(generators);
+/** Learners by name. Immutable: `with` makes a larger one. */
+export const LearnerRegistry = registryOf(learners);
 /** Advantages by name. Immutable: `with` makes a larger one. */
 export const AdvantageRegistry = registryOf(advantages);
 /** Corrections by name. Immutable: `with` makes a larger one. */
@@ -49,6 +55,8 @@ export interface Plugins {
   rewards: Registry<RewardSpec>;
   rewardManagers: Registry<RewardManagerSpec>;
   toolCallFormats: Registry<ToolCallFormatSpec>;
+  generators: Registry<GeneratorSpec>;
+  learners: Registry<LearnerSpec>;
   advantages: Registry<AdvantageSpec>;
   losses: Registry<LossPluginSpec>;
   corrections: Registry<CorrectionSpec>;
@@ -63,6 +71,8 @@ const pluginKinds = {
   rewards,
   rewardManagers,
   toolCallFormats,
+  generators,
+  learners,
   advantages,
   losses,
   corrections,

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Class } from './class.ts';
 import type { Generator, RandomKey, Sampling } from '../services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../message.ts';
+import type { GeneratorHost } from './model/generator.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { ToolSpec } from './tool.ts';
@@ -51,22 +52,7 @@ export interface PolicySpec {
   readonly openGenerator?: (
     settings: Readonly<Record<string, unknown>>,
     host: GeneratorHost,
-  ) => Promise<OwnGenerator>;
-}
-
-/** What a policy's own generator runs on. */
-export interface GeneratorHost {
-  readonly modelFolder: string;
-  /** `run.device` */
-  readonly device: string;
-  /** Threads of matrix products. */
-  readonly threads: number;
-  readonly maxContextTokens: number;
-}
-
-/** Closed at the end of the run. */
-export interface OwnGenerator extends Generator {
-  close(): Promise<void>;
+  ) => Promise<Generator>;
 }
 
 export const policies = new PluginKind<PolicySpec, Policy>('policy', {

@@ -1,3 +1,5 @@
+import type { WeightKind, WeightRef } from './weights.ts';
+
 /** What identifies a draw. The same key, context and weights give the same tokens, whatever else is in the batch. */
 export interface RandomKey {
   readonly seed: number;
@@ -31,14 +33,35 @@ export interface Generation {
   readonly version: number;
 }
 
-/** Tokens in, tokens and log-probabilities out; many requests in flight. */
-export interface Generator {
+/** What a generator says of itself. */
+export interface GeneratorInfo {
+  /** What answers, for the record. */
+  readonly name: string;
   /** Longest context plus generation it can hold, in tokens. */
   readonly maxContextTokens: number;
-  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation>;
-  /** Forgets what was kept for an episode. */
-  release(episode: string): void;
+  /** The same key, context and weights give the same tokens, whatever else is sampled meanwhile. */
+  readonly reproducible: boolean;
+  /** How it takes other weights; none where its weights are fixed. */
+  readonly takes: readonly WeightKind[];
+  /** Of `memory`: the engine whose weights it draws from. */
+  readonly engine?: string;
 }
+
+/** Tokens in, tokens and log-probabilities out; many requests in flight. */
+export interface Generator {
+  describe(): Promise<GeneratorInfo>;
+  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation>;
+  /** Forgets what was kept for an episode. Nobody waits for it. */
+  release(episode: string): void;
+  /** Draws from other weights from now on. Only for one that `takes` their kind, and between requests. */
+  use?(weights: WeightRef, signal?: AbortSignal): Promise<void>;
+  /** Since it was opened; absent where it does not count. */
+  totals?(): Promise<GenerationTotals>;
+  close(): Promise<void>;
+}
+
+/** What draws tokens: the part of a generator that a policy needs. */
+export type Sampler = Pick<Generator, 'generate' | 'release'>;
 
 /** Running totals, for throughput and for the share of time spent outside the runtime. */
 export interface GenerationTotals {

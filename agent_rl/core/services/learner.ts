@@ -1,14 +1,5 @@
-/** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
-export interface TrainDatum {
-  readonly tokens: Int32Array;
-  /** Weight of token t in the loss; 0 where it is not trained. Aggregation is folded in here. */
-  readonly weights: Float32Array;
-  readonly advantages: Float32Array;
-  /** Under the policy that sampled the tokens, nats. */
-  readonly oldLogProbs: Float32Array;
-  /** Under the frozen reference, nats; needed only with a KL term. */
-  readonly refLogProbs?: Float32Array;
-}
+import type { Batch } from './batch.ts';
+import type { WeightKind, WeightRef, WeightTarget } from './weights.ts';
 
 export type KlKind = 'none' | 'k1' | 'k2' | 'k3';
 
@@ -38,6 +29,8 @@ export interface LossMetrics {
   readonly sums: Readonly<Record<string, number>>;
   /** Per datum, log-probability of each trained token as the learner computes it; 0 elsewhere. */
   readonly logProbs: readonly Float32Array[];
+  /** Forward and backward passes that the batch was cut into. */
+  readonly microBatches: number;
 }
 
 export interface OptimStepOptions {
@@ -64,17 +57,36 @@ export interface ForwardOptions {
   readonly wanted?: readonly ArrayLike<number>[];
 }
 
+/** What is known of a learner once it is open. */
+export interface LearnerInfo {
+  /** What computes, for the record. */
+  readonly name: string;
+  readonly parameters: number;
+  readonly trainedParameters: number;
+  /** How its weights can be published, the cheapest way first. */
+  readonly publishes: readonly WeightKind[];
+  /** Of `memory`: the engine that holds them. */
+  readonly engine?: string;
+}
+
 /** The learning service: the verbs of the Tinker REST API. */
 export interface Learner {
+  describe(): Promise<LearnerInfo>;
   /** Log-probability of each token given those before it, 0 where it is not asked for and for the first. */
   forward(tokens: readonly Int32Array[], options: ForwardOptions): Promise<readonly Float32Array[]>;
-  /** Adds the gradient of one batch to what is accumulated. */
-  forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics>;
+  /**
+   * Adds the gradient of a batch to what is accumulated. How the batch is cut into passes is the learner's own affair and
+   * changes nothing but rounding.
+   */
+  forwardBackward(batch: Batch, loss: LossSpec): Promise<LossMetrics>;
+  /** Forgets what is accumulated. */
+  discardGradients(): Promise<void>;
   /** Applies the accumulated gradient and clears it. */
   optimStep(options: OptimStepOptions): Promise<OptimStepMetrics>;
   /** Writes weights as a Hugging Face folder's `model.safetensors` and the optimiser's state beside it. */
   saveState(folder: string): Promise<{ readonly weightsSha256: string }>;
   loadState(folder: string): Promise<void>;
-  /** Makes the generator use the current weights; returns their version. */
-  publishWeights(): Promise<number>;
+  /** Puts the current weights where generators find them. */
+  exportWeights(target: WeightTarget): Promise<WeightRef>;
+  close(): Promise<void>;
 }

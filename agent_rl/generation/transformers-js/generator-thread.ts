@@ -1,5 +1,4 @@
-import type { OwnGenerator } from '../../core/plugins/policy.ts';
-import type { GenerationRequest } from '../../core/services/generator.ts';
+import type { GenerationRequest, Generator } from '../../core/services/generator.ts';
 import { serveRpc } from '../../threads/rpc.ts';
 import { openTransformersJs, type TransformersJsOptions } from './open-transformers-js.ts';
 
@@ -9,8 +8,8 @@ import { openTransformersJs, type TransformersJsOptions } from './open-transform
 
 export type GeneratorMethods = ReturnType<typeof methodsOf>;
 
-const methodsOf = (generator: OwnGenerator) => ({
-  maxContextTokens: () => generator.maxContextTokens,
+const methodsOf = (generator: Generator) => ({
+  describe: () => generator.describe(),
   generate: ([request]: [GenerationRequest], signal: AbortSignal) =>
     generator.generate(request, signal),
   release: ([episode]: [string]) => generator.release(episode),

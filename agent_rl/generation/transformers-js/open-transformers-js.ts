@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type * as Transformers from '@huggingface/transformers';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { GeneratorHost } from '../../core/plugins/policy.ts';
+import type { GeneratorHost } from '../../core/plugins/model/generator.ts';
 import { TransformersJsGenerator } from './transformers-js-generator.ts';
 
 /** Which of a folder's ONNX files is run, as transformers.js names them: `onnx/model<suffix>.onnx`. */
@@ -16,7 +16,10 @@ const suffixes = {
   q4f16: '_q4f16',
 } as const;
 
-export interface TransformersJsOptions extends GeneratorHost {
+export interface TransformersJsOptions extends Pick<
+  GeneratorHost,
+  'modelFolder' | 'device' | 'threads' | 'maxContextTokens'
+> {
   dtype: keyof typeof suffixes;
 }
 

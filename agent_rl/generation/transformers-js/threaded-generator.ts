@@ -1,5 +1,5 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { OwnGenerator } from '../../core/plugins/policy.ts';
+import type { Generator } from '../../core/services/generator.ts';
 import { keepFullFloat32 } from '../../engine/full-float32.ts';
 import { RpcClient } from '../../threads/rpc.ts';
 import { moduleBeside } from '../../threads/thread.ts';
@@ -12,12 +12,12 @@ import type { TransformersJsOptions } from './open-transformers-js.ts';
  *
  * @throws AgentRlError as `openTransformersJs` does; `GENERATION_FAILED` when the thread ends while it starts
  */
-export async function openInThread(options: TransformersJsOptions): Promise<OwnGenerator> {
+export async function openInThread(options: TransformersJsOptions): Promise<Generator> {
   keepFullFloat32(options.device);
   const entry = moduleBeside(import.meta.url, 'generator-thread');
   const thread = await RpcClient.open<GeneratorMethods>({ entry, data: options, ended });
   return {
-    maxContextTokens: await thread.call('maxContextTokens', []),
+    describe: () => thread.call('describe', []),
     generate: async (request, signal) => {
       if (signal?.aborted === true && !thread.ended)
         return { tokens: [], logProbs: [], stop: 'aborted', version: 0 };

@@ -2,8 +2,12 @@ import type { PreTrainedModel, Tensor } from '@huggingface/transformers';
 import PQueue from 'p-queue';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
-import type { OwnGenerator } from '../../core/plugins/policy.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  Generator,
+  GeneratorInfo,
+} from '../../core/services/generator.ts';
 import { drawFromLogits } from '../draw-token.ts';
 import { ActiveRequest } from '../slot.ts';
 import { append } from '../../core/long-lists.ts';
@@ -23,8 +27,8 @@ const mostFed = 256;
  * Generation by transformers.js: tokens in, tokens out, drawn here by the request's key as the engine's generator
  * does. One request is answered at a time; an episode's keys and values are kept until it is released.
  */
-export class TransformersJsGenerator implements OwnGenerator {
-  readonly maxContextTokens: number;
+export class TransformersJsGenerator implements Generator {
+  readonly #maxContextTokens: number;
   readonly #kept = new Map<string, Kept>();
   readonly #unanswered = new Set<ActiveRequest>();
   readonly #queue = new PQueue({ concurrency: 1 });
@@ -35,7 +39,16 @@ export class TransformersJsGenerator implements OwnGenerator {
     maxContextTokens: number,
   ) {
     // As many as the engine's generator holds for the same setting.
-    this.maxContextTokens = Math.ceil(maxContextTokens / 16) * 16;
+    this.#maxContextTokens = Math.ceil(maxContextTokens / 16) * 16;
+  }
+
+  async describe(): Promise<GeneratorInfo> {
+    return {
+      name: 'transformers.js',
+      maxContextTokens: this.#maxContextTokens,
+      reproducible: true,
+      takes: [],
+    };
   }
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
@@ -67,7 +80,7 @@ export class TransformersJsGenerator implements OwnGenerator {
   async #answer(active: ActiveRequest): Promise<Generation['stop']> {
     const { episode, tokens, maxTokens, stopTokens, sampling } = active.request;
     if (maxTokens <= 0) return 'max-tokens';
-    if (tokens.length >= this.maxContextTokens) return 'context-full';
+    if (tokens.length >= this.#maxContextTokens) return 'context-full';
     const kept = this.#kept.get(episode) ?? { tokens: [], past: undefined };
     let pending = freshTokens(kept, active.request);
     for (;;) {
@@ -79,7 +92,7 @@ export class TransformersJsGenerator implements OwnGenerator {
       active.logProbs.push(logProb);
       if (stopTokens.includes(token)) return 'stop-token';
       if (active.tokens.length >= maxTokens) return 'max-tokens';
-      if (kept.tokens.length + 1 >= this.maxContextTokens) return 'context-full';
+      if (kept.tokens.length + 1 >= this.#maxContextTokens) return 'context-full';
       pending = [token];
     }
   }

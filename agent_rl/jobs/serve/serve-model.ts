@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { basename } from 'node:path';
 
 import { make } from '../../compose/episode-maker.ts';
-import { openEngine, playing } from '../../compose/open-engine.ts';
+import { openEngine, sampling } from '../../compose/open-engine.ts';
 import { runContainer } from '../../compose/plugins/container.ts';
 import { type ResolvedRun, resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
@@ -87,14 +87,14 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       'CONFIG_INVALID',
       `policy.type: "${chosen.policy.entry.spec.name}" has a generator of its own, whose tokens cannot be served. Use minimind or huggingface.`,
     );
-  const { loss } = chosen;
   const engine = opened.add(
     await openEngine(config, model, {
-      ...playing(config, { trains: false, rows: answers, loss }),
+      ...sampling(config, answers),
       signal,
     }),
   );
-  const generator = new SteppedGenerator(engine);
+  const generator = new SteppedGenerator(engine.generator);
+  const { maxContextTokens } = await engine.generator.describe();
   const container = runContainer([
     [GENERATOR, generator],
     [LANGUAGE_MODEL, model.text],
@@ -105,6 +105,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   const served = new ServedModel({
     text: model.text,
     vocabSize,
+    maxContextTokens,
     policy,
     generator,
     read: turnReader(run),

@@ -41,6 +41,7 @@ export type OnText = (text: string) => void;
 export interface ServedParts {
   text: LanguageModel;
   vocabSize: number;
+  maxContextTokens: number;
   policy: Policy;
   generator: SteppedGenerator;
   /** What a text says as a turn: thought, content, calls. */
@@ -55,6 +56,7 @@ export class ServedModel {
 
   readonly text: LanguageModel;
   readonly vocabSize: number;
+  readonly maxContextTokens: number;
   private readonly policy: Policy;
   private readonly generator: SteppedGenerator;
   readonly read: ServedParts['read'];
@@ -62,6 +64,7 @@ export class ServedModel {
   constructor(parts: ServedParts) {
     this.text = parts.text;
     this.vocabSize = parts.vocabSize;
+    this.maxContextTokens = parts.maxContextTokens;
     this.policy = parts.policy;
     this.generator = parts.generator;
     this.read = parts.read;
@@ -142,10 +145,6 @@ export class ServedModel {
     } finally {
       this.generator.release(episode);
     }
-  }
-
-  get maxContextTokens(): number {
-    return this.generator.maxContextTokens;
   }
 
   #nextEpisode(): string {

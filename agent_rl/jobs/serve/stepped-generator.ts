@@ -1,4 +1,4 @@
-import type { Generation, GenerationRequest, Generator } from '../../core/services/generator.ts';
+import type { Generation, GenerationRequest, Sampler } from '../../core/services/generator.ts';
 import { append } from '../../core/long-lists.ts';
 
 /** Is told the tokens of a turn so far; `true` ends the turn here. */
@@ -11,13 +11,10 @@ const step = 8;
  * A generator whose turns can be listened to while they are sampled. A turn is asked for in steps under one key, which has
  * the tokens of one request.
  */
-export class SteppedGenerator implements Generator {
-  readonly maxContextTokens: number;
+export class SteppedGenerator implements Sampler {
   readonly #listeners = new Map<string, Listener>();
 
-  constructor(private readonly inner: Generator) {
-    this.maxContextTokens = inner.maxContextTokens;
-  }
+  constructor(private readonly inner: Sampler) {}
 
   /** Listens to the turns of an episode until it is released. */
   listen(episode: string, listener: Listener): void {

@@ -1,4 +1,4 @@
-import type { GenerationRequest, Generator, Sampling } from '../../core/services/generator.ts';
+import type { GenerationRequest, Sampler, Sampling } from '../../core/services/generator.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import type { GenerationRow } from './generation-rows.ts';
@@ -20,7 +20,7 @@ export interface Continuation extends InputRow<GenerationRow> {
 }
 
 export interface ContinueOptions {
-  generator: Generator;
+  generator: Sampler;
   /** Continues conversations. */
   policy: Policy | undefined;
   /** Rows in flight. */

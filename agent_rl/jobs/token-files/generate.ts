@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 
 import type { ModelJobOptions } from '../models/model-choice.ts';
-import { type Sampling, type Generator, truncates } from '../../core/services/generator.ts';
+import { type Sampling, type Sampler, truncates } from '../../core/services/generator.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { bucketSize } from '../../engine/program-cache.ts';
 import { DecoderPrograms } from '../../generation/decoder-programs.ts';
@@ -152,7 +152,7 @@ async function continueAll(
 
 const policyOf = (
   { conversations }: ModelTexts,
-  { options, generator }: { options: GenerateOptions; generator: Generator },
+  { options, generator }: { options: GenerateOptions; generator: Sampler },
 ): LanguageModelPolicy | AgentRlError =>
   AgentRlError.is(conversations)
     ? conversations

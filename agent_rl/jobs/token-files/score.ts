@@ -73,7 +73,6 @@ async function scoreRows(
     microBatchTokens: batchTokens,
     // Nothing is trained, so nothing of it is dropped or saved.
     adapter: { baseModel: '', seed: 0 },
-    publish: () => Promise.resolve(),
   });
   let done = 0;
   try {

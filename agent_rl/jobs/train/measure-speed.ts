@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts';
-import { unbiased } from '../../core/services/generator.ts';
-import type { EngineClient } from '../../engine-thread/engine-client.ts';
+import { type Generator, unbiased } from '../../core/services/generator.ts';
+import type { Learner } from '../../core/services/learner.ts';
 
 /** How long a run will take, and the speeds of this machine that it follows from. */
 export type ExpectedTime = Awaited<ReturnType<typeof expectedTime>>;
@@ -9,13 +9,22 @@ const sampledTokens = 16;
 /** A backward pass costs about two forward ones. */
 const passesOfUpdate = 3;
 
+/** What is measured. */
+interface Measured {
+  generator: Generator;
+  training: { learner: Learner };
+}
+
 /** Samples a few tokens with every row and scores one micro-batch, each once to warm up and once timed. */
-async function measureSpeed(engine: EngineClient, { rollout, algorithm }: Config) {
+async function measureSpeed(
+  { generator, training: { learner } }: Measured,
+  { rollout, algorithm }: Config,
+) {
   const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
   const decode = async (round: number): Promise<void> => {
     const names = Array.from({ length: rows }, (_, row) => `speed-${round}-${row}`);
     const requests = names.map((episode, sample) =>
-      engine.generate({
+      generator.generate({
         episode,
         tokens: [0, 0],
         maxTokens: sampledTokens,
@@ -25,12 +34,12 @@ async function measureSpeed(engine: EngineClient, { rollout, algorithm }: Config
       }),
     );
     await Promise.all(requests);
-    for (const name of names) engine.release(name);
+    for (const name of names) generator.release(name);
   };
   const length = Math.min(192, rollout.maxEpisodeTokens);
   const sequences = Math.max(1, Math.floor(algorithm.microBatchTokens / length));
   const tokens = Array.from({ length: sequences }, () => new Int32Array(length));
-  const score = () => engine.forward(tokens, { temperature: 1, which: 'policy' });
+  const score = () => learner.forward(tokens, { temperature: 1, which: 'policy' });
   const decodeS = await secondsOf(decode);
   const scoreS = await secondsOf(score);
   return {
@@ -47,11 +56,11 @@ async function secondsOf(action: (round: number) => Promise<unknown>): Promise<n
 }
 
 /**
- * How long a run will take, from the engine's speed just now: episodes of two turns, each of half the tokens allowed;
+ * How long a run will take, from what is measured just now: episodes of two turns, each of half the tokens allowed;
  * sandbox and tools not counted.
  */
 export async function expectedTime(
-  engine: EngineClient,
+  parts: Measured,
   config: Config,
   plan: Record<
     'evaluations' | 'evalEpisodes' | 'selections' | 'selectionEpisodes' | 'rollouts',
@@ -59,7 +68,7 @@ export async function expectedTime(
   >,
 ) {
   const { rollout, algorithm, policy } = config;
-  const speed = await measureSpeed(engine, config);
+  const speed = await measureSpeed(parts, config);
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
   const updates = (plan.rollouts * algorithm.epochs * 2 * sampled) / speed.trainTokensPerSecond;
   const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;

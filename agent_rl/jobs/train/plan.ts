@@ -4,7 +4,12 @@ import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { type Config, runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
-import { machineBytes, type MemoryPlan, planInWords } from '../../engine-thread/memory-plan.ts';
+import {
+  machineBytes,
+  type MemoryPlan,
+  planInWords,
+  sumOfPlans,
+} from '../../engine-thread/memory-plan.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';
 import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
@@ -64,14 +69,14 @@ export interface OpenedFacts extends ExpectedTime {
   sandboxesSkipped?: readonly string[];
 }
 
-/** What the engine says of itself once it is open, and which sandbox there is. */
+/** What the engines of this process say of themselves once they are open, and which sandbox there is. */
 export async function openedFacts(
-  engine: EngineClient,
+  engines: readonly EngineClient[],
   known: ExpectedTime & Pick<OpenedFacts, 'bytesForCheckpoints'>,
   tier: SandboxTier | undefined,
 ): Promise<OpenedFacts> {
-  const { plan: memory } = await engine.info();
-  return { ...known, memory, ...(tier !== undefined && { sandboxTier: tier }) };
+  const plans = await Promise.all(engines.map(async (engine) => (await engine.info()).plan));
+  return { ...known, memory: sumOfPlans(plans), ...(tier !== undefined && { sandboxTier: tier }) };
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: a warning, not an error. */

@@ -6,7 +6,6 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
-import { paddedLength } from '../../learner/train-batch.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { type RunTrackers, trackedMetrics } from '../../runs/trackers/run-trackers.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
@@ -89,7 +88,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
   const { state, interrupted, loss } = await updatesOf(session);
   const step = state.iteration;
   const { textFolder } = run.model;
-  await record.saveCheckpoint({ reason: 'last', step, state, learner: engine, textFolder });
+  await record.saveCheckpoint({ reason: 'last', step, state, learner: engine.learner, textFolder });
   trackers.tell({ type: 'checkpoint', reason: 'last', iteration: step, ...record.saved });
   throwIfFailed(options.signal);
   const { path: checkpoint, weightsSha256 } = record.saved;
@@ -135,11 +134,10 @@ async function updatesOf(session: SftSession) {
         record.log.info(`Step ${iteration} of ${total}: loss ${loss.toFixed(4)}`);
       };
       const trainer = new SFTTrainer(
-        { learner: engine, examples: examples.examples, paddedLength, observer: { onIteration } },
+        { learner: engine.learner, examples: examples.examples, observer: { onIteration } },
         {
           seed: config.run.seed,
           batchSize: config.train.batchSize,
-          microBatchTokens: config.algorithm.microBatchTokens,
           train: trainOptions(config),
         },
       );
@@ -163,7 +161,13 @@ async function keepState(
   if (step === 0) return;
   const { textFolder } = run.model;
   try {
-    await record.saveCheckpoint({ reason: 'failed', step, state, learner: engine, textFolder });
+    await record.saveCheckpoint({
+      reason: 'failed',
+      step,
+      state,
+      learner: engine.learner,
+      textFolder,
+    });
     trackers.tell({ type: 'checkpoint', reason: 'failed', iteration: step, ...record.saved });
   } catch (problem) {
     // What failed first is what is thrown.

@@ -6,8 +6,9 @@ import { beforeAfterTable } from '../../runs/evaluation-table.ts';
 import { summaryOf } from '../../runs/summary.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
-import { openEngine, playing } from '../../compose/open-engine.ts';
+import { type ModelServices, openModelServices } from '../../compose/open-model-services.ts';
 import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
+import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import { freeBytes } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
@@ -76,26 +77,24 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
 
 /** The plan and no run; the engine is opened to measure what the expected time follows from. */
 async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<JobResult> {
-  const { config, model } = run;
+  const { config } = run;
   const facts = planFacts(run);
   const plan = trainingPlan(config, facts);
-  const rows = config.rollout.workers;
-  const engine = await openEngine(config, model, {
-    ...playing(config, { trains: true, rows, loss: run.chosen.loss }),
-    signal,
-  });
+  const opened = new Cleanup();
   try {
-    const expected = await abortableStart(expectedTime(engine, config, plan), signal);
+    const request = { workers: config.rollout.workers, trains: true, signal };
+    const services = (await openModelServices(run, request, opened)) as Required<ModelServices>;
+    const expected = await abortableStart(expectedTime(services, config, plan), signal);
     const known = { ...expected, bytesForCheckpoints: await freeBytes(config.run.outputDir) };
     const sandbox = facts.sandboxes === 0 ? undefined : await tryRunSandbox(config, signal);
-    const opened = {
-      ...(await openedFacts(engine, known, sandbox?.tier)),
+    const made = {
+      ...(await openedFacts(services.engines, known, sandbox?.tier)),
       ...(sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
     };
-    print(planText(config, facts, plan, opened));
-    return { dryRun: true, plan, ...opened };
+    print(planText(config, facts, plan, made));
+    return { dryRun: true, plan, ...made };
   } finally {
-    await engine.close();
+    await opened.close();
   }
 }
 

@@ -6,7 +6,6 @@ import { runLength } from '../../config/index.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
-import { paddedLength } from '../../learner/train-batch.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
@@ -126,7 +125,7 @@ export class Training {
     const { agent, usage } = this.parts;
     const session = {
       ...(await usage.soFar()),
-      generation: (await agent.engine.info()).totals,
+      generation: (await agent.model.generator.totals?.()) ?? null,
       sandbox: agent.sandbox?.counts ?? null,
     };
     return addUsage(this.#earlier?.usage, session);
@@ -151,13 +150,13 @@ export class Training {
       record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
     const facts = planFacts(run);
     const plan = trainingPlan(config, facts);
-    const expected = await expectedTime(agent.engine, config, plan);
+    const expected = await expectedTime(agent.model, config, plan);
     const { each } = plan.checkpointBytes;
     const known = {
       ...expected,
       bytesForCheckpoints: await bytesForCheckpoints(record.folder, each),
     };
-    const opened = await openedFacts(agent.engine, known, agent.sandbox?.tier);
+    const opened = await openedFacts(agent.model.engines, known, agent.sandbox?.tier);
     context.print(planText(config, facts, plan, opened));
     if (agent.sandbox === undefined) return;
     const { backend, level, concurrency } = agent.sandbox.capabilities();
@@ -195,7 +194,7 @@ export class Training {
     const { seed } = config.run;
     return new GRPOTrainer(
       {
-        learner: agent.engine,
+        ...agent.model.training,
         rollouts: agent.rollouts,
         rewarding: agent.rewarding,
         tasks: samplerOf(withoutTasks(tasks.sets, new Set(selection)), {
@@ -206,7 +205,6 @@ export class Training {
         evalTasks: tasks.evaluation,
         selectionTasks: selection,
         groupsOf: reportGroups,
-        paddedLength,
         observer: this.#observer(records),
       },
       trainerOptions(
@@ -253,7 +251,7 @@ export class Training {
   /** Puts learner and trainer where a checkpoint left them. @returns its iteration */
   async #load(trainer: GRPOTrainer, checkpoint: string): Promise<number> {
     const { run, agent, record } = this.parts;
-    await agent.engine.loadState(checkpoint);
+    await agent.model.training.learner.loadState(checkpoint);
     this.#earlier = readTrainerState(checkpoint) as SavedState;
     const { usage, reports: _reports, ...state } = this.#earlier;
     if (usage === undefined)
@@ -272,7 +270,7 @@ export class Training {
       reason,
       step: iteration,
       state: { ...state, usage: await this.totals(), reports: this.reports() },
-      learner: agent.engine,
+      learner: agent.model.training.learner,
       textFolder: run.model.textFolder,
     });
     trackers.tell({ type: 'checkpoint', reason, iteration, ...record.saved });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { TrainDatum } from '../../../agent_rl/core/services/learner.ts';
+import { batchOf, type TrainDatum } from '../../../agent_rl/core/services/batch.ts';
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
 import { openEngine } from '../../../agent_rl/engine/open-engine.ts';
 import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';
@@ -54,7 +54,6 @@ async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<T
     microBatchTokens: task.tokens,
     memory: { ...noRecompute, recompute: task.recompute },
     adapter: { baseModel: 'none', seed: 1 },
-    publish: async () => undefined,
   });
   const uniform = Math.log(1 / config.vocabSize);
   const perToken = (value: number): Float32Array => new Float32Array(task.tokens).fill(value);
@@ -67,7 +66,7 @@ async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<T
   };
   let loss = Number.NaN;
   const seconds = await timed(async () => {
-    ({ loss } = await learner.forwardBackward([datum], benchLoss));
+    ({ loss } = await learner.forwardBackward(batchOf([datum]), benchLoss));
     await learner.optimStep({
       learningRate: 1e-4,
       beta1: 0.9,

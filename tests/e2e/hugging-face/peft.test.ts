@@ -1,3 +1,4 @@
+import { batchOf } from '#agent_rl/core/services/batch.ts';
 import path from 'node:path';
 import { readdirSync } from 'node:fs';
 
@@ -105,7 +106,7 @@ describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
   test('gradients of A and B, and both after one step of AdamW', async () => {
     const { reference, base, adapter, weights, learner, stored } = await open(name);
     const batch = storedBatch(stored);
-    const { loss } = await learner.forwardBackward(batch, storedLoss(reference.lossSpec));
+    const { loss } = await learner.forwardBackward(batchOf(batch), storedLoss(reference.lossSpec));
     const tensors = adapterSpecs(base.config, adapter).map((spec) => spec.name);
     const gradients = tensors.map((tensor) =>
       relativeDifference(learner.gradientOf(tensor), stored.get(`gradient.${peftName(tensor)}`)!),

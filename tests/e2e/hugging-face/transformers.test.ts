@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { batchOf } from '#agent_rl/core/services/batch.ts';
 import { readdirSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
@@ -77,7 +78,7 @@ describe.each(names)('the model %s gives what transformers gives:', (name) => {
   test('the loss of GRPO and its gradient with respect to every tensor', async () => {
     const { model, learner, stored } = await open(name);
     const { loss } = await learner.forwardBackward(
-      storedBatch(stored),
+      batchOf(storedBatch(stored)),
       storedLoss(reference.lossSpec),
     );
     const gradients = parameterSpecs(model.config).map(({ name: tensor }) => ({

@@ -90,7 +90,6 @@ describe('LocalGenerator', () => {
     const generator = await open(4);
     const learner = new LocalLearner(engine, tinyModelConfig, parameters, {
       microBatchTokens: 128,
-      publish: async () => undefined,
     });
     const prompt = prompts[4] as number[];
     const { tokens, logProbs } = await generator.generate(request('a', prompt));

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
@@ -45,7 +46,6 @@ function open(microBatchTokens = 256) {
   const parameters = initialParameters(tinyModelConfig, new KeyedRng(3));
   const learner = new LocalLearner(engine, tinyModelConfig, parameters, {
     microBatchTokens,
-    publish: async () => undefined,
   });
   return { learner, parameters };
 }
@@ -73,7 +73,7 @@ describe('LocalLearner', () => {
     async (loss) => {
       const { learner, parameters } = open();
       const data = [datum(9, 3), datum(6, 2, -1)];
-      await learner.forwardBackward(data, loss);
+      await learner.forwardBackward(batchOf(data), loss);
       for (const name of [
         'model.embed_tokens.weight',
         'model.layers.1.self_attn.k_norm.weight',
@@ -87,7 +87,7 @@ describe('LocalLearner', () => {
         );
         const at = async (value: number): Promise<number> => {
           values[largest] = value;
-          return (await open2(parameters).forwardBackward(data, loss)).loss;
+          return (await open2(parameters).forwardBackward(batchOf(data), loss)).loss;
         };
         const centre = values[largest] as number;
         const step = 0.003;
@@ -104,8 +104,8 @@ describe('LocalLearner', () => {
   test('splitting into micro-batches changes neither loss nor gradient', async () => {
     const data = [datum(9, 3), datum(20, 2, -1), datum(33, 4), datum(12, 5, 0.5)];
     const [whole, split] = [open(4096), open(32)];
-    const a = await whole.learner.forwardBackward(data, ppo);
-    const b = await split.learner.forwardBackward(data, ppo);
+    const a = await whole.learner.forwardBackward(batchOf(data), ppo);
+    const b = await split.learner.forwardBackward(batchOf(data), ppo);
     expect(b.loss).toBeCloseTo(a.loss, 5);
     const name = 'model.layers.0.self_attn.q_proj.weight';
     const [g, h] = [whole, split].map(({ learner }) => learner.gradientOf(name) as Float32Array);
@@ -119,8 +119,8 @@ describe('LocalLearner', () => {
     const given = datum(9, 5);
     const other = { ...given, advantages: given.advantages.map((a, t) => (t < 5 ? 100 : a)) };
     const [a, b] = [open(), open()];
-    expect((await a.learner.forwardBackward([given], ppo)).loss).toBe(
-      (await b.learner.forwardBackward([other], ppo)).loss,
+    expect((await a.learner.forwardBackward(batchOf([given]), ppo)).loss).toBe(
+      (await b.learner.forwardBackward(batchOf([other]), ppo)).loss,
     );
   });
 
@@ -128,7 +128,7 @@ describe('LocalLearner', () => {
     const { learner } = open();
     const losses: number[] = [];
     for (let step = 0; step < 8; step++) {
-      losses.push((await learner.forwardBackward([datum(12, 2)], crossEntropy)).loss);
+      losses.push((await learner.forwardBackward(batchOf([datum(12, 2)]), crossEntropy)).loss);
       await learner.optimStep(adam);
     }
     expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.7);
@@ -140,7 +140,6 @@ describe('LocalLearner', () => {
       const config = { ...tinyModelConfig, maxPositions };
       const learner = new LocalLearner(engine, config, initialParameters(config, new KeyedRng(3)), {
         microBatchTokens: 256,
-        publish: async () => undefined,
       });
       const scored = await learner.forward([tokens], { temperature: 1, which: 'policy' });
       await learner.close();
@@ -152,15 +151,16 @@ describe('LocalLearner', () => {
 
   test('refuses a datum whose arrays disagree or whose first token is trained', async () => {
     const { learner } = open();
-    await expect(learner.forwardBackward([datum(9, 0)], ppo)).rejects.toThrow('first token');
+    await expect(learner.forwardBackward(batchOf([datum(9, 0)]), ppo)).rejects.toThrow(
+      'first token',
+    );
     const short = { ...datum(9, 3), advantages: new Float32Array(4) };
-    await expect(learner.forwardBackward([short], ppo)).rejects.toThrow('4 advantages');
+    await expect(learner.forwardBackward(batchOf([short]), ppo)).rejects.toThrow('4 advantages');
   });
 });
 
 function open2(parameters: ReadonlyMap<string, Float32Array>): LocalLearner {
   return new LocalLearner(engine, tinyModelConfig, parameters, {
     microBatchTokens: 256,
-    publish: async () => undefined,
   });
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
@@ -42,7 +43,6 @@ function learnerOn(config: ModelConfig, weights: Weights, memory = noRecompute):
     microBatchTokens: 256,
     adapter: { baseModel: 'base', seed: 4 },
     memory,
-    publish: async () => undefined,
   });
 }
 
@@ -75,8 +75,8 @@ describe('a quantised model', () => {
       const { config, weights, meant } = await tinyQuantizedModel();
       const own = learnerOn(adapted(config), weights, { ...noRecompute, recompute });
       const float = learnerOn(adapted(tinyModelConfig), meant);
-      await own.forwardBackward(data, loss);
-      await float.forwardBackward(data, loss);
+      await own.forwardBackward(batchOf(data), loss);
+      await float.forwardBackward(batchOf(data), loss);
       for (const name of adapterWeights.keys()) {
         const expected = float.gradientOf(name)!;
         expect(Math.max(...expected.map(Math.abs))).toBeGreaterThan(1e-5);
@@ -122,7 +122,7 @@ describe('a quantised model', () => {
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(/quantised to four bits.*model\.lora/),
     };
-    await expect(learner.forwardBackward(data, loss)).rejects.toMatchObject(refused);
+    await expect(learner.forwardBackward(batchOf(data), loss)).rejects.toMatchObject(refused);
     expect(() => learner.freezeReference()).toThrow(expect.objectContaining(refused));
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
-import type { TrainDatum } from '#agent_rl/core/services/learner.ts';
+import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import { paddedLength, trainBatch, worstShape } from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, property } from '#tests/support/properties.ts';
 

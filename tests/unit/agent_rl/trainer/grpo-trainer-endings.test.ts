@@ -64,7 +64,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
         return works(...(given as []));
       };
       await expect(trainer.train(never)).rejects.toBe(refused);
-      expect(checkpoints).toEqual(['failed 1']);
+      expect([checkpoints, learner.discarded]).toEqual([['failed 1'], 1]);
     },
   );
 
@@ -144,7 +144,7 @@ describe('a failure leaves no further checkpoint', () => {
 describe('a failure tells that iterations are lost', () => {
   test.each([
     ['after a second pass over the data that failed', 2, 'forwardBackward'],
-    ['where the new weights could not be published', 1, 'publishWeights'],
+    ['where the new weights could not be published', 1, 'publish'],
   ] as const)('%s: the weights are those of no iteration', async (_, epochs, method) => {
     const { lost, observer } = listening();
     const algorithm = { ...options.algorithm, epochs };

@@ -4,13 +4,10 @@ import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
-import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
-import { FakeLearner } from '#tests/support/fake-learner.ts';
-import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import type { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 import {
   options,
-  Counter,
   mixed,
   always,
   setUp,
@@ -23,7 +20,7 @@ describe('GRPOTrainer', () => {
   test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {
     const { trainer, learner } = setUp(mixed);
     await trainer.train(never);
-    const data = learner.batches.slice(0, 2).flat();
+    const data = learner.batches.slice(0, 1).flat();
     // 2 tasks x 2 episodes x 3 tokens: each weighs 1/12. Rewards 1 and 0 about their mean: ±0.5.
     expect(data).toHaveLength(4);
     for (const datum of data) {
@@ -47,7 +44,7 @@ describe('GRPOTrainer', () => {
       state: { iteration: 2, optimizerSteps: 2, tasks: 4 },
     });
     expect(learner.published).toBe(3);
-    expect(learner.batches.map((batch) => batch.length)).toEqual([2, 2, 2, 2]);
+    expect(learner.batches.map((batch) => batch.length)).toEqual([4, 4]);
     expect(learner.steps).toHaveLength(2);
     expect(learner.steps[0]).toMatchObject({ learningRate: 1, maxGradNorm: Infinity });
     expect(learner.losses[0]).toMatchObject({
@@ -57,22 +54,6 @@ describe('GRPOTrainer', () => {
       temperature: 0.8,
     });
     expect(checkpoints).toEqual(['last 2']);
-  });
-
-  test('packs micro-batches by the lengths the learner pads to', async () => {
-    const learner = new FakeLearner();
-    const trainer = new GRPOTrainer(
-      {
-        learner,
-        rollouts: new ScriptedRollouts(mixed),
-        tasks: new Counter(),
-        evalTasks: [],
-        paddedLength: () => 10,
-      },
-      options,
-    );
-    await trainer.train(never);
-    expect(learner.batches.map((batch) => batch.length)).toEqual(Array<number>(8).fill(1));
   });
 
   test('passes over the same data once per epoch, comparing probabilities in the first alone', async () => {
@@ -86,7 +67,7 @@ describe('GRPOTrainer', () => {
       return step(given);
     };
     await trainer.train(never);
-    expect(learner.batches).toHaveLength(6);
+    expect(learner.batches).toHaveLength(3);
     // Half a cosine over 3 steps: (1 + cos 0) / 2, (1 + cos 60°) / 2, (1 + cos 120°) / 2.
     const rates = learner.steps.map(({ learningRate }) => learningRate);
     [1, 0.75, 0.25].forEach((rate, i) => expect(rates[i]).toBeCloseTo(rate, 12));
@@ -215,7 +196,7 @@ describe('GRPOTrainer', () => {
     await trainer.train(never);
     expect(
       learner.batches
-        .slice(0, 2)
+        .slice(0, 1)
         .flat()
         .map(({ advantages }) => advantages[2]),
     ).toEqual([0.5, -0.5, 0.5, -0.5]);

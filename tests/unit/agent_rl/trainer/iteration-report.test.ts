@@ -34,12 +34,11 @@ test('an iteration tells its update as means over the tokens trained, and the ra
   });
   await trainer.train(never);
   expect(metrics[0]).toMatchObject({
-    'train/microBatches': 4,
+    'train/microBatches': 2,
     'sent/advantageMean': 0,
     'sent/advantageStd': 0.5,
     'train/optimizerSteps': 2,
   });
-  // Two micro-batches, each of half the weight, at a ratio of 1.
   expect(metrics[0]?.['sent/ratio']).toBeCloseTo(1, 6);
   // Half a cosine over 2 steps: (1 + cos 90°) / 2.
   expect(metrics[0]?.['train/learningRate']).toBeCloseTo(0.5, 12);

@@ -40,26 +40,26 @@ describe('SFTTrainer', () => {
       options,
     );
     await trainer.train(never);
-    const [long, short] = learner.batches[0] ?? [];
+    const [long, short] = (learner.batches[0] ?? []).toSorted(
+      (a, b) => b.tokens.length - a.tokens.length,
+    );
     expect([...(long?.weights ?? [])]).toEqual([0, 0.25, 0.25, 0.25, 0]);
     expect([...(short?.weights ?? [])]).toEqual([0, 0.25, 0]);
     expect(learner.losses[0]).toEqual({ name: 'cross_entropy' });
     expect(learner.steps.map(({ learningRate }) => learningRate)).toEqual([0.5, 1, 1]);
   });
 
-  test('splits a step by its token budget without changing the weights', async () => {
+  test('gives the learner a whole step, whose weights are 1 together', async () => {
     const learner = new FakeLearner();
     const examples = [conversation(10, 1), conversation(11, 3)];
     const losses: unknown[] = [];
     const observer: SftObserver = {
       onIteration: (_, metrics) => losses.push(metrics['train/loss']),
     };
-    const parts = { learner, examples, observer };
-    await new SFTTrainer(parts, { ...options, microBatchTokens: 5 }).train(never);
-    expect(learner.batches[0]).toHaveLength(1);
-    // The loss of this learner is the weight it was sent: all of a step's is 1.
+    await new SFTTrainer({ learner, examples, observer }, options).train(never);
+    expect(learner.batches.map((batch) => batch.length)).toEqual([2, 2, 2]);
+    // The loss of this learner is the weight it was sent.
     expect(losses).toEqual([1, 1, 1]);
-    expect(learner.batches[1]?.[0]?.weights[1]).toBe(0.25);
     expect(learner.steps).toHaveLength(3);
   });
 

@@ -15,6 +15,7 @@ import { rewards } from '#agent_rl/core/plugins/reward.ts';
 import { toolCallFormats } from '#agent_rl/core/plugins/tool-call-format.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { trackers } from '#agent_rl/core/plugins/tracker.ts';
+import { builtinGenerators, builtinLearners } from '#agent_rl/engine-thread/engine-parts.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -71,6 +72,8 @@ const plugins: Plugins = registriesOf({
   toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
   rewards: here(Brevity),
   rewardManagers: builtInRewardManagers.flatMap(here),
+  generators: builtinGenerators.flatMap(here),
+  learners: builtinLearners.flatMap(here),
   trackers: here(Notes),
   advantages: builtinPlugins().advantages.entries(),
   losses: builtinPlugins().losses.entries(),
@@ -249,7 +252,10 @@ test('plugins are described with their schemas and where they come from', () => 
     },
   });
   const ofEpisodes = describePlugins(plugins).filter(
-    ({ kind }) => !['advantage', 'loss', 'correction', 'selection', 'tracker'].includes(kind),
+    ({ kind }) =>
+      !['advantage', 'loss', 'correction', 'selection', 'tracker', 'generator', 'learner'].includes(
+        kind,
+      ),
   );
   expect(ofEpisodes.map(({ kind }) => kind)).toEqual([
     'tool',

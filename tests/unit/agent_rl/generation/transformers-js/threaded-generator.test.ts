@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
+import {
+  type GenerationRequest,
+  type Generator,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { OwnGenerator } from '#agent_rl/core/plugins/policy.ts';
 import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '#agent_rl/generation/transformers-js/threaded-generator.ts';
 import { exportOnnx } from '#model/onnx/export-onnx.ts';
@@ -19,7 +22,7 @@ const options = {
   dtype: 'fp32',
 } as const;
 
-let generator: OwnGenerator;
+let generator: Generator;
 beforeAll(async () => {
   await exportOnnx(join(packageRoot(), 'model', 'starter'), exported);
   generator = await openInThread(options);
@@ -39,7 +42,7 @@ const request = (episode: string, over: Partial<GenerationRequest> = {}): Genera
 describe('transformers.js in a thread of its own', () => {
   test('gives what it gives in this one', async () => {
     const here = await openTransformersJs(options);
-    expect(generator.maxContextTokens).toBe(here.maxContextTokens);
+    expect(await generator.describe()).toEqual(await here.describe());
     for (const episode of ['a', 'b'])
       expect(await generator.generate(request(episode))).toEqual(
         await here.generate(request(episode)),

@@ -41,8 +41,7 @@ test('long episodes lose before they are compared, and what they lose is logged'
   );
   await trainer.train(never);
   const advantages = learner.batches.flat().map(({ advantages: all }) => all.at(-1));
-  // The longest come first.
-  expect(advantages).toEqual([-0.5, -0.5, 0.5, 0.5]);
+  expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
   expect(metrics[0]?.['rollout/overlongPenaltyMean']).toBeCloseTo(0.5, 9);
 });
 

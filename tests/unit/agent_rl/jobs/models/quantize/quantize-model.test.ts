@@ -88,7 +88,6 @@ describe('quantizeModel', () => {
     const perplexityOf = async ({ config, parameters }: typeof float): Promise<number> => {
       const learner = new LocalLearner(engine, config, parameters, {
         microBatchTokens: 64,
-        publish: async () => undefined,
       });
       const scored = await learner.forward(
         windows.map((window) => Int32Array.from(window)),

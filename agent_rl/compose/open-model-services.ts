@@ -1,0 +1,170 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+
+import type { OpenGenerator } from '../core/plugins/model/generator.ts';
+import type { OpenLearner } from '../core/plugins/model/learner.ts';
+import type { Generator } from '../core/services/generator.ts';
+import type { Learner } from '../core/services/learner.ts';
+import { WeightBus } from '../core/services/weight-bus.ts';
+import type { WeightPublisher } from '../core/services/weights.ts';
+import { abortableStart } from '../core/stopping/abort.ts';
+import type { Cleanup } from '../core/stopping/cleanup.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { enterPlugin } from '../core/plugins/entered-plugin.ts';
+import type { EngineClient } from '../engine-thread/engine-client.ts';
+import { checkCacheFits } from '../engine-thread/memory-plan.ts';
+import { engineThreads, learning, openEngine, sampling, trainingLoss } from './open-engine.ts';
+import type { ResolvedRun } from './resolve-run.ts';
+
+/** What samples tokens and, in training, what learns. */
+export interface ModelServices {
+  generator: Generator;
+  /** Engines of this process behind them. */
+  engines: readonly EngineClient[];
+  /** Only in training. */
+  training?: { learner: Learner; weights: WeightPublisher };
+}
+
+export interface ModelServicesRequest {
+  /** Most episodes at once. */
+  workers: number;
+  /** Whether its weights will be changed by reinforcement learning. */
+  trains: boolean;
+  /** Stops the opening. */
+  signal: AbortSignal;
+}
+
+/**
+ * Opens the generator and, to train, the learner that a run names.
+ *
+ * @throws AgentRlError of what cannot be opened, and where the learner's weights cannot get to the generator
+ */
+export async function openModelServices(
+  run: ResolvedRun,
+  request: ModelServicesRequest,
+  opened: Cleanup,
+): Promise<ModelServices> {
+  const engines = new RunEngines(run, request, opened);
+  const generator = opened.add(await openGenerator(run, request, engines));
+  if (!request.trains) return { generator, engines: engines.all };
+  const learner = opened.add(await openLearner(run, request, engines));
+  const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const weights = opened.add(await WeightBus.connect({ learner, generators: [generator], folder }));
+  return { generator, engines: engines.all, training: { learner, weights } };
+}
+
+/** The least cache that an engine can have. */
+const samplesNothing = { rows: 1, maxContextTokens: 16 };
+
+/** The engines of a run: one that generator and learner share, and those that only learn. */
+class RunEngines {
+  readonly all: EngineClient[] = [];
+  #shared: Promise<EngineClient> | undefined;
+
+  constructor(
+    private readonly run: ResolvedRun,
+    private readonly request: ModelServicesRequest,
+    private readonly opened: Cleanup,
+  ) {}
+
+  shared(): Promise<EngineClient> {
+    return (this.#shared ??= this.#openShared());
+  }
+
+  /** One that only learns. */
+  async learning(device: string): Promise<EngineClient> {
+    const { config, model, chosen } = this.run;
+    const { signal } = this.request;
+    return this.#keep(
+      openEngine(
+        config,
+        model,
+        { ...samplesNothing, ...learning(config, chosen.loss), signal },
+        device,
+      ),
+    );
+  }
+
+  #openShared(): Promise<EngineClient> {
+    const { config, model, chosen } = this.run;
+    const { workers, trains, signal } = this.request;
+    const samples = chosen.generator.entry.spec.engine === true;
+    const learns = trains && chosen.learner.entry.spec.engine === true;
+    return this.#keep(
+      openEngine(config, model, {
+        ...(samples ? sampling(config, workers) : samplesNothing),
+        ...(learns && learning(config, chosen.loss)),
+        signal,
+      }),
+    );
+  }
+
+  async #keep(opening: Promise<EngineClient>): Promise<EngineClient> {
+    const engine = this.opened.add(await opening);
+    this.all.push(engine);
+    return engine;
+  }
+}
+
+async function openGenerator(
+  { config, chosen, model }: ResolvedRun,
+  { workers, trains, signal }: ModelServicesRequest,
+  engines: RunEngines,
+): Promise<Generator> {
+  const { maxContextTokens } = config.policy;
+  const own = chosen.policy.entry.spec.openGenerator;
+  const { spec, plugin } = chosen.generator.entry;
+  checkCacheFits(model.description, { workers, maxContextTokens });
+  const host = {
+    modelFolder: model.folder,
+    textFolder: model.textFolder,
+    vocabSize: model.description.vocabSize,
+    device: config.run.device,
+    threads: engineThreads(config),
+    maxContextTokens,
+    episodes: workers,
+    trains,
+    environment: process.env,
+    signal,
+    engine: () => (spec.engine === true ? engines.shared() : refused('generator', spec.name)),
+  };
+  enterPlugin(
+    own === undefined ? `generator "${spec.name}"` : `policy "${chosen.policy.entry.spec.name}"`,
+  );
+  const opening =
+    own === undefined
+      ? (plugin as OpenGenerator)(chosen.generator.settings, host)
+      : own(chosen.policy.settings, host);
+  return abortableStart(opening, signal, (late) => late.close());
+}
+
+async function openLearner(
+  { config, chosen, model }: ResolvedRun,
+  { signal }: ModelServicesRequest,
+  engines: RunEngines,
+): Promise<Learner> {
+  const { spec, plugin } = chosen.learner.entry;
+  enterPlugin(`learner "${spec.name}"`);
+  const opening = (plugin as OpenLearner)(chosen.learner.settings, {
+    modelFolder: model.folder,
+    seed: config.run.seed,
+    ...trainingLoss(config, chosen.loss),
+    microBatchTokens: config.algorithm.microBatchTokens,
+    environment: process.env,
+    signal,
+    engine: (device) => {
+      if (device !== undefined) return engines.learning(device);
+      return spec.engine === true ? engines.shared() : refused('learner', spec.name);
+    },
+  });
+  return abortableStart(opening, signal, (late) => late.close());
+}
+
+function refused(kind: string, name: string): never {
+  throw new AgentRlError(
+    'PLUGIN_LOAD_FAILED',
+    `The ${kind} "${name}" asks for the engine of this process, and its spec does not say so. Add engine: true.`,
+  );
+}

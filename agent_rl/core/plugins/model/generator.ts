@@ -1,0 +1,73 @@
+import type { TSchema } from 'typebox';
+
+import type { Generator } from '../../services/generator.ts';
+import type { Learner } from '../../services/learner.ts';
+import { PluginKind } from '../plugin.ts';
+import { fieldRules, optionalField } from '../plugin-rules.ts';
+
+/** An engine of this process on the run's model. It is closed with the run. */
+export interface HostEngine {
+  readonly generator: Generator;
+  readonly learner: Learner;
+}
+
+/** What a generator is opened with besides its settings. */
+export interface GeneratorHost {
+  readonly modelFolder: string;
+  /** Where the model's tokenizer and chat template are. */
+  readonly textFolder: string;
+  readonly vocabSize: number;
+  /** `run.device` */
+  readonly device: string;
+  /** Threads of matrix products. */
+  readonly threads: number;
+  readonly maxContextTokens: number;
+  /** Most episodes at once. */
+  readonly episodes: number;
+  /** Whether the weights will be changed while it is open. */
+  readonly trains: boolean;
+  /** Environment variables, for the secrets that settings name. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the opening is to be given up. */
+  readonly signal: AbortSignal;
+  /** The engine that generator and learner share; its spec must say `engine`. */
+  engine(): Promise<HostEngine>;
+}
+
+/** Opens a generator. It is closed at the end of the run. */
+export type OpenGenerator<Settings = unknown> = (
+  settings: Settings,
+  host: GeneratorHost,
+) => Promise<Generator>;
+
+export interface GeneratorSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of `generator` beside its `type`. */
+  readonly settings?: TSchema;
+  /** It generates with the engine of this process, which then holds the caches of all episodes. */
+  readonly engine?: boolean;
+  /** Its weights cannot be changed: it is for evaluation and chat. */
+  readonly fixedWeights?: boolean;
+}
+
+export const generators = new PluginKind<GeneratorSpec, OpenGenerator>('generator', {
+  methods: [],
+  onlyFunction: true,
+  fields: {
+    engine: optionalField(fieldRules.flag),
+    fixedWeights: optionalField(fieldRules.flag),
+  },
+});
+
+/**
+ * Marks what opens a generator.
+ *
+ * @example export const mine = generator({ name: 'mine', description: '…' })(async (settings, host) => …)
+ */
+export function generator(spec: GeneratorSpec) {
+  return <Target extends OpenGenerator<never>>(target: Target): Target => {
+    generators.mark(spec)(target);
+    return target;
+  };
+}

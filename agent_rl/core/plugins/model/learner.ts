@@ -1,0 +1,62 @@
+import type { TSchema } from 'typebox';
+
+import type { Learner, LossSpec } from '../../services/learner.ts';
+import type { HostEngine } from './generator.ts';
+import { PluginKind } from '../plugin.ts';
+import { fieldRules, optionalField } from '../plugin-rules.ts';
+
+/** What a learner is opened with besides its settings. */
+export interface LearnerHost {
+  readonly modelFolder: string;
+  /** Keys what is random in learning. */
+  readonly seed: number;
+  readonly loss: LossSpec;
+  /** Tokens of the longest sequence there can be. */
+  readonly longestTokens: number;
+  /** `algorithm.microBatchTokens`: most tokens, padding included, in one pass. */
+  readonly microBatchTokens: number;
+  /** Whether it will be asked for log-probabilities of the starting weights. */
+  readonly reference: boolean;
+  /** Environment variables, for the secrets that settings name. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the opening is to be given up. */
+  readonly signal: AbortSignal;
+  /**
+   * An engine of this process: without a device the one that generator and learner share, for which the spec must say
+   * `engine`; with one an engine of its own, which only learns.
+   */
+  engine(device?: string): Promise<HostEngine>;
+}
+
+/** Opens a learner. It is closed at the end of the run. */
+export type OpenLearner<Settings = unknown> = (
+  settings: Settings,
+  host: LearnerHost,
+) => Promise<Learner>;
+
+export interface LearnerSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of `learner` beside its `type`. */
+  readonly settings?: TSchema;
+  /** It learns with the engine of this process, which then holds gradients and activations. */
+  readonly engine?: boolean;
+}
+
+export const learners = new PluginKind<LearnerSpec, OpenLearner>('learner', {
+  methods: [],
+  onlyFunction: true,
+  fields: { engine: optionalField(fieldRules.flag) },
+});
+
+/**
+ * Marks what opens a learner.
+ *
+ * @example export const mine = learner({ name: 'mine', description: '…' })(async (settings, host) => …)
+ */
+export function learner(spec: LearnerSpec) {
+  return <Target extends OpenLearner<never>>(target: Target): Target => {
+    learners.mark(spec)(target);
+    return target;
+  };
+}

@@ -1,0 +1,70 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { AgentRlError } from '../errors.ts';
+import type { Generator, GeneratorInfo } from './generator.ts';
+import type { Learner, LearnerInfo } from './learner.ts';
+import type { WeightKind, WeightPublisher, WeightRef, WeightTarget } from './weights.ts';
+
+export interface WeightBusParts {
+  learner: Learner;
+  generators: readonly Generator[];
+  /** Where weights that travel as files are put; made when it is needed, each version in a folder of its own. */
+  folder: string;
+}
+
+/** Between one learner and the generators that draw from its weights. */
+export class WeightBus implements WeightPublisher {
+  #previous: WeightRef | undefined;
+  #folders = 0;
+
+  private constructor(
+    private readonly parts: WeightBusParts,
+    private readonly kind: WeightKind,
+  ) {}
+
+  /** @throws AgentRlError `CONFIG_INVALID` when a generator does not take the learner's weights in any way */
+  static async connect(parts: WeightBusParts): Promise<WeightBus> {
+    const learner = await parts.learner.describe();
+    const generators = await Promise.all(parts.generators.map((one) => one.describe()));
+    return new WeightBus(parts, sharedKind(learner, generators));
+  }
+
+  async publish(signal?: AbortSignal): Promise<WeightRef> {
+    const { learner, generators } = this.parts;
+    const weights = await learner.exportWeights(this.#target());
+    await Promise.all(generators.map(async (generator) => generator.use?.(weights, signal)));
+    await this.#drop(this.#previous, weights);
+    this.#previous = weights;
+    return weights;
+  }
+
+  async close(): Promise<void> {
+    await this.#drop(this.#previous);
+  }
+
+  #target(): WeightTarget {
+    if (this.kind === 'memory') return { kind: 'memory' };
+    this.#folders += 1;
+    return { kind: 'folder', folder: join(this.parts.folder, String(this.#folders)) };
+  }
+
+  /** No generator reads them any more. */
+  async #drop(weights: WeightRef | undefined, newer?: WeightRef): Promise<void> {
+    if (weights?.kind !== 'folder' || weights.location === newer?.location) return;
+    await rm(weights.location, { recursive: true, force: true });
+  }
+}
+
+function sharedKind(learner: LearnerInfo, generators: readonly GeneratorInfo[]): WeightKind {
+  const takes = (generator: GeneratorInfo, kind: WeightKind): boolean =>
+    generator.takes.includes(kind) && (kind !== 'memory' || generator.engine === learner.engine);
+  const shared = learner.publishes.find((one) => generators.every((other) => takes(other, one)));
+  if (shared !== undefined) return shared;
+  const other = generators.find((one) => !learner.publishes.some((kind) => takes(one, kind)));
+  const names = other === undefined ? 'the generators together' : `generator ${other.name}`;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The weights of learner ${learner.name} cannot get to ${names}: it publishes ${learner.publishes.join(', ') || 'nothing'}, and ${other === undefined ? 'no way suits all of them' : `that takes ${other.takes.join(', ') || 'no other weights than its own'}`}. Choose another generator.type or learner.type.`,
+  );
+}

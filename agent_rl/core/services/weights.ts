@@ -1,0 +1,21 @@
+/** How weights get from a learner to a generator: in the memory they share, or as the files of a folder. */
+export type WeightKind = 'memory' | 'folder';
+
+/** Weights that a learner has published. */
+export interface WeightRef {
+  /** Optimiser steps behind them. */
+  readonly version: number;
+  readonly kind: WeightKind;
+  /** Of `memory`, the engine that holds them; of `folder`, its path. */
+  readonly location: string;
+}
+
+/** Where a learner is to put its weights. */
+export type WeightTarget =
+  { readonly kind: 'memory' } | { readonly kind: 'folder'; readonly folder: string };
+
+/** What hands the weights of one learner to the generators. */
+export interface WeightPublisher {
+  /** When it returns, every generator draws from the learner's current weights. */
+  publish(signal?: AbortSignal): Promise<WeightRef>;
+}

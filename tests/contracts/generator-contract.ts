@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import {
+  type GenerationRequest,
+  type Generator,
+  type GeneratorInfo,
+  greedy,
+  unbiased,
+} from '../../agent_rl/core/services/generator.ts';
+
+export interface GeneratorContract {
+  /** Opens it as a run would. */
+  open: () => Promise<Generator>;
+  /** Tokens that exist: ids from 0 to this, exclusive. */
+  vocabSize: number;
+}
+
+/** Tokens asked for where nothing else matters. */
+const some = 12;
+
+/** What every generator promises. Call it from the test of each one. */
+export function describeGeneratorContract(
+  name: string,
+  { open, vocabSize }: GeneratorContract,
+): void {
+  const request = (episode: string, over: Partial<GenerationRequest> = {}): GenerationRequest => ({
+    episode,
+    tokens: [1, 2, 3],
+    maxTokens: some,
+    stopTokens: [],
+    sampling: unbiased,
+    key: { seed: 1, taskId: 'contract', sample: 0, turn: 0 },
+    ...over,
+  });
+  describe(`${name} keeps the Generator contract`, () => {
+    let generator: Generator;
+    let info: GeneratorInfo;
+    beforeAll(async () => {
+      generator = await open();
+      info = await generator.describe();
+    });
+    afterAll(() => generator.close());
+
+    test('says what it is and what it can', () => {
+      expect(info.name).toMatch(/\S/);
+      expect(info.maxContextTokens).toBeGreaterThan(some + 3);
+      expect(['memory', 'folder']).toEqual(expect.arrayContaining([...info.takes]));
+      expect(info.takes.length === 0 || generator.use !== undefined).toBe(true);
+    });
+
+    test('draws as many tokens as are asked for, each with its log-probability', async () => {
+      const { tokens, logProbs, stop } = await generator.generate(request('many'));
+      expect([tokens.length, logProbs.length, stop]).toEqual([some, some, 'max-tokens']);
+      for (const [i, token] of tokens.entries()) {
+        expect(Number.isInteger(token) && token >= 0 && token < vocabSize).toBe(true);
+        expect(logProbs[i]).toBeLessThanOrEqual(1e-5);
+        expect(Number.isFinite(logProbs[i])).toBe(true);
+      }
+      generator.release('many');
+    });
+
+    test('ends after the first stop token, which is part of the turn', async () => {
+      const free = await generator.generate(request('free', { sampling: greedy }));
+      const stopTokens = [free.tokens[0] ?? -1];
+      const ended = await generator.generate(request('ended', { sampling: greedy, stopTokens }));
+      expect([ended.tokens, ended.stop]).toEqual([stopTokens, 'stop-token']);
+      for (const episode of ['free', 'ended']) generator.release(episode);
+    });
+
+    test('draws the same tokens for the same key, whatever is drawn meanwhile', async () => {
+      if (!info.reproducible) return;
+      const alone = await generator.generate(request('alone'));
+      generator.release('alone');
+      const others = [1, 2, 3].map((sample) =>
+        generator.generate(
+          request(`other ${sample}`, {
+            tokens: Array.from({ length: 2 + sample }, (_, i) => (i + sample) % vocabSize),
+            key: { seed: 1, taskId: 'other', sample, turn: 0 },
+          }),
+        ),
+      );
+      const again = await generator.generate(request('again'));
+      await Promise.all(others);
+      expect(again).toEqual(alone);
+      for (const episode of ['again', 'other 1', 'other 2', 'other 3']) generator.release(episode);
+    });
+
+    test('continues an episode with its next turn, kept or computed anew', async () => {
+      const first = await generator.generate(request('turns'));
+      const tokens = [1, 2, 3, ...first.tokens, 4, 5];
+      const key = { seed: 1, taskId: 'contract', sample: 0, turn: 1 };
+      const second = await generator.generate(request('turns', { tokens, key, sampling: greedy }));
+      const fresh = await generator.generate(request('fresh', { tokens, key, sampling: greedy }));
+      expect(second.tokens).toEqual(fresh.tokens);
+      for (const episode of ['turns', 'fresh']) generator.release(episode);
+    });
+
+    test('ends a turn where the context is full', async () => {
+      const { tokens, stop } = await generator.generate(
+        request('full', { maxTokens: info.maxContextTokens + 1 }),
+      );
+      expect([tokens.length <= info.maxContextTokens - 3, stop]).toEqual([true, 'context-full']);
+      generator.release('full');
+    });
+
+    test('gives up a request that is aborted, and no other', async () => {
+      const abort = new AbortController();
+      const doomed = generator.generate(
+        request('doomed', { maxTokens: info.maxContextTokens }),
+        abort.signal,
+      );
+      const sibling = generator.generate(request('sibling'));
+      abort.abort();
+      expect((await doomed).stop).toBe('aborted');
+      expect((await sibling).tokens).toHaveLength(some);
+      for (const episode of ['doomed', 'sibling', 'one that never was']) generator.release(episode);
+    });
+  });
+}

@@ -1,0 +1,169 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { batchOf, type TrainDatum } from '../../agent_rl/core/services/batch.ts';
+import type { Learner, LossSpec } from '../../agent_rl/core/services/learner.ts';
+
+export interface LearnerContract {
+  /** Opens it as a run would, each time with the same weights. */
+  open: () => Promise<Learner>;
+  /** Tokens that exist: ids from 0 to this, exclusive. */
+  vocabSize: number;
+  /** Largest difference of two log-probabilities that pass for one; for a learner that computes in 16 bits, more. */
+  tolerance?: number;
+}
+
+const crossEntropy: LossSpec = { name: 'cross_entropy' };
+const optim = {
+  learningRate: 0.01,
+  beta1: 0.9,
+  beta2: 0.99,
+  eps: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: 1,
+};
+
+/** What every learner promises. Call it from the test of each one. */
+export function describeLearnerContract(
+  name: string,
+  { open, vocabSize, tolerance = 1e-3 }: LearnerContract,
+): void {
+  const datum = (length: number, step: number): TrainDatum => ({
+    tokens: Int32Array.from({ length }, (_, place) => (place * step + length) % vocabSize),
+    weights: new Float32Array(length).fill(1 / 24, 1),
+    advantages: new Float32Array(length).fill(1),
+    oldLogProbs: new Float32Array(length),
+  });
+  const data = [datum(9, 5), datum(17, 3)];
+  const tokens = data.map((one) => one.tokens);
+  const asPolicy = { temperature: 1, which: 'policy' } as const;
+  const closeTo = (actual: readonly Float32Array[], expected: readonly Float32Array[]): void => {
+    const gaps = actual.flatMap((row, i) => [...row].map((v, j) => Math.abs(v - expected[i]![j]!)));
+    expect(gaps).toHaveLength(expected.reduce((all, row) => all + row.length, 0));
+    expect(Math.max(...gaps)).toBeLessThan(tolerance);
+  };
+  describe(`${name} keeps the Learner contract`, () => {
+    let folder: string;
+    let learner: Learner;
+    let atStart: readonly Float32Array[];
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'learner-contract-'));
+      learner = await open();
+      atStart = await learner.forward(tokens, asPolicy);
+    });
+    afterAll(async () => {
+      await learner.close();
+      await rm(folder, { recursive: true });
+    });
+
+    /** The log-probabilities after one step on what was accumulated by `learn`, with the starting weights again. */
+    const after = async (learn: (one: Learner) => Promise<unknown>) => {
+      const other = await open();
+      try {
+        await learn(other);
+        await other.optimStep(optim);
+        return await other.forward(tokens, asPolicy);
+      } finally {
+        await other.close();
+      }
+    };
+
+    test('says what it is and how it publishes its weights', async () => {
+      const info = await learner.describe();
+      expect(info.name).toMatch(/\S/);
+      expect(info.trainedParameters).toBeLessThanOrEqual(info.parameters);
+      expect(info.publishes.length).toBeGreaterThan(0);
+    });
+
+    test('scores each token given those before it, whatever else is scored with it', async () => {
+      for (const [i, row] of atStart.entries()) {
+        expect([row.length, row[0]]).toEqual([tokens[i]!.length, 0]);
+        expect(row.every((value) => Number.isFinite(value) && value <= 0)).toBe(true);
+      }
+      const [alone] = await learner.forward([tokens[1]!], asPolicy);
+      closeTo([alone!], [atStart[1]!]);
+    });
+
+    test('scores only what is wanted', async () => {
+      const wanted = tokens.map(({ length }) => Array.from({ length }, (_, i) => Number(i === 4)));
+      const some = await learner.forward(tokens, { ...asPolicy, wanted });
+      closeTo(
+        some,
+        atStart.map((row) => row.map((value, i) => (i === 4 ? value : 0))),
+      );
+    });
+
+    test('gives the log-probabilities of what it learns from, and becomes surer of it', async () => {
+      let told: readonly Float32Array[] = [];
+      const learned = await after(async (one) => {
+        ({ logProbs: told } = await one.forwardBackward(batchOf(data), crossEntropy));
+      });
+      closeTo(told, atStart);
+      const sum = (rows: readonly Float32Array[]) =>
+        rows.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
+      expect(sum(learned)).toBeGreaterThan(sum(atStart));
+    });
+
+    test('adds up the gradients of several batches before a step', async () => {
+      const whole = await after((one) => one.forwardBackward(batchOf(data), crossEntropy));
+      const parts = await after(async (one) => {
+        for (const part of data) await one.forwardBackward(batchOf([part]), crossEntropy);
+      });
+      closeTo(parts, whole);
+    });
+
+    test('forgets gradients that are discarded', async () => {
+      const still = await after(async (one) => {
+        await one.forwardBackward(batchOf(data), crossEntropy);
+        await one.discardGradients();
+      });
+      closeTo(still, atStart);
+    });
+
+    test('refuses a batch of another schema', async () => {
+      const other = { ...batchOf(data), schema: 2 as never };
+      await expect(learner.forwardBackward(other, crossEntropy)).rejects.toMatchObject({
+        code: 'SHAPE_MISMATCH',
+      });
+    });
+
+    test('saves its state and goes on from it: the next step is the same', async () => {
+      const saved = join(folder, 'state');
+      const step = async (one: Learner) => {
+        await one.forwardBackward(batchOf(data), crossEntropy);
+        await one.optimStep(optim);
+      };
+      const went = await after(async (one) => {
+        await step(one);
+        expect((await one.saveState(saved)).weightsSha256).toMatch(/^[0-9a-f]{64}$/);
+        await one.forwardBackward(batchOf(data), crossEntropy);
+      });
+      const resumed = await after(async (one) => {
+        await one.loadState(saved);
+        await one.forwardBackward(batchOf(data), crossEntropy);
+      });
+      closeTo(resumed, went);
+    });
+
+    test('publishes its weights, a higher version after each step', async () => {
+      const other = await open();
+      const { publishes } = await other.describe();
+      const target =
+        publishes[0] === 'memory'
+          ? ({ kind: 'memory' } as const)
+          : ({ kind: 'folder', folder: join(folder, 'weights') } as const);
+      const before = await other.exportWeights(target);
+      await other.forwardBackward(batchOf(data), crossEntropy);
+      await other.optimStep(optim);
+      const published = await other.exportWeights(target);
+      await other.close();
+      expect(published.kind).toBe(target.kind);
+      expect(published.version).toBeGreaterThan(before.version);
+      const isThere = published.kind !== 'folder' || (await stat(published.location)).isDirectory();
+      expect(isThere).toBe(true);
+    });
+  });
+}

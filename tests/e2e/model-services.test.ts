@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
+import { type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
+import type { Learner, LossSpec } from '#agent_rl/core/services/learner.ts';
+import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
+import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
+import type { EngineServiceOptions } from '#agent_rl/engine-thread/engine-options.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { describeLearnerContract } from '../contracts/learner-contract.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { tinyModelConfig } from '../support/tiny-model.ts';
+
+const root = temporaryFolder();
+const modelFolder = join(root, 'model');
+const config = tinyModelConfig;
+const { vocabSize } = config;
+const loss: LossSpec = { name: 'cross_entropy' };
+
+const options: EngineServiceOptions = {
+  modelFolder,
+  seed: 1,
+  device: 'cpu',
+  threads: 1,
+  rows: 4,
+  maxContextTokens: 64,
+  microBatchTokens: 64,
+  reference: false,
+  training: { longestTokens: 64, loss },
+};
+
+beforeAll(() =>
+  saveModel(modelFolder, {
+    config,
+    parameters: initialParameters(config, new KeyedRng(1)),
+    storedDtype: 'F32',
+  }),
+);
+
+/** A part of an engine of its own, which ends with it. */
+const part = async <Part extends Generator | Learner>(
+  changes: Partial<EngineServiceOptions>,
+  of: (engine: EngineClient) => Part,
+): Promise<Part> => {
+  const engine = await EngineClient.open({ ...options, ...changes });
+  return { ...of(engine), close: () => engine.close() };
+};
+
+describeGeneratorContract('the generator of the engine', {
+  open: () => part({}, ({ generator }) => generator),
+  vocabSize,
+});
+for (const device of ['cpu', 'eager'])
+  describeLearnerContract(`the learner of the engine on ${device}`, {
+    open: () => part({ device }, ({ learner }) => learner),
+    vocabSize,
+  });
+
+const datum: TrainDatum = {
+  tokens: Int32Array.from([5, 6, 7, 8, 9]),
+  weights: new Float32Array(5).fill(0.25, 1),
+  advantages: new Float32Array(5),
+  oldLogProbs: new Float32Array(5),
+};
+const step = async (learner: Learner): Promise<void> => {
+  await learner.forwardBackward(batchOf([datum]), loss);
+  await learner.optimStep({
+    learningRate: 0.1,
+    beta1: 0.9,
+    beta2: 0.99,
+    eps: 1e-8,
+    weightDecay: 0,
+    maxGradNorm: 1,
+  });
+};
+const draw = (generator: Generator, episode: string) =>
+  generator.generate({
+    episode,
+    tokens: [1, 2, 3],
+    maxTokens: 10,
+    stopTokens: [],
+    sampling: unbiased,
+    key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+  });
+
+describe('weights', () => {
+  const engines: EngineClient[] = [];
+  const open = async (changes: Partial<EngineServiceOptions> = {}): Promise<EngineClient> => {
+    const engine = await EngineClient.open({ ...options, ...changes });
+    engines.push(engine);
+    return engine;
+  };
+  afterAll(() => Promise.all(engines.map((engine) => engine.close())));
+
+  test('that travel as files give the tokens of those that are shared', async () => {
+    const [own, other] = [await open(), await open()];
+    const near = await WeightBus.connect({
+      learner: own.learner,
+      generators: [own.generator],
+      folder: join(root, 'none'),
+    });
+    const folder = join(root, 'files');
+    const far = await WeightBus.connect({
+      learner: own.learner,
+      generators: [own.generator, other.generator],
+      folder,
+    });
+    await step(own.learner);
+    expect(await near.publish()).toMatchObject({ version: 1, kind: 'memory' });
+    const shared = await draw(own.generator, 'shared');
+    const sent = await far.publish();
+    expect(sent).toMatchObject({ version: 1, kind: 'folder' });
+    expect(await draw(other.generator, 'sent')).toEqual(shared);
+    await step(own.learner);
+    await far.publish();
+    expect((await draw(other.generator, 'later')).version).toBe(2);
+    // Of files there are only the newest.
+    expect(existsSync(sent.location)).toBe(false);
+    await far.close();
+    expect(existsSync(join(folder, '2'))).toBe(false);
+    expect(existsSync(join(root, 'none'))).toBe(false);
+  });
+
+  test('are not drawn from between a step and their publication', async () => {
+    const { generator, learner } = await open();
+    await step(learner);
+    await expect(draw(generator, 'early')).rejects.toMatchObject({ code: 'GENERATION_FAILED' });
+    await generator.use(await learner.exportWeights({ kind: 'memory' }));
+    expect((await draw(generator, 'late')).version).toBe(1);
+  });
+
+  test('of which versions are kept can be drawn from while the learner goes on, and again', async () => {
+    const { generator, learner } = await open({ published: 2 });
+    const publish = () => learner.exportWeights({ kind: 'memory' });
+    const first = await publish();
+    await generator.use(first);
+    const before = await draw(generator, 'before');
+    await step(learner);
+    expect(await draw(generator, 'meanwhile')).toEqual(before);
+    const second = await publish();
+    await generator.use(second);
+    const after = await draw(generator, 'after');
+    expect([after.version, after.logProbs[0] === before.logProbs[0]]).toEqual([1, false]);
+    await generator.use(first);
+    expect(await draw(generator, 'again')).toEqual(before);
+    await step(learner);
+    await publish();
+    await expect(generator.use(first)).rejects.toThrow('holds 1, 2');
+  });
+
+  test('that cannot get to a generator are refused with the reason', async () => {
+    const { learner, generator } = await open();
+    const fixed: Generator = {
+      ...generator,
+      describe: async () => ({ ...(await generator.describe()), name: 'fixed', takes: [] }),
+    };
+    await expect(WeightBus.connect({ learner, generators: [fixed], folder: root })).rejects.toThrow(
+      'generator fixed',
+    );
+  });
+});
