@@ -54,6 +54,13 @@ const gluePatches: readonly Patch[] = [
   ],
   ['pipes', 'var PIPEFS={', 'var PIPEFS=__doors.pipes={', 1],
   ['terminals', 'var TTY={', 'var TTY=__doors.terminals={', 1],
+  // Read and cleared in two steps, an interrupt that comes between them is lost, and with it the session it should spare.
+  [
+    'interrupts',
+    'let result=Module.Py_EmscriptenSignalBuffer[0];Module.Py_EmscriptenSignalBuffer[0]=0;return result',
+    'return Atomics.exchange(Module.Py_EmscriptenSignalBuffer,0,0)',
+    1,
+  ],
   // What one run leaves of a block of random bytes would be the next one's.
   [
     'random devices',

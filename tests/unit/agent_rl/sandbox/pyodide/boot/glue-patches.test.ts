@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 
 import { expect, test } from '@jest/globals';
 
@@ -30,6 +32,35 @@ test('Glue that is not exactly what the patches fit is refused by the patch that
     'doors from Python to JavaScript',
   );
   expect(() => patchLoader(`${loader}import('x')`)).toThrow('"dynamic imports" matched 14 times');
+});
+
+test('No interrupt is lost that comes while patched glue looks for one', async () => {
+  const [helper] = /function _Py_CheckEmscriptenSignals_Helper\(\)\{.*?return 0\}\}/.exec(
+    patchGlue(glue),
+  )!;
+  const shared = new SharedArrayBuffer(8);
+  const [interrupt, seen] = [new Uint8Array(shared, 0, 1), new Int32Array(shared, 4, 1)];
+  const program = `
+    const { workerData } = require('node:worker_threads');
+    const Module = { Py_EmscriptenSignalBuffer: new Uint8Array(workerData, 0, 1) };
+    const seen = new Int32Array(workerData, 4, 1);
+    ${helper}
+    for (;;) if (_Py_CheckEmscriptenSignals_Helper() === 2) Atomics.add(seen, 0, 1);
+  `;
+  const thread = new Worker(program, { eval: true, workerData: shared });
+  const sent = 300;
+  const waitMs = 10_000;
+  try {
+    await once(thread, 'online');
+    for (let count = 1; count <= sent; count++) {
+      const since = performance.now();
+      Atomics.store(interrupt, 0, 2);
+      while (Atomics.load(seen, 0) < count && performance.now() - since < waitMs);
+      expect(seen[0]).toBe(count);
+    }
+  } finally {
+    await thread.terminate();
+  }
 });
 
 test('Another version of pyodide is refused by name', () => {
