@@ -130,6 +130,7 @@ async function prefillBytes(
   return engine.peakBytes + bytesPerFloat * maxContextTokens ** 2;
 }
 
+/** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
 async function trainingBytes(
   config: ModelConfig,
   { memory }: MemoryRequest,

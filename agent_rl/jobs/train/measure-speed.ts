@@ -55,23 +55,36 @@ async function secondsOf(action: (round: number) => Promise<unknown>): Promise<n
   return (performance.now() - started) / 1000;
 }
 
+/** What every episode is scored for, once, before the updates of its iteration: a forward pass each. */
+export const scorings = ({ kl, correction }: Config['algorithm']): readonly string[] => [
+  ...(kl.kind === 'none' ? [] : ['KL']),
+  ...(correction.type === 'none' ? [] : ['correction']),
+];
+
+/** What of a plan takes time. */
+type PlannedWork = Record<
+  'evaluations' | 'evalEpisodes' | 'selections' | 'selectionEpisodes' | 'rollouts',
+  number
+>;
+
 /**
  * How long a run will take, from what is measured just now: episodes of two turns, each of half the tokens allowed;
  * sandbox and tools not counted.
  */
-export async function expectedTime(
-  parts: Measured,
-  config: Config,
-  plan: Record<
-    'evaluations' | 'evalEpisodes' | 'selections' | 'selectionEpisodes' | 'rollouts',
-    number
-  >,
-) {
-  const { rollout, algorithm, policy } = config;
+export async function expectedTime(parts: Measured, config: Config, plan: PlannedWork) {
   const speed = await measureSpeed(parts, config);
+  return { ...speed, expectedS: expectedSeconds(config, plan, speed) };
+}
+
+/** The same, from speeds that are known. */
+export function expectedSeconds(
+  { rollout, algorithm, policy }: Config,
+  plan: PlannedWork,
+  speed: Record<'decodeTokensPerSecond' | 'trainTokensPerSecond', number>,
+): number {
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
-  const updates = (plan.rollouts * algorithm.epochs * 2 * sampled) / speed.trainTokensPerSecond;
+  const passes = algorithm.epochs + scorings(algorithm).length / passesOfUpdate;
+  const updates = (plan.rollouts * passes * 2 * sampled) / speed.trainTokensPerSecond;
   const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;
-  const episodes = plan.rollouts + evaluated;
-  return { ...speed, expectedS: (episodes * sampled) / speed.decodeTokensPerSecond + updates };
+  return ((plan.rollouts + evaluated) * sampled) / speed.decodeTokensPerSecond + updates;
 }

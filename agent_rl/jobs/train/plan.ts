@@ -15,7 +15,7 @@ import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { checkpointRoom, roomText } from './checkpoint-room.ts';
-import type { ExpectedTime } from './measure-speed.ts';
+import { type ExpectedTime, scorings } from './measure-speed.ts';
 
 /** What the plan of a run follows from besides its config. */
 export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
@@ -119,7 +119,11 @@ export function planText(
     'Plan',
     `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}`,
     `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}`,
-    `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each`,
+    `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each${scorings(
+      algorithm,
+    )
+      .map((what) => `; one forward pass more for the ${what}`)
+      .join('')}`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,

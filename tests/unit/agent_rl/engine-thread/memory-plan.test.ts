@@ -8,6 +8,9 @@ import {
   planInWords,
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
+import { PlanningEngine } from '#agent_rl/engine/onnx/peak-bytes.ts';
+import { worstShape } from '#agent_rl/learner/train-batch.ts';
+import { compileScoreProgram, compileTrainProgram } from '#agent_rl/learner/train-program.ts';
 import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
@@ -87,6 +90,23 @@ describe('a plan of memory', () => {
     expect(kept).toBeGreaterThan(1.8 * (await activations(512, 'none')));
     expect(await activations(1024, 'blocks')).toBeLessThan(0.5 * kept);
   });
+
+  test.each([
+    ['layers kept', tinyModelConfig, 'none'],
+    ['layers computed again', tinyModelConfig, 'blocks'],
+    ['an adapter', adapted, 'blocks'],
+    ['a large vocabulary', { ...tinyModelConfig, vocabSize: 5000 }, 'blocks'],
+  ] as const)(
+    'need not count the pass of a KL term or a correction, which takes less: %s',
+    async (_, config, recompute) => {
+      const memory = { ...request.memory, recompute };
+      const shape = worstShape(64, 256);
+      const [scored, trained] = [new PlanningEngine(), new PlanningEngine()];
+      await compileScoreProgram(scored, config, { shape, temperature: 1, memory });
+      await compileTrainProgram(trained, config, { shape, loss, memory });
+      expect(scored.peakBytes).toBeLessThan(trained.peakBytes);
+    },
+  );
 
   test('that does not fit is refused with what takes how much and what to change', async () => {
     const plan = await memoryPlan(tinyModelConfig, request);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { expectedSeconds } from '#agent_rl/jobs/train/measure-speed.ts';
 import { planText, trainingPlan } from '#agent_rl/jobs/train/plan.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -56,6 +57,27 @@ describe('a plan', () => {
       evaluations: 4,
       evalEpisodes: 10,
     });
+  });
+
+  test('counts the passes that a KL term and a correction cost before the updates', () => {
+    const secondsOf = (text: string) => {
+      const config = configOf(settings.replace('algorithm: {', `algorithm: {${text}`));
+      const plan = trainingPlan(config, facts);
+      return {
+        seconds: expectedSeconds(config, plan, time),
+        text: planText(config, facts, plan, opened),
+      };
+    };
+    const none = secondsOf('');
+    const both = secondsOf('kl: {kind: k3, weight: 0.1}, correction: {type: tis}, ');
+    // A forward pass is a third of an update; 192 episodes of two turns.
+    const { policy } = configOf(settings);
+    const tokens = 192 * 2 * Math.min(policy.maxTurnTokens, 256);
+    expect(both.seconds - none.seconds).toBeCloseTo((2 / 3) * (tokens / 2300), 6);
+    expect(both.text).toContain(
+      'of 1024 tokens each; one forward pass more for the KL; one forward pass more for the correction\n',
+    );
+    expect(none.text).not.toContain('one forward pass more');
   });
 
   test('counts the tasks the best checkpoint is chosen by, and how often they are attempted', () => {
