@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { EngineClient } from '../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../engine-thread/engine-options.ts';
-import { lossPart } from './plugins/algorithm-parts.ts';
+import { klParts, lossPart } from './plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from './plugins/choose-plugins.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
 import type { ResolvedModel } from './resolve-model.ts';
@@ -80,7 +80,7 @@ export function trainingLoss(
     loss: {
       name: 'policy',
       ...lossPart(chosen),
-      kl,
+      kl: klParts(kl).kl,
       ...(entropyBonus !== 0 && { entropyBonus }),
       temperature,
     },

@@ -18,7 +18,7 @@ export const algorithmPresets = {
     departures: [
       'The mean is over the tokens of a step; the paper takes it over those of each episode first (aggregation: sequence-mean).',
       'The upper bound of the ratio is 1.28 (DAPO), not 1.2.',
-      'No KL term; the paper has k3 with weight 0.04.',
+      'No KL term; the paper has k3 with weight 0.04 in the loss (kl: {kind: k3, weight: 0.04}).',
     ],
   },
   'dr-grpo': {
@@ -52,7 +52,7 @@ export const algorithmPresets = {
     },
     departures: [
       'The sum over the tokens of an episode is divided by the most tokens it may sample.',
-      'No KL term; the paper takes it off the reward.',
+      'No KL term; the paper takes k1 off the reward (kl: {kind: k1, weight: W, in: reward}).',
     ],
   },
   'reinforce++': {
@@ -63,8 +63,8 @@ export const algorithmPresets = {
       loss: { type: 'clipped', clipLow: 0.2, clipHigh: 0.2 },
     },
     departures: [
-      'One advantage for an episode; the paper adds to it the KL of the tokens still to come.',
-      'No KL term; the paper takes k1 off the reward.',
+      'No KL term; the paper takes k1 off the reward (kl: {kind: k1, weight: W, in: reward}).',
+      'One advantage for an episode, with all of its KL; in the paper a token has that of the tokens still to come.',
     ],
   },
   rft: {

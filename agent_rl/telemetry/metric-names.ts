@@ -50,6 +50,11 @@ export const metricNames = {
     'reward',
     'Mean of what episodes lost for their length (algorithm.overlong)',
   ),
+  'rollout/klMean': metric(
+    'nats',
+    'Mean over sampled tokens of the KL estimate that is taken off rewards (algorithm.kl.in: reward)',
+  ),
+  'rollout/klPenaltyMean': metric('reward', 'Mean of what episodes lost for it'),
   'rollout/sampledTokens': metric('tokens', 'Tokens the policy sampled'),
   'rollout/contextTokens': metric('tokens', 'Tokens of all transcripts, sampled or not'),
   'rollout/lengthMean': metric('tokens', 'Mean sampled tokens of an episode'),

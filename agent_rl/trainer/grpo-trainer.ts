@@ -8,7 +8,8 @@ import { keepLedger } from '../rollout/ledger.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
-import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
+import { collectGroups, type PlayedGroup, trajectoriesOf } from './collect/collect-groups.ts';
+import { withKlRewards } from './collect/kl-rewards.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import {
@@ -206,6 +207,7 @@ export class GRPOTrainer {
         rollouts,
         rewarding,
         tasks,
+        withKl: this.#withKl(),
         failuresBefore: this.#state.recentFailures ?? [],
         iteration,
         step: optimizerSteps,
@@ -297,6 +299,15 @@ export class GRPOTrainer {
     if (selection === undefined) return;
     await this.#keepBest(selection);
     this.#settle('selection');
+  }
+
+  /** Takes the KL to the reference off rewards, where the run has it there. */
+  #withKl(): ((groups: readonly PlayedGroup[]) => Promise<readonly PlayedGroup[]>) | undefined {
+    const { algorithm, rollout } = this.#options;
+    const { klInReward } = algorithm;
+    if (klInReward === undefined) return undefined;
+    const { temperature } = rollout.sampling;
+    return (groups) => withKlRewards(this.#parts.learner, groups, { ...klInReward, temperature });
   }
 
   #update(updates: readonly (readonly TracedDatum[])[]): Promise<StepsTaken> {

@@ -3,6 +3,7 @@ import type { RewardGroup } from '../core/algorithm/advantage.ts';
 import type { CorrectionTokens } from '../core/algorithm/correction.ts';
 import type { Selection, SelectionGroup } from '../core/algorithm/selection.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
+import type { KlInReward } from './collect/kl-rewards.ts';
 import type { Sampling } from '../core/services/generator.ts';
 
 /** How episodes are collected. */
@@ -35,9 +36,14 @@ export interface AlgorithmParts {
 /** From rewards to a loss. */
 export type AlgorithmOptions = Omit<
   Config['algorithm'],
-  'name' | 'environmentWeight' | keyof AlgorithmParts
+  'name' | 'environmentWeight' | 'kl' | keyof AlgorithmParts
 > &
-  AlgorithmParts;
+  AlgorithmParts & {
+    /** In the loss. */
+    kl: PolicyLossSpec['kl'];
+    /** Taken off rewards. */
+    klInReward?: KlInReward;
+  };
 
 /** The optimiser and how long it runs. */
 export type TrainOptions = Omit<

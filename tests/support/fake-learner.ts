@@ -17,6 +17,8 @@ export class FakeLearner implements Learner, WeightPublisher {
   published = 0;
   discarded = 0;
   gap = 0;
+  /** What `forward` gives for the policy; for the reference it is -0.25. */
+  ofPolicy = -0.25;
 
   readonly forwards: Parameters<Learner['forward']>[1][] = [];
 
@@ -25,7 +27,8 @@ export class FakeLearner implements Learner, WeightPublisher {
     options: Parameters<Learner['forward']>[1],
   ): Promise<readonly Float32Array[]> {
     this.forwards.push(options);
-    return tokens.map((sequence) => new Float32Array(sequence.length).fill(-0.25));
+    const value = options.which === 'policy' ? this.ofPolicy : -0.25;
+    return tokens.map((sequence) => new Float32Array(sequence.length).fill(value));
   }
 
   async describe(): Promise<LearnerInfo> {

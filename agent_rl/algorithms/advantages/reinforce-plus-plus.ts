@@ -19,8 +19,8 @@ const Settings = Type.Object({
  *
  * REINFORCE++, Hu et al. 2025, eq. 9, and with the baseline eq. 10 and 11, https://arxiv.org/abs/2501.03262
  *
- * Departure: one number for an episode. The paper's returns also hold the KL of the tokens still to come; here a KL term
- * stands in the loss. A collection without spread gets exactly 0.
+ * Departure: one number for an episode. In the paper's returns a token has the KL of those still to come; here the reward
+ * loses that of the whole episode (`algorithm.kl.in: reward`). A collection without spread gets exactly 0.
  */
 export const reinforcePlusPlus = advantage({
   name: 'reinforce-plus-plus',

@@ -1,13 +1,24 @@
+import type { Config } from '../../config/index.ts';
 import type { AdvantageFunction } from '../../core/algorithm/advantage.ts';
 import type { CorrectionFunction } from '../../core/algorithm/correction.ts';
 import type { SelectionFunction } from '../../core/algorithm/selection.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import { compiledTwin } from '../../threads/thread.ts';
-import type { AlgorithmParts } from '../../trainer/training-options.ts';
+import type { AlgorithmOptions, AlgorithmParts } from '../../trainer/training-options.ts';
 import type { ChosenPlugins } from './choose-plugins.ts';
 
 /** The parts of an algorithm that a run file names. */
 export type PartName = 'advantage' | 'loss' | 'correction' | 'selection';
+
+/** A KL term where it stands: in the loss, or off the rewards. */
+export function klParts({
+  kind,
+  weight,
+  in: where,
+}: Config['algorithm']['kl']): Pick<AlgorithmOptions, 'kl' | 'klInReward'> {
+  if (where === 'loss' || kind === 'none') return { kl: { kind, weight } };
+  return { kl: { kind: 'none', weight: 0 }, klInReward: { kind, weight } };
+}
 
 /** The parts of the algorithm that a run uses, each with its settings. */
 export function algorithmParts({

@@ -9,7 +9,12 @@ const KlBlock = block(
       ['none', 'k1', 'k2', 'k3'],
       'none',
     ),
-    weight: number('Weight of the KL penalty in the loss', {
+    in: choice(
+      'Where it stands: at each token in the loss (GRPO), or its sum over an episode taken off the reward before episodes are compared (RLOO)',
+      ['loss', 'reward'],
+      'loss',
+    ),
+    weight: number('Weight of the KL penalty: in the loss, or reward for each nat', {
       minimum: 0,
       maximum: 100,
       default: 0,

@@ -71,6 +71,11 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
       `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`,
     ],
     [
+      'algorithm.kl.in',
+      kl.in === 'reward' && kl.kind !== 'none' && algorithm.advantage.type === 'constant',
+      'reward has no effect with algorithm.advantage constant, which does not look at rewards. Use loss.',
+    ],
+    [
       'algorithm.environmentWeight',
       train.mode === 'rl' && environmentWeight === 0 && weights.every((weight) => weight === 0),
       '0 leaves nothing to learn from: no reward has a weight. List one under rewards, or use 1.',

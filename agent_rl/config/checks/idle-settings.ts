@@ -48,6 +48,11 @@ const idle: readonly IdleRule[] = [
     'train.schedule is constant, so that the learning rate stays at its peak',
   ],
   [
+    ['algorithm.kl.in'],
+    (run) => isRl(run) && run.config.algorithm.kl.kind === 'none',
+    'algorithm.kl.kind is none',
+  ],
+  [
     ['algorithm.overlong.penalty'],
     (run) => isRl(run) && run.config.algorithm.overlong.share === 0,
     'algorithm.overlong.share is 0, so that no episode is too long',

@@ -1,4 +1,4 @@
-import { algorithmParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
+import { algorithmParts, klParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
 import { taskFolders } from '../../compose/resolve-tasks.ts';
 import { engineThreads } from '../../compose/open-engine.ts';
@@ -18,7 +18,7 @@ export function trainerOptions(config: Config, chosen: Pick<ChosenPlugins, PartN
   return {
     seed: config.run.seed,
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
-    algorithm: { ...algorithm, ...algorithmParts(chosen) },
+    algorithm: { ...algorithm, ...klParts(algorithm.kl), ...algorithmParts(chosen) },
     train: trainOptions(config),
     eval: config.eval,
     checkpoint,

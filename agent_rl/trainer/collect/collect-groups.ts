@@ -30,6 +30,8 @@ export interface PlayedGroup {
   again: boolean;
   /** The members that are learned from; all where it is absent. */
   selected?: readonly boolean[];
+  /** Where KL to the reference is taken off rewards: all of its members', in nats, and what they lost for it. */
+  kl?: { nats: number; lost: number };
   /** What its members lost for their length, all together. */
   overlong?: number;
   /** Members that have the penalty in place of their reward. */
@@ -81,6 +83,8 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
   step: number;
   signal: AbortSignal;
   onEpisode?: (trajectory: Trajectory) => void;
+  /** What is taken off the rewards of the groups that are learned from before they are compared. */
+  withKl?: ((groups: readonly PlayedGroup[]) => Promise<readonly PlayedGroup[]>) | undefined;
 }
 
 /**
@@ -112,7 +116,9 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
     groups = groups.map((group) => (group.again ? (drawn.next().value ?? group) : group));
   }
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);
-  return { groups: withAdvantages(groups, algorithm.advantage), discarded };
+  // An interrupted iteration is dropped.
+  const compared = signal.aborted ? groups : ((await options.withKl?.(groups)) ?? groups);
+  return { groups: withAdvantages(compared, algorithm.advantage), discarded };
 }
 
 /** Far more than any run could wait for. */

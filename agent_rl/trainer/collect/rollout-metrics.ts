@@ -40,6 +40,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'group/allWrong': judged.filter((group) => !group.some(({ success }) => success)).length,
     'group/resampled': discarded.length,
     ...overlongMetric(groups),
+    ...klMetrics(groups),
     'group/leftOut': sum(groups.map(({ leftOut = 0 }) => leftOut)),
     ...inFamily(
       'combine/weight',
@@ -58,6 +59,20 @@ function overlongMetric(groups: Collection['groups']): Metrics {
   return lost.length === 0 || episodes === 0
     ? {}
     : { 'rollout/overlongPenaltyMean': sum(lost) / episodes };
+}
+
+/** Only where KL is taken off rewards: over the episodes that have one. */
+function klMetrics(groups: Collection['groups']): Metrics {
+  const taken = groups.flatMap(({ kl }) => kl ?? []);
+  const rewarded = groups.flatMap(({ trajectories, rewards }) =>
+    trajectories.filter((_, member) => rewards[member] !== undefined),
+  );
+  const tokens = sum(rewarded.map(sampledTokens));
+  if (taken.length === 0 || tokens === 0) return {};
+  return {
+    'rollout/klMean': sum(taken.map(({ nats }) => nats)) / tokens,
+    'rollout/klPenaltyMean': sum(taken.map(({ lost }) => lost)) / rewarded.length,
+  };
 }
 
 function failureMetrics({ groups }: Collection, all: readonly Trajectory[]): Metrics {

@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { rloo } from '#agent_rl/algorithms/advantages/rloo.ts';
+import { episodeKl } from '#agent_rl/algorithms/kl-in-reward.ts';
+
+describe('the KL of an episode', () => {
+  const mask = [0, 1, 1, 0];
+  // d is 0.5 and -1 where a token was sampled; what lies elsewhere does not count.
+  const data = { policy: [9, -0.5, -2, NaN], reference: [0, -1, -1, 3] };
+
+  test.each([
+    // 0.5 - 1
+    ['k1', -0.5],
+    // (0.25 + 1) / 2
+    ['k2', 0.625],
+    // (e^-0.5 + 0.5 - 1) + (e^1 - 1 - 1) = 0.106530660 + 0.718281828
+    ['k3', 0.824812488],
+  ] as const)('by %s is the sum over its sampled tokens', (kind, expected) => {
+    expect(episodeKl(data, mask, kind)).toBeCloseTo(expected, 8);
+  });
+
+  test.each([
+    ['k1', -20],
+    ['k2', 200],
+    // e^20 - 20 - 1
+    ['k3', 485165174.4],
+  ] as const)('by %s is finite however far the reference is away', (kind, expected) => {
+    const far = { policy: [-500], reference: [-1] };
+    expect(episodeKl(far, [1], kind)).toBeCloseTo(expected, 1);
+  });
+
+  test('of an episode that sampled nothing is 0', () => {
+    expect(episodeKl({ policy: [-1], reference: [-2] }, [0], 'k1')).toBe(0);
+  });
+});
+
+test('RLOO with k1 off the reward, by hand', () => {
+  // Rewards 1 and 0, KL 0.4 and -0.2 nats, weight 0.5: 0.8 and 0.1; each less the other.
+  const shaped = [1 - 0.5 * 0.4, 0 - 0.5 * -0.2];
+  const [group = []] = rloo([shaped]);
+  expect(group[0]).toBeCloseTo(0.7, 12);
+  expect(group[1]).toBeCloseTo(-0.7, 12);
+});

@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+
+import { withKlRewards } from '#agent_rl/trainer/collect/kl-rewards.ts';
+import type { PlayedGroup } from '#agent_rl/trainer/collect/collect-groups.ts';
+import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
+import { FakeLearner } from '#tests/support/fake-learner.ts';
+import { options, setUp, mixed, never } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const groupOf = (...lengths: readonly (number | undefined)[]): PlayedGroup => {
+  const trajectories = lengths.map((sampled) =>
+    sampled === undefined
+      ? trajectory({ outcome: 'infrastructure-error' })
+      : trajectory({ sampled, reward: 1 }),
+  );
+  const task = { taskId: 't', prompt: '', metadata: {} };
+  const rewards = trajectories.map(({ reward }) => reward);
+  return { task, trajectories, rewards, zeroVariance: true, again: false };
+};
+
+test('each reward loses weight times the KL of its episode, and what has no reward is not scored', async () => {
+  const learner = new FakeLearner();
+  learner.ofPolicy = -0.75;
+  const groups = [groupOf(3, undefined), groupOf(5, 2)];
+  const kl = { kind: 'k1', weight: 0.1, temperature: 0.8 } as const;
+  const shaped = await withKlRewards(learner, groups, kl);
+  // Each token at -0.75 under the policy, and at -0.25 under the reference: -0.5 nats.
+  const less = (tokens: number) => 1 - 0.1 * -0.5 * tokens;
+  expect(shaped.map(({ rewards }) => rewards)).toEqual([
+    [less(3), undefined],
+    [less(5), less(2)],
+  ]);
+  expect(shaped.map(({ zeroVariance }) => zeroVariance)).toEqual([true, true]);
+  expect(learner.forwards.map(({ which }) => which)).toEqual(['policy', 'reference']);
+  const [{ temperature, wanted } = { temperature: 0 }] = learner.forwards;
+  expect(temperature).toBe(0.8);
+  expect(wanted?.map((mask) => Array.from(mask))).toEqual([
+    [0, 0, 1, 1, 1],
+    [0, 0, 1, 1, 1, 1, 1],
+    [0, 0, 1, 1],
+  ]);
+  const collection = {
+    groups: shaped.map((group) => Object.assign({ ...group }, { advantages: group.rewards })),
+    discarded: [],
+  };
+  const metrics = rolloutMetrics(collection);
+  expect(metrics['rollout/klMean']).toBeCloseTo(-0.5, 12);
+  // 10 tokens x -0.5 x 0.1 over three episodes.
+  expect(metrics['rollout/klPenaltyMean']).toBeCloseTo(-0.5 / 3, 12);
+});
+
+test('a trainer compares rewards less KL, and its loss has no KL term', async () => {
+  const klInReward = { kind: 'k2', weight: 2 } as const;
+  const at = (algorithm: object) =>
+    setUp(mixed, { ...options, algorithm: { ...options.algorithm, ...algorithm } });
+  const plain = at({});
+  await plain.trainer.train(never);
+  const pulled = at({ klInReward });
+  await pulled.trainer.train(never);
+  // Episodes of one length and one KL each: the group's mean moves as they do.
+  const advantages = ({ learner }: typeof plain) =>
+    learner.batches.flat().map((datum) => Array.from(datum.advantages));
+  expect(advantages(pulled)).toEqual(advantages(plain));
+  expect(plain.learner.forwards).toEqual([]);
+  expect(pulled.learner.forwards.map(({ which }) => which)).toEqual([
+    'policy',
+    'reference',
+    'policy',
+    'reference',
+  ]);
+  expect(pulled.learner.losses[0]).toMatchObject({ kl: { kind: 'none' } });
+});
