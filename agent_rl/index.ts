@@ -149,6 +149,7 @@ export {
 } from './tools/index.ts';
 
 export type { ProgramMemory } from './learner/train-batch.ts';
+export type { KlInReward } from './algorithms/kl-in-reward.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';

@@ -1,5 +1,12 @@
 import type { KlKind } from '../core/services/learner.ts';
 
+/** A KL term that is taken off rewards. */
+export interface KlInReward {
+  kind: Exclude<KlKind, 'none'>;
+  /** Reward for each nat. */
+  weight: number;
+}
+
 /** As in the loss: beyond so many nats a token's difference is cut, or exp would ruin the group. */
 const bound = 20;
 

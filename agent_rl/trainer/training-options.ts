@@ -1,9 +1,9 @@
+import type { KlInReward } from '../algorithms/kl-in-reward.ts';
 import type { Config } from '../config/index.ts';
 import type { RewardGroup } from '../core/algorithm/advantage.ts';
 import type { CorrectionTokens } from '../core/algorithm/correction.ts';
 import type { Selection, SelectionGroup } from '../core/algorithm/selection.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
-import type { KlInReward } from './collect/kl-rewards.ts';
 import type { Sampling } from '../core/services/generator.ts';
 
 /** How episodes are collected. */

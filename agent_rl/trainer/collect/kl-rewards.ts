@@ -1,16 +1,9 @@
-import { episodeKl } from '../../algorithms/kl-in-reward.ts';
+import { episodeKl, type KlInReward } from '../../algorithms/kl-in-reward.ts';
 import { sum } from '../../algorithms/statistics.ts';
-import type { KlKind, Learner } from '../../core/services/learner.ts';
+import type { Learner } from '../../core/services/learner.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { maskOf } from '../../core/transcript.ts';
 import type { PlayedGroup } from './collect-groups.ts';
-
-/** A KL term that is taken off rewards. */
-export interface KlInReward {
-  kind: Exclude<KlKind, 'none'>;
-  /** Reward for each nat. */
-  weight: number;
-}
 
 /**
  * Takes off each reward the KL of its episode to the frozen reference. What the selection saw, and whether a group is
