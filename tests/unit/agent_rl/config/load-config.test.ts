@@ -29,7 +29,7 @@ describe('a good file', () => {
     const { config } = loadConfig({ file: fresh(least) });
     expect(config.run.seed).toBe(42);
     expect(config.policy.sampling).toMatchObject({ temperature: 1, topK: 0, topP: 1, minP: 0 });
-    expect(config.algorithm.kl).toEqual({ kind: 'none', weight: 0 });
+    expect(config.algorithm.kl).toEqual({ kind: 'none', in: 'loss', weight: 0 });
     expect(config.tools).toEqual([]);
   });
 
