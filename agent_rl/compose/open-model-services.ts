@@ -10,6 +10,7 @@ import { WeightBus } from '../core/services/weight-bus.ts';
 import type { WeightPublisher } from '../core/services/weights.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 import type { Cleanup } from '../core/stopping/cleanup.ts';
+import { EventLog } from '../core/services/event-log.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { enterPlugin } from '../core/plugins/entered-plugin.ts';
 import type { EngineClient } from '../engine-thread/engine-client.ts';
@@ -22,6 +23,8 @@ export interface ModelServices {
   generator: Generator;
   /** Engines of this process behind them. */
   engines: readonly EngineClient[];
+  /** What they mended or did without. */
+  incidents: EventLog<string>;
   /** Only in training. */
   training?: { learner: Learner; weights: WeightPublisher };
 }
@@ -46,13 +49,14 @@ export async function openModelServices(
   opened: Cleanup,
 ): Promise<ModelServices> {
   const engines = new RunEngines(run, request, opened);
-  const generator = opened.add(await openGenerator(run, request, engines));
-  if (!request.trains) return { generator, engines: engines.all };
+  const incidents = new EventLog<string>();
+  const generator = opened.add(await openGenerator(run, request, { engines, incidents }));
+  if (!request.trains) return { generator, engines: engines.all, incidents };
   const learner = opened.add(await openLearner(run, request, engines));
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const weights = opened.add(await WeightBus.connect({ learner, generators: [generator], folder }));
-  return { generator, engines: engines.all, training: { learner, weights } };
+  return { generator, engines: engines.all, incidents, training: { learner, weights } };
 }
 
 /** The least cache that an engine can have. */
@@ -111,12 +115,13 @@ class RunEngines {
 async function openGenerator(
   { config, chosen, model }: ResolvedRun,
   { workers, trains, signal }: ModelServicesRequest,
-  engines: RunEngines,
+  { engines, incidents }: { engines: RunEngines; incidents: EventLog<string> },
 ): Promise<Generator> {
   const { maxContextTokens } = config.policy;
   const own = chosen.policy.entry.spec.openGenerator;
   const { spec, plugin } = chosen.generator.entry;
-  checkCacheFits(model.description, { workers, maxContextTokens });
+  if (own !== undefined || spec.engine === true)
+    checkCacheFits(model.description, { workers, maxContextTokens });
   const host = {
     modelFolder: model.folder,
     textFolder: model.textFolder,
@@ -126,7 +131,9 @@ async function openGenerator(
     maxContextTokens,
     episodes: workers,
     trains,
+    newAdapter: model.newAdapter !== undefined,
     environment: process.env,
+    warn: (text: string) => incidents.add(text),
     signal,
     engine: () => (spec.engine === true ? engines.shared() : refused('generator', spec.name)),
   };

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 
 import { abortable } from '../core/stopping/abort.ts';
 import { type Arriving, readBody } from './read-body.ts';
@@ -7,7 +8,7 @@ import { Refusal } from './refusal.ts';
 
 /** What a path answers. */
 export interface Page {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Its groups are handed on. */
   path: RegExp;
   /**
@@ -25,6 +26,8 @@ export class EventAnswer {
 
 export interface PageRequest {
   body: unknown;
+  /** Of a PUT: what is sent, to be read by the page. */
+  content: Readable;
   groups: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
@@ -85,7 +88,7 @@ async function answered(
   shared.underWay.count += 1;
   let streams = false;
   try {
-    const answer = await page.answer({ body, groups, signal });
+    const answer = await page.answer({ body, content: request, groups, signal });
     if (!(answer instanceof EventAnswer)) return answer;
     streams = true;
     return new EventAnswer(counted(answer.events, shared));

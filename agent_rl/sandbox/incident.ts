@@ -7,24 +7,3 @@ export interface SandboxIncident {
 /** Whether it says that this machine does not allow what the level protects elsewhere. */
 export const isMissingProtection = ({ kind }: SandboxIncident): boolean =>
   kind === 'addresses' || kind === 'threads';
-
-/** Incidents of a run. Who listens is notified of those before, too. */
-export class IncidentLog {
-  readonly #all: SandboxIncident[] = [];
-  #notify: (incident: SandboxIncident) => void = () => undefined;
-
-  add(incident: SandboxIncident): void {
-    this.#all.push(incident);
-    this.#notify(incident);
-  }
-
-  /** One listener at a time. */
-  listen(listener: (incident: SandboxIncident) => void): void {
-    this.#notify = listener;
-    this.#all.forEach(listener);
-  }
-
-  get all(): readonly SandboxIncident[] {
-    return this.#all;
-  }
-}

@@ -1,7 +1,7 @@
 import type { Sandbox, SandboxLimits } from '../core/services/sandbox.ts';
 import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';
-import { IncidentLog } from './incident.ts';
+import { EventLog } from '../core/services/event-log.ts';
 import type { SandboxIncident } from './incident.ts';
 import { checkRequests } from './layers/check-requests.ts';
 import { addLimits, addOwner, layered, notTimedByCaller } from './layers/layer.ts';
@@ -26,7 +26,7 @@ export interface OpenedSandbox extends Sandbox {
   tier: SandboxTier;
   /** Why stronger backends were not taken. */
   skipped: readonly string[];
-  incidents: IncidentLog;
+  incidents: EventLog<SandboxIncident>;
   counts: SandboxCounts;
 }
 
@@ -38,7 +38,7 @@ export interface OpenedSandbox extends Sandbox {
 export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSandbox> {
   const { limits, workers } = options;
   checkLimits(limits);
-  const incidents = new IncidentLog();
+  const incidents = new EventLog<SandboxIncident>();
   const onIncident = incidents.add.bind(incidents);
   const { sandbox, tier, skipped } = await chooseBackend({ ...options, onIncident });
   const memory = new RememberedResults();

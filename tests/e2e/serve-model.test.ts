@@ -26,6 +26,7 @@ const options = async () => ({
   answers: 4,
   requests: 8,
   timeoutS: 60,
+  acceptWeights: false,
   print: () => undefined,
   signal: stop.signal,
 });

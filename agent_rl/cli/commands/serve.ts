@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
-import { numberFlag, textFlag } from '../flags/flag.ts';
+import { numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
 
@@ -27,6 +27,7 @@ export const serve = command({
       { from: 1, to: 65_536, whole: true },
       256,
     ),
+    'accept-weights': switchFlag('Let a training replace the weights: generator.type served'),
     timeout: numberFlag('Seconds that an answer may take', { from: 1, to: 86_400 }, 600),
   },
   settings: optionsWithout([

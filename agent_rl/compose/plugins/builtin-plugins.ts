@@ -3,6 +3,7 @@ import { builtinCorrections } from '../../algorithms/corrections/index.ts';
 import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
+import { servedGenerator } from '../../generation/served/open-served.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
 import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
@@ -24,7 +25,7 @@ export const builtinPlugins = (): Plugins =>
     rewards: builtIn(builtInRewards),
     rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
-    generators: builtIn(builtinGenerators),
+    generators: builtIn([...builtinGenerators, servedGenerator]),
     learners: builtIn(builtinLearners),
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),

@@ -23,6 +23,14 @@ import { completion } from './completions.ts';
 import { openAiError } from './openai-error.ts';
 import { ServedModel, type ServedParts } from './served-model.ts';
 import { SteppedGenerator } from './stepped-generator.ts';
+import { trainingPages } from './training-pages.ts';
+import { VersionGate } from './version-gate.ts';
+import { WeightInbox } from './weight-inbox.ts';
+import type { WeightRef } from '../../core/services/weights.ts';
+import { protocolVersion } from '../../generation/served/protocol.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
+import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
 
 export interface ServeModelOptions extends JobOptions {
   /** Run folder, checkpoint or model folder; the model of the config otherwise. */
@@ -38,6 +46,8 @@ export interface ServeModelOptions extends JobOptions {
   answers: number;
   /** Requests under way and waiting; those beyond are asked to come back later. */
   requests: number;
+  /** Whether a training may replace its weights. */
+  acceptWeights: boolean;
   /** Seconds that an answer may take, waiting included. */
   timeoutS: number;
   /** Told where the server listens, once it does. */
@@ -63,10 +73,13 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
       : secretOf(apiKeyEnv, { user: "The model's server", fewestChars: 8 });
   const opened = new Cleanup();
   try {
-    const { model, folder, notes } = await openModel(options, opened);
+    const { model, folder, notes, training } = await openModel(options, opened);
     const name = options.name ?? basename(folder);
     for (const note of notes) print(`Note: ${note}`);
-    const server = await listening(modelPages(model, { ...options, name }), options, token);
+    const { pages, close } = trainingPages(training);
+    opened.defer(close);
+    const all = [...modelPages(model, { ...options, name }), ...pages];
+    const server = await listening(all, options, token);
     opened.defer(server.close);
     const key = token === undefined ? '' : ` Clients send the key of ${apiKeyEnv}.`;
     print(`Model ${name} (${folder}) at ${server.url}/v1. Stop with Ctrl-C.${key}`);
@@ -79,7 +92,7 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
 }
 
 async function openModel(options: ServeModelOptions, opened: Cleanup) {
-  const { answers, signal } = options;
+  const { answers, acceptWeights, requests, timeoutS, signal } = options;
   const run = await resolveRun(options, { ...options, trains: false, demonstrates: true });
   const { config, model, format, chosen } = run;
   if (chosen.policy.entry.spec.openGenerator !== undefined)
@@ -93,8 +106,9 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       signal,
     }),
   );
-  const generator = new SteppedGenerator(engine.generator);
-  const { maxContextTokens } = await engine.generator.describe();
+  const gate = new VersionGate();
+  const generator = new SteppedGenerator(engine.generator, gate);
+  const { maxContextTokens, name } = await engine.generator.describe();
   const container = runContainer([
     [GENERATOR, generator],
     [LANGUAGE_MODEL, model.text],
@@ -110,8 +124,32 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     generator,
     read: turnReader(run),
   });
-  return { model: served, folder: model.folder, notes: policy.notes ?? [] };
+  const training = {
+    info: {
+      protocol: protocolVersion,
+      name,
+      maxContextTokens,
+      vocabSize,
+      text: await textFingerprint(model.textFolder),
+      requests,
+      acceptsWeights: acceptWeights,
+    },
+    sampler: engine.generator,
+    gate,
+    idleS: timeoutS,
+    ...(acceptWeights && {
+      replacing: {
+        inbox: opened.add(await WeightInbox.open(mostWeightBytes(model.description))),
+        use: (weights: WeightRef) => engine.generator.use(weights),
+      },
+    }),
+  };
+  return { model: served, folder: model.folder, notes: policy.notes ?? [], training };
 }
+
+/** What a file of all its weights may have: float32, and a header. */
+const mostWeightBytes = (config: ModelConfig): number =>
+  4 * countParameters(config).parameters + 64 * 2 ** 20;
 
 /** Reads a turn as the policy does. */
 function turnReader({ model, format, chosen }: ResolvedRun): ServedParts['read'] {
@@ -200,11 +238,12 @@ function refuseOtherModel(body: unknown, name: string): void {
   );
 }
 
-const requestTimeoutMs = 60_000;
+/** Files of weights may take longer to arrive than a request. */
+const requestTimeoutMs = (acceptWeights: boolean): number => (acceptWeights ? 3_600_000 : 60_000);
 
 async function listening(
   pages: readonly Page[],
-  { host, port, requests: mostRequests, print }: ServeModelOptions,
+  { host, port, requests: mostRequests, acceptWeights, print }: ServeModelOptions,
   token: string | undefined,
 ) {
   const counts: Record<string, number> = {};
@@ -218,12 +257,15 @@ async function listening(
     arriving: { bytes: 0 },
     errorBody: openAiError,
   };
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    void answerRequest(request, response, shared).then(
-      (status) => (counts[status] = (counts[status] ?? 0) + 1),
-      (error: unknown) => print(`A request failed: ${messageOf(error)}`),
-    );
-  });
+  const server = createServer(
+    { requestTimeout: requestTimeoutMs(acceptWeights) },
+    (request, response) => {
+      void answerRequest(request, response, shared).then(
+        (status) => (counts[status] = (counts[status] ?? 0) + 1),
+        (error: unknown) => print(`A request failed: ${messageOf(error)}`),
+      );
+    },
+  );
   await listen(server, { host, port, code: 'CONFIG_INVALID', what: 'The model' });
   return {
     url: urlOf(server),

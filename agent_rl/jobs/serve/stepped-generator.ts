@@ -1,4 +1,5 @@
 import type { Generation, GenerationRequest, Sampler } from '../../core/services/generator.ts';
+import { VersionGate } from './version-gate.ts';
 import { append } from '../../core/long-lists.ts';
 
 /** Is told the tokens of a turn so far; `true` ends the turn here. */
@@ -14,14 +15,21 @@ const step = 8;
 export class SteppedGenerator implements Sampler {
   readonly #listeners = new Map<string, Listener>();
 
-  constructor(private readonly inner: Sampler) {}
+  constructor(
+    private readonly inner: Sampler,
+    private readonly gate = new VersionGate(),
+  ) {}
 
   /** Listens to the turns of an episode until it is released. */
   listen(episode: string, listener: Listener): void {
     this.#listeners.set(episode, listener);
   }
 
-  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    return this.gate.turn(() => this.#generate(request, signal));
+  }
+
+  async #generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const listener = this.#listeners.get(request.episode);
     if (listener === undefined) return this.inner.generate(request, signal);
     const tokens: number[] = [];

@@ -158,6 +158,7 @@ export class Training {
     };
     const opened = await openedFacts(agent.model.engines, known, agent.sandbox?.tier);
     context.print(planText(config, facts, plan, opened));
+    agent.model.incidents.listen((text) => record.log.warn(text));
     if (agent.sandbox === undefined) return;
     const { backend, level, concurrency } = agent.sandbox.capabilities();
     record.log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);

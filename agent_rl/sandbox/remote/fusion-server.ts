@@ -13,7 +13,7 @@ import {
 import { defaultLimits } from '../requests/limit-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
-import type { HttpClient } from './http-client.ts';
+import type { HttpClient } from '../../http/http-client.ts';
 import { checkedAnswer, type RemoteServer } from './own-server.ts';
 
 /**

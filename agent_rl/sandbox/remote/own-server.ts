@@ -13,7 +13,7 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { defaultLimits } from '../requests/limit-problems.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
-import { type HttpClient, type HttpRequest, NoAnswer } from './http-client.ts';
+import { type HttpClient, type HttpRequest, NoAnswer } from '../../http/http-client.ts';
 import {
   CallsAnswer,
   type CapabilitiesAnswer,

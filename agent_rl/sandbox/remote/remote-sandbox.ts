@@ -10,10 +10,10 @@ import type {
 import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { SandboxIncident } from '../incident.ts';
 import { FusionServer } from './fusion-server.ts';
-import { HttpClient, NoAnswer } from './http-client.ts';
+import { HttpClient, NoAnswer } from '../../http/http-client.ts';
 import { OwnServer, type RemoteServer } from './own-server.ts';
 import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
-import { serverUrl } from './server-url.ts';
+import { serverUrl } from '../../http/server-url.ts';
 
 export interface RemoteSandboxOptions {
   /** Of a server for `POST /run_code`, without that path. */
@@ -53,7 +53,10 @@ export class RemoteSandbox implements Sandbox {
   static async start(options: RemoteSandboxOptions): Promise<RemoteSandbox> {
     const { workers, tokenEnv, patienceS = defaultPatienceS, pauseMs = 250 } = options;
     const { onIncident = () => undefined } = options;
-    const url = serverUrl(options.url);
+    const url = serverUrl(options.url, 'sandbox.url', 'sandbox.tokenEnv').replace(
+      /\/run_code$/,
+      '',
+    );
     const http = new HttpClient({
       url,
       connections: workers,

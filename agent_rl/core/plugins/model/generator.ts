@@ -26,8 +26,12 @@ export interface GeneratorHost {
   readonly episodes: number;
   /** Whether the weights will be changed while it is open. */
   readonly trains: boolean;
+  /** Whether a new adapter is trained, which the model's folder does not hold. */
+  readonly newAdapter: boolean;
   /** Environment variables, for the secrets that settings name. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For the run's log: what was mended or done without, a sentence. */
+  readonly warn: (text: string) => void;
   /** Aborted when the opening is to be given up. */
   readonly signal: AbortSignal;
   /** The engine that generator and learner share; its spec must say `engine`. */

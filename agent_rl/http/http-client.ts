@@ -1,6 +1,8 @@
+import { createReadStream } from 'node:fs';
+
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
-import { messageOf } from '../../core/errors.ts';
+import { messageOf } from '../core/errors.ts';
 
 export interface HttpClientOptions {
   /** Without a slash at its end. */
@@ -16,9 +18,12 @@ export interface HttpClientOptions {
 }
 
 export interface HttpRequest {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
+  /** Sent as JSON. */
   body?: unknown;
+  /** A file that is sent as it is, in place of a body. */
+  file?: string;
   /** For everything, further tries and the pauses between them too. */
   deadlineS: number;
   /** Whether it may be made again when it is unknown whether the server has run it. */
@@ -42,7 +47,7 @@ const mostAnswerBytes = 64 * 2 ** 20;
 const passing = [429, 502, 503, 504];
 const mostRetries = 4;
 
-/** JSON over HTTP to one server. Proxies are taken from HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
+/** JSON and files over HTTP to one server. Proxies are taken from HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
 export class HttpClient {
   readonly #agent: EnvHttpProxyAgent;
 
@@ -60,7 +65,7 @@ export class HttpClient {
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     signal?.throwIfAborted();
     const { url, token } = this.options;
-    const { method, path, body, deadlineS } = request;
+    const { method, path, body, file, deadlineS } = request;
     const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
     const tries = { count: 0 };
     try {
@@ -71,9 +76,11 @@ export class HttpClient {
         headers: {
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(file !== undefined && { body: createReadStream(file) }),
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
       const text = await answer.body.text();

@@ -1,0 +1,20 @@
+/** What happened in a run. Who listens is told of what came before, too. */
+export class EventLog<Event> {
+  readonly #all: Event[] = [];
+  #notify: (event: Event) => void = () => undefined;
+
+  add(event: Event): void {
+    this.#all.push(event);
+    this.#notify(event);
+  }
+
+  /** One listener at a time. */
+  listen(listener: (event: Event) => void): void {
+    this.#notify = listener;
+    this.#all.forEach(listener);
+  }
+
+  get all(): readonly Event[] {
+    return this.#all;
+  }
+}

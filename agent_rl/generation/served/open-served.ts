@@ -1,0 +1,116 @@
+import { Type, type Static } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
+import { secretOf } from '../../core/secret-of.ts';
+import { HttpClient, NoAnswer } from '../../http/http-client.ts';
+import { serverUrl } from '../../http/server-url.ts';
+import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
+import { paths, protocolVersion, type ServerInfo } from './protocol.ts';
+import { ServedGenerator } from './served-generator.ts';
+
+const ServedSettings = Type.Object({
+  url: Type.String({ description: 'Address of agent-rl serve.', minLength: 1 }),
+  apiKeyEnv: Type.Optional(
+    Type.String({ description: 'Environment variable that holds the key.', minLength: 1 }),
+  ),
+  deadlineS: Type.Number({
+    description: 'Longest that one request may take, waiting included, in seconds.',
+    exclusiveMinimum: 0,
+    maximum: 86_400,
+    default: 600,
+  }),
+  patienceS: Type.Number({
+    description: 'Longest that the server may be out of reach, in seconds.',
+    minimum: 0,
+    maximum: 86_400,
+    default: 60,
+  }),
+});
+type ServedSettings = Static<typeof ServedSettings>;
+
+/** Seconds that the server may take to say what it is. */
+const helloS = 20;
+
+/** The generator of `agent-rl serve`. @throws AgentRlError `CONFIG_INVALID` for a server that does not suit the run */
+export const servedGenerator = generator({
+  name: 'served',
+  description:
+    'Generates in another process: agent-rl serve, with --accept-weights for training. The same tokens as engine.',
+  settings: ServedSettings,
+})(async (settings: ServedSettings, host) => {
+  const url = serverUrl(settings.url, 'generator.url', 'generator.apiKeyEnv');
+  const { apiKeyEnv, deadlineS, patienceS } = settings;
+  const { environment } = host;
+  const token =
+    apiKeyEnv === undefined
+      ? undefined
+      : secretOf(apiKeyEnv, { user: 'generator served', environment });
+  const http = new HttpClient({
+    url,
+    ...(token !== undefined && { token }),
+    connections: host.episodes + 2,
+    pauseMs: 200,
+    onRetry: host.warn,
+  });
+  try {
+    const info = await infoOf(http, host.signal);
+    await refuseOther(info, url, host);
+    return new ServedGenerator({ http, url, deadlineS, patienceS, info, warn: host.warn });
+  } catch (thrown) {
+    await http.close();
+    throw thrown instanceof NoAnswer
+      ? new AgentRlError(
+          'CONFIG_INVALID',
+          `generator.url: ${thrown.message}. Start agent-rl serve there first, or use generator.type engine.`,
+          { cause: thrown },
+        )
+      : thrown;
+  }
+});
+
+async function infoOf(http: HttpClient, signal: AbortSignal): Promise<ServerInfo> {
+  const request = { method: 'GET', path: paths.info, deadlineS: helloS, again: true } as const;
+  const { status, json, text } = await http.send(request, signal);
+  if (status === 401)
+    throw refused('wants another key. Name the variable that holds it in generator.apiKeyEnv');
+  const info = isRecord(json) ? (json as unknown as ServerInfo) : undefined;
+  if (status !== 200 || info === undefined)
+    throw refused(
+      `answered ${status} ${JSON.stringify(text.slice(0, 80))}, which agent-rl serve does not`,
+    );
+  if (info.protocol !== protocolVersion)
+    throw refused(
+      `speaks version ${String(info.protocol)} of the protocol, and this is version ${protocolVersion}. Use the same version of agent_rl on both sides`,
+    );
+  return info;
+}
+
+/** The server is to have the run's model in all but its weights, and room for its episodes. */
+async function refuseOther(info: ServerInfo, url: string, host: GeneratorHost): Promise<void> {
+  const { vocabSize, maxContextTokens, episodes, trains, textFolder } = host;
+  if (info.vocabSize !== vocabSize)
+    throw refused(
+      `has a vocabulary of ${info.vocabSize} tokens, and the run's model one of ${vocabSize}. Serve the run's model`,
+    );
+  if (info.text !== (await textFingerprint(textFolder)))
+    throw refused("has another tokenizer than the run's model. Serve the run's model");
+  if (info.maxContextTokens < maxContextTokens)
+    throw refused(
+      `holds contexts of ${info.maxContextTokens} tokens, and policy.maxContextTokens is ${maxContextTokens}. Start it with --set policy.maxContextTokens=${maxContextTokens}`,
+    );
+  if (info.requests < episodes)
+    throw refused(
+      `takes ${info.requests} requests at once, and the run has ${episodes} episodes (rollout.workers). Start it with --requests ${episodes}`,
+    );
+  if (trains && host.newAdapter)
+    throw refused(
+      'has no adapter, and the run trains a new one (model.lora). Train the whole model, or use generator.type engine',
+    );
+  if (trains && !info.acceptsWeights)
+    throw refused(`does not take other weights. Start it with --accept-weights to train with it`);
+}
+
+const refused = (problem: string): AgentRlError =>
+  new AgentRlError('CONFIG_INVALID', `generator.url: the server ${problem}.`);

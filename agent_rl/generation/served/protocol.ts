@@ -1,0 +1,81 @@
+import { Type, type Static } from 'typebox';
+
+/*
+ * What `generator: served` and `agent-rl serve` say to each other, JSON over HTTP. Numbers survive JSON bit by bit.
+ */
+
+/** Another number where one side would misunderstand the other. */
+export const protocolVersion = 1;
+
+export const paths = {
+  /** GET: `ServerInfo`. */
+  info: '/agent_rl/generator',
+  /** POST `GenerateBody`: a `Generation`. */
+  generate: '/agent_rl/generate',
+  /** POST `EpisodeBody`. */
+  release: '/agent_rl/release',
+  /** PUT a file: `weightFile(client, name)`. */
+  file: '/agent_rl/weights/',
+  /** POST `UseBody`: the files that were put are read, and drawn from. */
+  use: '/agent_rl/weights',
+  /** POST `ClientBody`: its episodes and files are forgotten. */
+  leave: '/agent_rl/leave',
+} as const;
+
+export const weightFile = (client: string, name: string): string =>
+  `${paths.file}${client}/${encodeURIComponent(name)}`;
+
+/** Code of the answer 409 to a request for a version that the server does not draw from. */
+export const otherWeights = 'other_weights';
+
+/** What a server says of itself. */
+export interface ServerInfo {
+  protocol: number;
+  name: string;
+  maxContextTokens: number;
+  vocabSize: number;
+  /** See `textFingerprint`. */
+  text: string;
+  /** Requests it takes at once, those that wait included. */
+  requests: number;
+  /** Whether its weights may be replaced. */
+  acceptsWeights: boolean;
+}
+
+const client = Type.String({ pattern: '^[a-zA-Z0-9-]{1,64}$' });
+const tokens = Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 2 ** 24 });
+
+export const ClientBody = Type.Object({ client });
+
+export const EpisodeBody = Type.Object({ client, episode: Type.String() });
+
+export const GenerateBody = Type.Object({
+  client,
+  /** Of the weights that are to draw; whichever there are by default. */
+  version: Type.Optional(Type.Integer({ minimum: 0 })),
+  episode: Type.String(),
+  tokens,
+  maxTokens: Type.Integer({ minimum: 0 }),
+  stopTokens: tokens,
+  sampling: Type.Object({
+    temperature: Type.Number({ minimum: 0 }),
+    topK: Type.Integer({ minimum: 0 }),
+    topP: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+    minP: Type.Number({ minimum: 0, maximum: 1 }),
+  }),
+  key: Type.Object({
+    seed: Type.Number(),
+    taskId: Type.String(),
+    sample: Type.Integer({ minimum: 0 }),
+    turn: Type.Integer({ minimum: 0 }),
+    drawn: Type.Optional(Type.Integer({ minimum: 0 })),
+  }),
+});
+export type GenerateBody = Static<typeof GenerateBody>;
+
+export const UseBody = Type.Object({
+  client,
+  version: Type.Integer({ minimum: 0 }),
+  /** SHA-256 of each file, by name. */
+  files: Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{64}$' })),
+});

@@ -1,0 +1,180 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { AgentRlError } from '../../core/errors.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  Generator,
+  GeneratorInfo,
+} from '../../core/services/generator.ts';
+import type { WeightRef } from '../../core/services/weights.ts';
+import {
+  type HttpAnswer,
+  type HttpClient,
+  type HttpRequest,
+  NoAnswer,
+} from '../../http/http-client.ts';
+import { readGeneration } from './read-generation.ts';
+import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
+
+export interface ServedGeneratorOptions {
+  http: HttpClient;
+  /** For messages. */
+  url: string;
+  /** Of one request, waiting on the server included. */
+  deadlineS: number;
+  /** Seconds that the server may be out of reach. */
+  patienceS: number;
+  info: ServerInfo;
+  /** Told what was mended. */
+  warn: (text: string) => void;
+}
+
+/**
+ * The generator of `agent-rl serve` in another process: the tokens and log-probabilities are those of the same generator in
+ * this one. A request that was lost is made again under its key, which draws the same tokens.
+ */
+export class ServedGenerator implements Generator {
+  readonly #client = randomUUID();
+  #weights: WeightRef | undefined;
+  #sending: Promise<void> | undefined;
+
+  constructor(private readonly options: ServedGeneratorOptions) {}
+
+  async describe(): Promise<GeneratorInfo> {
+    const { info, url } = this.options;
+    return {
+      name: `${info.name} at ${url}`,
+      maxContextTokens: info.maxContextTokens,
+      reproducible: true,
+      takes: info.acceptsWeights ? ['folder'] : [],
+    };
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const version = this.#weights?.version;
+    try {
+      let answer = await this.#generate(request, version, signal);
+      if (answer.status === 409 && codeOf(answer) === otherWeights && this.#weights !== undefined) {
+        await this.#sendAgain(this.#weights, signal);
+        answer = await this.#generate(request, version, signal);
+      }
+      return readGeneration(this.#accepted(answer), request, version);
+    } catch (thrown) {
+      if (signal?.aborted !== true) throw thrown;
+      return { tokens: [], logProbs: [], stop: 'aborted', version: version ?? 0 };
+    }
+  }
+
+  release(episode: string): void {
+    // The server forgets what is not asked for any more by itself.
+    void this.#tell(paths.release, { episode });
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` when the server does not take them */
+  async use(weights: WeightRef, signal?: AbortSignal): Promise<void> {
+    await this.#sendWeights(weights, signal);
+    this.#weights = weights;
+  }
+
+  async close(): Promise<void> {
+    await this.#tell(paths.leave);
+    await this.options.http.close();
+  }
+
+  #generate(request: GenerationRequest, version: number | undefined, signal?: AbortSignal) {
+    const known = version === undefined ? {} : { version };
+    const body = { client: this.#client, ...known, ...request };
+    return this.#send({ method: 'POST', path: paths.generate, body }, signal);
+  }
+
+  /** Once, whether it hears of it or not. */
+  async #tell(path: string, what: object = {}): Promise<void> {
+    const body = { client: this.#client, ...what };
+    const request = { method: 'POST', path, body, deadlineS: tellS, again: false } as const;
+    await this.options.http.send(request).catch(() => undefined);
+  }
+
+  /** To a server that was started anew; once, however many requests find that it lacks them. */
+  #sendAgain(weights: WeightRef, signal?: AbortSignal): Promise<void> {
+    if (this.#sending === undefined) {
+      const { url, warn } = this.options;
+      warn(
+        `${url} has other weights than it was given, as after a new start; they are sent again.`,
+      );
+      this.#sending = this.#sendWeights(weights, signal).finally(() => {
+        this.#sending = undefined;
+      });
+    }
+    return this.#sending;
+  }
+
+  async #sendWeights({ version, location }: WeightRef, signal?: AbortSignal): Promise<void> {
+    const files: Record<string, string> = {};
+    for (const name of await readdir(location)) {
+      const file = join(location, name);
+      files[name] = await sha256Of(file);
+      const path = weightFile(this.#client, name);
+      this.#accepted(await this.#send({ method: 'PUT', path, file }, signal));
+    }
+    const body = { client: this.#client, version, files };
+    this.#accepted(await this.#send({ method: 'POST', path: paths.use, body }, signal));
+  }
+
+  async #send(
+    request: Pick<HttpRequest, 'method' | 'path' | 'body' | 'file'>,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const { http, url, deadlineS, patienceS, warn } = this.options;
+    // A file's stream cannot be read twice.
+    const again = request.file === undefined;
+    const until = performance.now() + 1000 * patienceS;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await http.send({ ...request, deadlineS, again }, signal);
+      } catch (thrown) {
+        if (!(thrown instanceof NoAnswer)) throw thrown;
+        if (performance.now() >= until) throw failure(thrown.message, thrown);
+        if (tries === 1)
+          warn(`${url} is out of reach: ${thrown.message}. Waiting up to ${patienceS} s.`);
+        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+      }
+    }
+  }
+
+  #accepted(answer: HttpAnswer): unknown {
+    if (answer.status === 200) return answer.json;
+    const said = messageIn(answer) ?? answer.text.slice(0, 200);
+    throw failure(`${this.options.url} answered ${answer.status}: ${said}`);
+  }
+}
+
+/** Seconds for what nobody waits for. */
+const tellS = 10;
+/** Between two looks at whether a server is back. */
+const pauseMs = 1000;
+
+const failure = (problem: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('GENERATION_FAILED', `The generator served: ${problem}`, { cause });
+
+interface ErrorBody {
+  error?: { message?: unknown; code?: unknown };
+}
+
+const messageIn = ({ json }: HttpAnswer): string | undefined => {
+  const message = (json as ErrorBody | undefined)?.error?.message;
+  return typeof message === 'string' ? message : undefined;
+};
+
+const codeOf = ({ json }: HttpAnswer): unknown => (json as ErrorBody | undefined)?.error?.code;
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}

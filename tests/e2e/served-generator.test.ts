@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
+import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
+import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+const folder = temporaryFolder();
+const file = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const starter = join(packageRoot(), 'model', 'starter');
+const threads = { 'run.engineThreads': 1 };
+
+const servers: ChildProcess[] = [];
+afterAll(async () => {
+  for (const server of servers) if (server.kill()) await once(server, 'exit');
+});
+
+/** `agent-rl serve` in a process of its own. */
+async function serve(port = 0): Promise<{ url: string; server: ChildProcess }> {
+  const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
+  const named = ['--config', file, '--model', starter, '--set', 'run.engineThreads=1'];
+  const server = spawn(
+    process.execPath,
+    [program, 'serve', ...named, '--port', String(port), '--accept-weights'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  servers.push(server);
+  const url = await new Promise<string>((resolve, reject) => {
+    server.on('exit', () => reject(new Error('The server did not start.')));
+    server.stdout.on('data', (chunk) => {
+      const [, at] = /at (http:\S+)\/v1/.exec(String(chunk)) ?? [];
+      if (at !== undefined) resolve(at);
+    });
+  });
+  return { url, server };
+}
+
+const train = (name: string, settings: Readonly<Record<string, unknown>>) =>
+  trainAgent({
+    config: file,
+    overrides: {
+      ...threads,
+      'run.outputDir': join(folder, name),
+      'eval.before': false,
+      'eval.after': false,
+      ...settings,
+    },
+  });
+
+const kept = ['taskId', 'sample', 'step', 'seed', 'tokens', 'logProbs', 'version', 'reward'];
+
+/** What the episodes of a run were, without their times. */
+function episodesOf(run: string): readonly string[] {
+  const lines = readFileSync(join(run, 'trajectories', 'train.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  return lines
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    .map((line) => JSON.stringify(kept.map((name) => line[name])))
+    .toSorted();
+}
+
+describe('a training whose generator is in another process', () => {
+  test('has the tokens, log-probabilities and weights of one process, though the server is killed and started anew', async () => {
+    const here = await train('here', {});
+    const first = await serve();
+    const { port } = new URL(first.url);
+    const there = train('there', { 'generator.type': 'served', 'generator.url': first.url });
+    let restarted: Promise<unknown> | undefined;
+    for await (const event of there) {
+      if (event.type !== 'iteration' || restarted !== undefined) continue;
+      first.server.kill('SIGKILL');
+      restarted = once(first.server, 'exit').then(() => serve(Number(port)));
+    }
+    const ended = await there;
+    await restarted;
+    expect(ended['weightsSha256']).toBe(here['weightsSha256']);
+    const [own, others] = [here, ended].map((run) => episodesOf(String(run['run'])));
+    expect(own!.length).toBeGreaterThan(8);
+    expect(others).toEqual(own);
+    const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
+    expect(log).toContain('they are sent again');
+  });
+});
+
+describe('agent-rl serve', () => {
+  const stop = new AbortController();
+  const running: Promise<unknown>[] = [];
+  let accepting = '';
+  let keeping = '';
+  const start = async (acceptWeights: boolean): Promise<string> => {
+    const prepared = await prepareRun({
+      file,
+      overrides: [
+        'run.engineThreads=1',
+        'policy.maxContextTokens=64',
+        'rollout.maxEpisodeTokens=64',
+        'policy.maxTurnTokens=32',
+      ],
+    });
+    return new Promise((resolve, reject) => {
+      const served = serveModel({
+        ...prepared,
+        host: '127.0.0.1',
+        port: 0,
+        answers: 4,
+        requests: 16,
+        timeoutS: 60,
+        acceptWeights,
+        print: () => undefined,
+        signal: stop.signal,
+        onListening: resolve,
+      });
+      running.push(served);
+      served.catch(reject);
+    });
+  };
+  beforeAll(async () => {
+    accepting = await start(true);
+    keeping = await start(false);
+  });
+  afterAll(async () => {
+    stop.abort();
+    await Promise.all(running);
+  });
+
+  const host = (over: Partial<GeneratorHost> = {}): GeneratorHost => ({
+    modelFolder: starter,
+    textFolder: starter,
+    vocabSize: 1024,
+    device: 'cpu',
+    threads: 1,
+    maxContextTokens: 64,
+    episodes: 4,
+    trains: true,
+    newAdapter: false,
+    environment: {},
+    warn: () => undefined,
+    signal: stop.signal,
+    engine: () => Promise.reject(new Error('It needs no engine.')),
+    ...over,
+  });
+  const open = (over: Partial<GeneratorHost> = {}, url = accepting) =>
+    servedGenerator({ url, deadlineS: 60, patienceS: 0 }, host(over));
+
+  describeGeneratorContract('a generator behind it', { open: () => open(), vocabSize: 1024 });
+
+  test.each([
+    ['has another vocabulary', { vocabSize: 6400 }, 'a vocabulary of 1024 tokens'],
+    ['holds shorter contexts', { maxContextTokens: 4096 }, '--set policy.maxContextTokens=4096'],
+    ['has no adapter', { newAdapter: true }, 'model.lora'],
+    ['takes fewer requests', { episodes: 64 }, '--requests 64'],
+    [
+      'has another tokenizer',
+      { textFolder: join(packageRoot(), 'model', 'search-starter') },
+      'another tokenizer',
+    ],
+  ])('is refused where it %s', async (_title, over, words) => {
+    const { code, message } = await rejectionOf(open(over));
+    expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(words)]);
+  });
+
+  test('that keeps its weights is for evaluation, and not for training', async () => {
+    expect((await rejectionOf(open({}, keeping))).message).toContain('--accept-weights');
+    const generator = await open({ trains: false }, keeping);
+    expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
+    await generator.close();
+  });
+
+  test('that is not there is said to be so at the start', async () => {
+    const { code, message } = await rejectionOf(open({}, 'http://127.0.0.1:9'));
+    expect([code, message]).toEqual([
+      'CONFIG_INVALID',
+      expect.stringContaining('Start agent-rl serve there first'),
+    ]);
+  });
+
+  const put = (path: string, body: string) =>
+    fetch(accepting + path, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      body,
+    });
+  const post = async (path: string, body: object) => {
+    const response = await fetch(accepting + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+
+  test('takes no file outside its folder, none of another name, and none that came otherwise than it was sent', async () => {
+    expect((await put('/agent_rl/weights/me/..%2F..%2Fx', 'x')).status).toBe(404);
+    expect((await put('/agent_rl/weights/../x', 'x')).status).toBe(404);
+    expect((await put('/agent_rl/weights/me/config.json', '{}')).status).toBe(200);
+    const files = { 'config.json': '0'.repeat(64) };
+    const use = await post('/agent_rl/weights', { client: 'me', version: 1, files });
+    expect(use).toMatchObject({ status: 409, text: expect.stringContaining('did not arrive') });
+    expect((await put('/agent_rl/weights/other/config.json', '{}')).status).toBe(409);
+    expect((await post('/agent_rl/leave', { client: 'me' })).status).toBe(200);
+    expect((await put('/agent_rl/weights/other/config.json', '{}')).status).toBe(200);
+    await post('/agent_rl/leave', { client: 'other' });
+  });
+
+  test('draws for nobody from weights that it was not given', async () => {
+    const body = {
+      client: 'me',
+      version: 3,
+      episode: 'e',
+      tokens: [1],
+      maxTokens: 1,
+      stopTokens: [],
+      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
+      key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+    };
+    expect(await post('/agent_rl/generate', body)).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('other_weights'),
+    });
+    const unknown = await post('/agent_rl/generate', { ...body, tokens: [5000] });
+    expect(unknown).toMatchObject({ status: 400, text: expect.stringContaining('vocabulary') });
+  });
+});
