@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 
 import type { OpenGenerator } from '../core/plugins/model/generator.ts';
 import type { OpenLearner } from '../core/plugins/model/learner.ts';
-import type { Generator } from '../core/services/generator.ts';
+import type { Generator, GeneratorInfo } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { WeightBus } from '../core/services/weight-bus.ts';
 import type { WeightPublisher } from '../core/services/weights.ts';
@@ -51,12 +51,27 @@ export async function openModelServices(
   const engines = new RunEngines(run, request, opened);
   const incidents = new EventLog<string>();
   const generator = opened.add(await openGenerator(run, request, { engines, incidents }));
+  const info = await generator.describe();
+  requireContext(info, run.config.policy.maxContextTokens);
+  if (!info.reproducible)
+    incidents.add(
+      `Generator ${info.name} does not draw the same tokens again: the same seed does not give the same results.`,
+    );
   if (!request.trains) return { generator, engines: engines.all, incidents };
   const learner = opened.add(await openLearner(run, request, engines));
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const weights = opened.add(await WeightBus.connect({ learner, generators: [generator], folder }));
   return { generator, engines: engines.all, incidents, training: { learner, weights } };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function requireContext({ name, maxContextTokens: holds }: GeneratorInfo, asked: number): void {
+  if (holds >= asked) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `policy.maxContextTokens is ${asked}, and generator ${name} holds contexts of ${holds} tokens. Lower it, or have the generator hold longer ones (agent-rl serve --set policy.maxContextTokens=${asked}).`,
+  );
 }
 
 /** The least cache that an engine can have. */

@@ -74,6 +74,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const { loaded, plugins } = prepared;
   const { checkpoint } = request;
   if (request.trains) requireTrainablePolicy(loaded, prepared.chosen);
+  refuseIdleGenerator(loaded, prepared.chosen);
   const found: { config: Config; folder?: string } =
     checkpoint === undefined
       ? { config: (await withLocalModel({ loaded, ...request })).loaded.config }
@@ -104,22 +105,29 @@ function fromCheckpoint(config: Config, folder: string) {
   return { folder, config: { ...config, model: { ...model, adapters: [] } } };
 }
 
-/** @throws AgentRlError `CONFIG_INVALID`, with its place, for a policy or a generator that cannot be trained */
+/** @throws AgentRlError `CONFIG_INVALID`, with the place of `policy.type`, for a policy that cannot be trained */
 export function requireTrainablePolicy(
   { places }: LoadedConfig,
-  { policy, generator }: Pick<ChosenPlugins, 'policy' | 'generator'>,
+  { policy }: Pick<ChosenPlugins, 'policy'>,
 ): void {
-  const { spec } = generator.entry;
-  if (spec.fixedWeights === true) {
-    const text = `generator ${spec.name} has weights that cannot be changed. It is for agent-rl eval and chat: train with another generator, such as engine.`;
-    const { value: location } = placeOf(places, '/generator/type');
-    throw configInvalid([{ location, path: 'generator.type', text }]);
-  }
   const { name, openGenerator } = policy.entry.spec;
   if (openGenerator === undefined) return;
   const text = `policy ${name} brings its own generator, whose weights cannot be trained here. It is for agent-rl eval and chat: train with another policy, such as huggingface.`;
   const { value: location } = placeOf(places, '/policy/type');
   throw configInvalid([{ location, path: 'policy.type', text }]);
+}
+
+/** @throws AgentRlError `CONFIG_INVALID`, with the place of `generator.type`, for a generator that the policy would not ask */
+function refuseIdleGenerator(
+  { places }: LoadedConfig,
+  { policy, generator }: Pick<ChosenPlugins, 'policy' | 'generator'>,
+): void {
+  const { name, openGenerator } = policy.entry.spec;
+  const named = generator.entry.spec.name;
+  if (openGenerator === undefined || named === 'engine') return;
+  const text = `policy ${name} brings its own generator and would not ask "${named}". Leave generator out, or use another policy, such as huggingface.`;
+  const { value: location } = placeOf(places, '/generator/type');
+  throw configInvalid([{ location, path: 'generator.type', text }]);
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */

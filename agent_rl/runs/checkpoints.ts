@@ -7,7 +7,7 @@ import type { Learner } from '../core/services/learner.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
 import { holdsModel } from '../../model/weights/open-model.ts';
 import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
-import { sha256Of } from './sha256-of.ts';
+import { sha256Of } from '../core/services/sha256-of.ts';
 
 /*
  * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { sha256Of } from '../../agent_rl/core/services/sha256-of.ts';
+
 /** SHA-256 of a model folder's `tokenizer.json`: two models with the same one write the same text as the same tokens. */
-export async function textFingerprint(folder: string): Promise<string> {
-  const tokenizer = await readFile(join(folder, 'tokenizer.json'));
-  return createHash('sha256').update(tokenizer).digest('hex');
-}
+export const textFingerprint = (folder: string): Promise<string> =>
+  sha256Of([join(folder, 'tokenizer.json')]);

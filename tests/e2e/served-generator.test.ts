@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
 import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
@@ -98,7 +99,7 @@ describe('agent-rl serve', () => {
   const running: Promise<unknown>[] = [];
   let accepting = '';
   let keeping = '';
-  const start = async (acceptWeights: boolean): Promise<string> => {
+  const start = async (acceptWeights: boolean, more: readonly string[] = []): Promise<string> => {
     const prepared = await prepareRun({
       file,
       overrides: [
@@ -106,6 +107,7 @@ describe('agent-rl serve', () => {
         'policy.maxContextTokens=64',
         'rollout.maxEpisodeTokens=64',
         'policy.maxTurnTokens=32',
+        ...more,
       ],
     });
     return new Promise((resolve, reject) => {
@@ -121,7 +123,7 @@ describe('agent-rl serve', () => {
         signal: stop.signal,
         onListening: resolve,
       });
-      running.push(served);
+      running.push(served.catch(() => undefined));
       served.catch(reject);
     });
   };
@@ -157,7 +159,6 @@ describe('agent-rl serve', () => {
 
   test.each([
     ['has another vocabulary', { vocabSize: 6400 }, 'a vocabulary of 1024 tokens'],
-    ['holds shorter contexts', { maxContextTokens: 4096 }, '--set policy.maxContextTokens=4096'],
     ['has no adapter', { newAdapter: true }, 'model.lora'],
     ['takes fewer requests', { episodes: 64 }, '--requests 64'],
     [
@@ -175,6 +176,32 @@ describe('agent-rl serve', () => {
     const generator = await open({ trains: false }, keeping);
     expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
     await generator.close();
+  });
+
+  test('that holds shorter contexts than the run is refused before it starts', async () => {
+    const settings = {
+      'generator.type': 'served',
+      'generator.url': accepting,
+      'rollout.workers': 4,
+    };
+    const { code, message } = await rejectionOf(train('short', settings));
+    expect([code, message]).toEqual([
+      'CONFIG_INVALID',
+      expect.stringMatching(/holds contexts of 64 tokens.*--set policy\.maxContextTokens=\d+/),
+    ]);
+  });
+
+  test('is not asked by a policy with a generator of its own, nor by another server', async () => {
+    const overrides = ['generator.type=served', `generator.url=${accepting}`];
+    const prepared = await prepareRun({
+      file,
+      overrides: [...overrides, 'policy.type=transformers-js'],
+    });
+    const request = { signal: stop.signal, print: () => undefined, trains: false };
+    const idle = await rejectionOf(resolveRun(prepared, request));
+    expect(idle.message).toContain('generator.type: policy transformers-js brings its own');
+    const served = await rejectionOf(start(false, overrides));
+    expect(served.message).toContain('--set generator.type=engine');
   });
 
   test('that is not there is said to be so at the start', async () => {

@@ -114,6 +114,7 @@ const idle: readonly IdleRule[] = [
       'policy.sampling',
       'policy.maxTurnTokens',
       'policy.maxContextTokens',
+      'generator',
       ...ofRewards,
       'rewards',
       'rewardManager',
@@ -126,6 +127,7 @@ const idle: readonly IdleRule[] = [
     'supervised training plays no episodes',
   ],
   [['eval', 'dataset.evalSplit'], isSft, 'supervised training evaluates nothing'],
+  [['learner'], isSft, 'supervised training learns with the engine of this process'],
   [['checkpoint'], isSft, 'supervised training writes one checkpoint, at its end'],
   [
     ['maxSamples', 'shuffle', 'format', 'columns', 'answerPattern'].map((key) => `dataset.${key}`),

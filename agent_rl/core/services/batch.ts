@@ -1,13 +1,5 @@
 import { AgentRlError } from '../errors.ts';
 
-/** Which episode a sequence is. */
-export interface DatumSource {
-  readonly taskId: string;
-  readonly sample: number;
-  /** Versions of the weights that drew its tokens, lowest and highest; absent where none were drawn. */
-  readonly versions?: readonly [number, number];
-}
-
 /** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
 export interface TrainDatum {
   readonly tokens: Int32Array;
@@ -18,7 +10,6 @@ export interface TrainDatum {
   readonly oldLogProbs: Float32Array;
   /** Under the frozen reference, nats; needed only with a KL term. */
   readonly refLogProbs?: Float32Array;
-  readonly source?: DatumSource;
 }
 
 /** Of `Batch`: another number where an array's meaning changes. */

@@ -89,17 +89,13 @@ async function infoOf(http: HttpClient, signal: AbortSignal): Promise<ServerInfo
 
 /** The server is to have the run's model in all but its weights, and room for its episodes. */
 async function refuseOther(info: ServerInfo, url: string, host: GeneratorHost): Promise<void> {
-  const { vocabSize, maxContextTokens, episodes, trains, textFolder } = host;
+  const { vocabSize, episodes, trains, textFolder } = host;
   if (info.vocabSize !== vocabSize)
     throw refused(
       `has a vocabulary of ${info.vocabSize} tokens, and the run's model one of ${vocabSize}. Serve the run's model`,
     );
   if (info.text !== (await textFingerprint(textFolder)))
     throw refused("has another tokenizer than the run's model. Serve the run's model");
-  if (info.maxContextTokens < maxContextTokens)
-    throw refused(
-      `holds contexts of ${info.maxContextTokens} tokens, and policy.maxContextTokens is ${maxContextTokens}. Start it with --set policy.maxContextTokens=${maxContextTokens}`,
-    );
   if (info.requests < episodes)
     throw refused(
       `takes ${info.requests} requests at once, and the run has ${episodes} episodes (rollout.workers). Start it with --requests ${episodes}`,

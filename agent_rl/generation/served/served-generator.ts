@@ -1,8 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AgentRlError } from '../../core/errors.ts';
@@ -12,6 +10,7 @@ import type {
   Generator,
   GeneratorInfo,
 } from '../../core/services/generator.ts';
+import { sha256Of } from '../../core/services/sha256-of.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import {
   type HttpAnswer,
@@ -61,7 +60,7 @@ export class ServedGenerator implements Generator {
     try {
       let answer = await this.#generate(request, version, signal);
       if (answer.status === 409 && codeOf(answer) === otherWeights && this.#weights !== undefined) {
-        await this.#sendAgain(this.#weights, signal);
+        await this.#sendAgain(this.#weights);
         answer = await this.#generate(request, version, signal);
       }
       return readGeneration(this.#accepted(answer), request, version);
@@ -100,14 +99,14 @@ export class ServedGenerator implements Generator {
     await this.options.http.send(request).catch(() => undefined);
   }
 
-  /** To a server that was started anew; once, however many requests find that it lacks them. */
-  #sendAgain(weights: WeightRef, signal?: AbortSignal): Promise<void> {
+  /** To a server that was started anew; once, however many requests find that it lacks them and whichever of them end. */
+  #sendAgain(weights: WeightRef): Promise<void> {
     if (this.#sending === undefined) {
       const { url, warn } = this.options;
       warn(
         `${url} has other weights than it was given, as after a new start; they are sent again.`,
       );
-      this.#sending = this.#sendWeights(weights, signal).finally(() => {
+      this.#sending = this.#sendWeights(weights).finally(() => {
         this.#sending = undefined;
       });
     }
@@ -118,7 +117,7 @@ export class ServedGenerator implements Generator {
     const files: Record<string, string> = {};
     for (const name of await readdir(location)) {
       const file = join(location, name);
-      files[name] = await sha256Of(file);
+      files[name] = await sha256Of([file]);
       const path = weightFile(this.#client, name);
       this.#accepted(await this.#send({ method: 'PUT', path, file }, signal));
     }
@@ -172,9 +171,3 @@ const messageIn = ({ json }: HttpAnswer): string | undefined => {
 };
 
 const codeOf = ({ json }: HttpAnswer): unknown => (json as ErrorBody | undefined)?.error?.code;
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
-}

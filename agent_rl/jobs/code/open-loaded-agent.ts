@@ -65,6 +65,7 @@ export async function openLoadedAgent(
   const prepared = await prepareRun(described, signal);
   const run = await resolveRun(prepared, { checkpoint, signal, print, trains: false });
   const agent = await openAgent(run, { workers: 1, trains: false, signal });
+  agent.model?.incidents.listen((text) => print(`Note: ${text}`));
   const play = async (
     prompt: string | readonly Message[],
     { sampling, seed = 0, signal: until = signal }: AskOptions,

@@ -42,6 +42,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
   const agent = await openAgent(run, { workers: 2, trains: false, signal });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
+    agent.model?.incidents.listen((text) => print(`Note: ${text}`));
     if (prompt === undefined) {
       const held = await converse({
         make: agent.make,

@@ -30,6 +30,7 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
   const watch = StallWatch.start({ limitS });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
+    agent.model?.incidents.listen((text) => print(`Note: ${text}`));
     const result = await attemptAll(run, agent.rollouts, options);
     throwIfFailed(signal);
     const adapters = checkpoint === undefined ? run.config.model.adapters : [];

@@ -100,6 +100,12 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       'CONFIG_INVALID',
       `policy.type: "${chosen.policy.entry.spec.name}" has a generator of its own, whose tokens cannot be served. Use minimind or huggingface.`,
     );
+  const generating = chosen.generator.entry.spec.name;
+  if (generating !== 'engine')
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `generator.type: "${generating}" is not asked by this server, which generates itself. Leave it out, or --set generator.type=engine.`,
+    );
   const engine = opened.add(
     await openEngine(config, model, {
       ...sampling(config, answers),

@@ -1,3 +1,5 @@
+import { finished } from 'node:stream/promises';
+
 import type { Sampler } from '../../core/services/generator.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import {
@@ -90,8 +92,14 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
       answer: async ({ groups, content }) => {
         if (replacing === undefined) throw notReplaced();
         const { client = '', name = '' } = groups;
-        clients.own(client);
-        await replacing.inbox.put(client, name, content);
+        try {
+          clients.own(client);
+          await replacing.inbox.put(client, name, content);
+        } catch (thrown) {
+          // Else the caller is cut off in the middle of its file and never reads why.
+          await finished(content.resume()).catch(() => undefined);
+          throw thrown;
+        }
         return {};
       },
     },

@@ -84,6 +84,7 @@ async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<
   try {
     const request = { workers: config.rollout.workers, trains: true, signal };
     const services = (await openModelServices(run, request, opened)) as Required<ModelServices>;
+    services.incidents.listen((text) => print(`Note: ${text}`));
     const expected = await abortableStart(expectedTime(services, config, plan), signal);
     const known = { ...expected, bytesForCheckpoints: await freeBytes(config.run.outputDir) };
     const sandbox = facts.sandboxes === 0 ? undefined : await tryRunSandbox(config, signal);

@@ -9,7 +9,7 @@ import { sameTasks } from '../../../dataset/tasks/same-tasks.ts';
 import { checkMachine, type Machine } from './machine.ts';
 import { checkReadings, type TaskReading } from './readings.ts';
 import type { RunFolder } from '../run-folder.ts';
-import { sha256Of } from '../sha256-of.ts';
+import { sha256Of } from '../../core/services/sha256-of.ts';
 
 /** Where the things are that a run starts from. */
 export interface RunSources {

@@ -96,7 +96,7 @@ export class TrackerQueue {
     this.#ended.abort(late);
     await this.#telling;
     // What it has opened is not left open, though nobody waits for it.
-    this.#close().catch(() => undefined);
+    this.#close().catch((thrown: unknown) => this.#complain(messageOf(thrown)));
     const { recorded, failed, lost, escaped } = this.#report;
     const events = recorded + failed + lost;
     if (failed + lost + escaped > 0)

@@ -51,8 +51,6 @@ export interface GeneratorSpec {
   readonly settings?: TSchema;
   /** It generates with the engine of this process, which then holds the caches of all episodes. */
   readonly engine?: boolean;
-  /** Its weights cannot be changed: it is for evaluation and chat. */
-  readonly fixedWeights?: boolean;
 }
 
 export const generators = new PluginKind<GeneratorSpec, OpenGenerator>('generator', {
@@ -60,7 +58,6 @@ export const generators = new PluginKind<GeneratorSpec, OpenGenerator>('generato
   onlyFunction: true,
   fields: {
     engine: optionalField(fieldRules.flag),
-    fixedWeights: optionalField(fieldRules.flag),
   },
 });
 

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { expect, test } from '@jest/globals';
+
+import { VersionGate } from '#agent_rl/jobs/serve/version-gate.ts';
+
+test('weights change when the turns under way have ended and before the next begin', async () => {
+  const gate = new VersionGate();
+  const order: string[] = [];
+  const turn = (name: string, ms: number) =>
+    gate.turn(async () => {
+      order.push(`${name} begins`);
+      await sleep(ms);
+      order.push(`${name} ends`);
+    });
+  const first = turn('first', 20);
+  await sleep(1);
+  const change = gate.between(async () => void order.push('other weights'));
+  const second = turn('second', 0);
+  await Promise.all([first, change, second]);
+  expect(order).toEqual([
+    'first begins',
+    'first ends',
+    'other weights',
+    'second begins',
+    'second ends',
+  ]);
+});
+
+test('a change that fails lets the next turns through', async () => {
+  const gate = new VersionGate();
+  await expect(gate.between(() => Promise.reject(new Error('not read')))).rejects.toThrow(
+    'not read',
+  );
+  expect(await gate.turn(async () => 1)).toBe(1);
+});
