@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { NativeSession } from '#agent_rl/sandbox/native/native-session.ts';
 import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
+import { killProcess } from '#tests/support/kill-process.ts';
 import { offersLevel } from '#tests/support/python.ts';
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 
@@ -34,7 +35,7 @@ for (const level of ['ns', 'lite'] as const) {
     });
     const kill = async () => {
       const supervisor = await keeper.current();
-      process.kill(supervisor.pid ?? 0, 'SIGKILL');
+      killProcess(supervisor.pid);
       return supervisor;
     };
     const expectAnew = async (): Promise<void> => {

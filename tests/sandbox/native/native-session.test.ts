@@ -6,10 +6,20 @@ import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
 import type { Sandbox, SandboxSession } from '#agent_rl/core/services/sandbox.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
 import { descendants, readProcess } from '#tests/support/descendants.ts';
+import { killProcess } from '#tests/support/kill-process.ts';
 import { offersLevel } from '#tests/support/python.ts';
 import { unhurried } from '#tests/support/sandbox-limits.ts';
 
 const isPaused = (pid: number): boolean => /^State:\s+T/m.test(readProcess(`/proc/${pid}/status`));
+
+/** A program is paused by a signal, which arrives a little after its answer. */
+async function pausedProcesses(): Promise<readonly number[]> {
+  for (;;) {
+    const paused = descendants(process.pid).filter(isPaused);
+    if (paused.length > 0) return paused;
+    await wait(10);
+  }
+}
 
 for (const level of ['ns', 'lite'] as const) {
   const native = offersLevel(level) ? describe : describe.skip;
@@ -32,9 +42,9 @@ for (const level of ['ns', 'lite'] as const) {
     test('that ended between two programs says so, and the second is not run', () =>
       inSession(async (session) => {
         await session.run({ code: 'x = 1' });
-        const [paused = 0, ...others] = descendants(process.pid).filter(isPaused);
-        expect(others).toEqual([]);
-        process.kill(paused, 'SIGKILL');
+        const paused = await pausedProcesses();
+        expect(paused).toHaveLength(1);
+        killProcess(paused[0]);
         await wait(200);
         expect(await session.run({ code: 'print(1)' })).toMatchObject({
           status: 'crashed',

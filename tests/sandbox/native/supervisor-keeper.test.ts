@@ -21,6 +21,7 @@ import { messageOf } from '#agent_rl/core/errors.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
 import { nativeLimits } from '#agent_rl/sandbox/native/native-limits.ts';
 import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
+import { killProcess } from '#tests/support/kill-process.ts';
 import { evaluatePython, hasNativePython, offersLevel } from '#tests/support/python.ts';
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 
@@ -67,7 +68,7 @@ native('A supervisor that dies', () => {
   };
   const kill = async (): Promise<void> => {
     const { pid } = await keeper.current();
-    process.kill(pid ?? 0, 'SIGKILL');
+    killProcess(pid);
   };
   afterEach(() => keeper.close());
 
@@ -173,7 +174,7 @@ lite('The working folder of level lite', () => {
     const keeper = new SupervisorKeeper(options(), ({ kind }) => kinds.push(kind));
     await keeper.first();
     const { pid } = await keeper.current();
-    process.kill(pid ?? 0, 'SIGKILL');
+    killProcess(pid);
     await wait(200);
     expect(readdirSync(base)).toHaveLength(1);
     await keeper.close();

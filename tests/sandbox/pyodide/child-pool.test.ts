@@ -14,6 +14,7 @@ import type { ChildRequest, ChildSettings } from '#agent_rl/sandbox/pyodide/prot
 import { escapedProbes } from '#agent_rl/sandbox/probes/probe-escapes.ts';
 import { ChildDied, SandboxChild } from '#agent_rl/sandbox/pyodide/sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from '#agent_rl/sandbox/pyodide/boot/snapshot.ts';
+import { killProcess } from '#tests/support/kill-process.ts';
 
 const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
   code,
@@ -115,7 +116,7 @@ describe('Child processes', () => {
     const endless = { ...request('while True: pass'), id: 1 };
     const running = Promise.allSettled(children.map((child) => child.run(endless)));
     children[0].kill('the test says so');
-    process.kill(children[1].pid ?? 0, 'SIGKILL');
+    killProcess(children[1].pid);
     const [byUs, bySystem] = await running;
     expect(byUs).toMatchObject({ reason: { name: 'ChildDied', fromOutside: false } });
     expect(bySystem).toMatchObject({ reason: { name: 'ChildDied', fromOutside: true } });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import type { SandboxSession, SessionRequest } from '#agent_rl/core/services/sandbox.ts';
 import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import { killProcess } from '#tests/support/kill-process.ts';
 import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 /** Child processes of this one, where the system shows them. */
@@ -156,7 +157,7 @@ describe('A session', () => {
       expect(own).toHaveLength(1);
       const running = session.run({ code: 'while True: pass' });
       await new Promise((resolve) => setImmediate(resolve));
-      process.kill(own[0] ?? 0, 'SIGKILL');
+      killProcess(own[0]);
       expect(await running).toMatchObject({ status: 'sandbox_error', alive: false });
     });
   });
