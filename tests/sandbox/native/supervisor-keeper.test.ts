@@ -21,6 +21,7 @@ import { messageOf } from '#agent_rl/core/errors.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
 import { nativeLimits } from '#agent_rl/sandbox/native/native-limits.ts';
 import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
+import { descendants } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';
 import { evaluatePython, hasNativePython, offersLevel } from '#tests/support/python.ts';
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
@@ -132,17 +133,16 @@ native('A trainer that is killed', () => {
     const work = openFolder(folder, 'work');
     const mark = join(folder, 'trainer.mjs');
     writeFileSync(mark, trainer);
-    const before = processesWith(supervisor);
     const child = spawn(process.execPath, [mark, of], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TMPDIR: work },
     });
     await once(child.stdout, 'data');
-    const during = processesWith(supervisor);
+    // Other tests have sandboxes at the same time.
+    const mine = new Set(descendants(child.pid ?? 0));
     // Supervisor, zygote, and at least one process for each of four programs.
-    expect(during.length).toBeGreaterThanOrEqual(before.length + 6);
+    expect(mine.size).toBeGreaterThanOrEqual(6);
     child.kill('SIGKILL');
-    const mine = new Set(during.filter((pid) => !before.includes(pid)));
     const left = (): number[] => processesWith(supervisor).filter((pid) => mine.has(pid));
     for (let i = 0; i < 50 && left().length > 0; i++) await wait(100);
     expect(left()).toEqual([]);
