@@ -6,7 +6,7 @@ export {
   type CodeTaskFormat,
   type CodeTaskSplits,
 } from './tasks/code-task-dataset.ts';
-export * from './tasks/mixed-sampler.ts';
+export { MixedPlan, type WeightedTasks } from './tasks/plan/mixed-plan.ts';
 export { TaskDataset, type TaskSplits } from './tasks/read-tasks.ts';
 export { QuestionDataset } from './tasks/question-dataset.ts';
 export type { TableReading } from './tables/table-reading.ts';
@@ -15,4 +15,10 @@ export {
   SearchTaskDataset,
   type SearchTaskSplits,
 } from './tasks/search-task-dataset.ts';
-export * from './tasks/task-sampler.ts';
+export { CodeTaskSampler } from './tasks/plan/code-task-sampler.ts';
+export {
+  EpochPlan,
+  type TaskPlan,
+  type TaskPlanOptions,
+  type TaskPlanState,
+} from './tasks/plan/task-plan.ts';

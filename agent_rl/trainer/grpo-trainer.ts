@@ -1,4 +1,4 @@
-import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
+import { drawsOf, stateAfter, type TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Learner } from '../core/services/learner.ts';
@@ -42,7 +42,7 @@ export interface GrpoTrainerParts {
   /** Hands the learner's weights to what the rollouts sample with. */
   weights: WeightPublisher;
   rollouts: Rollouts;
-  tasks: TaskSource;
+  tasks: TaskPlan;
   evalTasks: readonly Task[];
   /** Tasks that are not trained on, by which `checkpoint.keepBest` chooses. */
   selectionTasks?: readonly Task[];
@@ -84,7 +84,7 @@ export class GRPOTrainer {
     this.#state = {
       iteration: 0,
       optimizerSteps: 0,
-      tasks: parts.tasks.state(),
+      tasks: stateAfter(0, parts.tasks),
       best: null,
       selectionTasks: parts.selectionTasks?.length ?? 0,
       before: null,
@@ -110,9 +110,9 @@ export class GRPOTrainer {
         'CHECKPOINT_INVALID',
         `The run keeps ${before} tasks out of training to choose its best checkpoint by, and would now keep ${now}. Leave checkpoint.keepBest and eval.selectionTasks as they were.`,
       );
-    this.#state = state;
+    const tasks = stateAfter(drawsOf(state.tasks, this.#parts.tasks), this.#parts.tasks);
+    this.#state = { ...state, tasks };
     this.#checkpointed = state.iteration;
-    this.#parts.tasks.restore(state.tasks);
   }
 
   /**
@@ -136,8 +136,7 @@ export class GRPOTrainer {
    * a failed update has accumulated is no part of it.
    */
   async #keepState(): Promise<void> {
-    const { iteration, before, tasks } = this.#state;
-    this.#parts.tasks.restore(tasks);
+    const { iteration, before } = this.#state;
     const nothingDone = iteration === 0 && before === null;
     if (this.#midway) return this.#observer.onStateLost?.();
     if (nothingDone || this.#checkpointed === iteration) return;
@@ -198,6 +197,7 @@ export class GRPOTrainer {
     const { weights, rollouts, rewarding, tasks } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
+    const drawn = drawsOf(this.#state.tasks, tasks);
     const watch = new Stopwatch(['collect', 'update', 'publish']);
 
     const collection = await watch.time('collect', () =>
@@ -207,6 +207,7 @@ export class GRPOTrainer {
         rollouts,
         rewarding,
         tasks,
+        drawn,
         withKl: this.#withKl(),
         failuresBefore: this.#state.recentFailures ?? [],
         iteration,
@@ -215,10 +216,7 @@ export class GRPOTrainer {
         onEpisode: (trajectory) => this.#observer.onEpisode?.(trajectory),
       }),
     );
-    if (signal.aborted) {
-      tasks.restore(this.#state.tasks);
-      return false;
-    }
+    if (signal.aborted) return false;
 
     const training = buildData(collection, algorithm, rollout);
     const ledger = keepLedger(training.uses, training.trainedTokens);
@@ -241,7 +239,7 @@ export class GRPOTrainer {
       ...this.#state,
       iteration: iteration + 1,
       optimizerSteps: report.optimizerSteps,
-      tasks: tasks.state(),
+      tasks: stateAfter(drawn + rollout.tasksPerStep, tasks),
       totals: addToTotals(this.#state.totals, report),
       recentFailures: [
         ...(this.#state.recentFailures ?? []),

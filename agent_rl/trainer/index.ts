@@ -18,6 +18,6 @@ export * from './grpo-trainer.ts';
 export * from './sft-trainer.ts';
 export * from './trainer-contracts.ts';
 export * from './training-options.ts';
-export type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
+export type { TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
 export type { GroupRewarding } from './collect/group-rewards.ts';
 export type { FailureCount } from './collect/failure-guard.ts';

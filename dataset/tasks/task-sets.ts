@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import type { TableReading } from '../tables/table-reading.ts';
-import { MixedSampler } from './mixed-sampler.ts';
-import { TaskSampler, type TaskSource } from './task-sampler.ts';
+import { MixedPlan } from './plan/mixed-plan.ts';
+import { EpochPlan, type TaskPlan, type TaskPlanOptions } from './plan/task-plan.ts';
 import { otherSplitFiles, readTaskFile, splitFile } from './task-files.ts';
 
 /** Tasks of one folder, and how often they are drawn. */
@@ -96,22 +96,12 @@ export function warnIfFewer(
   warn(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
 }
 
-/** Draws the tasks of one set, or of several in the ratio of their weights. */
-export function samplerOf(
-  sets: readonly TaskSet[],
-  options: { seed: number; shuffle: boolean; maxSamples?: number },
-): TaskSource {
+/** Plans the tasks of one set, or of several in the ratio of their weights. */
+export function planOf(sets: readonly TaskSet[], options: TaskPlanOptions): TaskPlan {
   const [only] = sets;
-  const sampler =
-    only !== undefined && sets.length === 1
-      ? new TaskSampler(only.tasks, options)
-      : new MixedSampler(sets, options);
-  return {
-    draw: (count) => sampler.next(count),
-    drawAgain: (count, path) => sampler.again(count, path),
-    state: () => sampler.state(),
-    restore: (state) => sampler.restore(state as never),
-  };
+  return only !== undefined && sets.length === 1
+    ? new EpochPlan(only.tasks, options)
+    : new MixedPlan(sets, options);
 }
 
 /** What a task is reported under: its `metadata.slice`, which is left out of the totals, or its set where several are mixed. */

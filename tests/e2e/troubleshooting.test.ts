@@ -27,7 +27,7 @@ import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { SearchSettings } from '#agent_rl/tools/search/settings.ts';
 import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
-import { TaskSampler } from '#dataset/tasks/task-sampler.ts';
+import { EpochPlan } from '#dataset/tasks/plan/task-plan.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { FakeLearner } from '../support/fake-learner.ts';
 import { codeSpans, readDocument, tableBelow } from '../support/markdown.ts';
@@ -96,7 +96,6 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
     limits: { ...settings.config.rollout, maxTurnTokens: 10 },
   }));
   const names = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
-  const sampler = new TaskSampler(names, { seed: 1 });
   const learner = Object.assign(new FakeLearner(), { gap });
   const seen: Metrics[] = [];
   const trainer = new GRPOTrainer(
@@ -104,12 +103,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
       learner,
       weights: learner,
       rollouts,
-      tasks: {
-        draw: (count) => sampler.next(count),
-        drawAgain: (count, path) => sampler.again(count, path),
-        state: () => sampler.state(),
-        restore: () => undefined,
-      },
+      tasks: new EpochPlan(names, { seed: 1 }),
       evalTasks: [],
       observer: { onIteration: (_, metrics) => void seen.push(metrics) },
     },

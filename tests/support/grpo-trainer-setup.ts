@@ -5,7 +5,7 @@ import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { type Metrics } from '#agent_rl/telemetry/metric-names.ts';
 import { type GrpoTrainerParts, GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
 import type { TrainerObserver } from '#agent_rl/trainer/trainer-contracts.ts';
-import type { TaskSource } from '#dataset/tasks/task-sampler.ts';
+import type { TaskPlan } from '#dataset/tasks/plan/task-plan.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { builtinSelection, groupRelativeBy } from './algorithm-parts.ts';
 import { FakeLearner } from './fake-learner.ts';
@@ -68,29 +68,13 @@ export const options: GrpoOptions = {
 };
 
 /** Tasks t0, t1, t2, … for ever. */
-class Counter implements TaskSource {
-  next = 0;
-  draw(count: number): Task[] {
-    return Array.from({ length: count }, () => ({
-      taskId: `t${this.next++}`,
-      prompt: '',
-      metadata: {},
-    }));
-  }
-  drawAgain(count: number, path: readonly number[]): Task[] {
-    return Array.from({ length: count }, (_, index) => ({
-      taskId: ['again', ...path, index].join('-'),
-      prompt: '',
-      metadata: {},
-    }));
-  }
-  state(): unknown {
-    return this.next;
-  }
-  restore(state: unknown): void {
-    this.next = Number(state);
-  }
-}
+const counting: TaskPlan = {
+  sizes: [1000],
+  tasksAt: (first, count) => Array.from({ length: count }, (_, i) => named(`t${first + i}`)),
+  tasksInstead: (count, path) =>
+    Array.from({ length: count }, (_, i) => named(['again', ...path, i].join('-'))),
+};
+const named = (taskId: string): Task => ({ taskId, prompt: '', metadata: {} });
 
 export type Script = (request: EpisodeRequest) => Trajectory;
 
@@ -109,7 +93,6 @@ export const setUp = (
 ) => {
   const learner = new FakeLearner();
   const rollouts = new ScriptedRollouts(script);
-  const tasks = new Counter();
   const metrics: Metrics[] = [];
   const checkpoints: string[] = [];
   const trainer = new GRPOTrainer(
@@ -117,7 +100,7 @@ export const setUp = (
       learner,
       weights: learner,
       rollouts,
-      tasks,
+      tasks: counting,
       evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],
       observer: {
         onIteration: (_, values) => metrics.push(values),
@@ -129,7 +112,7 @@ export const setUp = (
     },
     { ...options, ...changes },
   );
-  return { trainer, learner, rollouts, tasks, metrics, checkpoints };
+  return { trainer, learner, rollouts, metrics, checkpoints };
 };
 
 export const never: AbortSignal = new AbortController().signal;

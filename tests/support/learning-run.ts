@@ -13,7 +13,7 @@ import type { TrainingResult } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import { loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
 import { loadSearchTaskSplits } from '#dataset/tasks/search-task-dataset.ts';
-import { TaskSampler } from '#dataset/tasks/task-sampler.ts';
+import { EpochPlan } from '#dataset/tasks/plan/task-plan.ts';
 
 /** What is done to a run that must then not pass for one that learns. */
 export type Fault = 'none' | 'flipped-advantages' | 'other-tokens' | 'shuffled-rewards';
@@ -111,18 +111,12 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
     const { train, eval: held } = await job.load(config.datasets[0]!.dir);
-    const sampler = new TaskSampler([...train].filter(job.isChosen), { seed: 1, shuffle: true });
     const trainer = new GRPOTrainer(
       {
         learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
         weights: agent.model.training.weights,
         rollouts: agent.rollouts,
-        tasks: {
-          draw: (count) => sampler.next(count),
-          drawAgain: (count, path) => sampler.again(count, path),
-          state: () => sampler.state(),
-          restore: (state) => sampler.restore(state as ReturnType<typeof sampler.state>),
-        },
+        tasks: new EpochPlan([...train].filter(job.isChosen), { seed: 1 }),
         evalTasks: [...held].filter(job.isChosen),
       },
       trainerOptions(config, run.chosen),

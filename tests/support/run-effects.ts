@@ -22,7 +22,7 @@ import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { chooseTasks } from '#agent_rl/trainer/evaluate.ts';
 import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
 import { SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
-import { samplerOf } from '#dataset/tasks/task-sets.ts';
+import { planOf } from '#dataset/tasks/task-sets.ts';
 import { withLocalModel } from '#model/find/model-folder.ts';
 import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
@@ -183,7 +183,7 @@ function reinforced({
 /** Everything the trainer asks of learner, episodes and observer. */
 async function trainedBy(
   { config, chosen }: Pick<PreparedRun, 'chosen'> & { config: Config },
-  sets: Parameters<typeof samplerOf>[0],
+  sets: Parameters<typeof planOf>[0],
 ) {
   const learner = new FakeLearner();
   // Below the usual bounds of parity; a narrower one ends the run.
@@ -201,7 +201,7 @@ async function trainedBy(
       weights: learner,
       rollouts,
       rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
-      tasks: samplerOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
+      tasks: planOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
       evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
       observer: {
         onCheckpoint: async (reason, { iteration }) => {

@@ -23,7 +23,7 @@ import type {
   TrainingResult,
 } from '../../trainer/trainer-contracts.ts';
 import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
-import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
+import { planOf, reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { TrainingOptions } from '../job.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
@@ -198,7 +198,7 @@ export class Training {
         ...agent.model.training,
         rollouts: agent.rollouts,
         rewarding: agent.rewarding,
-        tasks: samplerOf(withoutTasks(tasks.sets, new Set(selection)), {
+        tasks: planOf(withoutTasks(tasks.sets, new Set(selection)), {
           seed,
           shuffle,
           ...(maxSamples !== undefined && { maxSamples }),

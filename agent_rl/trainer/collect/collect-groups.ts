@@ -14,7 +14,7 @@ import { type FailureCount, FailureGuard } from './failure-guard.ts';
 import { actionOn } from './outcome-actions.ts';
 import { replaceFailed } from './replace-failed.ts';
 import { type Control, verdictsUnder } from './shuffle-rewards.ts';
-import type { TaskSource } from '../../../dataset/tasks/task-sampler.ts';
+import type { TaskPlan } from '../../../dataset/tasks/plan/task-plan.ts';
 import type { AlgorithmOptions, GrpoOptions } from '../training-options.ts';
 import { append } from '../../core/long-lists.ts';
 
@@ -74,7 +74,9 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
   rollouts: Rollouts;
   /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
   rewarding?: GroupRewarding | undefined;
-  tasks: Pick<TaskSource, 'draw' | 'drawAgain'>;
+  tasks: Pick<TaskPlan, 'tasksAt' | 'tasksInstead'>;
+  /** Tasks that the iterations before drew. */
+  drawn: number;
   /** Failures of the iterations before this one. */
   failuresBefore?: readonly FailureCount[];
   /** Counts from 0. It keys all randomness: after an iteration that taught nothing, other episodes are played. */
@@ -94,7 +96,8 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
  * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too many failed.
  */
 export async function collectGroups(options: CollectGroupsOptions): Promise<Collection> {
-  const { rollout, tasks, algorithm, signal, iteration, onEpisode, failuresBefore } = options;
+  const { rollout, tasks, drawn, algorithm, signal, iteration, onEpisode, failuresBefore } =
+    options;
   const guard = new FailureGuard(rollout.failures);
   const guarded = {
     ...options,
@@ -104,16 +107,16 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
       guard.note(trajectory);
     },
   };
-  let groups = await playGroups(tasks.draw(rollout.tasksPerStep), 0, guarded);
+  let groups = await playGroups(tasks.tasksAt(drawn, rollout.tasksPerStep), 0, guarded);
   const discarded: PlayedGroup[] = [];
   for (let round = 1; !signal.aborted; round++) {
     const flat = groups.filter(({ again }) => again);
     if (flat.length === 0) break;
     if (round > mostRounds) throw neverEnds(algorithm.selection.name);
-    const others = tasks.drawAgain(flat.length, [iteration, round]);
-    const drawn = (await playGroups(others, round, guarded)).values();
+    const others = tasks.tasksInstead(flat.length, [iteration, round]);
+    const taken = (await playGroups(others, round, guarded)).values();
     append(discarded, flat);
-    groups = groups.map((group) => (group.again ? (drawn.next().value ?? group) : group));
+    groups = groups.map((group) => (group.again ? (taken.next().value ?? group) : group));
   }
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);
   // An interrupted iteration is dropped.

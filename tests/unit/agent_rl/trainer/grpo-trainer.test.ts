@@ -41,7 +41,7 @@ describe('GRPOTrainer', () => {
     const result = await trainer.train(never);
     expect(result).toMatchObject({
       interrupted: false,
-      state: { iteration: 2, optimizerSteps: 2, tasks: 4 },
+      state: { iteration: 2, optimizerSteps: 2, tasks: { draws: 4 } },
     });
     expect(learner.published).toBe(3);
     expect(learner.batches.map((batch) => batch.length)).toEqual([4, 4]);
@@ -245,19 +245,22 @@ describe('GRPOTrainer', () => {
     });
     await expect(trainer.train(never)).rejects.toBe(spent);
     expect([learner.steps.length, checkpoints]).toEqual([1, ['failed 1']]);
-    expect(trainer.state()).toMatchObject({ iteration: 1, tasks: 2 });
+    expect(trainer.state()).toMatchObject({ iteration: 1, tasks: { draws: 2 } });
   });
 
-  test('drops an interrupted collection, gives its tasks back and writes a checkpoint', async () => {
+  test('drops an interrupted collection, whose tasks will be drawn again, and writes a checkpoint', async () => {
     const stop = new AbortController();
     const script: Script = (request) => {
       if (request.task.taskId === 't3') stop.abort();
       return mixed(request);
     };
-    const { trainer, learner, tasks, checkpoints } = setUp(script);
+    const { trainer, learner, checkpoints } = setUp(script);
     const result = await trainer.train(stop.signal);
-    expect(result).toMatchObject({ interrupted: true, state: { iteration: 1, tasks: 2 } });
-    expect([tasks.next, learner.steps.length, checkpoints]).toEqual([2, 1, ['interrupted 1']]);
+    expect(result).toMatchObject({
+      interrupted: true,
+      state: { iteration: 1, tasks: { draws: 2 } },
+    });
+    expect([learner.steps.length, checkpoints]).toEqual([1, ['interrupted 1']]);
   });
 
   test('that ends before the planned iterations is the beginning of the longer run', async () => {

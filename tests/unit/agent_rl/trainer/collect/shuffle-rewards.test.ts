@@ -33,7 +33,8 @@ describe('Shuffled rewards', () => {
       );
       const { groups } = await collectGroups({
         rollouts,
-        tasks: { draw: () => tasks, drawAgain: () => [] },
+        tasks: { tasksAt: () => tasks, tasksInstead: () => [] },
+        drawn: 0,
         rollout: options.rollout,
         algorithm: options.algorithm,
         control,
