@@ -18,6 +18,7 @@ export * from './plugins/model/generator.ts';
 export * from './plugins/model/learner.ts';
 export * from './keyed-rng.ts';
 export * from './services/learner.ts';
+export * from './services/scorer.ts';
 export * from './message.ts';
 export * from './outcome.ts';
 export * from './plugins/plugin.ts';

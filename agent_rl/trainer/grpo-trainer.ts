@@ -2,6 +2,7 @@ import { drawsOf, stateAfter, type TaskPlan } from '../../dataset/tasks/plan/tas
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Learner } from '../core/services/learner.ts';
+import { referenceOf, type Scorer } from '../core/services/scorer.ts';
 import type { WeightPublisher } from '../core/services/weights.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
@@ -39,6 +40,8 @@ import { type StepsTaken, takeSteps } from './take-steps.ts';
 
 export interface GrpoTrainerParts {
   learner: Learner;
+  /** What a KL term pulls towards; the learner's own reference where it is absent. */
+  reference?: Scorer;
   /** Hands the learner's weights to what the rollouts sample with. */
   weights: WeightPublisher;
   rollouts: Rollouts;
@@ -305,13 +308,12 @@ export class GRPOTrainer {
     const { klInReward } = algorithm;
     if (klInReward === undefined) return undefined;
     const { temperature } = rollout.sampling;
-    return (groups) => withKlRewards(this.#parts.learner, groups, { ...klInReward, temperature });
+    return (groups) => withKlRewards(this.#scoring(), groups, { ...klInReward, temperature });
   }
 
   #update(updates: readonly (readonly TracedDatum[])[]): Promise<StepsTaken> {
-    const { learner } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
-    return takeSteps(learner, updates, {
+    return takeSteps(this.#scoring(), updates, {
       algorithm,
       temperature: rollout.sampling.temperature,
       parityBound: this.#comparable() ? train.parityBound : undefined,
@@ -320,6 +322,11 @@ export class GRPOTrainer {
         this.#midway = true;
       },
     });
+  }
+
+  #scoring(): { learner: Learner; reference: Scorer } {
+    const { learner, reference = referenceOf(learner) } = this.#parts;
+    return { learner, reference };
   }
 
   /** Places in the schedule are planned: an iteration with nothing to learn uses its own up. */

@@ -1,4 +1,5 @@
 import type { Learner, LossSpec, OptimStepOptions } from '../core/services/learner.ts';
+import type { Scorer } from '../core/services/scorer.ts';
 import type { TracedDatum } from './build-data.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
@@ -32,7 +33,7 @@ export interface TakeStepsOptions {
  * @throws AgentRlError `PARITY_BROKEN`, and what the learner and a correction throw
  */
 export async function takeSteps(
-  learner: Learner,
+  { learner, reference }: { learner: Learner; reference: Scorer },
   updates: readonly (readonly TracedDatum[])[],
   { algorithm, temperature, parityBound, optimAt, onStep }: TakeStepsOptions,
 ): Promise<StepsTaken> {
@@ -44,7 +45,7 @@ export async function takeSteps(
   const parts: (readonly TracedDatum[])[] = [];
   for (const data of correction?.updates ?? updates) {
     const isPulled = kl.kind !== 'none' && data.length > 0;
-    parts.push(isPulled ? await withReference(learner, data, temperature) : data);
+    parts.push(isPulled ? await withReference(reference, data, temperature) : data);
   }
   const epochs: ComparedEpoch[] = [];
   for (let step = 0; step < algorithm.epochs * parts.length; step++) {

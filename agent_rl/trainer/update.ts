@@ -7,6 +7,7 @@ import type {
   OptimStepMetrics,
   OptimStepOptions,
 } from '../core/services/learner.ts';
+import type { Scorer } from '../core/services/scorer.ts';
 import type { TracedDatum } from './build-data.ts';
 
 export interface EpochResult extends OptimStepMetrics {
@@ -52,17 +53,17 @@ export async function runEpoch(
 
 /** Gives each datum the reference's log-probabilities, where it is trained. */
 export async function withReference(
-  learner: Learner,
+  reference: Scorer,
   data: readonly TracedDatum[],
   temperature: number,
 ): Promise<TracedDatum[]> {
   const tokens = data.map(({ datum }) => datum.tokens);
   const wanted = data.map(({ datum }) => datum.weights);
-  const reference = await learner.forward(tokens, { temperature, which: 'reference', wanted });
+  const scored = await reference.score(tokens, { temperature, wanted });
   return data.map(({ datum, trajectory }, index) => {
-    const refLogProbs = reference[index];
+    const refLogProbs = scored[index];
     if (refLogProbs === undefined)
-      throw new Error(`The learner scored ${reference.length} of ${data.length} sequences.`);
+      throw new Error(`The reference scored ${scored.length} of ${data.length} sequences.`);
     return { trajectory, datum: { ...datum, refLogProbs } };
   });
 }

@@ -1,6 +1,7 @@
 import { episodeKl, type KlInReward } from '../../algorithms/kl-in-reward.ts';
 import { sum } from '../../algorithms/statistics.ts';
 import type { Learner } from '../../core/services/learner.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { maskOf } from '../../core/transcript.ts';
 import type { PlayedGroup } from './collect-groups.ts';
@@ -13,7 +14,7 @@ import type { PlayedGroup } from './collect-groups.ts';
  * from where all else is equal.
  */
 export async function withKlRewards(
-  learner: Pick<Learner, 'forward'>,
+  { learner, reference }: { learner: Pick<Learner, 'forward'>; reference: Scorer },
   groups: readonly PlayedGroup[],
   { kind, weight, temperature }: KlInReward & { temperature: number },
 ): Promise<PlayedGroup[]> {
@@ -21,18 +22,19 @@ export async function withKlRewards(
     trajectories.filter((_, member) => rewards[member] !== undefined),
   );
   const data = rewarded.map(sampledPart);
-  const score = async (which: 'policy' | 'reference') => {
-    const tokens = data.map((one) => one.tokens);
-    const wanted = data.map(({ mask }) => mask);
-    return tokens.length === 0 ? [] : learner.forward(tokens, { temperature, which, wanted });
-  };
-  const [policies, references] = [await score('policy'), await score('reference')];
+  if (data.length === 0) return groups.map((group) => ({ ...group, kl: { nats: 0, lost: 0 } }));
+  const tokens = data.map((one) => one.tokens);
+  const options = { temperature, wanted: data.map(({ mask }) => mask) };
+  const policies = await learner.forward(tokens, { ...options, which: 'policy' });
+  const references = await reference.score(tokens, options);
   const of = new Map<Trajectory, number>();
   for (const [index, trajectory] of rewarded.entries()) {
-    const [own, policy, reference] = [data[index], policies[index], references[index]];
-    if (own === undefined || policy === undefined || reference === undefined)
-      throw new Error(`The learner scored ${policies.length} of ${data.length} sequences.`);
-    of.set(trajectory, episodeKl({ policy, reference }, own.mask, kind));
+    const [own, policy, frozen] = [data[index], policies[index], references[index]];
+    if (own === undefined || policy === undefined || frozen === undefined)
+      throw new Error(
+        `The learner scored ${policies.length} and the reference ${references.length} of ${data.length} sequences.`,
+      );
+    of.set(trajectory, episodeKl({ policy, reference: frozen }, own.mask, kind));
   }
   return groups.map((group) => {
     const own = group.trajectories.map((trajectory) => of.get(trajectory) ?? 0);

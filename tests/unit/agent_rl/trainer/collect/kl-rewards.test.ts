@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 
+import { referenceOf, type Scorer } from '#agent_rl/core/services/scorer.ts';
 import { withKlRewards } from '#agent_rl/trainer/collect/kl-rewards.ts';
 import type { PlayedGroup } from '#agent_rl/trainer/collect/collect-groups.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
@@ -23,7 +24,7 @@ test('each reward loses weight times the KL of its episode, and what has no rewa
   learner.ofPolicy = -0.75;
   const groups = [groupOf(3, undefined), groupOf(5, 2)];
   const kl = { kind: 'k1', weight: 0.1, temperature: 0.8 } as const;
-  const shaped = await withKlRewards(learner, groups, kl);
+  const shaped = await withKlRewards({ learner, reference: referenceOf(learner) }, groups, kl);
   // Each token at -0.75 under the policy, and at -0.25 under the reference: -0.5 nats.
   const less = (tokens: number) => 1 - 0.1 * -0.5 * tokens;
   expect(shaped.map(({ rewards }) => rewards)).toEqual([
@@ -69,4 +70,29 @@ test('a trainer compares rewards less KL, and its loss has no KL term', async ()
     'reference',
   ]);
   expect(pulled.learner.losses[0]).toMatchObject({ kl: { kind: 'none' } });
+});
+
+test.each([
+  ['in the loss', { kl: { kind: 'k3', weight: 0.1 } as const }],
+  ['in the reward', { klInReward: { kind: 'k1', weight: 0.1 } as const }],
+])('a trainer that is given a reference of its own pulls towards that one %s', async (_, kl) => {
+  const scored: number[] = [];
+  const reference: Scorer = {
+    score: async (tokens) => {
+      scored.push(tokens.length);
+      return tokens.map((sequence) => new Float32Array(sequence.length).fill(-0.5));
+    },
+  };
+  const algorithm = { ...options.algorithm, ...kl };
+  const { trainer, learner, metrics } = setUp(mixed, { algorithm }, {}, { reference });
+  await trainer.train(never);
+  // Two iterations of two groups of two.
+  expect(scored).toEqual([4, 4]);
+  expect(learner.forwards.filter(({ which }) => which === 'reference')).toEqual([]);
+  const pulled = learner.batches.flat().flatMap(({ refLogProbs = [] }) => Array.from(refLogProbs));
+  const nats = metrics.map((one) => one['rollout/klMean']);
+  // The learner gives -0.25 a token.
+  expect('kl' in kl ? new Set(pulled) : nats.every((mean) => Number(mean) > 0)).toEqual(
+    'kl' in kl ? new Set([-0.5]) : true,
+  );
 });

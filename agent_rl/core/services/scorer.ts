@@ -1,0 +1,18 @@
+import type { ForwardOptions, Learner } from './learner.ts';
+
+/** Log-probabilities of given tokens under weights that do not change, such as the reference of a KL term. */
+export interface Scorer {
+  /**
+   * For each sequence the log-probability of each token given those before it, in nats: 0 where it is not wanted and for the
+   * first.
+   */
+  score(
+    tokens: readonly Int32Array[],
+    options: Omit<ForwardOptions, 'which'>,
+  ): Promise<readonly Float32Array[]>;
+}
+
+/** The frozen reference that a learner holds beside what it trains. */
+export const referenceOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
+  score: (tokens, options) => learner.forward(tokens, { ...options, which: 'reference' }),
+});
