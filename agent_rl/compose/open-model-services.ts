@@ -55,7 +55,7 @@ export async function openModelServices(
   requireContext(info, run.config.policy.maxContextTokens);
   if (!info.reproducible)
     incidents.add(
-      `Generator ${info.name} does not draw the same tokens again: the same seed does not give the same results.`,
+      `Generator ${info.name} does not promise the same tokens again: the same seed may give other results.`,
     );
   if (!request.trains) return { generator, engines: engines.all, incidents };
   const learner = opened.add(await openLearner(run, request, engines));

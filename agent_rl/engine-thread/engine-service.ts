@@ -108,7 +108,8 @@ export class EngineService {
   async describeGenerator(): Promise<GeneratorInfo> {
     return {
       maxContextTokens: this.generator.maxContextTokens,
-      reproducible: true,
+      // Elsewhere a sum has no fixed order, and a draw may fall to the other side of a last bit.
+      reproducible: this.parts.engine.device === 'cpu',
       name: `engine on ${this.parts.engine.device}`,
       takes: ['memory', 'folder'],
       engine: engineName,

@@ -8,6 +8,7 @@ import type {
   TensorData,
   TensorSpec,
 } from './engine.ts';
+import { installPlainKernels } from './plain/install.ts';
 import { tfjs, withBackend, type Tensor } from './tfjs.ts';
 import { traceProgram } from './trace/trace-program.ts';
 
@@ -39,11 +40,14 @@ const tensorOf = ({ shape, dtype }: TensorSpec, data: TensorData): Tensor =>
 
 /** Runs program bodies operation by operation on a tfjs backend. */
 export class EagerEngine implements Engine {
+  readonly compiles = false;
+
   private constructor(readonly device: EagerBackend) {}
 
   /** @throws AgentRlError `DEVICE_UNAVAILABLE` when the backend's package is absent. */
   static async open(device: EagerBackend): Promise<EagerEngine> {
     if (device === 'tensorflow') await loadTensorflow();
+    else installPlainKernels();
     return new EagerEngine(device);
   }
 

@@ -61,6 +61,8 @@ export interface CompileOptions {
 /** Something that executes tfjs maths on a device. */
 export interface Engine {
   device: string;
+  /** Whether a new shape costs a compilation. Where it does not, nothing needs to be padded to shapes seen before. */
+  readonly compiles: boolean;
   /**
    * Builds a program for the inputs of `specs`.
    *

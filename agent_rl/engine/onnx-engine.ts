@@ -67,6 +67,7 @@ const withoutSource = (message: string): string =>
 
 /** Compiles traced programs with ONNX Runtime. One thread should own it: `run` blocks the calling thread. */
 export class OnnxEngine implements Engine {
+  readonly compiles = true;
   readonly device: string;
   readonly #options: OnnxEngineOptions;
   readonly #programs = new Set<Program>();

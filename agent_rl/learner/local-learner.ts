@@ -130,7 +130,7 @@ export class LocalLearner implements Learner {
     const result: Float32Array[] = data.map(() => new Float32Array());
     for (const indices of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const batch = trainBatch(part, this.options.microBatchTokens);
+      const batch = this.#batchOf(part);
       const logProbs = await this.#score(batch, temperature, which);
       for (const [i, values] of byDatum(logProbs, batch, part).entries()) {
         result[indices[i] as number] = values;
@@ -158,7 +158,7 @@ export class LocalLearner implements Learner {
     const microBatches = this.#pack(data);
     for (const indices of microBatches) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const packed = trainBatch(part, this.options.microBatchTokens);
+      const packed = this.#batchOf(part);
       if (packed.origins.length === 0) continue;
       const dropout = this.#dropout(packed, part);
       const { shape } = packed;
@@ -264,7 +264,12 @@ export class LocalLearner implements Learner {
         `A sequence of ${longest} tokens is longer than the model's ${this.config.maxPositions} positions. Shorten the episodes (rollout.maxEpisodeTokens) or the demonstrations.`,
       );
     }
-    return packMicroBatches(lengths, this.options.microBatchTokens, paddedLength);
+    const padded = this.engine.compiles ? paddedLength : undefined;
+    return packMicroBatches(lengths, this.options.microBatchTokens, padded);
+  }
+
+  #batchOf(data: readonly TrainDatum[]): TrainBatch {
+    return trainBatch(data, this.options.microBatchTokens, !this.engine.compiles);
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {

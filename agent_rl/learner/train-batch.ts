@@ -67,20 +67,26 @@ export function worstShape(longestTokens: number, microBatchTokens: number): Bat
  * a padded length has two numbers of sequences, and each of those two numbers of trained tokens.
  *
  * @param microBatchTokens what the data was packed to, see `packMicroBatches`.
+ * @param exact for an engine that compiles nothing: no sequence is added, none padded beyond the longest
  * @throws AgentRlError `SHAPE_MISMATCH` when a datum's arrays disagree, or its first token is to be trained.
  */
-export function trainBatch(data: readonly TrainDatum[], microBatchTokens: number): TrainBatch {
+export function trainBatch(
+  data: readonly TrainDatum[],
+  microBatchTokens: number,
+  exact = false,
+): TrainBatch {
   for (const datum of data) checkDatum(datum);
   const longest = largest(
     data.map(({ tokens }) => tokens.length),
     2,
   );
-  const length = paddedLength(longest, microBatchTokens);
-  const sequences = halfOrFull(data.length, fullBatch(length, microBatchTokens));
+  const length = exact ? longest : paddedLength(longest, microBatchTokens);
+  const rounded = (count: number, full: number) => (exact ? count : halfOrFull(count, full));
+  const sequences = rounded(data.length, fullBatch(length, microBatchTokens));
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );
-  const trained = halfOrFull(Math.max(2, origins.length), sequences * length);
+  const trained = rounded(Math.max(2, origins.length), sequences * length);
 
   const tokens = new Int32Array(sequences * length);
   for (const [row, datum] of data.entries()) tokens.set(datum.tokens, row * length);

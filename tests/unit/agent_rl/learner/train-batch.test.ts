@@ -36,6 +36,14 @@ test('one sequence of exactly a micro-batch is laid out without padding', () => 
   expect(worstShape(1024, 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
 });
 
+test('for an engine that compiles nothing, nothing is padded beyond the longest sequence', () => {
+  expect(trainBatch([datumOf(9), datumOf(5)], 4096, true).shape).toEqual({
+    sequences: 2,
+    length: 9,
+    trained: 8 + 4,
+  });
+});
+
 test('no micro-batch is of more tokens than it may be, padding counted, unless its one sequence is longer', () => {
   const lengths = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
   assert(
