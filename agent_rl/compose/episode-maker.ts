@@ -5,14 +5,14 @@ import { AgentRlError } from '../core/errors.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { ToolChoice } from '../environments/tool-choice.ts';
 import { environmentOf } from './task-environments.ts';
-import type { Environment } from '../core/plugins/environment.ts';
+import type { Environment, MultiAgentEnvironment } from '../core/plugins/environment.ts';
 import type { Needed } from '../core/plugins/given.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import type { RewardShared } from '../core/plugins/reward.ts';
 import type { Tool, ToolShared } from '../core/plugins/tool.ts';
 import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
-import type { EpisodeRetries } from '../rollout/episode.ts';
+import type { EpisodeRetries } from '../rollout/run-episode.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
@@ -62,7 +62,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
-  return ({ task, sample }) => {
+  const maker: EpisodeMaker = ({ task, sample }) => {
     const own = episodeContainer(
       container,
       task,
@@ -78,7 +78,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     );
     return {
       policy,
-      ...worldOf(chosen, task, own),
+      ...playedIn(chosen, task, own),
       tools,
       toolRunner,
       rewards: chosen.rewards.map((reward) => scoring(reward, own, options.rewardsShared)),
@@ -91,10 +91,12 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
     };
   };
+  maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents;
+  return maker;
 }
 
 /** The environment of a task. */
-function worldOf({ environments }: ChosenPlugins, task: Task, container: Container) {
+function playedIn({ environments }: ChosenPlugins, task: Task, container: Container) {
   const chosen = environmentOf(environments, task);
   // Tasks without one are refused before a run starts; these come from a program.
   if (chosen === undefined) {
@@ -104,10 +106,15 @@ function worldOf({ environments }: ChosenPlugins, task: Task, container: Contain
     );
   }
   const { requires = [] } = chosen.entry.spec;
+  const environmentName = chosen.name;
+  if (chosen.agents !== undefined) {
+    const environment = make(container, chosen) as MultiAgentEnvironment;
+    return { environment, environmentName, agents: chosen.agents };
+  }
   const inner = make(container, chosen) as Environment;
   const choosesTool = environments.length > 1 && requires.length > 0;
   const environment = choosesTool ? new ToolChoice(inner, requires) : inner;
-  return { environment, environmentName: chosen.name };
+  return { environment, environmentName };
 }
 
 function scoring(

@@ -6,6 +6,7 @@ import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts'
 import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
 import { ModelBlock } from './blocks/model-block.ts';
 import {
+  AgentsBlock,
   EnvironmentBlock,
   EnvironmentsBlock,
   GeneratorBlock,
@@ -31,6 +32,7 @@ export const ConfigSchema = Type.Object(
     tools: ToolsBlock,
     environment: Type.Optional(EnvironmentBlock),
     environments: Type.Optional(EnvironmentsBlock),
+    agents: AgentsBlock,
     datasets: DatasetsBlock,
     dataset: DatasetBlock,
     rollout: RolloutBlock,

@@ -21,9 +21,13 @@ export interface EpisodePlace {
   readonly slot: number;
 }
 
-/** A finished episode: what is trained on, journalled and counted. */
+/** A finished episode, or one agent's part in it: what is trained on, journalled and counted. */
 export interface Trajectory extends TranscriptRecord {
   readonly taskId: string;
+  /** The agent whose it is; absent where an episode has one agent. */
+  readonly agent?: string;
+  /** False where the agent does not learn (`agents[].train: false`). */
+  readonly learns?: false;
   /** Index within the group. */
   readonly sample: number;
   /** Optimiser step whose weights sampled it. */
@@ -97,4 +101,30 @@ export interface FailedAttempt {
   readonly failure: Failure;
   /** Tokens it sampled; none of them is trained on. */
   readonly sampledTokens: number;
+}
+
+/**
+ * Trajectories by episode, in the order in which episodes first occur: those of the agents of one episode belong together,
+ * and one without an agent's name is an episode of its own.
+ */
+export function episodesOf<
+  One extends Pick<Trajectory, 'taskId' | 'agent' | 'sample' | 'step'> & {
+    readonly seed?: number | null;
+  },
+>(trajectories: readonly One[]): One[][] {
+  const episodes = new Map<symbol | string, One[]>();
+  for (const trajectory of trajectories) {
+    const { agent, taskId, sample, step, seed } = trajectory;
+    const key = agent === undefined ? Symbol('sole') : JSON.stringify([taskId, sample, step, seed]);
+    const members = episodes.get(key);
+    if (members === undefined) episodes.set(key, [trajectory]);
+    else members.push(trajectory);
+  }
+  return [...episodes.values()];
+}
+
+/** Whether the agents that learn solved the task in an episode; all of its agents where none learns. */
+export function isSolved(episode: readonly Pick<Trajectory, 'learns' | 'success'>[]): boolean {
+  const learners = episode.filter(({ learns }) => learns !== false);
+  return (learners.length === 0 ? episode : learners).every(({ success }) => success);
 }

@@ -18,8 +18,9 @@ export class ActiveRequest {
       reject: (problem: unknown) => void;
     },
   ) {
-    const { seed, taskId, sample, turn } = request.key;
-    this.#random = new KeyedRng(seed, 'sample', taskId, sample, turn);
+    const { seed, taskId, sample, turn, agent } = request.key;
+    const path = agent === undefined ? [] : [agent];
+    this.#random = new KeyedRng(seed, 'sample', taskId, sample, turn, ...path);
   }
 
   /** The number that decides the next draw. */

@@ -9,19 +9,21 @@ const mostReward = 1e6;
 /**
  * Holds what an environment gave as its verdict against what a verdict is, so that nothing else is trained on.
  *
+ * @param agent whose it is, where an episode has several
  * @throws TypeError that says what is wrong and what is allowed
  */
-export function checkVerdict(verdict: Verdict): void {
-  if (!isRecord(verdict)) throw wrong('verdict', verdict, 'an object');
+export function checkVerdict(verdict: Verdict, agent?: string): void {
+  const own = agent === undefined ? 'verdict' : `verdict of ${agent}`;
+  if (!isRecord(verdict)) throw wrong(own, verdict, 'an object');
   const { outcome, success, reward, components, metrics = {}, solvedAt = 0 } = verdict;
   if (!outcomes.includes(outcome))
-    throw wrong('verdict.outcome', outcome, `one of ${outcomes.join(', ')}`);
-  if (typeof success !== 'boolean') throw wrong('verdict.success', success, 'true or false');
-  if (!Number.isFinite(solvedAt)) throw wrong('verdict.solvedAt', solvedAt, 'a finite number');
+    throw wrong(`${own}.outcome`, outcome, `one of ${outcomes.join(', ')}`);
+  if (typeof success !== 'boolean') throw wrong(`${own}.success`, success, 'true or false');
+  if (!Number.isFinite(solvedAt)) throw wrong(`${own}.solvedAt`, solvedAt, 'a finite number');
   // What the system failed has no reward, whatever the verdict says.
-  if (!isSystemFailure(outcome)) checkReward('verdict.reward', reward);
-  checkNumbers('verdict.components', components);
-  checkNumbers('verdict.metrics', metrics);
+  if (!isSystemFailure(outcome)) checkReward(`${own}.reward`, reward);
+  checkNumbers(`${own}.components`, components);
+  checkNumbers(`${own}.metrics`, metrics);
 }
 
 /** @throws TypeError unless it is a number that can be trained on */

@@ -1,13 +1,17 @@
 import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
-import type { Message } from '../core/message.ts';
+import type { Message, ToolMessage, UserMessage } from '../core/message.ts';
+import { append } from '../core/long-lists.ts';
 import { Transcript } from '../core/transcript.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 
-/** What has happened so far in one episode. */
+/** What has happened so far to one agent of an episode. */
 export class EpisodeLog {
-  transcript = new Transcript();
+  /** Absent before its first turn. */
+  transcript: Transcript | undefined;
   readonly messages: Message[] = [];
+  /** What it was shown since its last turn. */
+  unread: (ToolMessage | UserMessage)[] = [];
   readonly turns: Turn[] = [];
   readonly calls: ExecutedCall[] = [];
   malformedCalls = 0;
@@ -25,6 +29,12 @@ export class EpisodeLog {
     this.#retries.push(redactor()(problem));
   }
 
+  /** Notes what it is shown before its next turn. */
+  show(messages: readonly (ToolMessage | UserMessage)[]): void {
+    append(this.messages, messages);
+    append(this.unread, messages);
+  }
+
   /** Keeps what a call was handed that the policy cannot see. */
   hide(callId: string, inputs: Readonly<Record<string, unknown>>): void {
     if (Object.keys(inputs).length > 0) this.#hidden.set(callId, inputs);
@@ -36,7 +46,7 @@ export class EpisodeLog {
     const { seconds } = this.watch;
     const turns = this.turns.length;
     return {
-      ...this.transcript.record(),
+      ...(this.transcript ?? new Transcript()).record(),
       messages,
       calls,
       turns,

@@ -1,4 +1,3 @@
-import type { Environment } from '../core/plugins/environment.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
@@ -6,10 +5,12 @@ import type { EpisodePlace } from '../core/trajectory.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
 import type { ToolRunner } from './tools/tool-runner.ts';
+import type { EpisodeAgent, EpisodeWorld } from './world.ts';
 
 export interface EpisodeLimits {
+  /** Of each agent. */
   maxTurns: number;
-  /** Prompt and all turns together. */
+  /** Prompt and all turns together, of each agent. */
   maxEpisodeTokens: number;
   /** Most tokens sampled in one turn. */
   maxTurnTokens: number;
@@ -22,9 +23,11 @@ export interface EpisodeLimits {
 }
 
 /** What an episode is played with. Environment and tools are its own; the policy is shared. */
-export interface EpisodeParts {
+export type EpisodeParts = EpisodeWorld & SharedParts;
+
+/** What is the same for one agent and for several. */
+export interface SharedParts {
   policy: Policy;
-  environment: Environment;
   /** For messages. */
   environmentName?: string;
   tools: ReadonlyMap<string, Tool>;
@@ -57,4 +60,8 @@ export interface EpisodeRequest {
 }
 
 /** Makes the parts of one episode. What it throws fails that episode. */
-export type EpisodeMaker = (request: EpisodeRequest) => Promise<EpisodeParts> | EpisodeParts;
+export interface EpisodeMaker {
+  (request: EpisodeRequest): Promise<EpisodeParts> | EpisodeParts;
+  /** The agents of a task's episodes, also of one whose parts cannot be made; absent where none has several. */
+  agentsOf?: (task: Task) => readonly EpisodeAgent[] | undefined;
+}

@@ -1,128 +1,70 @@
 import type { EpisodeEnd, Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
-import { type Failure, failureOf, PluginError } from '../core/failure.ts';
+import { PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
-import { isSystemFailure, type Outcome } from '../core/outcome.ts';
-import type { FailedAttempt, JudgedBy, Trajectory } from '../core/trajectory.ts';
+import { isSystemFailure } from '../core/outcome.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
 import { combineRewards, solvedBy } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
-import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
+import type { EpisodeParts, EpisodeRequest } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
 import { abortable, inTime } from '../core/stopping/abort.ts';
-import { sampledTokens } from './ledger.ts';
-import { pauseBeforeRetry, retrying } from './retrying.ts';
+import { failed, failedByVerdict, type Judged, keptOf } from './judged.ts';
+import { retrying } from './retrying.ts';
+import { type EpisodeAgent, sole, type World } from './world.ts';
 
 /*
- * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge.
+ * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge. Where
+ * it has several agents, the environment says after each turn whose is the next; an agent's transcript begins with its
+ * first.
  *
  * - What the policy does wrong (a call that is malformed, unknown or invalid) is reported to it as a tool message.
  * - What the system does wrong (anything thrown by the policy's generator or the environment, a plugin that takes
- *   longer than its deadline) ends this episode alone: its outcome says so, its reward is absent, `problem` says why and
+ *   longer than its deadline) ends this episode alone, for all its agents: its outcome says so, its reward is absent, `problem` says why and
  *   `failure` whose it was. One that may pass is retried under the same key.
  * - Sampling has no deadline, and waiting for the sandbox counts towards none: how busy the machine is decides nothing.
  * - A cancelled episode is `aborted` and has no reward.
  * - Nothing is thrown but what ends the run: a spent budget, or a recording that does not hold what is replayed.
  */
 
-type Judged = Pick<
-  Trajectory,
-  | 'outcome'
-  | 'success'
-  | 'reward'
-  | 'components'
-  | 'scores'
-  | 'metrics'
-  | 'record'
-  | 'problem'
-  | 'failure'
->;
+/** What has happened, by agent. */
+export type Logs = ReadonlyMap<string, EpisodeLog>;
 
-/** Which failed episodes are played again under their key, and how often. */
-export interface EpisodeRetries {
-  count: number;
-  outcomes: readonly Outcome[];
+export const logsOf = (agents: readonly EpisodeAgent[]): Logs =>
+  new Map(agents.map(({ name }) => [name, new EpisodeLog()]));
+
+export const ofAll = (logs: Logs, judged: Judged): ReadonlyMap<string, Judged> =>
+  new Map([...logs.keys()].map((agent) => [agent, judged]));
+
+export function entryOf<Entry>(entries: ReadonlyMap<string, Entry>, agent: string): Entry {
+  const entry = entries.get(agent);
+  if (entry === undefined) throw new Error(`The episode has no agent "${agent}".`);
+  return entry;
 }
 
-const noRetries: EpisodeRetries = { count: 0, outcomes: [] };
-
-/**
- * Plays one episode to its end. What fails is on the trajectory; what may pass is tried again first.
- *
- * @throws AgentRlError only what ends the whole run, see `runEndingError`
- */
-export async function runEpisode(
-  make: EpisodeMaker,
-  request: EpisodeRequest,
-  cancelled: AbortSignal,
-  retries: EpisodeRetries = noRetries,
-): Promise<Trajectory> {
-  const failedAttempts: FailedAttempt[] = [];
-  for (;;) {
-    const trajectory = await attempt(make, request, cancelled);
-    const { outcome, failure, problem = '' } = trajectory;
-    const again =
-      failure?.retryable === true &&
-      retries.outcomes.includes(outcome) &&
-      failedAttempts.length < retries.count &&
-      !cancelled.aborted;
-    if (!again)
-      return failedAttempts.length === 0
-        ? trajectory
-        : Object.freeze({ ...trajectory, failedAttempts });
-    const sampled = sampledTokens(trajectory);
-    failedAttempts.push({ outcome, problem, failure, sampledTokens: sampled });
-    await pauseBeforeRetry(failedAttempts.length, cancelled);
-  }
+interface Stage {
+  parts: EpisodeParts;
+  world: World;
+  logs: Logs;
 }
 
-async function attempt(
-  make: EpisodeMaker,
-  request: EpisodeRequest,
-  cancelled: AbortSignal,
-): Promise<Trajectory> {
-  const log = new EpisodeLog();
-  let parts: EpisodeParts | undefined;
-  let judged: Judged;
-  try {
-    cancelled.throwIfAborted();
-    parts = await make(request);
-    judged = await new Episode(parts, request, log).run(cancelled);
-  } catch (thrown) {
-    const ending = runEndingError(thrown);
-    if (ending !== undefined) throw ending;
-    judged = failed(cancelled.aborted ? 'aborted' : 'infrastructure-error', thrown);
-  }
-  return Object.freeze({
-    ...log.record(),
-    taskId: request.task.taskId,
-    sample: request.sample,
-    step: request.step,
-    seed: request.seed,
-    ...(request.place && { place: request.place }),
-    ...(parts && { judgedBy: judgedBy(parts) }),
-    ...(parts?.sandboxLevel === undefined ? {} : { sandboxLevel: parts.sandboxLevel }),
-    ...judged,
-  });
-}
-
-class Episode {
-  readonly #name: string;
+/** One attempt at an episode. */
+export class Episode {
+  /** Whose turn it is. */
+  #agent: string | undefined;
+  /** What the generator keeps the acting agent's context under. */
+  #name = '';
 
   constructor(
-    private readonly parts: EpisodeParts,
+    private readonly stage: Stage,
     private readonly request: EpisodeRequest,
-    private readonly log: EpisodeLog,
-  ) {
-    const { seed, step, task, sample } = request;
-    this.#name = [seed, step, task.taskId, sample].join('/');
-  }
+  ) {}
 
-  async run(cancelled: AbortSignal): Promise<Judged> {
-    const { policy } = this.parts;
+  async run(cancelled: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
+    const { parts, logs } = this.stage;
     // Its own, since the run's has as many listeners as there are episodes in flight.
     const signal = AbortSignal.any([cancelled]);
     try {
@@ -133,124 +75,181 @@ class Episode {
       const problems = await problemOf(() => this.#finish('aborted', signal), signal);
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;
-      return failed(outcome, thrown, problems);
+      return ofAll(logs, failed(outcome, thrown, problems));
     } finally {
       try {
-        policy.release(this.#name);
+        parts.policy.release(this.#name);
       } finally {
-        await this.parts.close?.();
+        await parts.close?.();
       }
     }
   }
 
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
-    const { policy, environment, toolRunner, limits } = this.parts;
-    const { log } = this;
-    const first = await this.#timed('start', () => environment.start(), signal);
-    append(log.messages, redactedMessages(first));
-    log.transcript = policy.begin(log.messages, toolRunner.specs);
-    checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
-    for (let index = 0; index < limits.maxTurns; index++) {
-      const end = await this.#turn(index, signal);
+    const { world, logs } = this.stage;
+    const { conversations, first } = await this.#timed('start', () => world.start(), signal);
+    for (const [agent, conversation] of Object.entries(conversations))
+      append(entryOf(logs, agent).messages, redactedMessages(conversation));
+    let agent = first;
+    for (;;) {
+      this.#passTo(agent);
+      this.#read(agent);
+      const { end, next } = await this.#turn(agent, signal);
       if (end !== undefined) return end;
+      agent = next;
     }
-    return 'turn-limit';
   }
 
-  /** Plays one turn; the reason the episode ends with it, if it does. */
-  async #turn(index: number, signal: AbortSignal): Promise<EpisodeEnd | undefined> {
-    const { policy, environment, limits } = this.parts;
-    const { log } = this;
-    const room = limits.maxEpisodeTokens - log.transcript.length;
-    if (room <= 0) return 'token-limit';
-    const { message, stop } = await this.#act(index, Math.min(room, limits.maxTurnTokens), signal);
+  /** Gives an agent the turn. What the generator kept for another is let go: an episode takes one of its rows. */
+  #passTo(agent: string): void {
+    if (this.#agent === agent) return;
+    const { seed, step, task, sample } = this.request;
+    const { policy } = this.stage.parts;
+    if (this.#agent !== undefined) policy.release(this.#name);
+    const { length: turn } = entryOf(this.stage.logs, agent).turns;
+    // A name of its own each time, so that a late release cannot meet what is computed anew.
+    const own = agent === sole ? [] : [agent, turn];
+    this.#name = [seed, step, task.taskId, sample, ...own].join('/');
+    this.#agent = agent;
+  }
+
+  /** Brings an agent's transcript to where it can act. */
+  #read(agent: string): void {
+    const { policy, toolRunner, limits } = this.stage.parts;
+    const log = entryOf(this.stage.logs, agent);
+    if (log.transcript === undefined) {
+      if (agent !== sole && log.messages.length === 0)
+        throw new PluginError(`${this.#environmentName} said nothing to ${agent} before its turn.`);
+      log.transcript = policy.begin(log.messages, toolRunner.specs);
+      checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
+    } else {
+      policy.observe(log.transcript, log.unread);
+      // None of it is trained on. Without room for all of it the next turn has none, and the episode ends.
+      log.cutTokens += log.transcript.cutAt(limits.maxEpisodeTokens);
+    }
+    log.unread = [];
+  }
+
+  /** Plays one turn; the reason the episode ends with it, if it does, and who acts next. */
+  async #turn(
+    agent: string,
+    signal: AbortSignal,
+  ): Promise<{ end: EpisodeEnd; next?: undefined } | { end?: undefined; next: string }> {
+    const { parts, world, logs } = this.stage;
+    const { limits } = parts;
+    const log = entryOf(logs, agent);
+    const { length: index } = log.turns;
+    const room = limits.maxEpisodeTokens - (log.transcript?.length ?? 0);
+    if (room <= 0) return { end: 'token-limit' };
+    const { message, stop } = await this.#act(agent, Math.min(room, limits.maxTurnTokens), signal);
     log.messages.push(message);
     log.malformedCalls += message.malformedCalls?.length ?? 0;
     // A turn that was cut off is not acted on: what it meant to call is unknown.
-    if (stop === 'max-tokens' || stop === 'context-full') return 'token-limit';
+    if (stop === 'max-tokens' || stop === 'context-full') return { end: 'token-limit' };
     if (stop === 'aborted')
       throw new Error('The generator gave up on a turn that was not cancelled.');
 
     const answered = await log.watch.time('tools', async () =>
-      answerTurn(message, async (call, place) => this.#call(call, [index, place], signal)),
+      answerTurn(message, async (call, place) => this.#call(agent, call, [index, place], signal)),
     );
     const turn = { index, message, calls: answered.calls };
     log.turns.push(turn);
     append(log.calls, answered.calls);
-    const step = await this.#timed('step', (timed) => environment.step(turn, timed), signal);
-    const replies = step.done ? [] : (step.messages ?? []);
-    const observed = redactedMessages([...answered.messages, ...replies]);
-    append(log.messages, observed);
-    if (step.done) return 'done';
-    if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';
-    if (index + 1 === limits.maxTurns) return 'turn-limit';
-    if (observed.length === 0) {
+    const step = await this.#timed('step', (timed) => world.step(turn, agent, timed), signal);
+    log.show(redactedMessages(answered.messages));
+    if (step.done) return { end: 'done' };
+    for (const [told, messages] of Object.entries(step.tell))
+      entryOf(logs, told).show(redactedMessages(messages));
+    if (log.invalidCalls >= limits.invalidCallLimit) return { end: 'invalid-calls' };
+    const next = entryOf(logs, step.next);
+    if (next.turns.length === limits.maxTurns) return { end: 'turn-limit' };
+    if (next.transcript !== undefined && next.unread.length === 0) {
       throw new Error('The environment neither ended the episode nor said anything.');
     }
-    policy.observe(log.transcript, observed);
-    // None of it is trained on. Without room for all of it the next turn has none, and the episode ends.
-    log.cutTokens += log.transcript.cutAt(limits.maxEpisodeTokens);
-    return undefined;
+    return { next: step.next };
   }
 
-  async #act(turn: number, maxTokens: number, signal: AbortSignal) {
-    const { request, log } = this;
-    const { seed, sample, task, sampling } = request;
-    const key = { seed, taskId: task.taskId, sample, turn };
+  async #act(agent: string, maxTokens: number, signal: AbortSignal) {
+    const { parts, logs } = this.stage;
+    const { seed, sample, task, sampling } = this.request;
+    const log = entryOf(logs, agent);
+    const { transcript } = log;
+    if (transcript === undefined) throw new Error(`${agent} acts before its transcript began.`);
+    const { length: turn } = log.turns;
+    const key = { seed, taskId: task.taskId, sample, turn, ...(agent !== sole && { agent }) };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
     return log.watch.time('generation', () =>
-      retrying(async () => abortable(this.parts.policy.act(log.transcript, options), signal), {
-        retries: this.parts.limits.retries ?? 0,
+      retrying(async () => abortable(parts.policy.act(transcript, options), signal), {
+        retries: parts.limits.retries ?? 0,
         signal,
         onRetry: (thrown) => log.retried(messageOf(thrown)),
       }),
     );
   }
 
-  async #call(call: ToolCall, place: readonly [number, number], signal: AbortSignal) {
-    const { toolRunner, tools, environment, limits } = this.parts;
+  async #call(
+    agent: string,
+    call: ToolCall,
+    place: readonly [number, number],
+    signal: AbortSignal,
+  ) {
+    const { parts, world, logs } = this.stage;
+    const { toolRunner, tools, limits } = parts;
     const { seed, task, sample } = this.request;
-    const inputs = await this.#plugin('toolInputs', () => environment.toolInputs?.(call) ?? {});
-    this.log.hide(call.id, inputs);
-    const randomPath = [seed, 'tool', task.taskId, sample, ...place];
+    const log = entryOf(logs, agent);
+    const inputs = await this.#plugin('toolInputs', () => world.toolInputs(call, agent));
+    log.hide(call.id, inputs);
+    const own = agent === sole ? [] : [agent];
+    const randomPath = [seed, 'tool', task.taskId, sample, ...own, ...place];
     return retrying(() => toolRunner.run(call, { tools, inputs, randomPath, signal }), {
       retries: limits.retries ?? 0,
       signal,
-      onRetry: (thrown) => this.log.retried(messageOf(thrown)),
+      onRetry: (thrown) => log.retried(messageOf(thrown)),
     });
   }
 
-  async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<Judged> {
-    const { rewards, environmentWeight = 1, invalidCallPenalty } = this.parts;
-    const { log, request } = this;
+  async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
+    const { logs } = this.stage;
+    // Of the agent whose turn ended the episode.
+    const { watch } = entryOf(logs, this.#agent ?? sole);
     try {
-      return await log.watch.time('grading', async () => {
-        const verdict = await this.#finish(end, signal);
-        checkVerdict(verdict);
-        const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
-        const { invalidCalls } = log;
-        const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
-        const combined = await this.#graded(() => combineRewards(view, options), signal);
-        const { outcome, success, metrics = {}, record, problem } = verdict;
-        const kept = record === undefined ? {} : { record };
-        if (isSystemFailure(outcome)) {
-          const why = new Error(problem ?? `The environment judged: ${outcome}.`);
-          // Its own judgement is final; what its sandbox or server failed at may pass.
-          const failure = { owner: 'host', retryable: outcome === 'infrastructure-error' } as const;
-          return { ...failed(outcome, why), failure, metrics, ...kept };
-        }
-        return { outcome, success, ...solvedBy(verdict, combined), metrics, ...kept, ...combined };
+      return await watch.time('grading', async () => {
+        const verdicts = new Map(Object.entries(await this.#finish(end, signal)));
+        const judged = new Map<string, Judged>();
+        for (const agent of logs.keys())
+          judged.set(agent, await this.#judgeAgent(agent, entryOf(verdicts, agent), signal));
+        const failure = [...verdicts.values()].find(({ outcome }) => isSystemFailure(outcome));
+        if (failure === undefined) return judged;
+        return new Map(
+          [...logs.keys()].map((agent) => {
+            const kept = keptOf(entryOf(verdicts, agent));
+            return [agent, { ...failedByVerdict(failure), ...kept }];
+          }),
+        );
       });
     } catch (thrown) {
       if (runEndingError(thrown) !== undefined) throw thrown;
-      return failed(signal.aborted ? 'aborted' : 'grader-error', thrown);
+      return ofAll(logs, failed(signal.aborted ? 'aborted' : 'grader-error', thrown));
     }
   }
 
-  #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
-    const { environment } = this.parts;
+  async #judgeAgent(agent: string, verdict: Verdict, signal: AbortSignal): Promise<Judged> {
+    const { parts, logs } = this.stage;
+    const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
+    const { messages, turns, invalidCalls } = entryOf(logs, agent);
+    checkVerdict(verdict, agent === sole ? undefined : agent);
+    const { task } = this.request;
+    const view = { task, ...(agent !== sole && { agent }), messages, turns, verdict };
+    const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
+    const combined = await this.#graded(() => combineRewards(view, options), signal);
+    const { outcome, success } = verdict;
+    return { outcome, success, ...solvedBy(verdict, combined), ...keptOf(verdict), ...combined };
+  }
+
+  #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Readonly<Record<string, Verdict>>> {
+    const { world } = this.stage;
     return this.#graded(
-      (timed) => this.#plugin('finish', () => environment.finish(end, timed)),
+      (timed) => this.#plugin('finish', () => world.finish(end, timed, this.#agent)),
       signal,
     );
   }
@@ -259,7 +258,7 @@ class Episode {
     work: (signal: AbortSignal) => Promise<Value>,
     signal: AbortSignal,
   ): Promise<Value> {
-    const { deadlines } = this.parts.limits;
+    const { deadlines } = this.stage.parts.limits;
     if (deadlines === undefined) return abortable(work(signal), signal);
     const { gradingS: seconds } = deadlines;
     const late = `Grading took longer than ${seconds} s (rollout.deadlines.gradingS).`;
@@ -273,7 +272,7 @@ class Episode {
     signal: AbortSignal,
   ): Promise<Value> {
     const named = (timed: AbortSignal) => this.#plugin(method, () => work(timed));
-    const { deadlines } = this.parts.limits;
+    const { deadlines } = this.stage.parts.limits;
     if (deadlines === undefined) return abortable(named(signal), signal);
     const { environmentS: seconds } = deadlines;
     const late = `${this.#environmentName} took longer than ${seconds} s in ${method} (rollout.deadlines.environmentS).`;
@@ -285,37 +284,15 @@ class Episode {
   }
 
   get #environmentName(): string {
-    const { environmentName: name } = this.parts;
+    const { environmentName: name } = this.stage.parts;
     return name === undefined ? 'Environment' : `Environment "${name}"`;
   }
 }
-
-const judgedBy = ({ environmentName, environmentWeight = 1, rewards }: EpisodeParts): JudgedBy => ({
-  ...(environmentName !== undefined && { environment: environmentName }),
-  environmentWeight,
-  rewards: rewards.map(({ name, weight, tool }) => ({
-    name,
-    weight,
-    ...(tool !== undefined && { tool }),
-  })),
-});
 
 /** What the model is shown is written down as tokens, in which a secret could no longer be found. */
 function redactedMessages<One extends Message>(messages: readonly One[]): readonly One[] {
   const redact = redactor();
   return messages.map((message) => ({ ...message, content: redact(message.content) }));
-}
-
-/** @param then what failed while the environment was notified */
-function failed(
-  outcome: Outcome,
-  thrown: unknown,
-  then: readonly string[] = [],
-): Judged & { failure: Failure } {
-  // What was thrown may quote a request with a key in it, and the problem is shown and written.
-  const problem = redactor()([messageOf(thrown), ...then].join('; then finish failed: '));
-  const none = { success: false, reward: undefined, components: {}, metrics: {} };
-  return { outcome, ...none, problem, failure: failureOf(thrown) };
 }
 
 async function problemOf(work: () => Promise<unknown>, signal: AbortSignal): Promise<string[]> {

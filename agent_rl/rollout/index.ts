@@ -8,5 +8,6 @@ export {
   type Rollouts,
   RolloutWorker,
 } from './rollout-worker.ts';
-export type { EpisodeRetries } from './episode.ts';
+export type { EpisodeRetries } from './run-episode.ts';
+export type { EpisodeAgent, EpisodeWorld } from './world.ts';
 export { type CallOptions, ToolRunner, type ToolThrows } from './tools/tool-runner.ts';

@@ -5,13 +5,14 @@ import { maskOf } from '../core/transcript.ts';
 /**
  * What became of the tokens of an episode. `trained`: they moved the weights. `zero-advantage`: the episode was
  * exactly as good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager. `resampled`: its
- * group was drawn again. `not-selected`: left out by `algorithm.selection`. The others say which part of the system failed.
+ * group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by `algorithm.selection`. The others say which part of the system failed.
  */
 export const tokenUses = [
   'trained',
   'zero-advantage',
   'masked',
   'not-selected',
+  'untrained',
   'resampled',
   'infrastructure',
   'grader',

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { EpisodePlace, Trajectory } from '../core/trajectory.ts';
-import { type EpisodeRetries, runEpisode } from './episode.ts';
+import { type EpisodeRetries, runEpisode } from './run-episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from './episode-parts.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Sampling } from '../core/services/generator.ts';
@@ -8,13 +8,17 @@ import type { Task } from '../core/tasks/task.ts';
 
 export interface CollectOptions {
   signal: AbortSignal;
-  /** Called with each episode as it ends, in the order they end. */
-  onEpisode?: (trajectory: Trajectory) => void;
+  /** Called with each episode as it ends, in the order they end: with the trajectory of each of its agents. */
+  onEpisode?: (episode: readonly Trajectory[]) => void;
 }
 
 /** Plays episodes; results come in the order of the requests, whatever order they end in. */
 export interface Rollouts {
-  collect(requests: readonly EpisodeRequest[], options: CollectOptions): Promise<Trajectory[]>;
+  /** @returns for each request the trajectories of its agents, in the order of the environment's spec: mostly one */
+  collect(
+    requests: readonly EpisodeRequest[],
+    options: CollectOptions,
+  ): Promise<(readonly Trajectory[])[]>;
 }
 
 /** One episode at a time, for debugging. */
@@ -27,14 +31,14 @@ export class RolloutWorker implements Rollouts {
   async collect(
     requests: readonly EpisodeRequest[],
     { signal, onEpisode }: CollectOptions,
-  ): Promise<Trajectory[]> {
-    const trajectories: Trajectory[] = [];
+  ): Promise<(readonly Trajectory[])[]> {
+    const episodes: (readonly Trajectory[])[] = [];
     for (const request of requests) {
-      const trajectory = await runEpisode(this.make, request, signal, this.retries);
-      onEpisode?.(trajectory);
-      trajectories.push(trajectory);
+      const episode = await runEpisode(this.make, request, signal, this.retries);
+      onEpisode?.(episode);
+      episodes.push(episode);
     }
-    return trajectories;
+    return episodes;
   }
 }
 
@@ -56,8 +60,8 @@ export class AsyncRolloutWorker implements Rollouts {
   async collect(
     requests: readonly EpisodeRequest[],
     { signal, onEpisode }: CollectOptions,
-  ): Promise<Trajectory[]> {
-    const trajectories = [] as Trajectory[];
+  ): Promise<(readonly Trajectory[])[]> {
+    const episodes: (readonly Trajectory[])[] = [];
     const waiting = requests.entries();
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
@@ -65,10 +69,10 @@ export class AsyncRolloutWorker implements Rollouts {
       try {
         // The lanes share one iterator, so each request is played once.
         for (const [index, request] of waiting) {
-          const trajectory = await runEpisode(this.make, request, either, this.retries);
+          const episode = await runEpisode(this.make, request, either, this.retries);
           failed.signal.throwIfAborted();
-          onEpisode?.(trajectory);
-          trajectories[index] = trajectory;
+          onEpisode?.(episode);
+          episodes[index] = episode;
         }
       } catch (thrown) {
         // Results that can no longer be used are not worth playing for: the other lanes end too.
@@ -77,7 +81,7 @@ export class AsyncRolloutWorker implements Rollouts {
     };
     await Promise.all(Array.from({ length: Math.min(this.inFlight, requests.length) }, lane));
     failed.signal.throwIfAborted();
-    return trajectories;
+    return episodes;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Trajectory } from '../core/trajectory.ts';
+import { episodesOf, type Trajectory } from '../core/trajectory.ts';
 import { visibleControls } from '../telemetry/index.ts';
 import { failureText } from '../trainer/collect/failure-guard.ts';
 
@@ -36,9 +36,11 @@ function counted(head: string, reasons: readonly string[]): string[] {
 
 /** Episodes without a reward and tools that failed, by reason; nothing where there were none. */
 export function failedText(trajectories: readonly Trajectory[]): string | undefined {
-  const failed = trajectories.filter(isFailed);
-  const broken = trajectories.filter((trajectory) => toolProblems(trajectory).length > 0);
-  const all = trajectories.length;
+  const episodes = episodesOf(trajectories);
+  // The system fails all agents of an episode or none.
+  const failed = episodes.flatMap((episode) => episode.find(isFailed) ?? []);
+  const broken = episodes.filter((episode) => episode.some((one) => toolProblems(one).length > 0));
+  const all = episodes.length;
   const lines = [
     ...counted(
       `${failed.length} of ${all} episodes failed and have no reward`,
@@ -46,7 +48,7 @@ export function failedText(trajectories: readonly Trajectory[]): string | undefi
     ),
     ...counted(
       `${broken.length} of ${all} episodes had a tool that failed; the model was shown an error`,
-      broken.flatMap(toolProblems).map(oneLine),
+      broken.flat().flatMap(toolProblems).map(oneLine),
     ),
   ];
   return lines.length === 0 ? undefined : lines.join('\n');

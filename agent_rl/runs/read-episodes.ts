@@ -12,6 +12,8 @@ import { type RunFolder, runFolderAt } from './run-folder.ts';
 export interface EpisodeRecord extends Pick<
   Trajectory,
   | 'taskId'
+  | 'agent'
+  | 'learns'
   | 'sample'
   | 'step'
   | 'outcome'

@@ -53,14 +53,16 @@ export class RunRecords implements TrainerObserver {
     this.#evaluations = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
   }
 
-  onEpisode = (trajectory: Trajectory): void => {
-    this.#reportFailure(trajectory);
-    if (this.options.logRollouts)
-      this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+  onEpisode = (episode: readonly Trajectory[]): void => {
+    for (const trajectory of episode) {
+      this.#reportFailure(trajectory);
+      if (this.options.logRollouts)
+        this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+    }
   };
 
-  onEvaluationEpisode = (trajectory: Trajectory, episodes: number): void => {
-    this.onEpisode(trajectory);
+  onEvaluationEpisode = (episode: readonly Trajectory[], episodes: number): void => {
+    this.onEpisode(episode);
     this.#evalDone += 1;
     if (this.#evalDone % 50 === 0 || this.#evalDone === episodes)
       this.#barFor('eval', episodes, 0).update(this.#evalDone);
@@ -140,8 +142,8 @@ const liveNumbers = (metrics: Metrics): LiveNumbers => ({
   tokensPerSecond: metrics['speed/decodeTokensPerSecond'],
 });
 
-const rolloutText = ({ taskId, sample, outcome, reward }: Trajectory): string =>
-  `rollout ${taskId} #${sample} ${outcome} reward ${reward ?? 'absent'}`;
+const rolloutText = ({ taskId, sample, agent, outcome, reward }: Trajectory): string =>
+  `rollout ${taskId} #${sample}${agent === undefined ? '' : ` ${agent}`} ${outcome} reward ${reward ?? 'absent'}`;
 
 const rolloutFacts = (trajectory: Trajectory) => ({
   components: trajectory.components,

@@ -21,6 +21,8 @@ export function trajectoryLine(
     step,
     taskId,
     sample,
+    ...(trajectory.agent !== undefined && { agent: trajectory.agent }),
+    ...(trajectory.learns !== undefined && { learns: trajectory.learns }),
     seed: seed ?? null,
     place: place ?? null,
     messages,

@@ -10,7 +10,8 @@ const metric = (unit: string, description: string): MetricDefinition => ({ unit,
 /**
  * Every metric by name. A name that ends in `*` stands for a family whose members come from a run's plugins.
  * Means over episodes leave out those the system failed. Those of `sent/*` are over the sampled tokens sent to the
- * learner, each weighted as in the loss: episodes without advantage are not sent unless a KL term pulls on them.
+ * learner, each weighted as in the loss: episodes without advantage are not sent unless a KL term pulls on them. Where an
+ * episode has several agents, members of families of rewards, scores and of the environment begin with the agent's name.
  */
 export const metricNames = {
   'rollout/episodes': metric('episodes', 'Episodes collected in this iteration'),
@@ -36,7 +37,10 @@ export const metricNames = {
     'tokens',
     'Tokens of tool results and messages for which maxEpisodeTokens had no room',
   ),
-  'rollout/successRate': metric('1', 'Share of scored episodes that solved their task'),
+  'rollout/successRate': metric(
+    '1',
+    'Share of scored episodes that solved their task, for all agents that learn',
+  ),
   'rollout/rewardMean': metric('reward', 'Mean reward of scored episodes'),
   'rollout/rewardStd': metric('reward', 'Population standard deviation of the reward'),
   'rollout/turnsMean': metric('turns', 'Mean turns of an episode'),
@@ -67,7 +71,9 @@ export const metricNames = {
   'score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
   'scoreApplies/*': metric('1', 'Share of scored episodes that a reward applies to'),
   'combine/weight/*': metric('1', 'Mean weight that the reward manager gives a reward'),
-  'outcome/*': metric('episodes', 'Episodes that ended so'),
+  'agentReward/*': metric('reward', 'Mean reward of one of several agents'),
+  'agentSuccess/*': metric('1', 'Share of scored episodes that one of several agents solved'),
+  'outcome/*': metric('episodes', 'Episodes that ended so, for each of several agents'),
   'environment/*': metric('1', 'Mean of a number the environment reports'),
   'group/count': metric('groups', 'Groups collected'),
   'group/zeroVariance': metric('groups', 'Groups whose rewards are all equal: they teach nothing'),
@@ -138,7 +144,10 @@ export const metricNames = {
   'eval/differenceHigh': metric('1', 'Upper end of its 95 % interval, by paired cluster bootstrap'),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
   'eval/score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
-  'eval/group/*': metric('1', 'Success rate of one group of held-out tasks'),
+  'eval/group/*': metric(
+    '1',
+    'Success rate of one group of held-out tasks, or of one of several agents',
+  ),
   'eval/environment/*': metric('1', 'Mean of what the environment counts in one attempt'),
   'selection/tasks': metric(
     'tasks',

@@ -1,5 +1,6 @@
 import { sum } from '../algorithms/statistics.ts';
 import { tokenWeights } from '../algorithms/token-weights.ts';
+import { largest } from '../core/long-lists.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
@@ -41,20 +42,23 @@ export function buildData(
   const resampled = [...replaced, ...discarded.flatMap(({ trajectories }) => trajectories)].map(
     (trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }),
   );
-  const played = groups.flatMap(({ trajectories, advantages, selected }, group) =>
+  const played = groups.flatMap(({ trajectories, advantages, selected, slot }, group) =>
     trajectories.map((trajectory, index) => {
       const booked = useOf(trajectory, advantages[index], rollout.outcomes);
       const isLeftOut = learned.has(booked) && selected?.[index] === false;
       const use = isLeftOut ? 'not-selected' : booked;
-      return { trajectory, use, group, advantage: advantages[index] ?? 0 };
+      return { trajectory, use, group, slot: slot ?? group, advantage: advantages[index] ?? 0 };
     }),
   );
   const { updatesPerBatch } = algorithm;
+  // By task: the agents of one teach in the same step.
+  const slots = largest(
+    played.map(({ slot }) => slot + 1),
+    0,
+  );
   const updates = Array.from({ length: updatesPerBatch }, (_, update) =>
     stepData(
-      played.filter(
-        ({ group }) => Math.floor((group * updatesPerBatch) / groups.length) === update,
-      ),
+      played.filter(({ slot }) => Math.floor((slot * updatesPerBatch) / slots) === update),
       algorithm,
       rollout,
     ),
@@ -72,6 +76,8 @@ interface Played {
   trajectory: Trajectory;
   use: TokenUse;
   group: number;
+  /** Of its task in the collection. */
+  slot: number;
   advantage: number;
 }
 
@@ -98,10 +104,11 @@ function stepData(
 }
 
 function useOf(
-  { outcome }: Trajectory,
+  { outcome, learns }: Trajectory,
   advantage: number | undefined,
   outcomes: RolloutOptions['outcomes'],
 ): TokenUse {
+  if (learns === false) return failureUse(outcome) ?? 'untrained';
   // One that the system failed has an advantage when it is penalised.
   if (advantage === undefined) return failureUse(outcome) ?? 'masked';
   if (actionOn(outcome, outcomes) === 'mask') return 'masked';

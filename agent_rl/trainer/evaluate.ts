@@ -2,13 +2,16 @@ import { passAtK, mean } from '../algorithms/statistics.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { unbiased } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { isSolved, type Trajectory } from '../core/trajectory.ts';
 import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { FailureGuard } from './collect/failure-guard.ts';
 import type { RolloutOptions } from './training-options.ts';
-import { inFamily, meansByName } from './named-numbers.ts';
+import { inFamily, meansByName, sideBySide } from './named-numbers.ts';
 import {
+  agentGroup,
+  agentsIn,
+  attemptsOf,
   type Comparison,
   groupsIn,
   type SuccessRate,
@@ -24,9 +27,9 @@ export interface Evaluation extends SuccessRate {
   systemFailures: number;
   /** `null` when nothing was judged. */
   rewardMean: number | null;
-  /** By group of tasks, such as the family, or all families held out. */
+  /** By group of tasks, such as the family, or all families held out; by agent, where an episode has several. */
   groups: Readonly<Record<string, SuccessRate>>;
-  /** What the environment counts, by name: means over the attempts of the total. */
+  /** What the environment counts, by name (`agent/name` of several agents): means over the attempts of the total. */
   environment: Readonly<Record<string, number>>;
   /** The same by group: means over the attempts of the group. */
   environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -54,11 +57,13 @@ export interface EvaluateOptions {
   signal: AbortSignal;
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
   groupsOf?: (task: Task) => readonly string[];
-  onEpisode?: (trajectory: Trajectory) => void;
+  /** Called with each attempt as it ends: the trajectories of its agents. */
+  onEpisode?: (episode: readonly Trajectory[]) => void;
 }
 
 /**
  * Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone.
+ * An attempt of several agents solved its task if all that learn say so; each is also counted by itself.
  *
  * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward, which is not a success rate of 0, or too many failed.
  */
@@ -77,39 +82,46 @@ export async function evaluate(
     seedPath: [seed, 'eval'],
     place: { iteration, round: 0 },
   });
-  const trajectories = await rollouts.collect(plan.flat(), {
+  const episodes = await rollouts.collect(plan.flat(), {
     signal,
-    onEpisode: (trajectory) => {
-      onEpisode?.(trajectory);
-      guard.note(trajectory);
+    onEpisode: (episode) => {
+      onEpisode?.(episode);
+      guard.note(episode);
     },
   });
+  const trajectories = episodes.flat();
   if (tasks.length > 0 && !signal.aborted) guard.check(trajectories);
   // An attempt that was cancelled was not made.
-  const made = ({ outcome }: Trajectory): boolean => !signal.aborted || outcome !== 'aborted';
+  const made = (episode: readonly Trajectory[]): boolean =>
+    !signal.aborted || !episode.some(({ outcome }) => outcome === 'aborted');
   const perTask = tasks.map((task, i) => {
-    const attempts = trajectories.slice(i * samples, (i + 1) * samples).filter(made);
+    const attempts = episodes.slice(i * samples, (i + 1) * samples).filter(made);
     return attemptsAt(task, groupsOf(task), attempts);
   });
-  const judgedOf = (wanted: (task: TaskAttempts) => boolean): Trajectory[] =>
-    trajectories.filter(
-      ({ reward }, i) =>
-        reward !== undefined && wanted(perTask[Math.floor(i / samples)] as TaskAttempts),
+  const judgedOf = (wanted: (task: TaskAttempts) => boolean): (readonly Trajectory[])[] =>
+    episodes.filter(
+      (episode, i) => isJudged(episode) && wanted(perTask[Math.floor(i / samples)] as TaskAttempts),
     );
   const counted = perTask.filter(({ ofSlice }) => !ofSlice);
   const judged = judgedOf(({ ofSlice }) => !ofSlice);
   const names = groupsIn(perTask);
+  const agents = agentsIn(counted);
+  const rewards = judged.flat().map(({ reward = 0 }) => reward);
   return {
     ...successRateOf(counted, { seed, of: 'total' }),
     tasks: counted.length,
-    systemFailures: trajectories.filter(({ reward }) => reward === undefined).length,
-    rewardMean: judged.length === 0 ? null : mean(judged.map(({ reward = 0 }) => reward)),
-    groups: Object.fromEntries(
-      names.map((name) => {
+    systemFailures: episodes.filter((episode) => !isJudged(episode)).length,
+    rewardMean: rewards.length === 0 ? null : mean(rewards),
+    groups: Object.fromEntries([
+      ...names.map((name) => {
         const inGroup = perTask.filter(({ groups }) => groups.includes(name));
-        return [name, successRateOf(inGroup, { seed, of: `group ${name}` })];
+        return [name, successRateOf(inGroup, { seed, of: `group ${name}` })] as const;
       }),
-    ),
+      ...agents.map((name) => {
+        const own = successRateOf(attemptsOf(name, counted), { seed, of: agentGroup(name) });
+        return [agentGroup(name), own] as const;
+      }),
+    ]),
     environment: meansByName(judged.map(metricsOf), 0),
     environmentByGroup: Object.fromEntries(
       names.map((name) => [
@@ -117,7 +129,7 @@ export async function evaluate(
         meansByName(judgedOf(({ groups }) => groups.includes(name)).map(metricsOf), 0),
       ]),
     ),
-    scores: meansByName(judged.map(({ scores = {} }) => scores)),
+    scores: meansByName(judged.map((episode) => sideBySide(episode, ({ scores = {} }) => scores))),
     passAtK: passRates(counted, samples),
     perTask,
     trajectories,
@@ -208,20 +220,32 @@ const measured = (values: Readonly<Record<string, number | null | undefined>>): 
     ),
   );
 
-const metricsOf = ({ metrics }: Trajectory) => metrics;
+const metricsOf = (episode: readonly Trajectory[]) => sideBySide(episode, ({ metrics }) => metrics);
+
+/** The system fails all agents of an episode or none. */
+const isJudged = (episode: readonly Trajectory[]): boolean =>
+  episode.every(({ reward }) => reward !== undefined);
 
 function attemptsAt(
   { taskId, metadata }: Task,
   groups: readonly string[],
-  attempts: readonly Trajectory[],
+  attempts: readonly (readonly Trajectory[])[],
 ): TaskAttempts {
-  const judged = attempts.filter(({ reward }) => reward !== undefined);
+  const judged = attempts.filter(isJudged);
+  const failed = attempts.length - judged.length;
   const { slice, set, family } = metadata;
+  const names = [...new Set(attempts.flat().flatMap(({ agent }) => agent ?? []))];
+  const agents = names.map((name) => {
+    const own = judged.flatMap((episode) => episode.filter(({ agent }) => agent === name));
+    const successes = own.filter(({ success }) => success).length;
+    return [name, { n: own.length, successes, failed }] as const;
+  });
   return {
     taskId,
     n: judged.length,
-    successes: judged.filter(({ success }) => success).length,
-    failed: attempts.length - judged.length,
+    successes: judged.filter(isSolved).length,
+    failed,
+    ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
     groups,
     // A task whose `metadata.slice` names a slice of the evaluation is reported there and not in the totals.
     ofSlice: typeof slice === 'string',

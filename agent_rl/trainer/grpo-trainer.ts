@@ -216,7 +216,7 @@ export class GRPOTrainer {
         iteration,
         step: optimizerSteps,
         signal,
-        onEpisode: (trajectory) => this.#observer.onEpisode?.(trajectory),
+        onEpisode: (episode) => this.#observer.onEpisode?.(episode),
       }),
     );
     if (signal.aborted) return false;
@@ -365,7 +365,7 @@ export class GRPOTrainer {
       iteration,
       failures: this.#options.rollout.failures,
       signal,
-      onEpisode: (trajectory) => this.#observer.onEvaluationEpisode?.(trajectory, episodes),
+      onEpisode: (episode) => this.#observer.onEvaluationEpisode?.(episode, episodes),
       ...(groupsOf && { groupsOf }),
     });
     // Half an evaluation would pass for a whole one.

@@ -1,5 +1,5 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
-import type { EpisodeSeconds } from '../core/trajectory.ts';
+import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
 import { type Ledger, type TokenUse, tokenUses } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
@@ -84,7 +84,7 @@ function secondsMetrics(report: IterationReport): Metrics {
     'busy/publish': busy(seconds.publish),
     ...(seconds.collect > 0 && {
       'speed/decodeTokensPerSecond': ledger.sampled / seconds.collect,
-      'speed/episodesPerSecond': trajectories.length / seconds.collect,
+      'speed/episodesPerSecond': episodesOf(trajectories).length / seconds.collect,
     }),
     ...(updated > 0 &&
       seconds.update > 0 && { 'speed/trainTokensPerSecond': updated / seconds.update }),

@@ -19,3 +19,14 @@ export const inFamily = <Family extends string, Value>(
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [`${family}/${name}`, value]),
   ) as Record<`${Family}/${string}`, Value>;
+
+/** An agent's numbers among those of the others: under its name, where it has one. */
+const ofAgent = (agent: string | undefined, values: NamedNumbers): NamedNumbers =>
+  agent === undefined ? values : inFamily(agent, values);
+
+/** Numbers of the agents of an episode side by side. */
+export const sideBySide = <One extends { agent?: string }>(
+  episode: readonly One[],
+  numbersOf: (one: One) => NamedNumbers,
+): NamedNumbers =>
+  Object.fromEntries(episode.flatMap((one) => Object.entries(ofAgent(one.agent, numbersOf(one)))));

@@ -20,6 +20,8 @@ export interface TaskAttempts {
   ofSlice: boolean;
   /** What its tasks have in common, so that their attempts depend on one another. */
   family?: string;
+  /** The same of each agent by itself, where an episode has several. */
+  agents?: Readonly<Record<string, Pick<TaskAttempts, 'n' | 'successes' | 'failed'>>>;
 }
 
 /** A 95 % interval by cluster bootstrap, and what its clusters are. */
@@ -140,8 +142,30 @@ export function compare(
     const changed = differenceOf(inGroup, { seed, of: `difference in ${name}` });
     return changed === undefined ? [] : [[name, changed] as const];
   });
-  return { ...total, groups: Object.fromEntries(groups) };
+  const agents = agentsIn(after).flatMap((name) => {
+    const own = pairs.flatMap((pair) => {
+      const [first, second] = [pair.before, pair.after].map((one) => attemptsOf(name, [one])[0]);
+      return first && second && !second.ofSlice ? [{ before: first, after: second }] : [];
+    });
+    const changed = differenceOf(own, { seed, of: `difference of agent ${name}` });
+    return changed === undefined ? [] : [[agentGroup(name), changed] as const];
+  });
+  return { ...total, groups: Object.fromEntries([...groups, ...agents]) };
 }
+
+/** Under which an agent's success is reported among those of groups of tasks. */
+export const agentGroup = (name: string): string => `agent ${name}`;
+
+/** Names of all agents, sorted. */
+export const agentsIn = (tasks: readonly TaskAttempts[]): string[] =>
+  [...new Set(tasks.flatMap(({ agents = {} }) => Object.keys(agents)))].toSorted();
+
+/** Attempts as one agent ended them, at the tasks that have it. */
+export const attemptsOf = (name: string, tasks: readonly TaskAttempts[]): TaskAttempts[] =>
+  tasks.flatMap((task) => {
+    const own = task.agents?.[name];
+    return own === undefined ? [] : [{ ...task, ...own }];
+  });
 
 /** Names of all groups, sorted. */
 export const groupsIn = (tasks: readonly TaskAttempts[]): string[] =>

@@ -46,10 +46,10 @@ export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 
 
 /** Called as a run proceeds; all parts are optional. */
 export interface TrainerObserver {
-  /** After every training episode. */
-  onEpisode?(trajectory: Trajectory): void;
-  /** After every episode of an evaluation, which has so many. */
-  onEvaluationEpisode?(trajectory: Trajectory, episodes: number): void;
+  /** After every training episode, with the trajectory of each of its agents: mostly one. */
+  onEpisode?(episode: readonly Trajectory[]): void;
+  /** The same after every episode of an evaluation, which has so many. */
+  onEvaluationEpisode?(episode: readonly Trajectory[], episodes: number): void;
   /** After every iteration; an evaluation made after it is among the metrics. */
   onIteration?(iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void;
   onEvaluation?(when: EvaluationTime, iteration: number, evaluation: Evaluation): void;

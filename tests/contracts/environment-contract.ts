@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import { environments } from '../../agent_rl/core/plugins/environment.ts';
 import type { Environment, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
-import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
+import { expectWellFormed } from './well-formed-verdict.ts';
 
 export interface EnvironmentContract {
   /** The class that carries `@environment`. */
@@ -28,17 +28,6 @@ async function play(environment: Environment, turns: readonly Turn[]): Promise<V
     if ((await environment.step(turn, signal)).done) return environment.finish('done', signal);
   }
   return environment.finish('turn-limit', signal);
-}
-
-function expectWellFormed({ outcome, reward, components, metrics, success }: Verdict): void {
-  expect(outcomes).toContain(outcome);
-  for (const value of [...Object.values(components), ...Object.values(metrics ?? {})]) {
-    expect(Number.isFinite(value)).toBe(true);
-  }
-  expect(reward === undefined).toBe(isSystemFailure(outcome));
-  const sum = Object.values(components).reduce((total, part) => total + part, 0);
-  expect(reward ?? sum).toBeCloseTo(sum, 10);
-  expect(success && reward === undefined).toBe(false);
 }
 
 /** What every environment promises. Call it from the test of each environment plugin. */

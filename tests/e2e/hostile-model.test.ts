@@ -5,7 +5,7 @@ import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
-import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
@@ -81,7 +81,7 @@ async function playedWith(
     limits,
   });
   const request = { task, sample: 0, step: 0, seed: 1, sampling: unbiased };
-  return runEpisode(make, request, new AbortController().signal);
+  return runSoleEpisode(make, request, new AbortController().signal);
 }
 
 const callOf = (code: string): string =>

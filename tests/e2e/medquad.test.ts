@@ -16,7 +16,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import type { Tool } from '#agent_rl/core/plugins/tool.ts';
-import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
@@ -120,7 +120,7 @@ describe('episodes that search', () => {
       }),
     );
     const toolRunner = new ToolRunner([search.entry.spec]);
-    const trajectory = await runEpisode(
+    const trajectory = await runSoleEpisode(
       () => ({
         policy: new ScriptedPolicy(script),
         environment: construct<Environment>(own, {

@@ -59,7 +59,7 @@ async function attempts(settings: readonly string[]): Promise<{
       seed: 1,
       step: 0,
       signal: new AbortController().signal,
-      onEpisode: (trajectory) => trajectories.push(trajectory),
+      onEpisode: (episode) => trajectories.push(...episode),
     });
     const byTask = trajectories.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
     return { trajectories: byTask, opensEngine: agent.model?.engines.length === 1 };

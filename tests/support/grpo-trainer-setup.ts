@@ -76,7 +76,7 @@ const counting: TaskPlan = {
 };
 const named = (taskId: string): Task => ({ taskId, prompt: '', metadata: {} });
 
-export type Script = (request: EpisodeRequest) => Trajectory;
+export type Script = (request: EpisodeRequest) => Trajectory | readonly Trajectory[];
 
 /** The first of each pair succeeds. */
 export const mixed: Script = ({ sample }) => trajectory({ reward: sample === 0 ? 1 : 0 });

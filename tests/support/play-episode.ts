@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from './scripted-environment.ts';
@@ -30,7 +30,7 @@ export const limits = {
 export interface Setting {
   script: Script;
   environment?: Partial<Environment>;
-  parts?: Partial<EpisodeParts>;
+  parts?: Partial<Omit<EpisodeParts, 'environment' | 'agents'>> & { environment?: Environment };
   tool?: (args: { text: string }) => unknown;
   promptTokens?: number;
   signal?: AbortSignal;
@@ -52,7 +52,7 @@ export const play = async (setting: Setting) => {
     ...setting.parts,
   };
   const signal = setting.signal ?? new AbortController().signal;
-  return { policy, environment, trajectory: await runEpisode(() => parts, request, signal) };
+  return { policy, environment, trajectory: await runSoleEpisode(() => parts, request, signal) };
 };
 
 /** Calls on the first turns what is listed, then answers. */

@@ -44,9 +44,8 @@ export async function ask(
     seed: 42,
     sampling: unbiased,
   }));
-  return new AsyncRolloutWorker(make, 16).collect(requests, {
-    signal: new AbortController().signal,
-  });
+  const { signal } = new AbortController();
+  return (await new AsyncRolloutWorker(make, 16).collect(requests, { signal })).flat();
 }
 
 /** The share of solved questions, once nothing failed. */

@@ -6,18 +6,23 @@ import type { CollectOptions, Rollouts } from '#agent_rl/rollout/rollout-worker.
 export class ScriptedRollouts implements Rollouts {
   readonly requests: EpisodeRequest[] = [];
 
-  constructor(private readonly script: (request: EpisodeRequest) => Trajectory) {}
+  /** @param script one trajectory, or one for each agent */
+  constructor(
+    private readonly script: (request: EpisodeRequest) => Trajectory | readonly Trajectory[],
+  ) {}
 
   async collect(
     requests: readonly EpisodeRequest[],
     { onEpisode }: CollectOptions,
-  ): Promise<Trajectory[]> {
+  ): Promise<(readonly Trajectory[])[]> {
     return requests.map((request) => {
       this.requests.push(request);
       const { task, sample, step } = request;
-      const trajectory = { ...this.script(request), taskId: task.taskId, sample, step };
-      onEpisode?.(trajectory);
-      return trajectory;
+      const episode = [this.script(request)]
+        .flat()
+        .map((played) => Object.assign({ ...played }, { taskId: task.taskId, sample, step }));
+      onEpisode?.(episode);
+      return episode;
     });
   }
 }

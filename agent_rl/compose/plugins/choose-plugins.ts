@@ -37,8 +37,10 @@ import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { TrackerSpec } from '../../core/plugins/tracker.ts';
+import type { EpisodeAgent } from '../../rollout/world.ts';
 import { constructorProblem } from './injections.ts';
 import {
+  agentProblems,
   environmentProblems,
   rewardManagerProblems,
   rewardProblems,
@@ -66,6 +68,8 @@ export interface ChosenReward extends Chosen<RewardSpec> {
 export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
   /** In the run file and in records. */
   name: string;
+  /** Absent where it has one. */
+  agents?: readonly EpisodeAgent[];
 }
 
 /** A tracker that a run uses. */
@@ -151,6 +155,11 @@ export function choosePlugins(
     taskFormat: entry?.spec.taskFormat,
   }));
   choice.report(environmentProblems(named, config));
+  const playing = environments.map(({ name, agents }) => ({
+    name,
+    agents: agents?.map((agent) => agent.name),
+  }));
+  if (!choice.unknown) choice.report(agentProblems(playing, config));
   const toolNames = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
   choice.report(rewardProblems(rewards, choice.unknown ? undefined : toolNames));
   // With other problems the weights may be anything.
@@ -258,7 +267,19 @@ class Choice {
     const chosen = this.of({ path, value, registry, own });
     const block: { type?: unknown; name?: unknown } = isRecord(value) ? value : {};
     const named = path === 'environment' ? undefined : block.name;
-    return { ...chosen, name: typeof named === 'string' ? named : String(block.type) };
+    const agents = chosen.entry?.spec.agents?.map((agent) => this.#agent(agent));
+    return {
+      ...chosen,
+      name: typeof named === 'string' ? named : String(block.type),
+      ...(agents && { agents }),
+    };
+  }
+
+  /** One of several agents, and what the run says of it. */
+  #agent(name: string): EpisodeAgent {
+    const { agents }: { agents: unknown } = this.loaded.config;
+    const blocks = Array.isArray(agents) ? (agents as Config['agents']) : [];
+    return { name, learns: blocks.find((one) => one.name === name)?.train !== false };
   }
 
   /** A reward, and what the run calls it and does with it. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { integer, most, mostReward, number, text } from './block.ts';
+import { flag, integer, most, mostReward, number, text } from './block.ts';
 
 /*
  * Blocks whose plugin is chosen by `type`. What else they hold are the plugin's own settings, which are checked against
@@ -29,6 +29,19 @@ export const EnvironmentsBlock = Type.Array(
     minItems: 1,
     description:
       'Several environments, each with its settings: a folder of datasets names its own, or metadata.environment of a task; for a single one, environment',
+  },
+);
+
+/** `agents:` which of an environment's several agents learn. */
+export const AgentsBlock = Type.Array(
+  Type.Object({
+    name: text('As the environment calls it', { minLength: 1 }),
+    train: flag('Whether what it samples is learned from', true),
+  }),
+  {
+    default: [],
+    description:
+      'Agents of environments that have several, where something is said of one: all share the weights, and all learn unless it is said here',
   },
 );
 

@@ -111,6 +111,7 @@ const idle: readonly IdleRule[] = [
   [
     [
       'rollout',
+      'agents',
       'policy.sampling',
       'policy.maxTurnTokens',
       'policy.maxContextTokens',

@@ -77,9 +77,59 @@ export interface Environment {
   finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict>;
 }
 
+/** How an episode of several agents begins. */
+export interface MultiAgentStart {
+  /** By agent: the conversation it first sees, if anything. What it is told before its first turn follows. */
+  readonly conversations: Readonly<Record<string, readonly Message[]>>;
+  /** The agent that acts first. */
+  readonly first: string;
+}
+
+/** One turn of one of several agents. */
+export interface AgentTurn extends Turn {
+  readonly agent: string;
+  /** Counts the agent's own turns, from 0. */
+  readonly index: number;
+}
+
+/** What an environment of several agents answers to a turn. The results of a turn's calls are shown to its agent. */
+export interface MultiAgentStep {
+  readonly done: boolean;
+  /** Who acts next, if the episode continues; the same agent where it is left out. */
+  readonly next?: string;
+  /** By agent: shown to it before its next turn, if the episode continues. */
+  readonly tell?: Readonly<Record<string, readonly UserMessage[]>>;
+}
+
+/**
+ * One episode of one task with several agents, which act one at a time. Each has its own transcript and sees nothing but
+ * what it is told. All are sampled with the weights that are trained; as `Environment`, it is single-use.
+ */
+export interface MultiAgentEnvironment {
+  /** Called once, before any `step`. */
+  start(): Promise<MultiAgentStart>;
+  /** Hidden inputs for a call that an agent makes, given to the tool as `context.inputs`. */
+  toolInputs?(call: ToolCall, agent: string): Readonly<Record<string, unknown>>;
+  /** Not called again once it has returned `done`. */
+  step(turn: AgentTurn, signal: AbortSignal): Promise<MultiAgentStep>;
+  /**
+   * Judges each agent by itself. Called once, whatever ended the episode. Where one verdict says that the system failed,
+   * it failed for all.
+   *
+   * @param agent whose turn the episode ended with; absent where there was none
+   */
+  finish(
+    end: EpisodeEnd,
+    signal: AbortSignal,
+    agent?: string,
+  ): Promise<Readonly<Record<string, Verdict>>>;
+}
+
 export interface EnvironmentSpec {
   readonly name: string;
   readonly description: string;
+  /** Names of the agents of an episode, two or more: its class is then a `MultiAgentEnvironment`. */
+  readonly agents?: readonly string[];
   /** Schema of the environment's block in YAML, without `type`. */
   readonly settings: TSchema;
   /** Names of tools it cannot do without. */
@@ -95,17 +145,27 @@ export interface EnvironmentSpec {
   ) => string | undefined;
 }
 
-export const environments = new PluginKind<EnvironmentSpec, Environment>('environment', {
-  methods: ['start', 'step', 'finish'],
-  fields: {
-    requires: optionalField(fieldRules.names),
-    needs: needsRule,
-    taskFormat: fieldRules.text,
-    taskProblem: optionalField(fieldRules.method),
+export const environments = new PluginKind<EnvironmentSpec, Environment | MultiAgentEnvironment>(
+  'environment',
+  {
+    methods: ['start', 'step', 'finish'],
+    fields: {
+      agents: optionalField(fieldRules.agents),
+      requires: optionalField(fieldRules.names),
+      needs: needsRule,
+      taskFormat: fieldRules.text,
+      taskProblem: optionalField(fieldRules.method),
+    },
   },
-});
+);
 
-/** Marks a class as an environment plugin. */
+/** Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents. */
+export function environment(
+  spec: EnvironmentSpec & { readonly agents: readonly string[] },
+): (target: Class<MultiAgentEnvironment>) => void;
+export function environment(
+  spec: EnvironmentSpec & { readonly agents?: undefined },
+): (target: Class<Environment>) => void;
 export function environment(spec: EnvironmentSpec) {
-  return (target: Class<Environment>): void => environments.mark(spec)(target);
+  return (target: object): void => environments.mark(spec)(target);
 }

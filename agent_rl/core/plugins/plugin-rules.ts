@@ -51,6 +51,14 @@ export const fieldRules = {
     allowed: 'a list of names',
     fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
   },
+  agents: {
+    allowed: 'two or more different names like guesser, [a-z][a-z0-9_-]*',
+    fits: (value) =>
+      Array.isArray(value) &&
+      value.length > 1 &&
+      new Set(value).size === value.length &&
+      value.every((item) => typeof item === 'string' && /^[a-z][a-z0-9_-]*$/.test(item)),
+  },
   seconds: {
     // A timer of more than 24.8 days fires at once.
     allowed: 'a number of seconds above 0 and up to 86400',

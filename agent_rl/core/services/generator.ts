@@ -5,7 +5,10 @@ export interface RandomKey {
   readonly seed: number;
   readonly taskId: string;
   readonly sample: number;
+  /** Of the agent's own turns. */
   readonly turn: number;
+  /** The agent; absent where an episode has one. */
+  readonly agent?: string;
   /** Tokens of the turn that earlier requests have drawn: the draws go on where those ended. 0 by default. */
   readonly drawn?: number;
 }

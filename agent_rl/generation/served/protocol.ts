@@ -68,6 +68,7 @@ export const GenerateBody = Type.Object({
     taskId: Type.String(),
     sample: Type.Integer({ minimum: 0 }),
     turn: Type.Integer({ minimum: 0 }),
+    agent: Type.Optional(Type.String()),
     drawn: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
 });

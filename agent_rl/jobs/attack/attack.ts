@@ -1,11 +1,12 @@
 import { mean } from '../../algorithms/statistics.ts';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { largest } from '../../core/long-lists.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { unbiased } from '../../core/services/generator.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import { runEpisode } from '../../rollout/episode.ts';
+import { runSoleEpisode } from '../../rollout/run-episode.ts';
 import type { EpisodeMaker } from '../../rollout/episode-parts.ts';
 import { chooseTasks } from '../../trainer/evaluate.ts';
 import type { CheckResult, JobOptions } from '../job.ts';
@@ -41,6 +42,7 @@ export async function attack(options: AttackOptions): Promise<CheckResult> {
     trains: false,
     tasks: { evaluation: split },
   });
+  requireOneAgent(run);
   const tasks = chooseTasks(
     run.tasks.evaluation,
     options.tasks ?? defaultTasks,
@@ -72,6 +74,16 @@ export async function attack(options: AttackOptions): Promise<CheckResult> {
   } finally {
     await agent.close();
   }
+}
+
+function requireOneAgent({ chosen }: Pick<ResolvedRun, 'chosen'>): void {
+  const several = chosen.environments.find(({ agents }) => agents !== undefined);
+  if (several === undefined) return;
+  const names = (several.agents ?? []).map(({ name }) => name).join(', ');
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `agent-rl attack plays one policy against an environment, and ${several.name} has several agents (${names}). Test its cheats by hand, with the turns of each agent, as describeMultiAgentEnvironmentContract does.`,
+  );
 }
 
 const shownFindings = 3;
@@ -126,6 +138,6 @@ class Stage {
       policy: new Attacker(turns),
     });
     const request = { task, sample: 0, step: 0, seed, sampling: unbiased };
-    return runEpisode(make, request, this.signal);
+    return runSoleEpisode(make, request, this.signal);
   }
 }

@@ -6,7 +6,7 @@ import type { Sampling } from '../../core/services/generator.ts';
 import type { Message } from '../../core/message.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import { runEpisode } from '../../rollout/episode.ts';
+import { runSoleEpisode } from '../../rollout/run-episode.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
 import { chatTask } from '../play/chat-task.ts';
@@ -77,7 +77,7 @@ export async function openLoadedAgent(
       seed,
       sampling: { ...samplingOf(run.config), ...sampling },
     };
-    const trajectory = await runEpisode(chatTask(agent.make, { prompt }), request, until);
+    const trajectory = await runSoleEpisode(chatTask(agent.make, { prompt }), request, until);
     throwIfFailed(until);
     const { messages } = trajectory;
     const last = messages.findLast(({ role }) => role === 'assistant');

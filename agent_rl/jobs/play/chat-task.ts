@@ -34,6 +34,7 @@ export const chatTask =
     return {
       ...parts,
       environment: chatEnvironment(chat),
+      agents: undefined,
       rewards: [],
       limits: { ...parts.limits, ...chat.limits },
     };

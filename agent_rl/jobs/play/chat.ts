@@ -2,7 +2,7 @@ import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { Span } from '../../core/transcript.ts';
 import { samplingOf } from '../../config/index.ts';
-import { runEpisode } from '../../rollout/episode.ts';
+import { runSoleEpisode } from '../../rollout/run-episode.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
@@ -62,7 +62,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
       seed: config.run.seed,
       sampling: samplingOf(config),
     };
-    const trajectory = await runEpisode(make, request, signal);
+    const trajectory = await runSoleEpisode(make, request, signal);
     throwIfFailed(signal);
     const legend = Object.keys(colors).map((source) =>
       paint(source, source as Span['source'], color),

@@ -2,7 +2,7 @@ import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import { runEpisode } from '../../rollout/episode.ts';
+import { runSoleEpisode } from '../../rollout/run-episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from '../../rollout/episode-parts.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { chatTask } from './chat-task.ts';
@@ -104,7 +104,7 @@ export async function converse(options: ConversationOptions): Promise<Trajectory
       };
       const task = { taskId: 'chat', prompt, metadata: {} };
       const asked = { ...request, task, sample: held.length };
-      const trajectory = await runEpisode(chatTask(make, chat), asked, signal);
+      const trajectory = await runSoleEpisode(chatTask(make, chat), asked, signal);
       throwIfFailed(signal);
       held.push(trajectory);
       if (person.ended === undefined && !signal.aborted) print(endText(trajectory, maxTokens));

@@ -66,8 +66,8 @@ function attemptAll(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: (trajectory) => {
-        reportFailure(trajectory);
+      onEpisode: (episode) => {
+        for (const trajectory of episode) reportFailure(trajectory);
         done += 1;
         if (done % 50 === 0 || done === total) bar.update(done);
       },

@@ -59,8 +59,12 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
               otherWeights,
             );
           const episode = clients.used(client, request.episode);
-          const { drawn, ...key } = request.key;
-          const drawing = drawn === undefined ? key : { ...key, drawn };
+          const { drawn, agent, ...key } = request.key;
+          const drawing = {
+            ...key,
+            ...(agent !== undefined && { agent }),
+            ...(drawn !== undefined && { drawn }),
+          };
           const generation = await sampler.generate({ ...request, episode, key: drawing }, signal);
           clients.used(client, request.episode);
           return generation;

@@ -2,8 +2,15 @@ import type { Message } from '../../core/message.ts';
 import type { EpisodeRecord } from '../../runs/read-episodes.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 
-/** What an episode is called on the command line: `3/sum-17/2` is attempt 2 at sum-17 in iteration 3. */
-export const episodeId = ({ iteration, taskId, sample }: EpisodeRecord): string =>
+/**
+ * What an episode is called on the command line: `3/sum-17/2` is attempt 2 at sum-17 in iteration 3, and
+ * `3/sum-17/2/guesser` one agent's part in it.
+ */
+export const episodeId = (record: EpisodeRecord): string =>
+  [wholeEpisodeId(record), record.agent ?? []].flat().join('/');
+
+/** That of the episode with all its agents. */
+export const wholeEpisodeId = ({ iteration, taskId, sample }: EpisodeRecord): string =>
   `${iteration}/${taskId}/${sample}`;
 
 const rewardText = ({ reward }: EpisodeRecord): string =>

@@ -1,12 +1,13 @@
 import { AgentRlError } from '../../core/errors.ts';
+import { episodesOf } from '../../core/trajectory.ts';
 import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../../runs/read-episodes.ts';
 import type { JobResult } from '../job.ts';
-import { episodeId, episodeLine, episodeText } from './episode-text.ts';
+import { episodeId, episodeLine, episodeText, wholeEpisodeId } from './episode-text.ts';
 
 export interface ShowRunOptions {
   /** Folder of a run. */
   run: string;
-  /** `3/sum-17/2`: iteration, task and sample. */
+  /** `3/sum-17/2`: iteration, task and sample; `/NAME` behind it is one of several agents. */
   episode?: string;
   /** This many of those with the lowest reward, failed ones first. */
   worst?: number;
@@ -51,7 +52,9 @@ function headOf(
 ): string {
   const newest = step === undefined ? ', the newest' : '';
   const kind = heldOut ? 'held-out' : 'training';
-  return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${chosen.length} ${kind} episodes`;
+  const { length: episodes } = episodesOf(chosen);
+  const parts = chosen.some(({ agent }) => agent !== undefined) ? ', one line for each agent' : '';
+  return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${episodes} ${kind} episodes${parts}`;
 }
 
 async function choose(
@@ -61,7 +64,7 @@ async function choose(
   let chosen: EpisodeRecord[] = [];
   for await (const one of episodes) {
     if (episode !== undefined) {
-      if (episodeId(one) === episode) chosen.push(one);
+      if ([episodeId(one), wholeEpisodeId(one)].includes(episode)) chosen.push(one);
       continue;
     }
     if (step !== undefined && one.iteration !== step) continue;

@@ -3,7 +3,9 @@ import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { unbiased } from '../../core/services/generator.ts';
 import { inTime } from '../../core/stopping/abort.ts';
+import { largest } from '../../core/long-lists.ts';
 import type { Task } from '../../core/tasks/task.ts';
+import { sole, worldOf } from '../../rollout/world.ts';
 
 export interface PromptLengths {
   tasks: number;
@@ -77,11 +79,16 @@ async function promptTokens(
 ): Promise<number> {
   const parts = await make({ task, sample: 0, step: 0, seed: 0, sampling: unbiased });
   try {
-    const { environment, policy, toolRunner } = parts;
-    const messages = await environment.start();
-    const { length } = policy.begin(messages, toolRunner.specs);
-    await environment.finish('aborted', signal);
-    return length;
+    const { policy, toolRunner } = parts;
+    const world = worldOf(parts);
+    const { conversations } = await world.start();
+    // What an agent is told before its first turn is not known yet, and may be all it is told.
+    const begun = Object.entries(conversations).filter(
+      ([agent, messages]) => agent === sole || messages.length > 0,
+    );
+    const lengths = begun.map(([, messages]) => policy.begin(messages, toolRunner.specs).length);
+    await world.finish('aborted', signal, undefined);
+    return largest(lengths, 0);
   } finally {
     await parts.close?.();
   }

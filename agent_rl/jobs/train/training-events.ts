@@ -5,7 +5,7 @@ import type { CheckpointReason, EvaluationTime } from '../../trainer/trainer-con
 
 /** What happens in a run, as it happens. */
 export type TrainingEvent =
-  /** A training episode has ended. */
+  /** A training episode has ended: one event for each of its agents. */
   | { type: 'episode'; trajectory: Trajectory }
   /** An iteration is whole; counted from 1. */
   | { type: 'iteration'; iteration: number; metrics: Metrics }

@@ -219,9 +219,9 @@ export class Training {
     const { record, context } = this.parts;
     const tell = context.onEvent ?? (() => undefined);
     return {
-      onEpisode: (trajectory) => {
-        records.onEpisode(trajectory);
-        tell({ type: 'episode', trajectory });
+      onEpisode: (episode) => {
+        records.onEpisode(episode);
+        for (const trajectory of episode) tell({ type: 'episode', trajectory });
       },
       onIteration: (iteration, metrics, trajectories) => {
         record.requireOwn();

@@ -18,15 +18,21 @@ import type { TaskPlan } from '../../../dataset/tasks/plan/task-plan.ts';
 import type { AlgorithmOptions, GrpoOptions } from '../training-options.ts';
 import { append } from '../../core/long-lists.ts';
 
-/** The episodes of one task and what they are compared by. */
+/** The episodes of one task, or one agent's part in them, and what they are compared by. */
 export interface PlayedGroup {
   task: Task;
+  /** Absent where an episode has one agent. */
+  agent?: string;
+  /** False where the agent does not learn. */
+  learns?: false;
+  /** Place of the task in the collection: the groups of its agents share it. By default each group has its own. */
+  slot?: number;
   trajectories: readonly Trajectory[];
   /** One per episode; `undefined` where the system failed. */
   rewards: RewardGroup;
   /** Nothing to compare: every reward that exists is the same, or fewer than two exist. */
   zeroVariance: boolean;
-  /** It is played again with another task. */
+  /** Nothing is to be learned from it: it is played again with another task, if no other agent's says otherwise. */
   again: boolean;
   /** The members that are learned from; all where it is absent. */
   selected?: readonly boolean[];
@@ -53,7 +59,7 @@ export interface Group extends PlayedGroup {
 }
 
 export interface Collection {
-  /** `tasksPerStep` groups, to be learned from. */
+  /** Those of `tasksPerStep` tasks, to be learned from; one for each agent. */
   groups: readonly Group[];
   /** Groups whose place another task took because their rewards were all equal. */
   discarded: readonly PlayedGroup[];
@@ -84,7 +90,8 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
   /** Optimiser steps taken: the version of the weights. */
   step: number;
   signal: AbortSignal;
-  onEpisode?: (trajectory: Trajectory) => void;
+  /** Called with each episode as it ends: the trajectories of its agents. */
+  onEpisode?: (episode: readonly Trajectory[]) => void;
   /** What is taken off the rewards of the groups that are learned from before they are compared. */
   withKl?: ((groups: readonly PlayedGroup[]) => Promise<readonly PlayedGroup[]>) | undefined;
 }
@@ -102,27 +109,34 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
   const guarded = {
     ...options,
     guard,
-    onEpisode: (trajectory: Trajectory) => {
-      onEpisode?.(trajectory);
-      guard.note(trajectory);
+    onEpisode: (episode: readonly Trajectory[]) => {
+      onEpisode?.(episode);
+      guard.note(episode);
     },
   };
-  let groups = await playGroups(tasks.tasksAt(drawn, rollout.tasksPerStep), 0, guarded);
+  let played = await playTasks(tasks.tasksAt(drawn, rollout.tasksPerStep), 0, guarded);
   const discarded: PlayedGroup[] = [];
   for (let round = 1; !signal.aborted; round++) {
-    const flat = groups.filter(({ again }) => again);
+    const flat = played.filter(isFlat);
     if (flat.length === 0) break;
     if (round > mostRounds) throw neverEnds(algorithm.selection.name);
     const others = tasks.tasksInstead(flat.length, [iteration, round]);
-    const taken = (await playGroups(others, round, guarded)).values();
-    append(discarded, flat);
-    groups = groups.map((group) => (group.again ? (taken.next().value ?? group) : group));
+    const taken = (await playTasks(others, round, guarded)).values();
+    append(discarded, flat.flat());
+    played = played.map((own) => (isFlat(own) ? (taken.next().value ?? own) : own));
   }
+  const groups = played.flatMap((own, slot) => own.map((group) => Object.assign(group, { slot })));
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);
   // An interrupted iteration is dropped.
   const compared = signal.aborted ? groups : ((await options.withKl?.(groups)) ?? groups);
   return { groups: withAdvantages(compared, algorithm.advantage), discarded };
 }
+
+/** Whether a task is played again: its agents' episodes are the same, so no group that teaches something is dropped. */
+const isFlat = (groups: readonly PlayedGroup[]): boolean => {
+  const learners = groups.filter(({ learns }) => learns !== false);
+  return learners.length > 0 && learners.every(({ again }) => again);
+};
 
 /** Far more than any run could wait for. */
 const mostRounds = 1000;
@@ -161,9 +175,11 @@ function withAdvantages(
   groups: readonly PlayedGroup[],
   { name, of }: AlgorithmOptions['advantage'],
 ): Group[] {
-  const advantages = of(groups.map(({ rewards }) => rewards));
-  return groups.map((group, index) => {
-    const own = advantages[index];
+  const learners = groups.filter(({ learns }) => learns !== false);
+  const advantages = of(learners.map(({ rewards }) => rewards));
+  return groups.map((group) => {
+    if (group.learns === false) return { ...group, advantages: group.rewards.map(() => undefined) };
+    const own = advantages[learners.indexOf(group)];
     const fits =
       own?.length === group.rewards.length &&
       group.rewards.every((reward, i) =>
@@ -177,11 +193,12 @@ function withAdvantages(
   });
 }
 
-async function playGroups(
+/** Plays the attempts at some tasks. @returns for each task a group, or one for each agent */
+async function playTasks(
   tasks: readonly Task[],
   round: number,
   options: CollectGroupsOptions & { guard: FailureGuard },
-): Promise<PlayedGroup[]> {
+): Promise<PlayedGroup[][]> {
   const { rollouts, rollout, control, seed, iteration, step } = options;
   const { signal, onEpisode } = options;
   const plan = planGroups(tasks, {
@@ -195,27 +212,41 @@ async function playGroups(
   const play = (some: readonly EpisodeRequest[]) =>
     rollouts.collect(some, { signal, ...(onEpisode && { onEpisode }) });
   const first = await play(requests);
-  const { episodes: played, replaced } = await replaceFailed({
+  const { episodes, replaced } = await replaceFailed({
     requests,
     played: first,
     rollout,
     play,
   });
   const { groupSize } = rollout;
-  const random = new KeyedRng(seed, control ?? 'none', iteration, round);
-  const judged = verdictsUnder({ control, groupSize, random }, played);
-  const groups = await Promise.all(
-    tasks.map((task, index) => {
-      const [start, end] = [index * groupSize, (index + 1) * groupSize];
-      const members = { played: played.slice(start, end), judged: judged.slice(start, end) };
-      return comparedGroup(task, { ...members, round, replaced: replaced[index] ?? [] }, options);
-    }),
-  );
-  return groups.map(({ failed, group }) => {
-    for (const trajectory of failed) options.guard.note(trajectory);
-    return group;
+  const unjudged = tasks.flatMap((task, index) => {
+    const own = episodes.slice(index * groupSize, (index + 1) * groupSize);
+    const gone = (replaced[index] ?? []).flat();
+    return byAgent(own).map((played) => {
+      const { agent } = played[0] ?? {};
+      return { task, index, played, replaced: gone.filter((one) => one.agent === agent) };
+    });
   });
+  const random = new KeyedRng(seed, control ?? 'none', iteration, round);
+  const judged = verdictsUnder(
+    { control, random },
+    unjudged.map(({ played }) => played),
+  );
+  const compared = await Promise.all(
+    unjudged.map(async ({ task, ...members }, at) =>
+      comparedGroup(task, { ...members, judged: judged[at] ?? members.played, round }, options),
+    ),
+  );
+  for (const { failed } of compared)
+    for (const trajectory of failed) options.guard.note([trajectory]);
+  return tasks.map((_, index) =>
+    compared.flatMap(({ group }, at) => (unjudged[at]?.index === index ? [group] : [])),
+  );
 }
+
+/** What each agent did in the episodes of a task, agent by agent. */
+const byAgent = (episodes: readonly (readonly Trajectory[])[]): Trajectory[][] =>
+  (episodes[0] ?? []).map((_, at) => episodes.flatMap((episode) => episode[at] ?? []));
 
 interface Members {
   played: readonly Trajectory[];
@@ -232,7 +263,8 @@ async function comparedGroup(
   { rollout, algorithm, rewarding, signal }: CollectGroupsOptions,
 ): Promise<{ group: PlayedGroup; failed: readonly Trajectory[] }> {
   // An interrupted iteration is dropped, and half a group would mean nothing to a manager.
-  const manager = signal.aborted ? undefined : rewarding;
+  const { agent, learns } = played[0] ?? {};
+  const manager = signal.aborted || learns === false ? undefined : rewarding;
   const rewarded = await groupRewards(task, judged, { rewarding: manager, signal }).catch(
     (thrown: unknown): RewardedGroup => {
       if (!signal.aborted) throw thrown;
@@ -241,7 +273,7 @@ async function comparedGroup(
   );
   const { outcomes, failures } = rollout;
   const trajectories = played.map((trajectory, member) =>
-    withGroupReward(trajectory, { rewarded, member, manager: rewarding?.name }),
+    withGroupReward(trajectory, { rewarded, member, manager: manager?.name }),
   );
   const isPenalised = trajectories.map(({ outcome }, member) => {
     const { outcome: verdict } = judged[member] ?? { outcome };
@@ -261,6 +293,7 @@ async function comparedGroup(
     : judged.filter(({ reward }, at) => reward !== undefined && rewards[at] === undefined).length;
   const group = {
     task,
+    ...(agent !== undefined && { agent }),
     trajectories,
     penalised: isPenalised.filter(Boolean).length,
     ...(replaced.length > 0 && { replaced }),
@@ -268,7 +301,9 @@ async function comparedGroup(
     ...(leftOut > 0 && { leftOut }),
     ...(rewarded.weights && { weights: rewarded.weights }),
     rewards,
-    ...selectedOf(rewards, round, algorithm.selection),
+    ...(learns === false
+      ? { again: false, learns }
+      : selectedOf(rewards, round, algorithm.selection)),
     ...(overlong.share > 0 && { overlong: sum(lost) }),
     zeroVariance: hasNoSpread(rewards.filter((reward) => reward !== undefined)),
   };

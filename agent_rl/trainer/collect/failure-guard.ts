@@ -1,6 +1,6 @@
 import { wilson95 } from '../../algorithms/statistics.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import { episodesOf, type Trajectory } from '../../core/trajectory.ts';
 import { visibleControls } from '../../telemetry/visible-controls.ts';
 import type { RolloutOptions } from '../training-options.ts';
 
@@ -17,10 +17,11 @@ export const iterationsLookedAt = 10;
 const hasFailure = ({ reward, calls }: Trajectory): boolean =>
   reward === undefined || calls.some(({ problem }) => problem !== undefined);
 
-export const countFailures = (trajectories: readonly Trajectory[]): FailureCount => ({
-  episodes: trajectories.length,
-  failed: trajectories.filter(hasFailure).length,
-});
+export function countFailures(trajectories: readonly Trajectory[]): FailureCount {
+  const episodes = episodesOf(trajectories);
+  const failed = episodes.filter((episode) => episode.some(hasFailure));
+  return { episodes: episodes.length, failed: failed.length };
+}
 
 /** Why an episode failed and whose failure it was, or else what was wrong with a tool of it. */
 export function failureText({ outcome, problem, calls, failure }: Trajectory): string {
@@ -42,14 +43,19 @@ export class FailureGuard {
     private readonly limits: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'>,
   ) {}
 
-  /** To be called as episodes end. @throws AgentRlError `ROLLOUTS_FAILED` after too many failures in a row */
-  note(trajectory: Trajectory): void {
+  /**
+   * To be called as episodes end, with the trajectories of the agents of one.
+   *
+   * @throws AgentRlError `ROLLOUTS_FAILED` after too many failures in a row
+   */
+  note(episode: readonly Trajectory[]): void {
     // One that was cancelled says nothing about the next.
-    if (trajectory.outcome === 'aborted') return;
-    this.#inARow = hasFailure(trajectory) ? this.#inARow + 1 : 0;
-    if (this.#inARow < this.limits.maxInARow) return;
+    if (episode.some(({ outcome }) => outcome === 'aborted')) return;
+    const bad = episode.find(hasFailure);
+    this.#inARow = bad === undefined ? 0 : this.#inARow + 1;
+    if (bad === undefined || this.#inARow < this.limits.maxInARow) return;
     throw failed(
-      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${trajectory.taskId}) ended as ${failureText(trajectory)}`,
+      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${bad.taskId}) ended as ${failureText(bad)}`,
     );
   }
 
@@ -66,7 +72,7 @@ export class FailureGuard {
       throw failed(
         trajectories.length === 0
           ? 'There was no task.'
-          : `None of ${trajectories.length} episodes has a reward.${example}`,
+          : `None of ${episodesOf(trajectories).length} episodes has a reward.${example}`,
       );
     if (bad === undefined) return;
     const counts = [...before, countFailures(trajectories)];

@@ -19,7 +19,7 @@ export async function withKlRewards(
   { kind, weight, temperature }: KlInReward & { temperature: number },
 ): Promise<PlayedGroup[]> {
   const rewarded = groups.flatMap(({ trajectories, rewards }) =>
-    trajectories.filter((_, member) => rewards[member] !== undefined),
+    trajectories.filter(({ learns }, member) => learns !== false && rewards[member] !== undefined),
   );
   const data = rewarded.map(sampledPart);
   if (data.length === 0) return groups.map((group) => ({ ...group, kl: { nats: 0, lost: 0 } }));

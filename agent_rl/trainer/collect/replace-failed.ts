@@ -6,16 +6,17 @@ import { actionOn } from './outcome-actions.ts';
 export interface ReplaceOptions {
   /** In groups of `groupSize`, as `planGroups` makes them. */
   requests: readonly EpisodeRequest[];
-  played: readonly Trajectory[];
+  /** For each request the trajectories of its agents, which the system fails together. */
+  played: readonly (readonly Trajectory[])[];
   rollout: Pick<RolloutOptions, 'groupSize' | 'outcomes' | 'failures'>;
-  play: (requests: readonly EpisodeRequest[]) => Promise<readonly Trajectory[]>;
+  play: (requests: readonly EpisodeRequest[]) => Promise<readonly (readonly Trajectory[])[]>;
 }
 
 /** The episodes to learn from, and those of the same groups that failed and whose places others took. */
 export interface Replaced {
-  episodes: readonly Trajectory[];
-  /** By group, in the order they failed. */
-  replaced: readonly (readonly Trajectory[])[];
+  episodes: readonly (readonly Trajectory[])[];
+  /** By task, in the order they failed. */
+  replaced: readonly (readonly (readonly Trajectory[])[])[];
 }
 
 /**
@@ -30,10 +31,13 @@ export async function replaceFailed({
 }: ReplaceOptions): Promise<Replaced> {
   const { groupSize, outcomes, failures } = rollout;
   const episodes = [...played];
-  const replaced = Array.from({ length: requests.length / groupSize }, (): Trajectory[] => []);
+  const replaced = Array.from(
+    { length: requests.length / groupSize },
+    (): (readonly Trajectory[])[] => [],
+  );
   for (let round = 0; round < failures.retries; round++) {
-    const places = episodes.flatMap(({ outcome }, place) =>
-      actionOn(outcome, outcomes) === 'replace' ? [place] : [],
+    const places = episodes.flatMap((episode, place) =>
+      episode.some(({ outcome }) => actionOn(outcome, outcomes) === 'replace') ? [place] : [],
     );
     if (places.length === 0) break;
     const again = places.flatMap((place) => {
@@ -44,8 +48,8 @@ export async function replaceFailed({
       group.push(failed);
       return [{ ...request, sample: groupSize + group.length - 1 }];
     });
-    for (const [index, trajectory] of (await play(again)).entries())
-      episodes[places[index] as number] = trajectory;
+    for (const [index, episode] of (await play(again)).entries())
+      episodes[places[index] as number] = episode;
   }
   return { episodes, replaced };
 }

@@ -1,18 +1,23 @@
 import { mean, standardDeviation, sum } from '../../algorithms/statistics.ts';
 import { type Outcome, outcomes } from '../../core/outcome.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import { episodesOf, isSolved, type Trajectory } from '../../core/trajectory.ts';
 import { sampledTokens } from '../../rollout/ledger.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
-import { inFamily, meansByName } from '../named-numbers.ts';
+import { inFamily, meansByName, type NamedNumbers, sideBySide } from '../named-numbers.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
 import { countFailures } from './failure-guard.ts';
 import { largest } from '../../core/long-lists.ts';
 
-/** Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. */
+/**
+ * Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. Counts of
+ * groups leave out those of agents that do not learn.
+ */
 export function rolloutMetrics(collection: Collection): Metrics {
-  const { groups, discarded } = collection;
+  const groups = collection.groups.filter(({ learns }) => learns !== false);
+  const { discarded } = collection;
   const all = trajectoriesOf(collection);
-  const scored = all.filter(({ reward }) => reward !== undefined);
+  const episodes = episodesOf(all);
+  const scored = episodes.filter((episode) => episode.every(({ reward }) => reward !== undefined));
   const statuses = all.flatMap(({ calls }) => calls.map(({ status }) => status));
   const withStatus = (wanted: string): number =>
     statuses.filter((status) => status === wanted).length;
@@ -21,9 +26,9 @@ export function rolloutMetrics(collection: Collection): Metrics {
     .map(({ trajectories }) => trajectories.filter(({ reward }) => reward !== undefined))
     .filter(({ length }) => length > 0);
   return {
-    'rollout/episodes': all.length,
+    'rollout/episodes': episodes.length,
     'rollout/scored': scored.length,
-    ...failureMetrics(collection, all),
+    ...failureMetrics(collection, episodes),
     ...entropyEstimate(all),
     ...(scored.length > 0 && scoredMetrics(scored)),
     'rollout/malformedCalls': sum(all.map(({ malformedCalls }) => malformedCalls)),
@@ -75,10 +80,17 @@ function klMetrics(groups: Collection['groups']): Metrics {
   };
 }
 
-function failureMetrics({ groups }: Collection, all: readonly Trajectory[]): Metrics {
+function failureMetrics(
+  { groups }: Collection,
+  played: readonly (readonly Trajectory[])[],
+): Metrics {
+  const all = played.flat();
   const { episodes, failed } = countFailures(all);
-  const retried = all.map(
-    ({ retries = [], failedAttempts = [] }) => retries.length + failedAttempts.length,
+  // An attempt at an episode is one of all its agents.
+  const retried = played.map(
+    (episode) =>
+      sum(episode.map(({ retries = [] }) => retries.length)) +
+      (episode[0]?.failedAttempts ?? []).length,
   );
   const lost = all.flatMap(({ failedAttempts = [] }) => failedAttempts);
   return {
@@ -107,15 +119,18 @@ function entropyEstimate(trajectories: readonly Trajectory[]): Metrics {
   return tokens === 0 ? {} : { 'rollout/entropyEstimate': total / tokens };
 }
 
-function scoredMetrics(scored: readonly Trajectory[]): Metrics {
+/** Of episodes; what is of a transcript, such as its length, over those of all agents. */
+function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
+  const scored = episodes.flat();
   const rewards = scored.map(({ reward }) => reward ?? 0);
   const ran = scored.map(({ calls }) => calls.filter(({ status }) => status !== 'rejected').length);
-  const scores = scored.map((trajectory) => trajectory.scores ?? {});
-  const applies = scores.map((given) =>
-    Object.fromEntries(Object.keys(given).map((name) => [name, 1])),
-  );
+  const means = (of: (one: Trajectory) => NamedNumbers, lacking?: 0) =>
+    meansByName(
+      episodes.map((episode) => sideBySide(episode, of)),
+      lacking,
+    );
   return {
-    'rollout/successRate': mean(scored.map(({ success }) => Number(success))),
+    'rollout/successRate': mean(episodes.map((episode) => Number(isSolved(episode)))),
     'rollout/rewardMean': mean(rewards),
     'rollout/rewardStd': standardDeviation(rewards),
     'rollout/turnsMean': mean(scored.map(({ turns }) => turns)),
@@ -124,19 +139,45 @@ function scoredMetrics(scored: readonly Trajectory[]): Metrics {
     'rollout/lengthMean': mean(scored.map(sampledTokens)),
     ...inFamily(
       'reward',
-      meansByName(
-        scored.map(({ components }) => components),
-        0,
-      ),
+      means(({ components }) => components, 0),
     ),
-    ...inFamily('score', meansByName(scores)),
-    ...inFamily('scoreApplies', meansByName(applies, 0)),
+    ...inFamily(
+      'score',
+      means(({ scores = {} }) => scores),
+    ),
+    ...inFamily(
+      'scoreApplies',
+      means(({ scores = {} }) => applying(scores), 0),
+    ),
     ...inFamily(
       'environment',
-      meansByName(
-        scored.map(({ metrics }) => metrics),
-        0,
+      means(({ metrics }) => metrics, 0),
+    ),
+    ...agentMetrics(episodes),
+  };
+}
+
+const applying = (scores: NamedNumbers): NamedNumbers =>
+  Object.fromEntries(Object.keys(scores).map((name) => [name, 1]));
+
+/** Only where episodes have several agents. */
+function agentMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
+  const named = (of: (one: Trajectory) => number) =>
+    meansByName(
+      episodes.map((episode) =>
+        Object.fromEntries(
+          episode.flatMap((one) => (one.agent === undefined ? [] : [[one.agent, of(one)]])),
+        ),
       ),
+    );
+  return {
+    ...inFamily(
+      'agentReward',
+      named(({ reward = 0 }) => reward),
+    ),
+    ...inFamily(
+      'agentSuccess',
+      named(({ success }) => Number(success)),
     ),
   };
 }

@@ -6,7 +6,7 @@ import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
 import { mrr } from '#agent_rl/rewards/mrr.ts';
-import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
@@ -65,7 +65,7 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
     const query = queries[turn];
     return { message: query === undefined ? says('Ina Kost.') : says('', ['search', { query }]) };
   });
-  return runEpisode(
+  return runSoleEpisode(
     () => ({
       policy,
       environment: new SearchEnv(task, environmentSettings),

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { TransientError } from '#agent_rl/core/failure.ts';
 import { user } from '#agent_rl/core/message.ts';
 import { notTimed } from '#agent_rl/core/stopping/work-clock.ts';
-import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { calling, limits, play, request } from '#tests/support/play-episode.ts';
@@ -119,7 +119,7 @@ describe('An episode in which something fails', () => {
       };
     };
     const signal = new AbortController().signal;
-    const trajectory = await runEpisode(parts, request, signal, retries);
+    const trajectory = await runSoleEpisode(parts, request, signal, retries);
     expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
     expect(trajectory.failedAttempts).toHaveLength(2);
     expect(trajectory.failedAttempts?.[0]).toMatchObject({

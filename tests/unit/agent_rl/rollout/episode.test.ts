@@ -4,12 +4,12 @@ import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { user } from '#agent_rl/core/message.ts';
 import { maskOf } from '#agent_rl/core/transcript.ts';
-import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { calling, limits, play, request, type Setting } from '#tests/support/play-episode.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
-describe('runEpisode', () => {
+describe('runSoleEpisode', () => {
   test('plays calls and observations until the environment is done', async () => {
     const { trajectory, policy, environment } = await play({
       script: calling(['echo', { text: 'hi' }]),
@@ -233,7 +233,7 @@ describe('runEpisode', () => {
   });
 
   test('says so when the parts of an episode cannot be made', async () => {
-    const trajectory = await runEpisode(fails, request, new AbortController().signal);
+    const trajectory = await runSoleEpisode(fails, request, new AbortController().signal);
     expect(trajectory).toMatchObject({
       outcome: 'infrastructure-error',
       problem: 'out of order',

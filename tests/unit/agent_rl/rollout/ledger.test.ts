@@ -21,6 +21,7 @@ describe('keepLedger', () => {
       trained: 5,
       'zero-advantage': 3,
       masked: 0,
+      untrained: 0,
       'not-selected': 0,
       resampled: 0,
       infrastructure: 2,

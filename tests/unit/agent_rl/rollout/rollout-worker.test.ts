@@ -47,8 +47,8 @@ const groups = planGroups(tasks, {
 const signal = new AbortController().signal;
 
 /** Everything but how long it took. */
-const comparable = (trajectories: readonly Trajectory[]) =>
-  trajectories.map((trajectory) =>
+const comparable = (episodes: readonly (readonly Trajectory[])[]) =>
+  episodes.flat().map((trajectory) =>
     Object.assign({}, trajectory, {
       seconds: undefined,
       calls: trajectory.calls.map((call) => Object.assign({}, call, { wallMs: undefined })),
@@ -83,10 +83,10 @@ describe('rollout workers', () => {
     const ended: string[] = [];
     const played = await new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
       signal,
-      onEpisode: ({ outcome }) => ended.push(outcome),
+      onEpisode: ([one]) => ended.push(one?.outcome ?? 'none'),
     });
     expect(most).toBe(3);
-    expect(played.map(({ outcome }) => outcome === 'completed')).toEqual(
+    expect(played.flat().map(({ outcome }) => outcome === 'completed')).toEqual(
       [0, 1, 2].flatMap(() => [true, false, true, true]),
     );
     expect(ended).toHaveLength(12);
@@ -102,8 +102,8 @@ describe('rollout workers', () => {
     const told: string[] = [];
     const collected = new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
       signal,
-      onEpisode: ({ taskId, sample }) => {
-        told.push(taskId + sample);
+      onEpisode: ([played]) => {
+        told.push(`${played?.taskId} ${played?.sample}`);
         throw new Error('the disk is full');
       },
     });

@@ -36,7 +36,7 @@ async function runWith(...overrides: string[]) {
     iterations: 1,
     logRollouts: config.run.logRollouts,
   } as ConstructorParameters<typeof RunRecords>[0]);
-  records.onEpisode(trajectory({ taskId: 'task-of-this-episode' }));
+  records.onEpisode([trajectory({ taskId: 'task-of-this-episode' })]);
   log.debug('said at level debug');
   log.info('said at level info');
   records.close();

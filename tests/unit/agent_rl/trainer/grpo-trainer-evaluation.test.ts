@@ -31,7 +31,8 @@ test('a run evaluates before, now and then, and after', async () => {
     {
       onEvaluation: (when, iteration, { successRate }) =>
         seen.push(`${when} ${iteration}: ${successRate}`),
-      onEvaluationEpisode: ({ taskId }, episodes) => evaluated.push(`${taskId} of ${episodes}`),
+      onEvaluationEpisode: ([played], episodes) =>
+        evaluated.push(`${played?.taskId} of ${episodes}`),
     },
   );
   const result = await trainer.train(never);

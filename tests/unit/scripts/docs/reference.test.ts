@@ -41,7 +41,9 @@ describe('docs/reference/metrics-and-files.md', () => {
   });
 
   test('lists every key of a trajectory', () => {
-    const keys = Object.keys(trajectoryLine('run', { calls: [] } as never));
+    const keys = Object.keys(
+      trajectoryLine('run', { calls: [], agent: 'a', learns: false } as never),
+    );
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
     // Two are written beside them, one by an environment.

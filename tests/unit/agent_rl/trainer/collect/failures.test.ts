@@ -197,7 +197,9 @@ describe('FailureGuard', () => {
   test('stops at once after a run of failures, which a success ends', () => {
     const one = guard();
     const [bad, good] = failing(1, 2) as [Trajectory, Trajectory];
-    for (const next of [bad, bad, good, bad, bad]) one.note(next);
-    expect(() => one.note(bad)).toThrow('3 episodes in a row failed (rollout.failures.maxInARow)');
+    for (const next of [bad, bad, good, bad, bad]) one.note([next]);
+    expect(() => one.note([bad])).toThrow(
+      '3 episodes in a row failed (rollout.failures.maxInARow)',
+    );
   });
 });

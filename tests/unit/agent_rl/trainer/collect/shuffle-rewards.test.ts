@@ -71,10 +71,11 @@ describe('Shuffled rewards', () => {
         ...(i % 4 === 1 && { outcome: 'grader-error' }),
       }),
     );
+    const groups = Array.from({ length: 20 }, (_, at) => played.slice(4 * at, 4 * at + 4));
     const given = verdictsUnder(
-      { control: 'shuffled-within-groups', groupSize: 4, random: new KeyedRng(1) },
-      played,
-    );
+      { control: 'shuffled-within-groups', random: new KeyedRng(1) },
+      groups,
+    ).flat();
     expect(given.map(({ taskId }) => taskId)).toEqual(played.map(({ taskId }) => taskId));
     const winners = Array.from({ length: 20 }, (_, group) => {
       const rewards = given.slice(4 * group, 4 * group + 4).map(({ reward }) => reward);

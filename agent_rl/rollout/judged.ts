@@ -1,0 +1,61 @@
+import { messageOf } from '../core/errors.ts';
+import { type Failure, failureOf } from '../core/failure.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Verdict } from '../core/plugins/environment.ts';
+import type { JudgedBy, Trajectory } from '../core/trajectory.ts';
+import { redactor } from '../telemetry/redact.ts';
+import type { EpisodeParts } from './episode-parts.ts';
+
+/** What is known of an agent's part in an episode when it has been judged. */
+export type Judged = Pick<
+  Trajectory,
+  | 'outcome'
+  | 'success'
+  | 'reward'
+  | 'components'
+  | 'scores'
+  | 'metrics'
+  | 'record'
+  | 'problem'
+  | 'failure'
+>;
+
+/** @param then what failed while the environment was notified */
+export function failed(
+  outcome: Outcome,
+  thrown: unknown,
+  then: readonly string[] = [],
+): Judged & { failure: Failure } {
+  // What was thrown may quote a request with a key in it, and the problem is shown and written.
+  const problem = redactor()([messageOf(thrown), ...then].join('; then finish failed: '));
+  const none = { success: false, reward: undefined, components: {}, metrics: {} };
+  return { outcome, ...none, problem, failure: failureOf(thrown) };
+}
+
+/** What the environment itself says that the system failed at. */
+export function failedByVerdict({ outcome, problem }: Verdict): Judged {
+  const why = new Error(problem ?? `The environment judged: ${outcome}.`);
+  // Its own judgement is final; what its sandbox or server failed at may pass.
+  const failure = { owner: 'host', retryable: outcome === 'infrastructure-error' } as const;
+  return { ...failed(outcome, why), failure };
+}
+
+/** What an environment counts and records, whatever it judged. */
+export const keptOf = ({ metrics = {}, record }: Verdict): Pick<Judged, 'metrics' | 'record'> => ({
+  metrics,
+  ...(record !== undefined && { record }),
+});
+
+export const judgedBy = ({
+  environmentName,
+  environmentWeight = 1,
+  rewards,
+}: EpisodeParts): JudgedBy => ({
+  ...(environmentName !== undefined && { environment: environmentName }),
+  environmentWeight,
+  rewards: rewards.map(({ name, weight, tool }) => ({
+    name,
+    weight,
+    ...(tool !== undefined && { tool }),
+  })),
+});

@@ -1,0 +1,106 @@
+import { isRecord } from '../core/is-record.ts';
+import type { Message, ToolCall, UserMessage } from '../core/message.ts';
+import type {
+  Environment,
+  EpisodeEnd,
+  MultiAgentEnvironment,
+  Turn,
+  Verdict,
+} from '../core/plugins/environment.ts';
+import { showValue } from '../core/show-value.ts';
+
+/** One of the agents of an episode. */
+export interface EpisodeAgent {
+  name: string;
+  /** Whether its tokens are trained on. */
+  learns: boolean;
+}
+
+/** What an episode is played in: an environment of one agent without a name, or of several. */
+export type EpisodeWorld =
+  | { environment: Environment; agents?: undefined }
+  | { environment: MultiAgentEnvironment; agents: readonly EpisodeAgent[] };
+
+/** What the only agent of an episode is called; no agent with a name of its own is called so. */
+export const sole = '';
+
+/** What an agent is told, by its name. */
+type ToAgents<One extends Message> = Readonly<Record<string, readonly One[]>>;
+
+/** An environment of one agent or of several, seen as one of several. What it answers is checked. */
+export interface World {
+  readonly agents: readonly EpisodeAgent[];
+  start(): Promise<{ conversations: ToAgents<Message>; first: string }>;
+  toolInputs(call: ToolCall, agent: string): Readonly<Record<string, unknown>>;
+  step(
+    turn: Turn,
+    agent: string,
+    signal: AbortSignal,
+  ): Promise<{ done: boolean; next: string; tell: ToAgents<UserMessage> }>;
+  finish(
+    end: EpisodeEnd,
+    signal: AbortSignal,
+    agent: string | undefined,
+  ): Promise<Readonly<Record<string, Verdict>>>;
+}
+
+export function worldOf(parts: EpisodeWorld): World {
+  return parts.agents === undefined
+    ? worldOfOne(parts.environment)
+    : worldOfSeveral(parts.environment, parts.agents);
+}
+
+const worldOfOne = (environment: Environment): World => ({
+  agents: [{ name: sole, learns: true }],
+  start: async () => ({ conversations: { [sole]: await environment.start() }, first: sole }),
+  toolInputs: (call) => environment.toolInputs?.(call) ?? {},
+  step: async (turn, _, signal) => {
+    const { done, messages = [] } = await environment.step(turn, signal);
+    return { done, next: sole, tell: { [sole]: messages } };
+  },
+  finish: async (end, signal) => ({ [sole]: await environment.finish(end, signal) }),
+});
+
+function worldOfSeveral(
+  environment: MultiAgentEnvironment,
+  agents: readonly EpisodeAgent[],
+): World {
+  const names = agents.map(({ name }) => name);
+  const known = (place: string, name: unknown): void => {
+    if (typeof name !== 'string' || !names.includes(name))
+      throw wrong(place, name, `one of its agents: ${names.join(', ')}`);
+  };
+  const toAgents = (place: string, value: unknown): void => {
+    if (!isRecord(value)) throw wrong(place, value, 'messages by agent');
+    for (const [name, messages] of Object.entries(value)) {
+      known(`an agent in ${place}`, name);
+      if (!Array.isArray(messages)) throw wrong(`${place}.${name}`, messages, 'a list of messages');
+    }
+  };
+  return {
+    agents,
+    start: async () => {
+      const { conversations, first } = await environment.start();
+      toAgents('conversations', conversations);
+      known('first', first);
+      return { conversations, first };
+    },
+    toolInputs: (call, agent) => environment.toolInputs?.(call, agent) ?? {},
+    step: async (turn, agent, signal) => {
+      const { done, next = agent, tell = {} } = await environment.step({ ...turn, agent }, signal);
+      known('next', next);
+      toAgents('tell', tell);
+      return { done, next, tell };
+    },
+    finish: async (end, signal, agent) => {
+      const verdicts = await environment.finish(end, signal, agent);
+      const missing = names.find((name) => !isRecord(verdicts) || !isRecord(verdicts[name]));
+      if (missing !== undefined)
+        throw new TypeError(`There is no verdict for ${missing}; expected one for each agent.`);
+      return verdicts;
+    },
+  };
+}
+
+const wrong = (name: string, value: unknown, allowed: string): TypeError =>
+  new TypeError(`${name} is ${showValue(value, 60)}; expected ${allowed}.`);

@@ -1,0 +1,16 @@
+import { expect } from '@jest/globals';
+
+import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
+import type { Verdict } from '../../agent_rl/core/plugins/environment.ts';
+
+/** What every verdict of an environment is. */
+export function expectWellFormed({ outcome, reward, components, metrics, success }: Verdict): void {
+  expect(outcomes).toContain(outcome);
+  for (const value of [...Object.values(components), ...Object.values(metrics ?? {})]) {
+    expect(Number.isFinite(value)).toBe(true);
+  }
+  expect(reward === undefined).toBe(isSystemFailure(outcome));
+  const sum = Object.values(components).reduce((total, part) => total + part, 0);
+  expect(reward ?? sum).toBeCloseTo(sum, 10);
+  expect(success && reward === undefined).toBe(false);
+}

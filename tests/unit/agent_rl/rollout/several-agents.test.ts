@@ -1,0 +1,217 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { user } from '#agent_rl/core/message.ts';
+import type { ActOptions } from '#agent_rl/core/plugins/policy.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { ActiveRequest } from '#agent_rl/generation/slot.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { sampledTokens } from '#agent_rl/rollout/ledger.ts';
+import { limits, play } from '#tests/support/play-episode.ts';
+import { says } from '#tests/support/scripted-policy.ts';
+import { named, playDuet, verdictOf } from '#tests/support/two-players.ts';
+
+describe('an episode of several agents', () => {
+  test('gives each agent what it was told and nothing else, and judges it by itself', async () => {
+    const { speaker, guesser, environment } = await playDuet();
+    expect(speaker.messages).toEqual([
+      user('The word is sea.'),
+      says('speaker 0'),
+      user('guesser 0'),
+      says('speaker 1'),
+    ]);
+    expect(guesser.messages).toEqual([
+      user('speaker 0'),
+      says('guesser 0'),
+      user('speaker 1'),
+      says('guesser 1'),
+    ]);
+    expect([speaker.agent, guesser.agent]).toEqual(['speaker', 'guesser']);
+    expect([speaker.reward, guesser.reward]).toEqual([0.5, 1]);
+    expect([speaker.turns, guesser.turns]).toEqual([2, 2]);
+    expect(environment.seen.map(({ agent, index }) => [agent, index])).toEqual([
+      ['speaker', 0],
+      ['guesser', 0],
+      ['speaker', 1],
+      ['guesser', 1],
+    ]);
+    expect(environment.ends).toEqual([['done', 'guesser']]);
+    expect(speaker.learns).toBeUndefined();
+  });
+
+  test('has transcripts of its agents that hold what each sampled alone', async () => {
+    const { speaker, guesser } = await playDuet();
+    // Four tokens of a prompt, three sampled, two observed and a cue, three sampled.
+    for (const { tokens } of [speaker, guesser])
+      expect(tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50, 51, 3, 101, 7, 2]);
+    expect(sampledTokens(speaker)).toBe(6);
+  });
+
+  test('keys the draws by agent, and keeps contexts apart and one at a time', async () => {
+    const asked: Pick<ActOptions, 'key' | 'episode'>[] = [];
+    const { policy } = await playDuet({
+      script: (options, heard) => {
+        asked.push(options);
+        return named(options, heard);
+      },
+    });
+    expect(asked.map(({ key }) => [key.agent, key.turn])).toEqual([
+      ['speaker', 0],
+      ['guesser', 0],
+      ['speaker', 1],
+      ['guesser', 1],
+    ]);
+    const names = asked.map(({ episode }) => episode);
+    expect(new Set(names).size).toBe(4);
+    // Each is let go before the next agent takes a row of the cache.
+    expect(policy.released).toEqual(names);
+  });
+
+  test('draws other numbers for two agents at the same turn, and the same as ever without a name', () => {
+    const uniform = (agent?: string): number => {
+      const key = { seed: 1, taskId: 't', sample: 0, turn: 0, ...(agent && { agent }) };
+      const request = {
+        episode: 'e',
+        tokens: [1],
+        maxTokens: 1,
+        stopTokens: [],
+        sampling: unbiased,
+        key,
+      };
+      return new ActiveRequest(request, undefined, { resolve: () => {}, reject: () => {} }).uniform;
+    };
+    expect(new Set([uniform(), uniform('speaker'), uniform('guesser')]).size).toBe(3);
+    expect(uniform('speaker')).toBe(uniform('speaker'));
+  });
+
+  test('ends for all when one agent has had its turns, its tokens or its invalid calls', async () => {
+    const turns = await playDuet({ parts: { limits: { ...limits, maxTurns: 1 } } });
+    expect(turns.environment.ends).toEqual([['turn-limit', 'guesser']]);
+    expect([turns.speaker.turns, turns.guesser.turns]).toEqual([1, 1]);
+    const tokens = await playDuet({
+      script: ({ key: { agent } }) => ({
+        message: says('so long'),
+        stop: agent === 'guesser' ? 'max-tokens' : 'end-of-turn',
+      }),
+    });
+    expect(tokens.environment.ends).toEqual([['token-limit', 'guesser']]);
+    const invalid = await playDuet({
+      parts: { limits: { ...limits, invalidCallLimit: 1 } },
+      script: ({ key: { agent } }) => ({
+        message: agent === 'speaker' ? says('') : says('', ['none', {}]),
+      }),
+    });
+    expect(invalid.environment.ends).toEqual([['invalid-calls', 'guesser']]);
+  });
+
+  test('fails for all its agents when the generator fails one', async () => {
+    const { speaker, guesser, environment } = await playDuet({
+      script: (options, heard) => {
+        if (options.key.agent === 'guesser') throw new Error('no memory');
+        return named(options, heard);
+      },
+    });
+    for (const one of [speaker, guesser]) {
+      expect(one).toMatchObject({ outcome: 'infrastructure-error', problem: 'no memory' });
+      expect(one.reward).toBeUndefined();
+    }
+    // What was sampled before is still there to be booked.
+    expect([sampledTokens(speaker), sampledTokens(guesser)]).toEqual([3, 0]);
+    expect(environment.ends).toEqual([['aborted', 'guesser']]);
+  });
+
+  test('fails for all when one verdict says that the system failed, or is none', async () => {
+    const failed = await playDuet({
+      environment: {
+        finish: async () => ({
+          speaker: verdictOf(1),
+          guesser: { ...verdictOf(1), outcome: 'grader-error', problem: 'no judge' },
+        }),
+      },
+    });
+    expect([failed.speaker.reward, failed.guesser.reward]).toEqual([undefined, undefined]);
+    expect(failed.speaker).toMatchObject({ outcome: 'grader-error', problem: 'no judge' });
+    const missing = await playDuet({
+      environment: { finish: async () => ({ speaker: verdictOf(1) }) },
+    });
+    expect(missing.guesser.problem).toContain('There is no verdict for guesser');
+    const banana = await playDuet({
+      environment: {
+        finish: async () => ({
+          speaker: verdictOf(1),
+          guesser: { ...verdictOf(1), outcome: 'banana' as never },
+        }),
+      },
+    });
+    expect(banana.speaker.problem).toContain('verdict of guesser.outcome is "banana"');
+  });
+
+  test.each([
+    [{ start: async () => ({ conversations: {}, first: 'judge' }) }, 'first is "judge"'],
+    [{ start: async () => ({ conversations: {}, first: 'guesser' }) }, 'said nothing to guesser'],
+    [{ step: async () => ({ done: false, next: 'judge' }) }, 'next is "judge"'],
+    [{ step: async () => ({ done: false, next: 'guesser' }) }, 'said nothing to guesser'],
+    [{ step: async () => ({ done: false }) }, 'neither ended the episode nor said anything'],
+    [
+      { step: async () => ({ done: false, tell: { judge: [user('?')] } }) },
+      'an agent in tell is "judge"; expected one of its agents: speaker, guesser.',
+    ],
+  ])('says what an environment answered that is none: %#', async (environment, problem) => {
+    const { speaker, guesser } = await playDuet({ environment });
+    expect(speaker.problem).toContain(problem);
+    expect(guesser.outcome).toBe('infrastructure-error');
+  });
+
+  test('has a trajectory for each agent when its parts cannot be made', async () => {
+    const make = Object.assign(
+      () => {
+        throw new Error('no sandbox');
+      },
+      { agentsOf: () => ['speaker', 'guesser'].map((name) => ({ name, learns: true })) },
+    );
+    const request = {
+      task: { taskId: 't', prompt: '', metadata: {} },
+      sample: 0,
+      step: 0,
+      seed: 1,
+      sampling: unbiased,
+    };
+    const played = await runEpisode(make, request, new AbortController().signal);
+    expect(played.map(({ agent, problem }) => [agent, problem])).toEqual([
+      ['speaker', 'no sandbox'],
+      ['guesser', 'no sandbox'],
+    ]);
+  });
+
+  test('says on a trajectory that its agent does not learn', async () => {
+    const { speaker, guesser } = await playDuet({ learns: { guesser: false } });
+    expect([speaker.learns, guesser.learns]).toEqual([undefined, false]);
+  });
+
+  test('shows each reward whose part it scores', async () => {
+    const { speaker, guesser } = await playDuet({
+      parts: {
+        rewards: [
+          {
+            name: 'brief',
+            weight: 2,
+            score: ({ agent, turns }) => (agent === 'speaker' ? turns.length : undefined),
+          },
+        ],
+      },
+    });
+    expect([speaker.reward, guesser.reward]).toEqual([0.5 + 2 * 2, 1]);
+  });
+});
+
+test('an episode of one agent names none', async () => {
+  const keys: object[] = [];
+  const { trajectory, policy } = await play({
+    script: ({ key, episode }) => {
+      keys.push({ ...key, episode });
+      return { message: says('done') };
+    },
+  });
+  expect(keys).toEqual([{ seed: 9, taskId: 't1', sample: 2, turn: 0, episode: '9/5/t1/2' }]);
+  expect(policy.released).toEqual(['9/5/t1/2']);
+  expect('agent' in trajectory).toBe(false);
+});

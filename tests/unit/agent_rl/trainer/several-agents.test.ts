@@ -1,0 +1,208 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { episodesOf, type Trajectory } from '#agent_rl/core/trajectory.ts';
+import { evaluate } from '#agent_rl/trainer/evaluate.ts';
+import { compare } from '#agent_rl/trainer/success-rate.ts';
+import { builtinSelection } from '#tests/support/algorithm-parts.ts';
+import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const { algorithm } = options;
+
+const part = (agent: string, sketch: Parameters<typeof trajectory>[0]): Trajectory => ({
+  ...trajectory(sketch),
+  agent,
+});
+
+/** Speakers earn 1 and 0, guessers 0 and 0.5: the mean of all four is neither's. */
+const duet: Script = ({ sample, seed }) => [
+  { ...part('speaker', { reward: sample === 0 ? 1 : 0, sampled: 2 }), seed },
+  { ...part('guesser', { reward: sample === 0 ? 0 : 0.5, sampled: 3, success: false }), seed },
+];
+
+const oneIteration = { train: { ...options.train, iterations: 1 } };
+
+/** Advantages of what was learned from, by the number of tokens sampled: 2 of a speaker, 3 of a guesser. */
+const advantagesOf = (learner: ReturnType<typeof setUp>['learner']) =>
+  learner.batches.flat().map(({ advantages, weights }) => {
+    const own = [...advantages].filter((_, place) => weights[place] !== 0);
+    return [own.length, own[0]];
+  });
+
+describe('training several agents', () => {
+  test('compares an attempt of an agent with its other attempts at the task, and with nobody else', async () => {
+    const { trainer, learner, metrics } = setUp(duet, oneIteration);
+    await trainer.train(never);
+    const ofTask = [
+      [2, 0.5],
+      [2, -0.5],
+      [3, -0.25],
+      [3, 0.25],
+    ];
+    expect(advantagesOf(learner)).toEqual([...ofTask, ...ofTask]);
+    expect(metrics[0]).toMatchObject({
+      'rollout/episodes': 4,
+      'rollout/scored': 4,
+      'rollout/sampledTokens': 20,
+      'ledger/trained': 20,
+      'ledger/untrained': 0,
+      'group/count': 4,
+      'agentReward/speaker': 0.5,
+      'agentReward/guesser': 0.25,
+      'agentSuccess/speaker': 0.5,
+      'agentSuccess/guesser': 0,
+      'rollout/successRate': 0,
+    });
+  });
+
+  test('learns nothing from an agent that does not learn, and books what it sampled', async () => {
+    const frozen: Script = (request) =>
+      [duet(request)]
+        .flat()
+        .map((one) => (one.agent === 'guesser' ? Object.assign(one, { learns: false }) : one));
+    const { trainer, learner, metrics } = setUp(frozen, oneIteration);
+    await trainer.train(never);
+    expect(advantagesOf(learner).map(([tokens]) => tokens)).toEqual([2, 2, 2, 2]);
+    expect(metrics[0]).toMatchObject({
+      'ledger/trained': 8,
+      'ledger/untrained': 12,
+      'rollout/sampledTokens': 20,
+      'group/count': 2,
+      // Those that learn decide.
+      'rollout/successRate': 0.5,
+    });
+  });
+
+  test('keeps the agents of a task in one optimiser step', async () => {
+    const { trainer, learner } = setUp(duet, {
+      ...oneIteration,
+      algorithm: { ...algorithm, updatesPerBatch: 2 },
+    });
+    await trainer.train(never);
+    expect(learner.batches.map((data) => data.length)).toEqual([4, 4]);
+  });
+
+  test('plays a task again only where no agent has anything to learn from it', async () => {
+    const flatFor =
+      (tasks: readonly string[]): Script =>
+      (request) =>
+        [duet(request)].flat().map((one) =>
+          // Speakers always earn the same; guessers too, at some tasks.
+          one.agent === 'speaker' || tasks.includes(request.task.taskId)
+            ? Object.assign(one, { reward: 1 })
+            : one,
+        );
+    const dynamic = {
+      ...oneIteration,
+      algorithm: { ...algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
+    };
+    const { trainer, rollouts, metrics } = setUp(flatFor(['t1']), dynamic);
+    await trainer.train(never);
+    expect([...new Set(rollouts.requests.map(({ task }) => task.taskId))]).toEqual([
+      't0',
+      't1',
+      'again-0-1-0',
+    ]);
+    // Both agents' tokens of the dropped task are booked.
+    expect(metrics[0]).toMatchObject({ 'ledger/resampled': 10, 'group/resampled': 2 });
+  });
+
+  test('replaces and counts what failed by episode', async () => {
+    const failing: Script = (request) =>
+      request.sample === 0 && request.task.taskId === 't0'
+        ? [
+            part('speaker', { outcome: 'infrastructure-error', sampled: 2 }),
+            part('guesser', { outcome: 'infrastructure-error', sampled: 0 }),
+          ]
+        : duet(request);
+    const { outcomes } = options.rollout;
+    const { trainer, rollouts, metrics } = setUp(failing, {
+      ...oneIteration,
+      rollout: {
+        ...options.rollout,
+        outcomes: { ...outcomes, 'infrastructure-error': 'replace' },
+      },
+    });
+    await trainer.train(never);
+    expect(rollouts.requests.map(({ task, sample }) => task.taskId + sample)).toEqual([
+      't00',
+      't01',
+      't10',
+      't11',
+      't02',
+    ]);
+    expect(metrics[0]).toMatchObject({
+      'rollout/episodes': 5,
+      'rollout/failed': 1,
+      'ledger/infrastructure': 2,
+      'outcome/infrastructure-error': 2,
+    });
+  });
+
+  test('shuffles the rewards of an agent among those of the same agent', async () => {
+    const { trainer, learner } = setUp(
+      ({ task, sample, seed }) => [
+        { ...part('speaker', { reward: sample, sampled: 2, taskId: task.taskId }), seed },
+        { ...part('guesser', { reward: 10 + sample, sampled: 3 }), seed },
+      ],
+      { train: { ...options.train, iterations: 4, control: 'shuffled-rewards' } },
+    );
+    await trainer.train(never);
+    // With a speaker's reward among guessers' some advantage would be near 5.
+    expect(learner.batches.length).toBeGreaterThan(0);
+    for (const [, advantage] of advantagesOf(learner))
+      expect(Math.abs(advantage ?? Number.NaN)).toBeLessThanOrEqual(0.5);
+  });
+});
+
+describe('evaluating several agents', () => {
+  const tasks = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
+  const settings = { samples: 2, temperature: 1, seed: 3, step: 0, signal: never };
+  /** Both solve a; of b the speaker alone, once. */
+  const rollouts = (better = false) =>
+    new ScriptedRollouts(({ task: { taskId }, sample, seed }) => {
+      const both = taskId === 'a' || better;
+      return [
+        {
+          ...part('speaker', { reward: both || sample === 0 ? 1 : 0 }),
+          seed,
+          metrics: { words: 3 },
+        },
+        { ...part('guesser', { reward: both ? 1 : 0 }), seed, metrics: { words: 1 } },
+      ];
+    });
+
+  test('an attempt is solved when all agents that learn solved it, and each is counted by itself', async () => {
+    const result = await evaluate(rollouts(), tasks, settings);
+    expect(result).toMatchObject({ n: 4, successes: 2, systemFailures: 0, tasks: 2 });
+    expect(result.groups['agent speaker']).toMatchObject({ n: 4, successes: 3 });
+    expect(result.groups['agent guesser']).toMatchObject({ n: 4, successes: 2 });
+    expect(result.environment).toEqual({ 'speaker/words': 3, 'guesser/words': 1 });
+    expect(result.trajectories).toHaveLength(8);
+  });
+
+  test('what changed is said of each agent', async () => {
+    const [before, after] = [
+      await evaluate(rollouts(), tasks, settings),
+      await evaluate(rollouts(true), tasks, settings),
+    ];
+    const changed = compare(before.perTask, after.perTask, 3);
+    expect(changed?.difference).toBe(0.5);
+    expect(changed?.groups['agent speaker']?.difference).toBe(0.25);
+    expect(changed?.groups['agent guesser']?.difference).toBe(0.5);
+  });
+});
+
+test('episodes are told apart by all that keys them, and trajectories without an agent are each one', () => {
+  const one = { ...part('speaker', { taskId: 't' }), seed: 1 };
+  const other = { ...part('guesser', { taskId: 't' }), seed: 1 };
+  const later = { ...other, seed: 2 };
+  const alone = trajectory();
+  expect(episodesOf([one, alone, later, other, alone])).toEqual([
+    [one, other],
+    [alone],
+    [later],
+    [alone],
+  ]);
+});
