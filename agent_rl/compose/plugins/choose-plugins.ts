@@ -38,9 +38,9 @@ import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts'
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { TrackerSpec } from '../../core/plugins/tracker.ts';
 import type { EpisodeAgent } from '../../rollout/world.ts';
+import { agentProblems, agentsOf } from '../episode-agents.ts';
 import { constructorProblem } from './injections.ts';
 import {
-  agentProblems,
   environmentProblems,
   rewardManagerProblems,
   rewardProblems,
@@ -150,16 +150,8 @@ export function choosePlugins(
   choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
   for (const { entry } of environments) choice.requireTools(entry?.spec, toolBlocks);
-  const named = environments.map(({ name, entry }) => ({
-    name,
-    taskFormat: entry?.spec.taskFormat,
-  }));
-  choice.report(environmentProblems(named, config));
-  const playing = environments.map(({ name, agents }) => ({
-    name,
-    agents: agents?.map((agent) => agent.name),
-  }));
-  if (!choice.unknown) choice.report(agentProblems(playing, config));
+  choice.report(environmentProblems(environments, config));
+  if (!choice.unknown) choice.report(agentProblems(environments, config));
   const toolNames = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
   choice.report(rewardProblems(rewards, choice.unknown ? undefined : toolNames));
   // With other problems the weights may be anything.
@@ -267,19 +259,8 @@ class Choice {
     const chosen = this.of({ path, value, registry, own });
     const block: { type?: unknown; name?: unknown } = isRecord(value) ? value : {};
     const named = path === 'environment' ? undefined : block.name;
-    const agents = chosen.entry?.spec.agents?.map((agent) => this.#agent(agent));
-    return {
-      ...chosen,
-      name: typeof named === 'string' ? named : String(block.type),
-      ...(agents && { agents }),
-    };
-  }
-
-  /** One of several agents, and what the run says of it. */
-  #agent(name: string): EpisodeAgent {
-    const { agents }: { agents: unknown } = this.loaded.config;
-    const blocks = Array.isArray(agents) ? (agents as Config['agents']) : [];
-    return { name, learns: blocks.find((one) => one.name === name)?.train !== false };
+    const name = typeof named === 'string' ? named : String(block.type);
+    return { ...chosen, name, ...agentsOf(chosen.entry?.spec, this.loaded.config) };
   }
 
   /** A reward, and what the run calls it and does with it. */

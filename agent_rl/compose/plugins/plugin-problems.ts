@@ -13,7 +13,7 @@ export interface SettingProblem {
 interface Named {
   name: string;
   /** Absent when it is not known. */
-  taskFormat: string | undefined;
+  entry: { spec: { taskFormat: string } } | undefined;
 }
 
 /** Environments of one name, and folders of tasks that have no environment to be read for. */
@@ -30,7 +30,7 @@ export function environmentProblems(
     problems.push({ path: `environments.${index}`, text });
   }
   const known = `Environments: ${names.join(', ')}.`;
-  const formats = new Set(environments.map(({ taskFormat }) => taskFormat));
+  const formats = new Set(environments.map(({ entry }) => entry?.spec.taskFormat));
   const folders = Array.isArray(datasets) ? (datasets as Config['datasets']) : [];
   for (const [index, { environment, format = dataset?.format }] of folders.entries()) {
     if (environment !== undefined && !names.includes(environment)) {
@@ -45,39 +45,6 @@ export function environmentProblems(
     }
   }
   return problems;
-}
-
-/** Agents that no environment has, or that are there twice, and environments none of whose agents learns. */
-export function agentProblems(
-  environments: readonly { name: string; agents: readonly string[] | undefined }[],
-  { agents, train }: Partial<Pick<Config, 'agents' | 'train'>>,
-): SettingProblem[] {
-  // In a config with problems something else may stand there.
-  const blocks = Array.isArray(agents) ? (agents as Config['agents']) : [];
-  const known = [...new Set(environments.flatMap((one) => one.agents ?? []))];
-  const names = blocks.map(({ name }) => name);
-  const problems = names.flatMap((name, index): SettingProblem[] => {
-    const path = `agents.${index}.name`;
-    const first = names.indexOf(name);
-    if (first !== index) return [{ path, text: `"${name}" is already agents.${first}. Keep one.` }];
-    if (known.includes(name)) return [];
-    const text =
-      known.length === 0
-        ? 'the environments of this run have one agent without a name. Leave agents out.'
-        : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
-    return [{ path, text }];
-  });
-  const learns = (name: string): boolean =>
-    blocks.find((one) => one.name === name)?.train !== false;
-  const idle = environments.filter((one) => one.agents !== undefined && !one.agents.some(learns));
-  if (train?.mode === 'sft') return problems;
-  return [
-    ...problems,
-    ...idle.map(({ name }) => ({
-      path: 'agents',
-      text: `none of the agents of ${name} learns, so there is nothing to train. Leave train: false out of one.`,
-    })),
-  ];
 }
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);

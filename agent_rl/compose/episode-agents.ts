@@ -1,0 +1,53 @@
+import type { Config } from '../config/index.ts';
+import type { EnvironmentSpec } from '../core/plugins/environment.ts';
+import type { EpisodeAgent } from '../rollout/world.ts';
+import type { SettingProblem } from './plugins/plugin-problems.ts';
+
+type AgentBlocks = Partial<Pick<Config, 'agents' | 'train'>>;
+
+/** In a config with problems something else may stand there. */
+const blocksOf = ({ agents }: AgentBlocks): Config['agents'] =>
+  Array.isArray(agents) ? (agents as Config['agents']) : [];
+
+/** The agents of an environment that has several, with what the run says of them. */
+export function agentsOf(
+  spec: Pick<EnvironmentSpec, 'agents'> | undefined,
+  config: AgentBlocks,
+): { agents?: readonly EpisodeAgent[] } {
+  if (spec?.agents === undefined) return {};
+  const blocks = blocksOf(config);
+  const learns = (name: string): boolean =>
+    blocks.find((one) => one.name === name)?.train !== false;
+  return { agents: spec.agents.map((name) => ({ name, learns: learns(name) })) };
+}
+
+/** Agents that no environment has, or that are there twice, and environments none of whose agents learns. */
+export function agentProblems(
+  environments: readonly { name: string; agents?: readonly EpisodeAgent[] }[],
+  config: AgentBlocks,
+): SettingProblem[] {
+  const known = [
+    ...new Set(environments.flatMap(({ agents = [] }) => agents.map(({ name }) => name))),
+  ];
+  const names = blocksOf(config).map(({ name }) => name);
+  const problems = names.flatMap((name, index): SettingProblem[] => {
+    const path = `agents.${index}.name`;
+    const first = names.indexOf(name);
+    if (first !== index) return [{ path, text: `"${name}" is already agents.${first}. Keep one.` }];
+    if (known.includes(name)) return [];
+    const text =
+      known.length === 0
+        ? 'the environments of this run have one agent without a name. Leave agents out.'
+        : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
+    return [{ path, text }];
+  });
+  if (config.train?.mode === 'sft') return problems;
+  const idle = environments.filter(({ agents }) => agents?.every(({ learns }) => !learns) === true);
+  return [
+    ...problems,
+    ...idle.map(({ name }) => ({
+      path: 'agents',
+      text: `none of the agents of ${name} learns, so there is nothing to train. Leave train: false out of one.`,
+    })),
+  ];
+}
