@@ -93,7 +93,7 @@ export class KeyedRng {
     const drawn = new Int32Array(count);
     for (let first = 0; first < count; first += 4) {
       const words = this.#words(this.#next++);
-      for (let i = first; i < Math.min(first + 4, count); i++)
+      for (let i = first; i < first + 4 && i < count; i++)
         drawn[i] = floor(((words[i - first] ?? 0) / 0x100000000) * bound);
     }
     return drawn;

@@ -163,14 +163,11 @@ for (const [name, offered, start] of backends) {
       test.each([['is no Python', 'def f(x) return'], ...ways])(
         'has no reward, and keeps its place, when it %s',
         async (_, lines) => {
-          for (const code of [atOnce(lines), whenCalled(lines)]) {
-            const { outcome, reward, problem } = await verdictOn(sandbox, { by, code });
-            expect({ outcome, reward, problem }).toEqual({
-              outcome: 'wrong-answer',
-              reward: 0,
-              problem: undefined,
-            });
-          }
+          const codes = [atOnce(lines), whenCalled(lines)];
+          const verdicts = await Promise.all(codes.map((code) => verdictOn(sandbox, { by, code })));
+          expect(
+            verdicts.map(({ outcome, reward, problem }) => ({ outcome, reward, problem })),
+          ).toEqual(codes.map(() => ({ outcome: 'wrong-answer', reward: 0, problem: undefined })));
         },
       );
     });

@@ -89,7 +89,13 @@ const everySpec: Readonly<Record<string, FieldRule>> = {
   settings: optionalField(objectSchema),
 };
 
-const loose = { strict: false, logger: false, validateFormats: false } as const;
+const loose = {
+  strict: false,
+  logger: false,
+  validateFormats: false,
+  // Only to see whether it can be compiled.
+  code: { optimize: false },
+} as const;
 // One for all schemas: each new one would compile JSON Schema's own schema again, 10 ms for each plugin.
 let shapes: Ajv | undefined;
 

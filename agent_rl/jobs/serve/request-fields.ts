@@ -51,7 +51,7 @@ const unsupported: Readonly<Record<string, readonly unknown[]>> = {
 export type SamplingFields = Static<ReturnType<typeof samplingObject>>;
 const samplingObject = () => Type.Object(samplingFields);
 
-const ajv = new Ajv({ allErrors: true, strict: false });
+const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
 
 /** Reads the body of a request. */
 export function bodyReader<Schema extends TSchema>(schema: Schema) {

@@ -60,7 +60,7 @@ export class ToolRunner {
     settings: ReadonlyMap<string, ToolSettings> = new Map(),
     private readonly throws: ToolThrows = 'tell-model',
   ) {
-    const ajv = new Ajv({ allErrors: true, strict: false });
+    const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
     this.specs = specs;
     this.#known = new Map(
       specs.map((spec) => {

@@ -66,7 +66,12 @@ export interface Problem {
   message: string;
 }
 
-const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  code: { optimize: false },
+});
 const validators = new Map<TSchema, ValidateFunction>();
 
 export function check<Schema extends TSchema>(schema: Schema, value: unknown): Checked<Schema> {

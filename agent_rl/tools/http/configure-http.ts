@@ -24,7 +24,7 @@ export function configureHttp(settings: HttpSettings): ToolFace {
   }
   const schema = schemaOf(settings);
   try {
-    new Ajv({ strict: false }).compile(schema);
+    new Ajv({ strict: false, code: { optimize: false } }).compile(schema);
   } catch (cause) {
     throw new Error(
       `parameters: ${Object.keys(parameters).join(', ')} are not a JSON Schema: ${messageOf(cause)}.`,
