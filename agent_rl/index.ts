@@ -125,6 +125,8 @@ export {
   SearchEnv,
   type SearchSettings,
   ToolChoice,
+  WordGameEnv,
+  type WordGameSettings,
 } from './environments/index.ts';
 export {
   type CodeTargetSettings,

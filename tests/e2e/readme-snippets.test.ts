@@ -116,6 +116,7 @@ test('plugins of the pages are plugins', async () => {
       'counting',
       'guess_number',
       'slow_iterations',
+      'telephone',
     ]),
   );
 });

@@ -165,10 +165,11 @@ function reinforced({
       workers,
       ...episodeSettings(config),
       stallS: rollout.deadlines.stallS,
-      environments: chosen.environments.map(({ name, entry, settings }) => [
+      environments: chosen.environments.map(({ name, entry, settings, agents }) => [
         name,
         entry.spec.name,
         settings,
+        agents,
       ]),
       tools: chosen.tools.map(({ settings }) => settings),
       rewards: chosen.rewards.map(({ name, weight, tool, settings, entry }) => [

@@ -284,13 +284,19 @@ async function comparedGroup(
   const lost = played.map((one) =>
     overlong.share === 0 ? 0 : overlongPenalty(sampledTokens(one), most, overlong),
   );
+  // One of several agents may never have had a turn: what the others earned it says nothing about it.
+  const idle = played.map((one) => agent !== undefined && sampledTokens(one) === 0);
   const given = rewarded.rewards.map((reward, at) =>
-    reward === undefined ? undefined : reward - (lost[at] ?? 0),
+    reward === undefined || idle[at] === true ? undefined : reward - (lost[at] ?? 0),
   );
-  const rewards = isPenalised.map((yes, at) => (yes ? failures.penalty : given[at]));
+  const rewards = isPenalised.map((yes, at) =>
+    yes && idle[at] !== true ? failures.penalty : given[at],
+  );
   const leftOut = rewarded.failed
     ? 0
-    : judged.filter(({ reward }, at) => reward !== undefined && rewards[at] === undefined).length;
+    : judged.filter(
+        ({ reward }, at) => reward !== undefined && rewards[at] === undefined && idle[at] !== true,
+      ).length;
   const group = {
     task,
     ...(agent !== undefined && { agent }),

@@ -140,6 +140,39 @@ describe('training several agents', () => {
     });
   });
 
+  test('does not compare an agent that never had a turn', async () => {
+    // At each task the guesser is asked in the first attempt alone.
+    const { trainer, learner, metrics } = setUp(
+      ({ sample, seed }) => [
+        { ...part('speaker', { reward: 1 - sample, sampled: 2 }), seed },
+        { ...part('guesser', { reward: 1 - sample, sampled: sample === 0 ? 3 : 0 }), seed },
+      ],
+      oneIteration,
+    );
+    await trainer.train(never);
+    expect(advantagesOf(learner)).toEqual([
+      [2, 0.5],
+      [2, -0.5],
+      [2, 0.5],
+      [2, -0.5],
+    ]);
+    expect(metrics[0]).toMatchObject({ 'ledger/zero-advantage': 6, 'group/leftOut': 0 });
+  });
+
+  test('goes on after a checkpoint as if it had not stopped', async () => {
+    const whole = setUp(duet);
+    await whole.trainer.train(never);
+    const first = setUp(duet, oneIteration);
+    await first.trainer.train(never);
+    const second = setUp(duet);
+    second.trainer.restore(first.trainer.state());
+    await second.trainer.train(never);
+    expect([...first.rollouts.requests, ...second.rollouts.requests]).toEqual(
+      whole.rollouts.requests,
+    );
+    expect([...first.learner.batches, ...second.learner.batches]).toEqual(whole.learner.batches);
+  });
+
   test('shuffles the rewards of an agent among those of the same agent', async () => {
     const { trainer, learner } = setUp(
       ({ task, sample, seed }) => [
