@@ -1,4 +1,3 @@
-import { isRecord } from '../../core/is-record.ts';
 import { user } from '../../core/message.ts';
 import { environment } from '../../core/plugins/environment.ts';
 import type {
@@ -20,12 +19,12 @@ const keyOf = (text: string): string => wordsIn(text).join(' ');
 
 /** The words on the table and the secret one among them. */
 function wordsOf({ metadata }: Task): { words: readonly string[]; secret: string } | undefined {
-  const { words, secret }: { words?: unknown; secret?: unknown } = isRecord(metadata)
-    ? metadata
-    : {};
-  const isList = Array.isArray(words) && words.every((word) => typeof word === 'string');
-  return isList && typeof secret === 'string' ? { words: words as string[], secret } : undefined;
+  const { words, secret }: { words?: unknown; secret?: unknown } = metadata;
+  return areTexts(words) && typeof secret === 'string' ? { words, secret } : undefined;
 }
+
+const areTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 function wordsProblem(task: Task): string | undefined {
   const game = wordsOf(task);
