@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 
 import { conversationLine } from '../dataset/demonstrations/conversations.ts';
 import { jsonLines } from '../dataset/tables/json-lines.ts';
-import { makeWordGame } from '../dataset/word_game/make-word-game.ts';
+import { makeWordGame } from './word-game/word-game-data.ts';
 import { wholeNumber } from './bench/bench-run.ts';
 
 /** Writes tasks and demonstrations of the word game: `make-word-game [--out .cache/word-game] [--seed N]`. */

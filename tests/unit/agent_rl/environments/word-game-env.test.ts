@@ -4,7 +4,7 @@ import type { Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
 import { environments } from '#agent_rl/core/plugins/environment.ts';
 import type { WordGameSettings } from '#agent_rl/environments/word-game/settings.ts';
 import { WordGameEnv } from '#agent_rl/environments/word-game/word-game-env.ts';
-import { makeWordGame } from '#dataset/word_game/make-word-game.ts';
+import { makeWordGame } from '#scripts/word-game/word-game-data.ts';
 import { describeMultiAgentEnvironmentContract } from '#tests/contracts/multi-agent-environment-contract.ts';
 
 const task = {

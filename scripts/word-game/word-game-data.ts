@@ -1,4 +1,5 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { append } from '../../agent_rl/core/long-lists.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import { WordGameEnv } from '../../agent_rl/environments/index.ts';
 
@@ -61,7 +62,7 @@ export async function makeWordGame(seed: number, sizes: WordGameSizes): Promise<
   const games = tasks.slice(sizes.train + sizes.eval);
   const conversations: WordGameData['conversations'] = [];
   for (const [index, task] of games.entries())
-    conversations.push(...(await taughtGame(task, random.child('teacher', index))));
+    append(conversations, await taughtGame(task, random.child('teacher', index)));
   return {
     train: tasks.slice(0, sizes.train),
     eval: tasks.slice(sizes.train, sizes.train + sizes.eval),
