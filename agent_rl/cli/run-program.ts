@@ -3,12 +3,15 @@ import { ownerOfStrays, StrayFailure, type StrayKind } from '../core/stopping/st
 import { redactor } from '../telemetry/redact.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
+import { lastingStream } from './lasting-stream.ts';
 import { main } from './main.ts';
 
 /** A job stopped by a stray failure has this long to reach a safe place: an update and a checkpoint. */
 const longestStopS = 300;
 /** One Ctrl-C may arrive twice: from the terminal, and from what started the program, such as npx or timeout. */
 const samePressMs = 1000;
+/** A command that ends this soon after the reader of its results left, as `agent-rl plugins | head`, says nothing of it. */
+const quietEndMs = 1000;
 /** What a plugin left running has this long to end on its own. */
 const longestEndS = 5;
 
@@ -16,7 +19,8 @@ const longestEndS = 5;
  * Runs a program on the process's own arguments and streams and sets its exit code.
  *
  * The first Ctrl-C asks the job to end at its next safe place; the second ends the process at once. A failure that
- * nothing caught ends the job in the same way, and the exit code is 1.
+ * nothing caught ends the job in the same way, and the exit code is 1. A reader of stdout or stderr who leaves ends
+ * nothing: a training goes on.
  */
 export async function runProgram(programName: string, only?: Command): Promise<void> {
   const controller = new AbortController();
@@ -53,9 +57,17 @@ export async function runProgram(programName: string, only?: Command): Promise<v
     );
     process.exit(runFailed);
   });
+  const stderr = lastingStream(process.stderr, () => undefined);
+  const tellLost = (): void => {
+    if (over) return;
+    stderr.write('Nobody reads stdout any more: what is printed there from now on is lost.\n');
+  };
+  const stdout = lastingStream(process.stdout, () => {
+    setTimeout(tellLost, quietEndMs).unref();
+  });
   const code = await main(process.argv.slice(2), {
     jobs,
-    io: { stdin: () => process.stdin, stdout: process.stdout, stderr: process.stderr, signal },
+    io: { stdin: () => process.stdin, stdout, stderr, signal },
     programName,
     ...(only === undefined ? {} : { only }),
   });

@@ -1,0 +1,24 @@
+import { nodeCodeOf } from '../core/errors.ts';
+import type { Io } from './io.ts';
+
+/** What writing to a pipe that nobody reads any more fails with; on Windows, the second. */
+const readerGone = new Set(['EPIPE', 'EOF']);
+
+/**
+ * A stream whose reader may leave, as `head` does: what is written from then on is dropped. Any other failure, such as a
+ * full disk, is thrown where nothing catches it.
+ *
+ * @param onGone told once
+ */
+export function lastingStream(stream: NodeJS.WriteStream, onGone: () => void): Io['stdout'] {
+  let isGone = false;
+  stream.on('error', (error) => {
+    if (!readerGone.has(nodeCodeOf(error))) throw error;
+    if (!isGone) onGone();
+    isGone = true;
+  });
+  return {
+    write: (text) => isGone || stream.write(text),
+    isTTY: stream.isTTY,
+  };
+}

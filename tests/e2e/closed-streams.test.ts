@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/*
+ * A reader who leaves, such as `head`.
+ */
+
+const folder = temporaryFolder();
+const built = join(packageRoot(), 'dist', 'agent_rl', 'cli', 'run-program.js');
+
+const probe = (does: string): string =>
+  writeBelow(
+    folder,
+    'probe.mjs',
+    `
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runProgram } from '${pathToFileURL(built).href}';
+await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [], options: {}, positionals: {}, async run(_, { io }) { ${does} } });
+`,
+  );
+
+/** Runs Node on a file while nobody reads one of its streams; what it wrote on the other. */
+async function unread(stream: 'stdout' | 'stderr', args: readonly string[]) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  child[stream].destroy();
+  let wrote = '';
+  child[stream === 'stdout' ? 'stderr' : 'stdout'].on('data', (chunk) => (wrote += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, wrote };
+}
+
+const prints = "for (let i = 0; i < 20; i++) { io.stdout.write('a line\\n'); await sleep(5); }";
+
+describe('a command whose stdout nobody reads any more', () => {
+  test('ends as it would have and says nothing, where it only prints', async () => {
+    expect(await unread('stdout', [probe(`${prints} return 2;`)])).toEqual({ code: 2, wrote: '' });
+  });
+
+  test('goes on with its work where it has some, and says once that its output is lost', async () => {
+    const works = `${prints} await sleep(1500); ${prints} io.stderr.write('Worked.\\n'); return 0;`;
+    expect(await unread('stdout', [probe(works)])).toEqual({
+      code: 0,
+      wrote: 'Nobody reads stdout any more: what is printed there from now on is lost.\nWorked.\n',
+    });
+  });
+
+  test('goes on where a plugin prints past it', async () => {
+    const logs = prints.replace('io.stdout.write', 'console.log');
+    expect(await unread('stdout', [probe(`${logs} return 0;`)])).toEqual({ code: 0, wrote: '' });
+  });
+});
+
+test('a command whose stderr nobody reads any more goes on', async () => {
+  const logs = prints.replace('stdout', 'stderr');
+  const program = probe(`${logs} io.stdout.write('Done.\\n'); return 0;`);
+  expect(await unread('stderr', [program])).toEqual({ code: 0, wrote: 'Done.\n' });
+});
+
+test('agent-rl plugins | head -1 ends quietly', async () => {
+  const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
+  expect(await unread('stdout', [program, 'plugins'])).toEqual({ code: 0, wrote: '' });
+});
