@@ -13,6 +13,8 @@ export interface GeneratorContract {
   open: () => Promise<Generator>;
   /** Tokens that exist: ids from 0 to this, exclusive. */
   vocabSize: number;
+  /** Of each test; 60 by default. */
+  timeoutS?: number;
 }
 
 /** Tokens asked for where nothing else matters. */
@@ -21,7 +23,7 @@ const some = 12;
 /** What every generator promises. Call it from the test of each one. */
 export function describeGeneratorContract(
   name: string,
-  { open, vocabSize }: GeneratorContract,
+  { open, vocabSize, timeoutS = 60 }: GeneratorContract,
 ): void {
   const request = (episode: string, over: Partial<GenerationRequest> = {}): GenerationRequest => ({
     episode,
@@ -32,23 +34,27 @@ export function describeGeneratorContract(
     key: { seed: 1, taskId: 'contract', sample: 0, turn: 0 },
     ...over,
   });
+  const inTime = (title: string, body: () => Promise<void>) => {
+    // oxlint-disable-next-line jest/valid-title -- what it is given
+    test(title, body, 1000 * timeoutS);
+  };
   describe(`${name} keeps the Generator contract`, () => {
     let generator: Generator;
     let info: GeneratorInfo;
     beforeAll(async () => {
       generator = await open();
       info = await generator.describe();
-    });
+    }, 1000 * timeoutS);
     afterAll(() => generator.close());
 
-    test('says what it is and what it can', () => {
+    inTime('says what it is and what it can', async () => {
       expect(info.name).toMatch(/\S/);
       expect(info.maxContextTokens).toBeGreaterThan(some + 3);
       expect(['memory', 'folder']).toEqual(expect.arrayContaining([...info.takes]));
       expect(info.takes.length === 0 || generator.use !== undefined).toBe(true);
     });
 
-    test('draws as many tokens as are asked for, each with its log-probability', async () => {
+    inTime('draws as many tokens as are asked for, each with its log-probability', async () => {
       const { tokens, logProbs, stop } = await generator.generate(request('many'));
       expect([tokens.length, logProbs.length, stop]).toEqual([some, some, 'max-tokens']);
       for (const [i, token] of tokens.entries()) {
@@ -59,7 +65,7 @@ export function describeGeneratorContract(
       generator.release('many');
     });
 
-    test('ends after the first stop token, which is part of the turn', async () => {
+    inTime('ends after the first stop token, which is part of the turn', async () => {
       const free = await generator.generate(request('free', { sampling: greedy }));
       const stopTokens = [free.tokens[0] ?? -1];
       const ended = await generator.generate(request('ended', { sampling: greedy, stopTokens }));
@@ -67,7 +73,7 @@ export function describeGeneratorContract(
       for (const episode of ['free', 'ended']) generator.release(episode);
     });
 
-    test('draws the same tokens for the same key, whatever is drawn meanwhile', async () => {
+    inTime('draws the same tokens for the same key, whatever is drawn meanwhile', async () => {
       if (!info.reproducible) return;
       const alone = await generator.generate(request('alone'));
       generator.release('alone');
@@ -85,7 +91,7 @@ export function describeGeneratorContract(
       for (const episode of ['again', 'other 1', 'other 2', 'other 3']) generator.release(episode);
     });
 
-    test('continues an episode with its next turn, kept or computed anew', async () => {
+    inTime('continues an episode with its next turn, kept or computed anew', async () => {
       const first = await generator.generate(request('turns'));
       const tokens = [1, 2, 3, ...first.tokens, 4, 5];
       const key = { seed: 1, taskId: 'contract', sample: 0, turn: 1 };
@@ -95,7 +101,7 @@ export function describeGeneratorContract(
       for (const episode of ['turns', 'fresh']) generator.release(episode);
     });
 
-    test('ends a turn where the context is full', async () => {
+    inTime('ends a turn where the context is full', async () => {
       const { tokens, stop } = await generator.generate(
         request('full', { maxTokens: info.maxContextTokens + 1 }),
       );
@@ -103,7 +109,7 @@ export function describeGeneratorContract(
       generator.release('full');
     });
 
-    test('gives up a request that is aborted, and no other', async () => {
+    inTime('gives up a request that is aborted, and no other', async () => {
       const abort = new AbortController();
       const doomed = generator.generate(
         request('doomed', { maxTokens: info.maxContextTokens }),

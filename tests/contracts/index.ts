@@ -5,6 +5,7 @@ export * from './generator-contract.ts';
 export * from './learner-contract.ts';
 export * from './loss-contract.ts';
 export * from './multi-agent-environment-contract.ts';
+export * from './open-on-model.ts';
 export * from './policy-contract.ts';
 export * from './reward-contract.ts';
 export * from './selection-contract.ts';

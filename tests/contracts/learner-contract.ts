@@ -14,6 +14,8 @@ export interface LearnerContract {
   vocabSize: number;
   /** Largest difference of two log-probabilities that pass for one; for a learner that computes in 16 bits, more. */
   tolerance?: number;
+  /** Of each test; 60 by default. */
+  timeoutS?: number;
 }
 
 const crossEntropy: LossSpec = { name: 'cross_entropy' };
@@ -29,7 +31,7 @@ const optim = {
 /** What every learner promises. Call it from the test of each one. */
 export function describeLearnerContract(
   name: string,
-  { open, vocabSize, tolerance = 1e-3 }: LearnerContract,
+  { open, vocabSize, tolerance = 1e-3, timeoutS = 60 }: LearnerContract,
 ): void {
   const datum = (length: number, step: number): TrainDatum => ({
     tokens: Int32Array.from({ length }, (_, place) => (place * step + length) % vocabSize),
@@ -45,6 +47,10 @@ export function describeLearnerContract(
     expect(gaps).toHaveLength(expected.reduce((all, row) => all + row.length, 0));
     expect(Math.max(...gaps)).toBeLessThan(tolerance);
   };
+  const inTime = (title: string, body: () => Promise<void>) => {
+    // oxlint-disable-next-line jest/valid-title -- what it is given
+    test(title, body, 1000 * timeoutS);
+  };
   describe(`${name} keeps the Learner contract`, () => {
     let folder: string;
     let learner: Learner;
@@ -53,7 +59,7 @@ export function describeLearnerContract(
       folder = await mkdtemp(join(tmpdir(), 'learner-contract-'));
       learner = await open();
       atStart = await learner.forward(tokens, asPolicy);
-    });
+    }, 1000 * timeoutS);
     afterAll(async () => {
       await learner.close();
       await rm(folder, { recursive: true });
@@ -71,14 +77,14 @@ export function describeLearnerContract(
       }
     };
 
-    test('says what it is and how it publishes its weights', async () => {
+    inTime('says what it is and how it publishes its weights', async () => {
       const info = await learner.describe();
       expect(info.name).toMatch(/\S/);
       expect(info.trainedParameters).toBeLessThanOrEqual(info.parameters);
       expect(info.publishes.length).toBeGreaterThan(0);
     });
 
-    test('scores each token given those before it, whatever else is scored with it', async () => {
+    inTime('scores each token given those before it, whatever else is scored with it', async () => {
       for (const [i, row] of atStart.entries()) {
         expect([row.length, row[0]]).toEqual([tokens[i]!.length, 0]);
         expect(row.every((value) => Number.isFinite(value) && value <= 0)).toBe(true);
@@ -87,7 +93,7 @@ export function describeLearnerContract(
       closeTo([alone!], [atStart[1]!]);
     });
 
-    test('scores only what is wanted', async () => {
+    inTime('scores only what is wanted', async () => {
       const wanted = tokens.map(({ length }) => Array.from({ length }, (_, i) => Number(i === 4)));
       const some = await learner.forward(tokens, { ...asPolicy, wanted });
       closeTo(
@@ -96,18 +102,21 @@ export function describeLearnerContract(
       );
     });
 
-    test('gives the log-probabilities of what it learns from, and becomes surer of it', async () => {
-      let told: readonly Float32Array[] = [];
-      const learned = await after(async (one) => {
-        ({ logProbs: told } = await one.forwardBackward(batchOf(data), crossEntropy));
-      });
-      closeTo(told, atStart);
-      const sum = (rows: readonly Float32Array[]) =>
-        rows.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
-      expect(sum(learned)).toBeGreaterThan(sum(atStart));
-    });
+    inTime(
+      'gives the log-probabilities of what it learns from, and becomes surer of it',
+      async () => {
+        let told: readonly Float32Array[] = [];
+        const learned = await after(async (one) => {
+          ({ logProbs: told } = await one.forwardBackward(batchOf(data), crossEntropy));
+        });
+        closeTo(told, atStart);
+        const sum = (rows: readonly Float32Array[]) =>
+          rows.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
+        expect(sum(learned)).toBeGreaterThan(sum(atStart));
+      },
+    );
 
-    test('adds up the gradients of several batches before a step', async () => {
+    inTime('adds up the gradients of several batches before a step', async () => {
       const whole = await after((one) => one.forwardBackward(batchOf(data), crossEntropy));
       const parts = await after(async (one) => {
         for (const part of data) await one.forwardBackward(batchOf([part]), crossEntropy);
@@ -115,7 +124,7 @@ export function describeLearnerContract(
       closeTo(parts, whole);
     });
 
-    test('forgets gradients that are discarded', async () => {
+    inTime('forgets gradients that are discarded', async () => {
       const still = await after(async (one) => {
         await one.forwardBackward(batchOf(data), crossEntropy);
         await one.discardGradients();
@@ -123,14 +132,14 @@ export function describeLearnerContract(
       closeTo(still, atStart);
     });
 
-    test('refuses a batch of another schema', async () => {
+    inTime('refuses a batch of another schema', async () => {
       const other = { ...batchOf(data), schema: 2 as never };
       await expect(learner.forwardBackward(other, crossEntropy)).rejects.toMatchObject({
         code: 'SHAPE_MISMATCH',
       });
     });
 
-    test('saves its state and goes on from it: the next step is the same', async () => {
+    inTime('saves its state and goes on from it: the next step is the same', async () => {
       const saved = join(folder, 'state');
       const step = async (one: Learner) => {
         await one.forwardBackward(batchOf(data), crossEntropy);
@@ -148,7 +157,7 @@ export function describeLearnerContract(
       closeTo(resumed, went);
     });
 
-    test('publishes its weights, a higher version after each step', async () => {
+    inTime('publishes its weights, a higher version after each step', async () => {
       const other = await open();
       const { publishes } = await other.describe();
       const target =

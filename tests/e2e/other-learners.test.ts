@@ -2,23 +2,21 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
 
+import type { Weights } from '#model/config/parameters.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { makeAcmeProject, readLines } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
-beforeAll(() => makeAcmeProject(project));
 
 /** Folder of a run of two iterations. */
 function train(name: string, ...settings: readonly string[]): string {
-  const set = ['eval.before=false', 'eval.after=false', ...settings].flatMap((one) => [
-    '--set',
-    one,
-  ]);
+  const set = ['eval.before=false', 'eval.after=false', ...settings];
   const { code, stderr } = builtProgram(
     'agent-rl',
-    ['train', '--config', 'train.yaml', '--output', name, ...set],
+    ['train', '--config', 'train.yaml', '--output', name, ...set.flatMap((one) => ['--set', one])],
     project,
   );
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
@@ -27,22 +25,46 @@ function train(name: string, ...settings: readonly string[]): string {
 
 const tokensOf = (run: string) =>
   readLines(run, 'trajectories', 'train.jsonl').map(({ tokens }) => tokens);
-const weightsOf = async (folder: string) => (await loadModel(folder)).parameters;
+const weightsOf = async (folder: string): Promise<Weights> => (await loadModel(folder)).parameters;
+const trainedBy = (run: string): Promise<Weights> => weightsOf(join(run, 'checkpoints', 'step-2'));
 
-test('the eager learner trains two iterations as the compiled one does: the same tokens, and weights as far as rounding', async () => {
-  const compiled = train('compiled');
-  const eager = train('eager', 'learner.type=eager');
-  expect(tokensOf(eager)).toEqual(tokensOf(compiled));
-  const trained = join('checkpoints', 'step-2');
-  const [before, left, right] = await Promise.all(
-    [join(project, 'model'), join(compiled, trained), join(eager, trained)].map(weightsOf),
-  );
-  let [apart, way] = [0, 0];
-  for (const [name, values] of left!)
-    for (const [i, value] of values.entries()) {
-      apart += (value - right!.get(name)![i]!) ** 2;
-      way += (value - before!.get(name)![i]!) ** 2;
-    }
-  expect(way).toBeGreaterThan(0);
-  expect(Math.sqrt(apart / way)).toBeLessThan(1e-4);
+const distance = (left: Weights, right: Weights): number => {
+  let sum = 0;
+  for (const [name, values] of left)
+    for (const [i, value] of values.entries()) sum += (value - right.get(name)![i]!) ** 2;
+  return Math.sqrt(sum);
+};
+
+let own = '';
+beforeAll(async () => {
+  await makeAcmeProject(project);
+  const blocks = codeBlocks(readDocument('docs/guides/serving.md'));
+  const block = blocks.find((one) => fileNameOf(one) === 'own-learner.ts');
+  writeBelow(project, 'own-learner.ts', block!.text);
+  own = train('own');
 });
+
+test.each([
+  ['the eager learner', ['learner.type=eager']],
+  [
+    'the learner of the page on serving',
+    [
+      'learner={type: in_pieces, sequences: 3}',
+      'plugins=["@acme/arithmetic", "./vowels.ts", "./own-learner.ts"]',
+    ],
+  ],
+])(
+  '%s trains two iterations as the engine does: the same tokens, and weights as far as rounding',
+  async (name, settings) => {
+    const other = train(name.replaceAll(' ', '-'), ...settings);
+    expect(tokensOf(other)).toEqual(tokensOf(own));
+    const [before, engine, trained] = await Promise.all([
+      weightsOf(join(project, 'model')),
+      trainedBy(own),
+      trainedBy(other),
+    ]);
+    const way = distance(engine, before);
+    expect(way).toBeGreaterThan(0);
+    expect(distance(engine, trained) / way).toBeLessThan(1e-4);
+  },
+);

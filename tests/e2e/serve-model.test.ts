@@ -179,6 +179,23 @@ describe('completions', () => {
     expect(usage).toEqual({ prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 });
   });
 
+  test('end after the tokens that stop_token_ids names, with ignore_eos after no others', async () => {
+    const body = {
+      prompt: [1, 300, 301, 302],
+      max_tokens: 3,
+      temperature: 0,
+      return_token_ids: true,
+    };
+    const [stopped] = (await answered('/v1/completions', { ...body, stop_token_ids: [362] }))
+      .choices;
+    expect(stopped).toMatchObject({ finish_reason: 'stop', token_ids: [53, 362] });
+    // The end of a turn, which the model would have ended with.
+    const ended = { ...body, prompt: 'Done.', max_tokens: 40 };
+    const [free] = (await answered('/v1/completions', { ...ended, ignore_eos: true })).choices;
+    expect(free).toMatchObject({ finish_reason: 'length' });
+    expect(free?.token_ids).toHaveLength(40);
+  });
+
   test('give several answers, each with draws of its own', async () => {
     const body = { prompt: 'Read one line', max_tokens: 12, n: 3, seed: 1 };
     const { choices } = await answered('/v1/completions', body);
@@ -200,6 +217,7 @@ describe('a request is refused', () => {
       { messages, presence_penalty: 1 },
       'presence_penalty',
     ],
+    [400, 'of other stop tokens', chat, { messages, stop_token_ids: [5] }, 'stop_token_ids'],
     [400, 'without messages', chat, {}, 'messages'],
     [
       400,

@@ -53,6 +53,10 @@ export interface GeneratorInfo {
 /** Tokens in, tokens and log-probabilities out; many requests in flight. */
 export interface Generator {
   describe(): Promise<GeneratorInfo>;
+  /**
+   * A turn that would not fit ends where the context is full. A request that `signal` gives up is no error: it is answered
+   * with the tokens there are, `aborted`. What it throws is the system's failure and asked for again.
+   */
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation>;
   /** Forgets what was kept for an episode. Nobody waits for it. */
   release(episode: string): void;

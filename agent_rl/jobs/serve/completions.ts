@@ -4,8 +4,10 @@ import { EventAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type AnswerHead, completionLogProbs, usageOf } from './openai-answers.ts';
 import { piecesOf } from './pieces-of.ts';
-import { bodyReader, samplingFields, samplingOf } from './request-fields.ts';
+import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
 import type { Sampled, ServedModel } from './served-model.ts';
+
+const mostStopTokens = 64;
 
 const CompletionRequest = Type.Object({
   ...samplingFields,
@@ -16,6 +18,9 @@ const CompletionRequest = Type.Object({
   logprobs: Type.Optional(
     Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 }), Type.Null()]),
   ),
+  // As vLLM has them.
+  stop_token_ids: nullable(Type.Array(Type.Integer({ minimum: 0 }), { maxItems: mostStopTokens })),
+  ignore_eos: nullable(Type.Boolean()),
 });
 const readBody = bodyReader(CompletionRequest);
 
@@ -38,6 +43,8 @@ export async function completion(
     typeof body.prompt === 'string' ? tokenizer.encodeTemplate(body.prompt) : body.prompt;
   refuseUnknownTokens(prompt, model);
   const request = samplingOf(body, { signal, maxTokens: defaultMaxTokens, seed });
+  const ends = body.ignore_eos === true ? [] : model.text.stopTokens;
+  const stopTokens = [...ends, ...(body.stop_token_ids ?? [])];
   const withIds = body.return_token_ids === true;
   const withLogProbs =
     body.logprobs !== undefined && body.logprobs !== null && body.logprobs !== false;
@@ -51,7 +58,7 @@ export async function completion(
   if (body.stream !== true) {
     const places = [...Array(body.n ?? 1).keys()];
     const all = await Promise.all(
-      places.map((index) => model.complete(prompt, request, { index })),
+      places.map((index) => model.complete(prompt, request, { index, stopTokens })),
     );
     return {
       ...answer,
@@ -64,7 +71,7 @@ export async function completion(
   return new EventAnswer(
     (async function* events() {
       const pieces = piecesOf<Sampled>(
-        (onText) => model.complete(prompt, request, { index: 0, onText }),
+        (onText) => model.complete(prompt, request, { index: 0, stopTokens, onText }),
         { wholeText: ({ text }) => text },
       );
       for await (const text of pieces.texts)

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Refusal } from '../../http/refusal.ts';
 import type { SamplingRequest } from './served-model.ts';
 
-const nullable = <Schema extends TSchema>(schema: Schema) =>
+export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
 const mostAnswers = 16;
@@ -46,6 +46,12 @@ const unsupported: Readonly<Record<string, readonly unknown[]>> = {
   prompt_logprobs: [],
   min_tokens: [0],
   ignore_eos: [false],
+  stop_token_ids: [[]],
+  include_stop_str_in_output: [false],
+  skip_special_tokens: [true],
+  bad_words: [[]],
+  allowed_token_ids: [],
+  use_beam_search: [false],
 };
 
 export type SamplingFields = Static<ReturnType<typeof samplingObject>>;
@@ -58,9 +64,10 @@ export function bodyReader<Schema extends TSchema>(schema: Schema) {
   // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
   const plain = JSON.parse(JSON.stringify(schema)) as object;
   const validate = ajv.compile<Static<Schema>>(plain);
+  const known = new Set(Object.keys((plain as { properties?: object }).properties ?? {}));
   return (body: unknown): Static<Schema> => {
     if (!validate(body)) throw wrongBody(validate.errors ?? []);
-    refuseUnsupported(body);
+    refuseUnsupported(body, known);
     return body;
   };
 }
@@ -78,8 +85,9 @@ function wrongBody(errors: readonly ErrorObject[]): Refusal {
   return new Refusal(400, text, [{ path, message }], 'invalid_value');
 }
 
-function refuseUnsupported(body: object): void {
+function refuseUnsupported(body: object, known: ReadonlySet<string>): void {
   for (const [name, allowed] of Object.entries(unsupported)) {
+    if (known.has(name)) continue;
     const value = (body as Readonly<Record<string, unknown>>)[name];
     if (value === undefined || value === null) continue;
     const text = JSON.stringify(value);

@@ -115,15 +115,24 @@ export class ServedModel {
     }
   }
 
-  /** Continues tokens as they are. @throws Refusal when they leave no room */
+  /**
+   * Continues tokens as they are.
+   *
+   * @param stopTokens the answer ends after one of them
+   * @throws Refusal when they leave no room
+   */
   async complete(
     promptTokens: readonly number[],
     request: SamplingRequest,
-    { index, onText }: { index: number; onText?: OnText },
+    {
+      index,
+      stopTokens,
+      onText,
+    }: { index: number; stopTokens: readonly number[]; onText?: OnText },
   ): Promise<Sampled> {
     const room = this.#room(promptTokens.length, request.maxTokens);
     const episode = this.#nextEpisode();
-    const watch = this.#watch(request.stop, onText);
+    const watch = this.#watch(request.stop, onText, stopTokens);
     this.generator.listen(episode, watch.listener);
     try {
       const generation: Generation = await this.generator.generate(
@@ -131,7 +140,7 @@ export class ServedModel {
           episode,
           tokens: promptTokens,
           maxTokens: room,
-          stopTokens: this.text.stopTokens,
+          stopTokens,
           sampling: request.sampling,
           key: { seed: request.seed, taskId, sample: index, turn: 0 },
         },
@@ -170,11 +179,11 @@ export class ServedModel {
   }
 
   /** Looks for stop texts in a turn that is being sampled. */
-  #watch(stop: readonly string[], onText: OnText | undefined) {
+  #watch(stop: readonly string[], onText: OnText | undefined, stopTokens = this.text.stopTokens) {
     let found: number | undefined;
     const listener = (tokens: readonly number[]): boolean => {
       const last = tokens.at(-1) ?? -1;
-      const ended = this.text.stopTokens.includes(last);
+      const ended = stopTokens.includes(last);
       const text = this.text.tokenizer.decode(ended ? tokens.slice(0, -1) : tokens);
       const places = stop.map((one) => text.indexOf(one)).filter((place) => place >= 0);
       for (const place of places) found = Math.min(found ?? place, place);
