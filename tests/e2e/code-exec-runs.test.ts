@@ -4,11 +4,12 @@ import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson, readLines, withoutTimes, type Line } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = packageRoot();
 const folder = temporaryFolder();
+const trainCodeExecAgent = residentProgram('train-code-exec-agent');
 
 const settings = [
   'rollout.tasksPerStep=2',
@@ -37,10 +38,9 @@ const flags = [
 ];
 
 /** One iteration of the starter model on two tasks, engine and sandbox real. */
-function trained(workers: number) {
+async function trained(workers: number) {
   const name = `w${workers}`;
-  const { code, stderr } = builtProgram(
-    'train-code-exec-agent',
+  const { code, stderr } = await trainCodeExecAgent(
     [...flags, '--async-rollout-workers', String(workers), '--set', `run.name=${name}`],
     folder,
   );
@@ -50,8 +50,8 @@ function trained(workers: number) {
   return { weightsSha256, episodes: withoutTimes(episodes) as Line[] };
 }
 
-test('trajectories and weights are the same with 1, 4 or 16 episodes in flight', () => {
-  const [one, four, sixteen] = [trained(1), trained(4), trained(16)];
+test('trajectories and weights are the same with 1, 4 or 16 episodes in flight', async () => {
+  const [one, four, sixteen] = [await trained(1), await trained(4), await trained(16)];
   expect(one.episodes).toHaveLength(6);
   expect(one.episodes.some(({ toolCalls }) => (toolCalls as Line[]).length > 0)).toBe(true);
   expect(four.episodes).toEqual(one.episodes);

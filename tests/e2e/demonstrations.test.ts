@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /*
@@ -12,11 +12,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
  */
 
 const folder = temporaryFolder();
+const program = residentProgram('agent-rl');
 const runs = join(folder, 'runs');
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const run = (name: string): string => join(runs, name);
-const agentRl = (...words: string[]) => {
-  const { code, stdout, stderr } = builtProgram('agent-rl', words, folder);
+const agentRl = async (...words: string[]) => {
+  const { code, stdout, stderr } = await program(words, folder);
   if (code !== 0) throw new Error(stderr);
   return stdout;
 };
@@ -35,14 +36,14 @@ const surprisal = ({ spans, logProbs }: Episode) => {
   return { tokens: values.length, nats: -values.reduce((sum, value) => sum + value, 0) };
 };
 
-beforeAll(() => {
+beforeAll(async () => {
   const quick = ['eval.before=false', 'eval.after=false', 'rollout.workers=8'];
   const sets = quick.flatMap((set) => ['--set', set]);
-  agentRl('train', '--config', smoke, '--max-iterations', '1', ...sets, ...named('sampled'));
+  await agentRl('train', '--config', smoke, '--max-iterations', '1', ...sets, ...named('sampled'));
 });
 
-test('episodes become the very tokens they were sampled as, with the tools they had, and are trained on', () => {
-  const said = agentRl('demonstrations', run('sampled'), '--min-reward=-9');
+test('episodes become the very tokens they were sampled as, with the tools they had, and are trained on', async () => {
+  const said = await agentRl('demonstrations', run('sampled'), '--min-reward=-9');
   const file = join(run('sampled'), 'demonstrations', 'train.jsonl');
   const rows = readLines(file);
   expect(said).toContain(`${rows.length} demonstrations of 2 tasks: ${file}`);
@@ -54,7 +55,7 @@ test('episodes become the very tokens they were sampled as, with the tools they 
   // The second command is the one that the first names. It has another tool, which rows do without.
   const command = /Imitate them: agent-rl (sft .*)/.exec(said)?.[1]?.split(' ') ?? [];
   const settings = ['--max-iterations', '1', '--set', `train.batchSize=${rows.length}`];
-  agentRl(...command, ...settings, '--set', 'tools.1.type=calculator', ...named('imitated'));
+  await agentRl(...command, ...settings, '--set', 'tools.1.type=calculator', ...named('imitated'));
   const taken = new Set(rows.map(({ metadata }) => (metadata as { episode: string }).episode));
   const episodes = readLines(run('sampled'), 'trajectories', 'train.jsonl').filter(
     ({ iteration, taskId, sample }) =>

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
 import { builtProgram, startProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
@@ -13,6 +14,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
  */
 
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 const run = (name: string): string => join(project, 'runs', name);
 const settings = (name: string): string[] =>
   [
@@ -22,10 +24,8 @@ const settings = (name: string): string[] =>
   ]
     .join(' ')
     .split(' ');
-const train = (name: string, fails = false) =>
-  builtProgram('agent-rl', settings(name), project, { ...process.env, FAILS: String(fails) });
 const resume = (name: string, ...more: string[]) =>
-  builtProgram('agent-rl', ['train', '--resume', run(name), ...more], project);
+  agentRl(['train', '--resume', run(name), ...more], project);
 const weights = (name: string): unknown => readJson(run(name), 'summary.json')['weightsSha256'];
 const episodes = (name: string, file: string): unknown[] =>
   withoutTimes(readLines(run(name), 'trajectories', file));
@@ -51,12 +51,15 @@ export const spoilt = reward({ name: 'spoilt', description: 'Breaks after a whil
 });
 `,
   );
-  const { code, stderr } = train('whole');
+  const { code, stderr } = await agentRl(settings('whole'), project);
   if (code !== 0) throw new Error(stderr);
 });
 
 test('a run whose episodes all fail leaves a checkpoint of its last whole iteration, and its last words say how to continue', async () => {
-  const { code, stderr } = train('failed', true);
+  const { code, stderr } = builtProgram('agent-rl', settings('failed'), project, {
+    ...process.env,
+    FAILS: 'true',
+  });
   expect(code).toBe(1);
   expect(stderr).toMatch(/ROLLOUTS_FAILED: None of 8 episodes has a reward.*The judge is gone/);
   expect(readLines(run('failed'), 'metrics.jsonl')).toHaveLength(3);
@@ -65,7 +68,7 @@ test('a run whose episodes all fail leaves a checkpoint of its last whole iterat
   const next = `Newest checkpoint: ${checkpoint}\nContinue: agent-rl train --resume ${run('failed')}\n`;
   expect(stderr.endsWith(next)).toBe(true);
   expect(readFileSync(join(run('failed'), 'run.log'), 'utf8')).toContain(next.trimEnd());
-  const { code: again, stderr: why } = resume('failed');
+  const { code: again, stderr: why } = await resume('failed');
   expect({ again, why: again === 0 ? '' : why }).toEqual({ again: 0, why: '' });
   ofWhole('failed');
 });
@@ -76,7 +79,7 @@ test('a run that is killed before its first checkpoint begins again with --resum
   await killed.wrote(/rollout .*reward/);
   killed.kill();
   await killed.ended;
-  const { code, stderr } = resume('killed');
+  const { code, stderr } = await resume('killed');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   const log = readFileSync(join(run('killed'), 'run.log'), 'utf8');
   expect(log).toContain('from its start');
@@ -84,17 +87,17 @@ test('a run that is killed before its first checkpoint begins again with --resum
   ofWhole('killed');
 });
 
-test('other engine threads are refused when a run is resumed, unless a flag allows them, and are written down', () => {
+test('other engine threads are refused when a run is resumed, unless a flag allows them, and are written down', async () => {
   const { engineThreads } = (
     readJson(run('whole'), 'summary.json')['machines'] as [{ engineThreads: number }]
   )[0];
   const other = ['--engine-threads', String(engineThreads + 1), '--max-iterations', '7'];
-  const refused = resume('whole', ...other);
+  const refused = await resume('whole', ...other);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(
     /^CHECKPOINT_INVALID: .*engine threads: (\d) -> \d\).* Give --engine-threads \1, or --allow-other-machine/m,
   );
-  const { code, stderr } = resume('whole', ...other, '--allow-other-machine');
+  const { code, stderr } = await resume('whole', ...other, '--allow-other-machine');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(readJson(run('whole'), 'summary.json')['machines']).toMatchObject([
     { engineThreads },
@@ -105,11 +108,7 @@ test('other engine threads are refused when a run is resumed, unless a flag allo
   expect(log).toContain(`Computes on: cpu, engine threads: ${engineThreads + 1}, `);
 });
 
-test('the flag that allows them has no effect by itself, and is refused', () => {
-  const { code, stderr } = builtProgram(
-    'agent-rl',
-    [...settings('flag'), '--allow-other-machine'],
-    project,
-  );
+test('the flag that allows them has no effect by itself, and is refused', async () => {
+  const { code, stderr } = await agentRl([...settings('flag'), '--allow-other-machine'], project);
   expect([code, stderr]).toEqual([2, expect.stringContaining('has no effect without --resume')]);
 });

@@ -4,15 +4,16 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 const iterations = 2;
 const sizes = { tasksPerStep: 4, groupSize: 2, evalTasks: 8 };
 
 /** A short run of the shipped config from the shipped starter, with some of its tools. */
-function train(name: string, ...more: string[]): void {
+async function train(name: string, ...more: string[]): Promise<void> {
   const sets = [
     `run.name=${name}`,
     `train.iterations=${iterations}`,
@@ -24,8 +25,7 @@ function train(name: string, ...more: string[]): void {
     'sandbox.wallS=20',
     ...more,
   ];
-  const { code, stderr } = builtProgram(
-    'agent-rl',
+  const { code, stderr } = await agentRl(
     [
       'train',
       '--config',
@@ -57,9 +57,7 @@ const isProgram = ({ taskId }: Episode): boolean => /^(train|eval)-\d{4}$/.test(
 const callsOf = (made: readonly Episode[]) => made.flatMap(({ toolCalls }) => toolCalls);
 
 describe('with both tools', () => {
-  beforeAll(() => {
-    train('both');
-  }, 120_000);
+  beforeAll(() => train('both'), 120_000);
 
   test('every iteration has half of its episodes from each set of tasks', () => {
     const trained = episodes('both', 'train.jsonl');
@@ -96,10 +94,10 @@ describe('with both tools', () => {
   });
 });
 
-test('calls of a tool that was removed are answered, and programs are no longer solved without theirs', () => {
+test('calls of a tool that was removed are answered, and programs are no longer solved without theirs', async () => {
   // The index of the run before.
   const corpus = '{path: .cache/search_corpus}';
-  train(
+  await train(
     'without',
     'train.iterations=1',
     `tools=[{type: search, mode: corpus, topK: 1, corpus: ${corpus}}]`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 
 import { makeAcmeProject, readJson } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /** GRPO written again, in a file of a project outside the repository. */
@@ -36,28 +36,28 @@ export const centred = advantage({ name: 'own-mean', description: 'Less the mean
 `;
 
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 beforeAll(async () => {
   await makeAcmeProject(project);
   writeBelow(project, 'own-algorithm.ts', own);
 });
 
-function trained(name: string, sets: readonly string[]) {
+async function trained(name: string, sets: readonly string[]) {
   const args = ['train', '--config', 'train.yaml', '--output', name];
-  const { code, stderr } = builtProgram(
-    'agent-rl',
+  const { code, stderr } = await agentRl(
     [...args, ...sets.flatMap((set) => ['--set', set])],
     project,
   );
   return { code, stderr, run: join(project, name, 'train-seed7') };
 }
 
-test("a loss and an advantage of one's own are trained with, the loss in the engine's thread", () => {
-  const ours = trained('ours', [
+test("a loss and an advantage of one's own are trained with, the loss in the engine's thread", async () => {
+  const ours = await trained('ours', [
     'algorithm.advantage={type: group-relative, std: none}',
     'algorithm.loss={type: clipped, clipHigh: 0.5}',
     'algorithm.epochs=2',
   ]);
-  const theirs = trained('theirs', [
+  const theirs = await trained('theirs', [
     'algorithm.advantage={type: own-mean}',
     'algorithm.loss={type: own-clip, high: 0.5}',
     'algorithm.epochs=2',
@@ -68,9 +68,9 @@ test("a loss and an advantage of one's own are trained with, the loss in the eng
   expect(readJson(theirs.run, 'summary.json')).toMatchObject({ weightsSha256 });
 });
 
-test('what cannot be used is refused before anything is opened', () => {
+test('what cannot be used is refused before anything is opened', async () => {
   writeBelow(project, 'nowhere.ts', own.replace('module: import.meta.url,', ''));
-  const { code, stderr } = trained('refused', [
+  const { code, stderr } = await trained('refused', [
     'algorithm.loss={type: own-clip}',
     'plugins=["@acme/arithmetic", "./vowels.ts", "./nowhere.ts"]',
   ]);

@@ -13,9 +13,11 @@ import {
   withoutTimes,
 } from '../support/acme-project.ts';
 import { builtProgram, startProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 const iterations = 12;
 const canary = 'canary-0f2e4d6c';
 let printed = '';
@@ -67,9 +69,9 @@ test('a secret of the environment is in no file of a run and in nothing it print
   expect(files.filter((file) => readFileSync(file).includes(canary))).toEqual([]);
 });
 
-test('a run is never overwritten', () => {
+test('a run is never overwritten', async () => {
   const before = readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8');
-  const { code, stderr } = train('whole');
+  const { code, stderr } = await agentRl(args('whole'), project);
   expect(code).toBe(2);
   expect(stderr).toMatch(/OUTPUT_UNWRITABLE: .*never overwritten.*--resume/);
   expect(readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8')).toBe(before);
@@ -93,16 +95,12 @@ describe('a run that is interrupted', () => {
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
   });
 
-  test('skips a corrupt checkpoint with a warning, and ends as if it had never stopped', () => {
+  test('skips a corrupt checkpoint with a warning, and ends as if it had never stopped', async () => {
     const torn = join(checkpoint(), 'model.safetensors');
     const bytes = readFileSync(torn);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     writeFileSync(torn, bytes);
-    const { code, stdout, stderr } = builtProgram(
-      'agent-rl',
-      ['train', '--resume', folderOf('cut')],
-      project,
-    );
+    const { code, stdout, stderr } = await agentRl(['train', '--resume', folderOf('cut')], project);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('is skipped: model.safetensors is missing or is not what was written');
     expect(weights('cut')).toBe(weights('whole'));
@@ -119,41 +117,37 @@ describe('a run that is interrupted', () => {
 });
 
 describe('a run that --max-iterations ends', () => {
-  const resumed = (...more: string[]) =>
-    builtProgram('agent-rl', ['train', '--resume', ...more], project);
+  const resumed = (...more: string[]) => agentRl(['train', '--resume', ...more], project);
   const evaluated = (): unknown[] =>
     readLines(folderOf('begun'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
 
-  test('says how to go on, and goes neither back nor on from one of its checkpoints', () => {
+  test('says how to go on, and goes neither back nor on from one of its checkpoints', async () => {
     const evaluates = sets('eval.before=true eval.after=true');
-    const { stdout } = builtProgram(
-      'agent-rl',
-      args('begun', ...evaluates, '--max-iterations', '2'),
-      project,
-    );
+    const { stdout } = await agentRl(args('begun', ...evaluates, '--max-iterations', '2'), project);
     const on = ['--resume', folderOf('begun'), '--max-iterations'];
     expect(stdout).toContain(
       `Ended after 2 of ${iterations} iterations. Continue with ${on.join(' ')} ${iterations}`,
     );
-    const back = resumed(folderOf('begun'), '--max-iterations', '1');
+    const back = await resumed(folderOf('begun'), '--max-iterations', '1');
     expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('has done 2 iterations')]);
-    const pointed = resumed(join(folderOf('begun'), 'checkpoints', 'step-2'));
+    const pointed = await resumed(join(folderOf('begun'), 'checkpoints', 'step-2'));
     expect([pointed.code, pointed.stderr]).toEqual([
       2,
       expect.stringContaining(`--resume ${folderOf('begun')}`),
     ]);
   });
 
-  test('is the beginning of the longer one, and can be continued to it', () => {
-    expect(resumed(folderOf('begun'), '--max-iterations', String(iterations)).code).toBe(0);
+  test('is the beginning of the longer one, and can be continued to it', async () => {
+    const { code } = await resumed(folderOf('begun'), '--max-iterations', String(iterations));
+    expect(code).toBe(0);
     expect(weights('begun')).toBe(weights('whole'));
     expect(differing(episodes('begun'), episodes('whole'))).toEqual([]);
   });
 
-  test('is evaluated anew when it is resumed after its end, and tells it once', () => {
+  test('is evaluated anew when it is resumed after its end, and tells it once', async () => {
     const first = evaluated();
     expect(first.length).toBeGreaterThan(0);
-    expect(resumed(folderOf('begun')).code).toBe(0);
+    expect((await resumed(folderOf('begun'))).code).toBe(0);
     expect(evaluated()).toEqual(first);
   });
 });

@@ -6,10 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'acme-arithmetic');
 
 // Far from this repository: nothing here is found but by the framework's own help.
@@ -20,8 +21,7 @@ beforeAll(() => {
   }
 });
 
-const list = (...args: string[]) =>
-  builtProgram('agent-rl', ['plugins', '--json', ...args], project);
+const list = (...args: string[]) => agentRl(['plugins', '--json', ...args], project);
 
 interface Listed {
   kind: string;
@@ -35,8 +35,8 @@ const names = (stdout: string) =>
     .map(({ kind, name, source }) => `${kind} ${name} from ${source}`);
 
 describe('a project of its own', () => {
-  test('brings a package and a file, both in TypeScript, by YAML alone', () => {
-    const { code, stdout, stderr } = list('--config', 'run.yaml');
+  test('brings a package and a file, both in TypeScript, by YAML alone', async () => {
+    const { code, stdout, stderr } = await list('--config', 'run.yaml');
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(names(stdout)).toEqual([
@@ -48,18 +48,19 @@ describe('a project of its own', () => {
     ]);
   });
 
-  test('brings a file by --plugin', () => {
-    const { stdout } = list('--plugin', './local-reward.ts');
+  test('brings a file by --plugin', async () => {
+    const { stdout } = await list('--plugin', './local-reward.ts');
     expect(names(stdout)).toEqual([`reward politeness from ${join(project, 'local-reward.ts')}`]);
   });
 
-  test('is given the framework that runs it, not a copy', () => {
+  test('is given the framework that runs it, not a copy', async () => {
     const running = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl', 'index.js')).href;
-    expect(list('--plugin', './local-reward.ts').stdout).toContain(`with ${running}.`);
+    const { stdout } = await list('--plugin', './local-reward.ts');
+    expect(stdout).toContain(`with ${running}.`);
   });
 
-  test('sees an error for a package that is not installed', () => {
-    const { code, stderr } = list('--plugin', '@acme/nothing');
+  test('sees an error for a package that is not installed', async () => {
+    const { code, stderr } = await list('--plugin', '@acme/nothing');
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Is the package installed\?/s,
@@ -67,9 +68,9 @@ describe('a project of its own', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test('sees where a file of its own has a mistake', () => {
+  test('sees where a file of its own has a mistake', async () => {
     writeBelow(project, 'broken.ts', 'export const a = ;\n');
-    const { code, stderr } = list('--plugin', './broken.ts');
+    const { code, stderr } = await list('--plugin', './broken.ts');
     expect(code).toBe(2);
     expect(stderr).toMatch(/broken\.ts:1:17: ERROR: Unexpected ";"/);
   });
