@@ -13,10 +13,11 @@ interface Given {
   value: unknown;
 }
 
-const partType = /^algorithm\.(advantage|loss|correction|selection)\.type$/;
+const partType =
+  /^(?:(algorithm)\.(advantage|loss|correction|selection)|(generator|learner|rewardManager))\.type$/;
 
 /**
- * Takes the settings of a part of the algorithm out of the settings below an override that gives the part another type:
+ * Takes the settings of a part out of the settings below an override that gives the part another type:
  * settings are those of a type, and a bound of one loss means something else in another. Files over files do the same.
  *
  * @param root changed in place
@@ -28,27 +29,32 @@ export function leaveOutOtherType(
   places: Map<string, Place>,
   { override, overrides }: { override: Given; overrides: readonly Given[] },
 ): string | undefined {
-  const [, part] = partType.exec(override.path) ?? [];
-  const { algorithm } = root;
-  const block = part !== undefined && isRecord(algorithm) ? algorithm[part] : undefined;
-  if (part === undefined || !isRecord(algorithm) || !isRecord(block)) return undefined;
-  const before = typeOf(part, algorithm);
+  const [, algorithm, inAlgorithm, alone] = partType.exec(override.path) ?? [];
+  const part = inAlgorithm ?? alone;
+  const holder = algorithm === undefined ? root : root[algorithm];
+  const block = part !== undefined && isRecord(holder) ? holder[part] : undefined;
+  if (part === undefined || !isRecord(holder) || !isRecord(block)) return undefined;
+  // Without a type of its own, what is written may well be of the new one.
+  if (algorithm === undefined && !Object.hasOwn(block, 'type')) return undefined;
+  const before = typeOf(part, holder);
+  const path = override.path.slice(0, -'.type'.length);
+  const at = path.split('.').map(pointerStep).join('');
   // Another value than a name is refused by the schema.
   const { value: type } = override;
   if (typeof type !== 'string' || type === before) return undefined;
   const given = new Set(overrides.map(({ source }) => source));
   const left = Object.keys(block).filter((key) => {
-    const pointer = `/algorithm/${part}${pointerStep(key)}`;
+    const pointer = at + pointerStep(key);
     return key !== 'type' && !given.has(places.get(pointer)?.value.source ?? '');
   });
   if (left.length === 0) return undefined;
   const shown = left.map((key) => `${key}: ${showValue(block[key])}`).join(', ');
   for (const key of left) {
     delete (block as Block)[key];
-    places.delete(`/algorithm/${part}${pointerStep(key)}`);
+    places.delete(at + pointerStep(key));
   }
   const [first = ''] = left;
-  return `${override.source}: what was written for algorithm.${part} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${type} too, such as --set algorithm.${part}.${first}=….`;
+  return `${override.source}: what was written for ${path} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${type} too, such as --set ${path}.${first}=….`;
 }
 
 interface Typed {

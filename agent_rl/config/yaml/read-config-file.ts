@@ -151,7 +151,9 @@ function over(
     warnings.push(...lower.warnings);
     shipped.push(...lower.shipped);
     replacedPlugins.push(...lower.replacedPlugins, ...replaced(tree, lower));
-    tree = mergeTrees(withoutOtherSpelling(tree, lower.value), lower);
+    const merged = mergeTrees(withoutOtherSpelling(tree, lower.value), lower);
+    warnings.push(...merged.leftOut);
+    tree = merged;
   }
   const { extends: _extends, ...own } = value;
   // Here, so that what a file below says by the new name does not go over it.
@@ -161,8 +163,10 @@ function over(
   problems.push(...folders.problems);
   warnings.push(...folders.warnings);
   replacedPlugins.push(...replaced(tree, { value: own, places: reading.places }));
+  const { leftOut, ...whole } = mergeTrees(withoutOtherSpelling(tree, own), folders);
+  warnings.push(...leftOut);
   return {
-    ...mergeTrees(withoutOtherSpelling(tree, own), folders),
+    ...whole,
     problems,
     warnings,
     shipped,

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/is-record.ts';
-import { type Place, type Places, pointerStep } from '../checks/problem.ts';
+import { showValue } from '../../core/show-value.ts';
+import { pathOf, type Place, placeOf, type Places, pointerStep } from '../checks/problem.ts';
 
 /** A value and where each part of it was written. */
 export interface SourcedTree {
@@ -25,26 +26,59 @@ export const ofOtherType = (
   below: Readonly<Record<string, unknown>>,
 ): boolean => Object.hasOwn(written, 'type') && written['type'] !== below['type'];
 
-/** `upper` over `lower`: blocks are merged key by key, everything else is replaced whole, lists too. */
-export function mergeTrees(lower: SourcedTree, upper: SourcedTree): SourcedTree {
+/**
+ * `upper` over `lower`: blocks are merged key by key, everything else is replaced whole, lists too.
+ *
+ * @returns `leftOut`: settings of a part that `upper` gives another type, a sentence each
+ */
+export function mergeTrees(
+  lower: SourcedTree,
+  upper: SourcedTree,
+): SourcedTree & { leftOut: readonly string[] } {
   const places = new Map(lower.places);
-  const value = mergeAt('', lower.value, { tree: upper, value: upper.value, places });
-  return { value, places };
+  const leftOut: string[] = [];
+  const value = mergeAt('', lower.value, { tree: upper, value: upper.value, places, leftOut });
+  return { value, places, leftOut };
 }
 
 interface Upper {
   tree: SourcedTree;
   value: unknown;
   places: Map<string, Place>;
+  leftOut: string[];
 }
 
-/** A part of an algorithm, whose settings are those of its type. */
-const isPart = (pointer: string): boolean =>
-  /^\/algorithm\/(?:advantage|loss|correction|selection)$/.test(pointer);
+const partsOfAlgorithm = /^\/algorithm\/(?:advantage|loss|correction|selection)$/;
+const wholeBlocks = /^\/(?:generator|learner|rewardManager)$/;
+
+/** A part whose settings are those of its type. Where the lower file names none, they may well be of the upper one's. */
+const isPart = (pointer: string, lower: unknown): boolean =>
+  partsOfAlgorithm.test(pointer) ||
+  (wholeBlocks.test(pointer) && isRecord(lower) && Object.hasOwn(lower, 'type'));
+
+/** What a part of another type leaves out of the one below it; undefined where that is nothing. */
+function leftOutOf(
+  pointer: string,
+  lower: Readonly<Record<string, unknown>>,
+  { tree, value, places }: Upper,
+): string | undefined {
+  const lost = Object.entries(lower).filter(([key]) => key !== 'type');
+  if (lost.length === 0) return undefined;
+  const shown = lost.map(([key, one]) => `${key}: ${showValue(one)}`).join(', ');
+  const [by, from] = [tree.places, places].map((all) => placeOf(all, pointer).value.source);
+  return `${pathOf(pointer).join('.')}: ${showValue(isRecord(value) ? value['type'] : value)} in ${by} leaves out what ${from} says of another type (${shown}), since settings are those of a type.`;
+}
 
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
   const changesType =
-    isPart(pointer) && isRecord(upper.value) && isRecord(lower) && ofOtherType(upper.value, lower);
+    isPart(pointer, lower) &&
+    isRecord(upper.value) &&
+    isRecord(lower) &&
+    ofOtherType(upper.value, lower);
+  if (changesType) {
+    const sentence = leftOutOf(pointer, lower, upper);
+    if (sentence !== undefined) upper.leftOut.push(sentence);
+  }
   if (isRecord(lower) && isRecord(upper.value) && !changesType) {
     const merged: Block = { ...lower };
     for (const [key, value] of Object.entries(upper.value)) {

@@ -31,13 +31,33 @@ test('what is written goes over the name, setting by setting', () => {
   expect(read('{}', ['algorithm.name=gspo']).loss).toMatchObject({ type: 'gspo', clipLow: 3e-4 });
 });
 
-test('a part of another type takes no settings of the one it replaces', () => {
+test('a part of another type takes no settings of the one it replaces, and a file that loses some says so', () => {
   expect(read('{name: gspo, loss: {type: clipped}}').loss).toEqual({ type: 'clipped' });
   fileOf('{loss: {type: clipped, clipLow: 0.1}}', 'base.yaml');
-  const { config } = loadConfig({
+  const { config, warnings } = loadConfig({
     file: writeBelow(folder, 'over.yaml', 'extends: base.yaml\nalgorithm: {loss: {type: cispo}}\n'),
   });
   expect(config.algorithm.loss).toEqual({ type: 'cispo' });
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^algorithm\.loss: "?cispo"? in \S+over\.yaml leaves out what \S+base\.yaml says of another type \(clipLow: 0\.1\), since settings are those of a type\.$/,
+    ),
+  ]);
+});
+
+test('so it is with a generator, in files and with --set', () => {
+  const text = 'generator: {type: served, url: "http://127.0.0.1:9"}\n';
+  const base = writeBelow(folder, 'served.yaml', head + text);
+  const here = 'extends: served.yaml\ngenerator: {type: engine}\n';
+  const lost = /url: "?http:\/\/127\.0\.0\.1:9"?/;
+  for (const options of [
+    { file: writeBelow(folder, 'here.yaml', here) },
+    { file: base, overrides: ['generator.type=engine'] },
+  ]) {
+    const { config, warnings } = loadConfig(options);
+    expect(config.generator).toEqual({ type: 'engine' });
+    expect(warnings).toEqual([expect.stringMatching(lost)]);
+  }
 });
 
 const readSaying = (algorithm: string, ...overrides: readonly string[]) => {
