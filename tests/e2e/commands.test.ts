@@ -7,22 +7,24 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { makeAcmeProject, readJson, type Line } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
-const ran = (...args: string[]) => builtProgram('agent-rl', args, project);
+const agentRl = residentProgram('agent-rl');
+const ran = (...args: string[]) => agentRl(args, project);
 const run = join(project, 'runs', 'small');
 
 beforeAll(async () => {
   await makeAcmeProject(project);
   const args = ['--max-iterations', '1', '--set', 'run.name=small', '--set', 'eval.before=false'];
-  const { code, stderr } = ran('train', '--config', 'train.yaml', ...args);
+  const { code, stderr } = await ran('train', '--config', 'train.yaml', ...args);
   if (code !== 0) throw new Error(stderr);
 });
 
 describe('agent-rl eval', () => {
-  test('of a run attempts its held-out tasks with its newest checkpoint, as the run itself did', () => {
-    const { code, stdout, stderr } = ran('eval', run, '--json');
+  test('of a run attempts its held-out tasks with its newest checkpoint, as the run itself did', async () => {
+    const { code, stdout, stderr } = await ran('eval', run, '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const result = JSON.parse(stdout) as Line;
     expect(result).toMatchObject({
@@ -34,15 +36,15 @@ describe('agent-rl eval', () => {
     expect(result['rewardMean']).toBe(after['rewardMean']);
   });
 
-  test('of a folder that is not a run says so', () => {
-    const { code, stderr } = ran('eval', join(project, 'tasks'));
+  test('of a folder that is not a run says so', async () => {
+    const { code, stderr } = await ran('eval', join(project, 'tasks'));
     expect(code).toBe(2);
     expect(stderr).toContain('CHECKPOINT_INVALID');
   });
 });
 
-test('agent-rl chat shows one prompt and its answer by where the tokens came from', () => {
-  const { code, stdout, stderr } = ran('chat', run, '--prompt', 'What is 2 + 2?');
+test('agent-rl chat shows one prompt and its answer by where the tokens came from', async () => {
+  const { code, stdout, stderr } = await ran('chat', run, '--prompt', 'What is 2 + 2?');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
   expect(stdout).toContain('[user]What is 2 + 2?');
@@ -50,7 +52,7 @@ test('agent-rl chat shows one prompt and its answer by where the tokens came fro
 });
 
 test('agent-rl doctor tells what is missing and lets no driver write beside it', () => {
-  const { code, stdout, stderr } = ran('doctor');
+  const { code, stdout, stderr } = builtProgram('agent-rl', ['doctor'], project);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
     /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not stop: /m,

@@ -9,11 +9,13 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { miniMind3Folder } from '../support/minimind3.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'run-0.1');
 const root = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 let count = 0;
 let project = '';
 let run = '';
@@ -70,12 +72,12 @@ describe('a run of version 0.1', () => {
     );
   });
 
-  test('chooses no best checkpoint by tasks it was trained on, nor by held-out ones, and says so', () => {
+  test('chooses no best checkpoint by tasks it was trained on, nor by held-out ones, and says so', async () => {
     const sets = ['checkpoint.keepBest=true', 'eval.every=1'].flatMap((set) => ['--set', set]);
     const args = ['train', '--resume', run, '--max-iterations', '2', '--json', ...sets];
     for (const last of ['2', '3']) {
       args[args.indexOf('--max-iterations') + 1] = last;
-      const resumed = builtProgram('agent-rl', args, project);
+      const resumed = await agentRl(args, project);
       expect({ code: resumed.code, stderr: resumed.code === 0 ? '' : resumed.stderr }).toEqual({
         code: 0,
         stderr: '',

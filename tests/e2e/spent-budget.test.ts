@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson } from '../support/acme-project.ts';
-import { type Ended, startProgram } from '../support/built-program.ts';
+import type { Ended } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { json, webServer } from '../support/web-server.ts';
 
@@ -15,6 +16,7 @@ import { json, webServer } from '../support/web-server.ts';
  * one that never had a limit. The server answers a query always the same.
  */
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 const server = webServer();
 const maxCalls = 24;
 const askedBy: Record<string, number> = {};
@@ -33,12 +35,10 @@ const task = (id: string): string =>
 async function train(what: string, ...args: string[]): Promise<void> {
   const before = server.received.length;
   const settings = [`tools.0.web.endpoint=${server.origin}/search`, 'train.iterations=2'];
-  ended[what] = await startProgram(
-    'agent-rl',
+  ended[what] = await agentRl(
     ['train', ...args, ...settings.flatMap((setting) => ['--set', setting])],
     project,
-    { env: { ...process.env, KEY_OF_TEST: 'tvly-secret-1357908642' }, timeoutMs: 400_000 },
-  ).ended;
+  );
   askedBy[what] = server.received.length - before;
 }
 
@@ -54,6 +54,7 @@ const named = (name: string): string[] => [
 const budget = (calls: number): string[] => ['--set', `tools.0.web.budget.maxCalls=${calls}`];
 
 beforeAll(async () => {
+  process.env['KEY_OF_TEST'] = 'tvly-secret-1357908642';
   cpSync(join(packageRoot(), 'tests', 'fixtures', 'recorded-search'), project, { recursive: true });
   writeBelow(project, 'tasks/train.jsonl', ['a', 'b', 'c', 'd'].map(task).join(''));
   writeBelow(project, 'tasks/eval.jsonl', ['e', 'f'].map(task).join(''));
@@ -68,7 +69,10 @@ beforeAll(async () => {
   await train('unlimited', ...named('unlimited'));
 }, 900_000);
 
-afterAll(() => server.shut());
+afterAll(async () => {
+  delete process.env['KEY_OF_TEST'];
+  await server.shut();
+});
 
 test('a spent budget ends the run with what it was, and after no call too many', () => {
   const { code, stderr } = ended['limited']!;

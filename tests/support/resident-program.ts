@@ -21,14 +21,19 @@ const { main } = await load('agent_rl/cli/main.js');
 const { jobs } = await load('agent_rl/jobs/jobs.js');
 const { train } = await load('agent_rl/cli/commands/train.js');
 const only = program === 'agent-rl' ? {} : { only: train };
+let wrote = {};
+for (const name of ['stdout', 'stderr'])
+  process[name].write = (text, ...rest) => {
+    wrote[name] += String(text);
+    const done = rest.at(-1);
+    if (typeof done === 'function') queueMicrotask(done);
+    return true;
+  };
 process.on('message', async ({ args, cwd }) => {
   process.chdir(cwd);
-  const wrote = { stdout: '', stderr: '' };
-  const io = {
-    stdout: { write: (text) => (wrote.stdout += text) },
-    stderr: { write: (text) => (wrote.stderr += text) },
-    signal: new AbortController().signal,
-  };
+  wrote = { stdout: '', stderr: '' };
+  const { stdout, stderr } = process;
+  const io = { stdout, stderr, signal: new AbortController().signal };
   const code = await main(args, { jobs, io, programName: program, ...only });
   process.send({ code, ...wrote });
 });
@@ -62,9 +67,11 @@ export function residentProgram(program: 'agent-rl' | 'train-code-exec-agent') {
 async function start(program: string): Promise<Resident> {
   const dist = pathToFileURL(join(packageRoot(), 'dist/')).href;
   const running = spawn(process.execPath, ['--input-type=module', '-e', child, dist, program], {
+    // Jest's process has an environment of its own.
+    env: process.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  // Its log; what a command answers comes as a message.
+  // How Node itself says that it fails; what a command writes comes as a message.
   let log = '';
   for (const stream of [running.stdout, running.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
