@@ -1,6 +1,8 @@
 import { prepareRun } from '../compose/prepare-run.ts';
+import { AgentRlError } from '../core/errors.ts';
 import { agentInCode, type AgentParts, placeOfTasks } from './code/agent-in-code.ts';
-import { runFileOf } from '../runs/run-folder.ts';
+import { checkEvaluationOptions } from './code/check-options.ts';
+import { checkpointGiven } from './code/checkpoint-given.ts';
 import { type TaskRows, writeEvaluationTasks } from './code/task-folder.ts';
 import type { JobResult } from './job.ts';
 import { jobs } from './jobs.ts';
@@ -15,10 +17,10 @@ export interface EvaluateAgentOptions extends AgentParts {
 }
 
 /**
- * Attempts tasks with a trained agent, as `agent-rl evaluate` does.
+ * Attempts tasks with a trained agent, as `agent-rl eval` does.
  *
  * @param checkpoint a run folder, a checkpoint or a model folder
- * @returns success rate, interval and means, as `agent-rl evaluate --json` prints them.
+ * @returns success rate, interval and means, as `agent-rl eval --json` prints them.
  * @throws AgentRlError for what the user can mend
  * @example
  * ```ts
@@ -29,13 +31,19 @@ export async function evaluateAgent(
   checkpoint: string,
   options: EvaluateAgentOptions = {},
 ): Promise<JobResult> {
+  checkEvaluationOptions(options);
+  const { path, base } = checkpointGiven('evaluateAgent', checkpoint);
+  if (base === undefined && options.tasks === undefined && options.dataset === undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `evaluateAgent tasks: is missing. ${checkpoint} is a model and no run, so it has no tasks of its own.`,
+    );
   const { tasks, signal = new AbortController().signal, print = () => undefined } = options;
   const dir =
     tasks === undefined
       ? undefined
       : await writeEvaluationTasks(placeOfTasks(options).outputDir, tasks);
-  const base = runFileOf(checkpoint);
   const described = await agentInCode(options, { caller: 'evaluateAgent', base, dir });
   const prepared = await prepareRun(described, signal);
-  return jobs.evaluate({ ...prepared, checkpoint, signal, print });
+  return jobs.evaluate({ ...prepared, checkpoint: path, signal, print });
 }

@@ -6,6 +6,7 @@ import {
   placeOfTasks,
   type TasksInCode,
 } from './code/agent-in-code.ts';
+import { checkTrainingOptions } from './code/check-options.ts';
 import { writeTrainingTasks } from './code/task-folder.ts';
 import type { JobResult } from './job.ts';
 import { jobs, trainingJob } from './jobs.ts';
@@ -84,6 +85,7 @@ async function run(
   options: TrainAgentOptions,
   onEvent: (event: TrainingEvent) => void,
 ): Promise<JobResult> {
+  checkTrainingOptions(options);
   const { dryRun = false, resume, allowOtherMachine = false } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const described = await descriptionOf(options, print);

@@ -68,13 +68,21 @@ const typeName = (type: unknown): string => {
   return name === 'text' || name.includes(' or ') ? name : article(name);
 };
 
+/** How a name is written that stands in place of the block it belongs into. */
+function asBlock(data: unknown, schema: unknown): string {
+  if (typeof data !== 'string' || !/^[\w+-]+$/.test(data)) return '';
+  const properties = Object.keys((schema as Schema | undefined)?.['properties'] ?? {});
+  const key = ['type', 'name'].find((name) => properties.includes(name));
+  return key === undefined ? '' : ` Write { ${key}: ${data} }.`;
+}
+
 function wrongValue({ keyword, params, data, message, parentSchema }: ErrorObject): string {
   const got = `got ${showValue(data, 60)}`;
   switch (keyword) {
     case 'type': {
       const types = [params['type'] as string | string[]].flat().map(typeName);
       const empty = data === null ? ' (nothing stands after the colon)' : '';
-      return `expected ${types.join(' or ')}, ${got}${empty}.`;
+      return `expected ${types.join(' or ')}, ${got}${empty}.${asBlock(data, parentSchema)}`;
     }
     case 'enum': {
       const allowed = params['allowedValues'] as readonly unknown[];

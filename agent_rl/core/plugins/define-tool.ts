@@ -1,5 +1,6 @@
 import type { Class } from './class.ts';
 import { type InputOf, type InputSchema, readSchema, type ReadSchema } from './standard-schema.ts';
+import { AgentRlError } from '../errors.ts';
 import { isRecord } from '../is-record.ts';
 import { type Tool, type ToolContext, type ToolResult, tools, type ToolSpec } from './tool.ts';
 
@@ -23,7 +24,7 @@ export type ToolPlugin = Class<Tool>;
 /**
  * Makes a tool plugin of a function: for `trainAgent`, or to be exported from a plugin file.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a schema that cannot be used
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a schema that cannot be used, or without `execute`
  * @example
  * ```ts
  * export const add = defineTool({
@@ -39,6 +40,11 @@ export function defineTool<const Schema extends InputSchema>({
   execute,
   ...face
 }: FunctionTool<Schema>): ToolPlugin {
+  if (typeof execute !== 'function')
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `Tool "${face.name}" has no execute. Give it a function of the input that returns what the model is shown.`,
+    );
   const schema = readSchema(inputSchema, `Tool "${face.name}"`);
   return toolOf(face, schema, (input, context) => execute(input as InputOf<Schema>, context));
 }

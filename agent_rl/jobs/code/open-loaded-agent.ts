@@ -4,11 +4,14 @@ import { resolveRun } from '../../compose/resolve-run.ts';
 import { samplingOf } from '../../config/index.ts';
 import type { Sampling } from '../../core/services/generator.ts';
 import type { Message } from '../../core/message.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { showValue } from '../../core/show-value.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { runSoleEpisode } from '../../rollout/run-episode.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
-import { runFileOf } from '../../runs/run-folder.ts';
+import { checkLoadOptions } from './check-options.ts';
+import { checkpointGiven } from './checkpoint-given.ts';
 import { chatTask } from '../play/chat-task.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
@@ -56,14 +59,16 @@ export async function openLoadedAgent(
   checkpoint: string,
   options: LoadAgentOptions,
 ): Promise<LoadedAgent> {
+  checkLoadOptions(options);
   const { signal = new AbortController().signal, print = () => undefined } = options;
-  const base = runFileOf(checkpoint);
+  const { path, base } = checkpointGiven('loadAgent', checkpoint);
   const described = await agentInCode(
     { ...options, rewards: [], trackers: [] },
-    { caller: 'loadAgent', base },
+    // Nothing reads the tasks: a model that no run made needs none.
+    { caller: 'loadAgent', base, dir: (base ?? options.dataset) ? undefined : '.' },
   );
   const prepared = await prepareRun(described, signal);
-  const run = await resolveRun(prepared, { checkpoint, signal, print, trains: false });
+  const run = await resolveRun(prepared, { checkpoint: path, signal, print, trains: false });
   const agent = await openAgent(run, { workers: 1, trains: false, signal });
   agent.model?.incidents.listen((text) => print(`Note: ${text}`));
   const play = async (
@@ -85,11 +90,22 @@ export async function openLoadedAgent(
   };
   // One after another: what keys an answer is its seed alone.
   let before: Promise<unknown> = Promise.resolve();
-  const ask: LoadedAgent['ask'] = (prompt, asked = {}) => {
+  let closed = false;
+  const ask: LoadedAgent['ask'] = async (prompt, asked = {}) => {
+    if (closed)
+      throw new AgentRlError('ENGINE_FAILED', 'This agent was closed. Load it again to ask it.');
+    if (typeof prompt !== 'string' && !Array.isArray(prompt))
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `ask: expected a text or a list of messages, got ${showValue(prompt, 60)}.`,
+      );
     const answer = before.then(() => play(prompt, asked));
     before = answer.catch(() => undefined);
     return answer;
   };
-  const close = () => agent.close();
+  const close = () => {
+    closed = true;
+    return agent.close();
+  };
   return { ask, close, [Symbol.asyncDispose]: close };
 }

@@ -34,6 +34,7 @@ environment: {}
 tools: [{type: code_exce}, 7, {typ: code_exec}]
 policy: {maxTurnTokens: many, maxTurnTokns: 3}
 rewards: {type: brevity}
+algorithm: {advantage: rloo}
 trian: {}
 `,
     );
@@ -43,6 +44,9 @@ trian: {}
       'tools.0.type: no tool is named "code_exce". Did you mean "code_exec"?',
     );
     expect(message).toContain('tools.1: expected a block of keys and values, got 7.');
+    expect(message).toContain(
+      'algorithm.advantage: expected a block of keys and values, got "rloo". Write { type: rloo }.',
+    );
     expect(message).toContain('tools.2.type: is missing.');
     expect(message).toContain('policy.maxTurnTokns: is not a known key.');
     expect(message).toContain('rewards: expected a list,');

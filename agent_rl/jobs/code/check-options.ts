@@ -1,0 +1,131 @@
+import { configInvalid, nearestName, type Problem } from '../../config/index.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
+
+/** What a value given by a program must be. */
+interface Expected {
+  is: (value: unknown) => boolean;
+  /** What is allowed, after `expected`. */
+  allowed: string;
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isRows = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (Symbol.iterator in value || Symbol.asyncIterator in value);
+const block: Expected = { is: isRecord, allowed: 'a block of settings such as { key: value }' };
+const list: Expected = { is: Array.isArray, allowed: 'a list' };
+const flag: Expected = { is: (value) => typeof value === 'boolean', allowed: 'true or false' };
+const rows: Expected = { is: isRows, allowed: 'a list or (async) iterable of rows' };
+
+const parts = {
+  model: { is: (v) => isText(v) || isRecord(v), allowed: 'a model folder or a block of settings' },
+  tools: {
+    is: (v) => Array.isArray(v) || isRecord(v),
+    allowed: 'a list such as [defineTool({ … })], or an object of AI SDK tools',
+  },
+  environment: {
+    is: (v) => isText(v) || isFunction(v) || isRecord(v),
+    allowed: 'a class marked with @environment, its name, or a block of settings',
+  },
+  reward: {
+    is: isFunction,
+    allowed: 'a function of the finished episode; names and blocks belong into rewards',
+  },
+  rewards: list,
+  rewardManager: {
+    is: (v) => isText(v) || isFunction(v) || isRecord(v),
+    allowed: 'a function, a name, or a block of settings',
+  },
+  trackers: list,
+  plugins: list,
+  policy: block,
+  algorithm: { is: isRecord, allowed: "a block of settings such as { name: 'dr-grpo' }" },
+  rollout: block,
+  train: block,
+  eval: block,
+  checkpoint: block,
+  dataset: block,
+  sandbox: block,
+  run: block,
+} satisfies Record<string, Expected>;
+
+const common = {
+  signal: { is: (v) => v instanceof AbortSignal, allowed: 'an AbortSignal' },
+  print: { is: isFunction, allowed: 'a function such as console.log' },
+} satisfies Record<string, Expected>;
+
+const controls = {
+  ...common,
+  overrides: { is: isRecord, allowed: "settings by dotted path, { 'run.seed': 2 }" },
+  resume: { is: isText, allowed: "a run folder, or 'newest'" },
+  allowOtherMachine: flag,
+  dryRun: flag,
+} satisfies Record<string, Expected>;
+
+const config: Expected = { is: isText, allowed: 'the path of a run file' };
+
+/** Refuses what a training cannot be made of. @throws AgentRlError `CONFIG_INVALID` */
+export function checkTrainingOptions(options: unknown): void {
+  const given = recordOf('trainAgent', options);
+  if (given['config'] !== undefined) {
+    const known = { ...controls, config, plugins: list };
+    check('trainAgent', given, { known, ofFile: { ...parts, tasks: rows, evalTasks: rows } });
+    return;
+  }
+  const known = { ...controls, ...parts, tasks: rows, evalTasks: rows, config };
+  check('trainAgent', given, { known, needed: 'tasks' });
+}
+
+/** Refuses what an evaluation cannot be made of. @throws AgentRlError `CONFIG_INVALID` */
+export const checkEvaluationOptions = (options: unknown): void =>
+  check('evaluateAgent', recordOf('evaluateAgent', options), {
+    known: { ...common, ...parts, tasks: rows },
+  });
+
+/** Refuses what an agent cannot be opened with. @throws AgentRlError `CONFIG_INVALID` */
+export const checkLoadOptions = (options: unknown): void =>
+  check('loadAgent', recordOf('loadAgent', options), { known: { ...common, ...parts } });
+
+interface Allowed {
+  known: Readonly<Record<string, Expected>>;
+  /** What a run file says in its own words. */
+  ofFile?: Readonly<Record<string, Expected>>;
+  needed?: string;
+}
+
+function recordOf(caller: string, options: unknown): Record<string, unknown> {
+  if (isRecord(options)) return options;
+  const text = `expected an object, got ${showValue(options, 60)}.`;
+  throw configInvalid([{ location: { source: caller }, path: '', text }]);
+}
+
+function check(caller: string, given: Record<string, unknown>, allowed: Allowed): void {
+  const problems: Problem[] = [];
+  const add = (path: string, text: string) =>
+    problems.push({ location: { source: caller }, path, text });
+  const { known, ofFile = {}, needed } = allowed;
+  if (needed !== undefined && given[needed] === undefined)
+    add(needed, `is missing. Give ${known[needed]!.allowed}, or config: a run file.`);
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const expected = known[key];
+    if (expected === undefined) add(key, unknown(key, allowed, Object.hasOwn(ofFile, key)));
+    else if (!expected.is(value))
+      add(key, `expected ${expected.allowed}, got ${showValue(value, 60)}.`);
+  }
+  for (const [index, tool] of [given['tools']].flat().entries())
+    if (Array.isArray(given['tools']) && isRecord(tool) && 'execute' in tool)
+      add(`tools.${index}`, 'is no tool yet. Wrap it: defineTool({ … }).');
+  if (problems.length > 0) throw configInvalid(problems);
+}
+
+function unknown(key: string, { known }: Allowed, ofFile: boolean): string {
+  if (ofFile)
+    return 'stands beside config, where it would change nothing. Write it into the run file, or leave config out; single settings go into overrides.';
+  const near = nearestName(key, Object.keys(known));
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  return `is not a known key.${hint} Allowed: ${Object.keys(known).join(', ')}.`;
+}

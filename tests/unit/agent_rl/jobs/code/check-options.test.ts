@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+
+import { evaluateAgent, loadAgent, trainAgent } from '#agent_rl/index.ts';
+import { defineTool } from '#agent_rl/core/plugins/define-tool.ts';
+import { checkLoadOptions, checkTrainingOptions } from '#agent_rl/jobs/code/check-options.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+
+const tasks = [{ question: 'What is 1 + 1?', answer: '2' }];
+const inputSchema = { type: 'object', properties: {} } as const;
+const noop = defineTool({ name: 'noop', description: 'Nothing.', inputSchema, execute: () => '' });
+const problemsOf = (options: unknown) =>
+  (thrownBy(() => checkTrainingOptions(options)) as Error).message.split('\n  ').slice(1);
+
+test('what a program gives in a wrong form is refused at once, each with what is allowed', () => {
+  const tools = [{ name: 'raw', execute: () => '' }];
+  const wrong = { tasks: 'tasks.jsonl', reward: 'f1', rewards: () => 1, iterations: 3, tools };
+  expect(problemsOf(wrong)).toEqual([
+    'trainAgent tasks: expected a list or (async) iterable of rows, got "tasks.jsonl".',
+    'trainAgent reward: expected a function of the finished episode; names and blocks belong into rewards, got "f1".',
+    expect.stringMatching(/^trainAgent rewards: expected a list, got /),
+    expect.stringMatching(/^trainAgent iterations: is not a known key\..* Allowed: signal, /),
+    'trainAgent tools.0: is no tool yet. Wrap it: defineTool({ … }).',
+  ]);
+  expect(problemsOf({ tasks, tools: noop })).toEqual([
+    expect.stringMatching(/^trainAgent tools: expected a list such as \[defineTool/),
+  ]);
+  expect(problemsOf({ tasks, algorithm: 'dr-grpo' })).toEqual([
+    `trainAgent algorithm: expected a block of settings such as { name: 'dr-grpo' }, got "dr-grpo".`,
+  ]);
+});
+
+test('a training without tasks, or with parts beside a run file, is refused', async () => {
+  expect(problemsOf({})).toEqual([expect.stringMatching(/^trainAgent tasks: is missing/)]);
+  expect(problemsOf({ config: 'run.yaml', tools: [noop] })).toEqual([
+    expect.stringMatching(/^trainAgent tools: stands beside config, where it would change nothing/),
+  ]);
+  const nothing = undefined as unknown as { config: string };
+  expect(await rejectionOf(trainAgent(nothing))).toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(/trainAgent expected an object, got /),
+  });
+});
+
+test('what may be given passes, undefined too', () => {
+  const signal = AbortSignal.timeout(1);
+  checkTrainingOptions({ tasks: new Set(tasks), tools: [noop], reward: () => 1, signal });
+  checkTrainingOptions({ config: 'run.yaml', plugins: ['./a.ts'], model: undefined });
+  checkLoadOptions({ tools: { weather: {} }, environment: 'question' });
+});
+
+test('an agent that is not there is said to be missing, and a model without a run to have no tasks', async () => {
+  for (const opened of [evaluateAgent('runs/none'), loadAgent('runs/none')])
+    expect(await rejectionOf(opened)).toMatchObject({
+      code: 'CHECKPOINT_INVALID',
+      message: expect.stringMatching(/there is no .*none\. Give a run folder/),
+    });
+  expect(await rejectionOf(evaluateAgent('model/starter'))).toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(/evaluateAgent tasks: is missing/),
+  });
+});
+
+test('a tool without execute is refused where it is defined', () => {
+  const execute = undefined as unknown as () => string;
+  expect(
+    thrownBy(() => defineTool({ name: 'x', description: 'y', inputSchema, execute })),
+  ).toMatchObject({
+    code: 'PLUGIN_LOAD_FAILED',
+    message: expect.stringMatching(/Tool "x" has no execute/),
+  });
+});
