@@ -3,7 +3,11 @@ import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Class } from '../../core/plugins/class.ts';
 import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
-import { type Environment, environments } from '../../core/plugins/environment.ts';
+import {
+  type Environment,
+  environments,
+  type MultiAgentEnvironment,
+} from '../../core/plugins/environment.ts';
 import { type EpisodeView, reward as markReward, rewards } from '../../core/plugins/reward.ts';
 import {
   type JudgedGroup,
@@ -35,7 +39,9 @@ export interface AgentParts {
    * A class marked with `@environment`, its name, or the block of a run file. By default `question`: with `reward` or
    * `rewards` these alone judge the answer, and without them it is compared with the task's.
    */
-  environment?: Class<Environment> | string | SettingsInCode;
+  environment?: Class<Environment> | Class<MultiAgentEnvironment> | string | SettingsInCode;
+  /** `agents:` of a run file, of an environment that has several. */
+  agents?: readonly SettingsInCode[];
   /** Added to the environment's own reward. */
   reward?: RewardInCode;
   /** More rewards: functions and classes marked with `reward(…)`, or blocks of a run file. */
@@ -106,6 +112,7 @@ export async function agentInCode(
     rewardManager: parts.rewardManager && managerBlock(parts.rewardManager, exported),
     trackers: parts.trackers && listed(trackers, parts.trackers, { name: 'trackers', exported }),
     datasets: dir === undefined ? undefined : [{ dir }],
+    agents: parts.agents,
     eval: parts.eval,
     policy,
     algorithm,
@@ -149,7 +156,7 @@ const listed = (
   });
 
 function environmentBlock(
-  environment: Class<Environment> | string | SettingsInCode,
+  environment: Class<Environment> | Class<MultiAgentEnvironment> | string | SettingsInCode,
   exported: unknown[],
 ): SettingsInCode {
   if (typeof environment === 'string') return { type: environment };

@@ -100,6 +100,7 @@ interface Choice {
 interface Candidate {
   place: number;
   taskId: string;
+  agent: string | undefined;
   reward: number;
 }
 
@@ -128,7 +129,13 @@ async function choose(
     const digest = createHash('sha256').update(line).digest('base64');
     if (seen.has(digest)) leftOut.duplicates += 1;
     // Without a reward it failed, and is left out.
-    else candidates.push({ place, taskId: episode.taskId, reward: episode.reward ?? 0 });
+    else
+      candidates.push({
+        place,
+        taskId: episode.taskId,
+        agent: episode.agent,
+        reward: episode.reward ?? 0,
+      });
     seen.add(digest);
   }
   const kept = bestOf(candidates, options.perTask);
@@ -149,14 +156,15 @@ function reasonAgainst(
   return malformedCalls > 0 ? 'malformedCalls' : undefined;
 }
 
-/** Of each task the `most` with the highest reward, of equals the first. */
+/** Of each task, and of each agent in it, the `most` with the highest reward, of equals the first. */
 function bestOf(candidates: readonly Candidate[], most = Infinity): readonly Candidate[] {
   const ofTask = new Map<string, number>();
   return candidates
     .toSorted((a, b) => b.reward - a.reward)
-    .filter(({ taskId }) => {
-      const before = ofTask.get(taskId) ?? 0;
-      ofTask.set(taskId, before + 1);
+    .filter(({ taskId, agent }) => {
+      const key = JSON.stringify([taskId, agent]);
+      const before = ofTask.get(key) ?? 0;
+      ofTask.set(key, before + 1);
       return before < most;
     });
 }

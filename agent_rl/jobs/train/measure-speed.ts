@@ -67,7 +67,10 @@ export const scorings = ({ kl, correction }: Config['algorithm']): readonly stri
 type PlannedWork = Record<
   'evaluations' | 'evalEpisodes' | 'selections' | 'selectionEpisodes' | 'rollouts',
   number
->;
+> & {
+  /** Of an episode, 1 by default: each has its turns. */
+  agents?: number;
+};
 
 /**
  * How long a run will take, from what is measured just now: episodes of two turns, each of half the tokens allowed;
@@ -86,7 +89,9 @@ export function expectedSeconds(
 ): number {
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
   const passes = algorithm.epochs + scorings(algorithm).length / passesOfUpdate;
-  const updates = (plan.rollouts * passes * 2 * sampled) / speed.trainTokensPerSecond;
+  const { agents = 1 } = plan;
+  const updates = (plan.rollouts * agents * passes * 2 * sampled) / speed.trainTokensPerSecond;
   const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;
-  return ((plan.rollouts + evaluated) * sampled) / speed.decodeTokensPerSecond + updates;
+  const episodes = plan.rollouts + evaluated;
+  return (episodes * agents * sampled) / speed.decodeTokensPerSecond + updates;
 }

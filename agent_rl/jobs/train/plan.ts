@@ -1,3 +1,4 @@
+import { largest } from '../../core/long-lists.ts';
 import { engineThreads } from '../../compose/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
 import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
@@ -29,23 +30,30 @@ export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
     ...countParameters(model.description),
     /** At once; 0 where nothing asks for one. */
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
+    /** Most in an episode of the run: each has a transcript. */
+    agents: largest(
+      chosen.environments.map(({ agents = [] }) => agents.length),
+      1,
+    ),
   };
 }
 
-type PlanFacts = ReturnType<typeof planFacts>;
+type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents'> & { agents?: number };
 
 /** A run before it starts, as numbers. */
 export function trainingPlan(config: Config, facts: PlanFacts) {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
   const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
-  const mostTokens = rolloutsPerIteration * rollout.maxEpisodeTokens;
+  const { agents = 1 } = facts;
+  const mostTokens = rolloutsPerIteration * agents * rollout.maxEpisodeTokens;
   const tokens = algorithm.microBatchTokens;
   const during =
     config.eval.every === 0 ? 0 : Math.floor(Math.min(last, planned - 1) / config.eval.every);
   return {
     rolloutsPerIteration,
     rollouts: rolloutsPerIteration * last,
+    agents,
     optimizerSteps: last * algorithm.epochs * algorithm.updatesPerBatch,
     /** If every episode were as long as allowed. */
     mostMicroBatchesPerStep: Math.ceil(mostTokens / algorithm.updatesPerBatch / tokens),
@@ -118,7 +126,7 @@ export function planText(
   return [
     'Plan',
     `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}`,
-    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}`,
+    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}${plan.agents === 1 ? '' : `; agents in an episode: ${plan.agents}`}`,
     `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each${scorings(
       algorithm,
     )

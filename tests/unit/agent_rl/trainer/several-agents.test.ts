@@ -74,13 +74,44 @@ describe('training several agents', () => {
     });
   });
 
+  test('shows advantages over a whole batch none of the rewards of an agent that does not learn', async () => {
+    const seen: unknown[] = [];
+    const frozen: Script = (request) =>
+      [duet(request)]
+        .flat()
+        .map((one) => (one.agent === 'speaker' ? Object.assign(one, { learns: false }) : one));
+    const advantage: typeof algorithm.advantage = {
+      name: 'seeing',
+      of: (groups) => {
+        seen.push(...groups);
+        return groups;
+      },
+    };
+    const { trainer, learner } = setUp(frozen, {
+      ...oneIteration,
+      algorithm: { ...algorithm, advantage },
+    });
+    await trainer.train(never);
+    expect(seen).toEqual([
+      [0, 0.5],
+      [0, 0.5],
+    ]);
+    // One of each group has an advantage of 0, and is not sent.
+    expect(advantagesOf(learner)).toEqual([
+      [3, 0.5],
+      [3, 0.5],
+    ]);
+  });
+
   test('keeps the agents of a task in one optimiser step', async () => {
     const { trainer, learner } = setUp(duet, {
       ...oneIteration,
+      rollout: { ...options.rollout, tasksPerStep: 3 },
       algorithm: { ...algorithm, updatesPerBatch: 2 },
     });
     await trainer.train(never);
-    expect(learner.batches.map((data) => data.length)).toEqual([4, 4]);
+    // Two tasks and one, of two attempts of two agents each: six groups in halves would split the second task.
+    expect(learner.batches.map((data) => data.length)).toEqual([8, 4]);
   });
 
   test('plays a task again only where no agent has anything to learn from it', async () => {

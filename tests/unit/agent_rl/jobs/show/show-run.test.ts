@@ -39,6 +39,11 @@ const failed = trajectory({ taskId: 'sum-2', sample: 1, outcome: 'grader-error' 
 beforeAll(() => {
   const lines = new JsonlWriter(train);
   lines.write({ iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'old' })) });
+  for (const agent of ['speaker', 'guesser'])
+    lines.write({
+      iteration: 1,
+      ...trajectoryLine('run', { ...trajectory({ taskId: 'duet' }), agent }),
+    });
   for (const one of [asked, failed]) lines.write({ iteration: 2, ...trajectoryLine('run', one) });
   lines.close();
   const held = new JsonlWriter(join(run, 'trajectories', 'eval.jsonl'));
@@ -53,6 +58,22 @@ const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => 
 };
 
 describe('agent-rl show', () => {
+  test('lists the agents of an episode, a line each, and shows one or all of them', async () => {
+    const [head, , ...lines] = (await shown({ step: 1 })).split('\n');
+    expect(head).toBe('Iteration 1: 2 training episodes, one line for each agent');
+    expect(lines.slice(0, 2).map((line) => line.split(' ')[0])).toEqual([
+      '1/duet/0/speaker',
+      '1/duet/0/guesser',
+    ]);
+    const heads = async (episode: string) =>
+      (await shown({ episode })).split('\n').filter((line) => line.startsWith('Episode'));
+    expect(await heads('1/duet/0')).toEqual([
+      'Episode 1/duet/0/speaker',
+      'Episode 1/duet/0/guesser',
+    ]);
+    expect(await heads('1/duet/0/guesser')).toEqual(['Episode 1/duet/0/guesser']);
+  });
+
   test('lists the episodes of the newest iteration, a line each', async () => {
     const [head, ...lines] = (await shown()).split('\n');
     expect(head).toBe('Iteration 2, the newest: 2 training episodes');
@@ -117,6 +138,6 @@ describe('agent-rl show', () => {
     appendFileSync(train, '{"taskId": "half');
     expect(await shown()).toContain('2/sum-2/1');
     appendFileSync(train, '\n{}\n');
-    await expect(shown()).rejects.toThrow(/train\.jsonl:4 cannot be read/);
+    await expect(shown()).rejects.toThrow(/train\.jsonl:6 cannot be read/);
   });
 });

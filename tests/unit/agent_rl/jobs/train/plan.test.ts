@@ -45,6 +45,15 @@ tools: [{type: code_exec}]
 `;
 
 describe('a plan', () => {
+  test('counts a transcript for each of several agents, in batches and in time', () => {
+    const config = configOf(settings);
+    const [one, two] = [trainingPlan(config, facts), trainingPlan(config, { ...facts, agents: 2 })];
+    expect(two.rollouts).toBe(one.rollouts);
+    expect(two.mostMicroBatchesPerStep).toBe(2 * one.mostMicroBatchesPerStep);
+    expect(expectedSeconds(config, two, time)).toBeCloseTo(2 * expectedSeconds(config, one, time));
+    expect(planText(config, facts, two, opened)).toContain('agents in an episode: 2');
+  });
+
   test('counts rollouts, steps, micro-batches and evaluations', () => {
     const plan = trainingPlan(configOf(settings), facts);
     expect(plan).toMatchObject({

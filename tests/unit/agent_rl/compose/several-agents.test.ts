@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { agentProblems } from '#agent_rl/compose/episode-agents.ts';
+import { episodeMaker } from '#agent_rl/compose/episode-maker.ts';
+import { runContainer } from '#agent_rl/compose/plugins/container.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { attack } from '#agent_rl/jobs/attack/attack.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const row = { task_id: 't', prompt: 'sea', words: ['sea', 'road'], secret: 'sea' };
+for (const split of ['train', 'eval'])
+  writeBelow(folder, `tasks/${split}.jsonl`, `${JSON.stringify({ ...row, task_id: split })}\n`);
+
+const prepared = (agents: readonly object[] = []) =>
+  prepareRun({
+    file: 'run.yaml',
+    settings: {
+      environment: { type: 'word_game' },
+      dataset: { dir: `${folder}/tasks` },
+      ...(agents.length > 0 && { agents }),
+    },
+  });
+
+describe('the agents of an environment', () => {
+  test('learn unless the run file says otherwise', async () => {
+    const { chosen } = await prepared([{ name: 'guesser', train: false }]);
+    expect(chosen.environments[0]?.agents).toEqual([
+      { name: 'speaker', learns: true },
+      { name: 'guesser', learns: false },
+    ]);
+  });
+
+  test('are those that it names, each once, and one learns', async () => {
+    const wrong = await rejectionOf(
+      prepared([{ name: 'judge' }, { name: 'speaker', train: false }, { name: 'speaker' }]),
+    );
+    expect(wrong.message).toContain(
+      'agents.0.name: no environment of this run has an agent "judge". Agents: speaker, guesser.',
+    );
+    expect(wrong.message).toContain('agents.2.name: "speaker" is already agents.1. Keep one.');
+    const idle = await rejectionOf(
+      prepared(['speaker', 'guesser'].map((name) => ({ name, train: false }))),
+    );
+    expect(idle.message).toContain('none of the agents of word_game learns');
+    expect(agentProblems([{ name: 'question' }], { agents: [{ name: 'a', train: true }] })).toEqual(
+      [
+        {
+          path: 'agents.0.name',
+          text: 'the environments of this run have one agent without a name. Leave agents out.',
+        },
+      ],
+    );
+  });
+
+  test('play what the run file says', async () => {
+    const { loaded, chosen } = await prepared([{ name: 'speaker', train: false }]);
+    const make = episodeMaker({
+      config: loaded.config,
+      chosen,
+      container: runContainer([]),
+      policy: new ScriptedPolicy(({ key: { agent } }) => ({
+        message: says(agent === 'speaker' ? 'water' : 'sea'),
+      })),
+      toolRunner: new ToolRunner([]),
+      toolsShared: new Map(),
+      rewardsShared: new Map(),
+      sandbox: undefined,
+    });
+    const { words, secret } = row;
+    const task = { taskId: 't', prompt: 'sea', metadata: { words, secret } };
+    expect(make.agentsOf?.(task)?.map(({ name }) => name)).toEqual(['speaker', 'guesser']);
+    const played = await runEpisode(
+      make,
+      { task, sample: 0, step: 0, seed: 1, sampling: unbiased },
+      new AbortController().signal,
+    );
+    expect(
+      played.map(({ agent, learns, reward, judgedBy }) => [
+        agent,
+        learns,
+        reward,
+        judgedBy?.environment,
+      ]),
+    ).toEqual([
+      ['speaker', false, 1, 'word_game'],
+      ['guesser', undefined, 1, 'word_game'],
+    ]);
+  });
+
+  test('are more than agent-rl attack can play', async () => {
+    const run = await prepared();
+    const attacking = attack({
+      ...run,
+      print: () => undefined,
+      signal: new AbortController().signal,
+    });
+    const error = await rejectionOf(attacking);
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain('word_game has several agents (speaker, guesser)');
+  });
+});
