@@ -1,6 +1,7 @@
 import { configInvalid, nearestName, type Problem } from '../../config/index.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
+import type { AgentParts } from './agent-in-code.ts';
 
 /** What a value given by a program must be. */
 interface Expected {
@@ -30,6 +31,7 @@ const parts = {
     is: (v) => isText(v) || isFunction(v) || isRecord(v),
     allowed: 'a class marked with @environment, its name, or a block of settings',
   },
+  agents: list,
   reward: {
     is: isFunction,
     allowed: 'a function of the finished episode; names and blocks belong into rewards',
@@ -50,7 +52,7 @@ const parts = {
   dataset: block,
   sandbox: block,
   run: block,
-} satisfies Record<string, Expected>;
+} satisfies Record<keyof AgentParts, Expected>;
 
 const common = {
   signal: { is: (v) => v instanceof AbortSignal, allowed: 'an AbortSignal' },
