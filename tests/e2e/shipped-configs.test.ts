@@ -6,7 +6,7 @@ import { isMap, isScalar, isSeq, parseDocument, type Scalar } from 'yaml';
 
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { loadConfig, resolvedYaml } from '#agent_rl/config/index.ts';
+import { checkConfig, loadConfig, resolvedYaml } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { thrownBy } from '../support/thrown.ts';
@@ -17,7 +17,10 @@ const folder = temporaryFolder();
 
 const plugins = builtinPlugins();
 /** What a run does before it starts: read the file, then check the plugins' own blocks. */
-const check = (file: string) => choosePlugins(loadConfig({ file }), plugins);
+const check = (file: string) => {
+  const { loaded, problems } = checkConfig({ file });
+  return choosePlugins(loaded, plugins, problems);
+};
 
 interface Key {
   path: string;

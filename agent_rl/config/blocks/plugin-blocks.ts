@@ -34,10 +34,13 @@ export const EnvironmentsBlock = Type.Array(
 
 /** `agents:` which of an environment's several agents learn. */
 export const AgentsBlock = Type.Array(
-  Type.Object({
-    name: text('As the environment calls it', { minLength: 1 }),
-    train: flag('Whether what it samples is learned from', true),
-  }),
+  Type.Object(
+    {
+      name: text('As the environment calls it', { minLength: 1 }),
+      train: flag('Whether what it samples is learned from', true),
+    },
+    { additionalProperties: false },
+  ),
   {
     default: [],
     description:
