@@ -265,7 +265,10 @@ async function comparedGroup(
   // An interrupted iteration is dropped, and half a group would mean nothing to a manager.
   const { agent, learns } = played[0] ?? {};
   const manager = signal.aborted || learns === false ? undefined : rewarding;
-  const rewarded = await groupRewards(task, judged, { rewarding: manager, signal }).catch(
+  // One of several agents may never have had a turn: what the others earned it says nothing about it.
+  const hadTurn = played.map((one) => agent === undefined || sampledTokens(one) > 0);
+  const members = judged.map((one, at) => (hadTurn[at] ? one : { ...one, reward: undefined }));
+  const rewarded = await groupRewards(task, members, { rewarding: manager, signal }).catch(
     (thrown: unknown): RewardedGroup => {
       if (!signal.aborted) throw thrown;
       return { rewards: judged.map(() => undefined), retries: 0 };
@@ -277,26 +280,21 @@ async function comparedGroup(
   );
   const isPenalised = trajectories.map(({ outcome }, member) => {
     const { outcome: verdict } = judged[member] ?? { outcome };
-    return actionOn(rewarded.failed ? outcome : verdict, outcomes) === 'penalise';
+    const action = actionOn(rewarded.failed ? outcome : verdict, outcomes);
+    return action === 'penalise' && hadTurn[member] === true;
   });
   const { overlong } = algorithm;
   const most = mostSampledTokens(rollout);
   const lost = played.map((one) =>
     overlong.share === 0 ? 0 : overlongPenalty(sampledTokens(one), most, overlong),
   );
-  // One of several agents may never have had a turn: what the others earned it says nothing about it.
-  const idle = played.map((one) => agent !== undefined && sampledTokens(one) === 0);
   const given = rewarded.rewards.map((reward, at) =>
-    reward === undefined || idle[at] === true ? undefined : reward - (lost[at] ?? 0),
+    reward === undefined ? undefined : reward - (lost[at] ?? 0),
   );
-  const rewards = isPenalised.map((yes, at) =>
-    yes && idle[at] !== true ? failures.penalty : given[at],
-  );
+  const rewards = isPenalised.map((yes, at) => (yes ? failures.penalty : given[at]));
   const leftOut = rewarded.failed
     ? 0
-    : judged.filter(
-        ({ reward }, at) => reward !== undefined && rewards[at] === undefined && idle[at] !== true,
-      ).length;
+    : members.filter(({ reward }, at) => reward !== undefined && rewards[at] === undefined).length;
   const group = {
     task,
     ...(agent !== undefined && { agent }),

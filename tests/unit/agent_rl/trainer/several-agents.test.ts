@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
+import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
 import { episodesOf, type Trajectory } from '#agent_rl/core/trajectory.ts';
+import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { compare } from '#agent_rl/trainer/success-rate.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
@@ -188,6 +190,49 @@ describe('training several agents', () => {
       [2, -0.5],
     ]);
     expect(metrics[0]).toMatchObject({ 'ledger/zero-advantage': 6, 'group/leftOut': 0 });
+  });
+
+  test('does not show a reward manager an agent that never had a turn, nor penalise it', async () => {
+    const shown: number[] = [];
+    const assign = (group: JudgedGroup) => {
+      shown.push(group.episodes.length);
+      return ranking(group);
+    };
+    const failing: Script = ({ sample, seed }) => {
+      const verdict =
+        sample === 1 ? ({ outcome: 'infrastructure-error' } as const) : { reward: sample };
+      return [
+        { ...part('speaker', { ...verdict, sampled: 2 }), seed },
+        { ...part('guesser', { ...verdict, sampled: sample === 2 ? 3 : 0 }), seed },
+      ];
+    };
+    const { outcomes, failures } = options.rollout;
+    const { trainer, metrics } = setUp(
+      failing,
+      {
+        ...oneIteration,
+        rollout: {
+          ...options.rollout,
+          groupSize: 3,
+          tasksPerStep: 1,
+          outcomes: { ...outcomes, 'infrastructure-error': 'penalise' },
+          failures: { ...failures, maxShare: 1 },
+        },
+      },
+      {},
+      {
+        rewarding: {
+          name: 'mine',
+          manager: { assign },
+          terms: [{ name: 'environment', weight: 1 }],
+        },
+      },
+    );
+    await trainer.train(never);
+    // The speaker's attempts but for the one that failed; the guesser's one attempt with a turn.
+    expect(shown).toEqual([2, 1]);
+    // The speaker's failure: the guesser had no turn in that attempt.
+    expect(metrics[0]).toMatchObject({ 'rollout/penalised': 1, 'group/leftOut': 0 });
   });
 
   test('goes on after a checkpoint as if it had not stopped', async () => {
