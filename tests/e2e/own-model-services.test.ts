@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll } from '@jest/globals';
 
-import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { OpenGenerator, OpenLearner } from '#agent_rl/index.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
@@ -11,6 +10,7 @@ import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { describeLearnerContract } from '../contracts/learner-contract.ts';
 import { openOnModel } from '../contracts/open-on-model.ts';
 import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
+import { servingOptions } from '../support/serving.ts';
 import { writeSmallModel, smallModelConfig } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -35,23 +35,9 @@ let served: Promise<unknown>;
 let url = '';
 beforeAll(async () => {
   await writeSmallModel(join(folder, 'model'));
-  const run = await prepareRun({
-    file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-    overrides: ['run.engineThreads=1'],
-  });
+  const given = await servingOptions(stop.signal);
   const at = await new Promise<string>((resolve, reject) => {
-    served = serveModel({
-      ...run,
-      host: '127.0.0.1',
-      port: 0,
-      answers: 4,
-      requests: 8,
-      timeoutS: 60,
-      acceptWeights: false,
-      print: () => undefined,
-      signal: stop.signal,
-      onListening: resolve,
-    });
+    served = serveModel({ ...given, onListening: resolve });
     served.catch(reject);
   });
   url = at.replace(/\/v1$/, '');

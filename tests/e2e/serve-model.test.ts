@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { servingOptions } from '../support/serving.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
 /*
@@ -16,24 +13,9 @@ const stop = new AbortController();
 let url = '';
 let served: Promise<Readonly<Record<string, unknown>>>;
 
-const options = async () => ({
-  ...(await prepareRun({
-    file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-    overrides: ['run.engineThreads=1'],
-  })),
-  host: '127.0.0.1',
-  port: 0,
-  answers: 4,
-  requests: 8,
-  timeoutS: 60,
-  acceptWeights: false,
-  print: () => undefined,
-  signal: stop.signal,
-});
-
 beforeAll(async () => {
   process.env['SERVED_KEY'] = key;
-  const given = await options();
+  const given = await servingOptions(stop.signal);
   url = await new Promise<string>((resolve, reject) => {
     served = serveModel({ ...given, apiKeyEnv: 'SERVED_KEY', onListening: resolve });
     served.catch(reject);
@@ -274,7 +256,9 @@ test('models are listed', async () => {
 });
 
 test('a server that others reach needs a key', async () => {
-  const problem = await rejectionOf(serveModel({ ...(await options()), host: '0.0.0.0' }));
+  const problem = await rejectionOf(
+    serveModel({ ...(await servingOptions(stop.signal)), host: '0.0.0.0' }),
+  );
   expect(problem).toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('--api-key-env'),

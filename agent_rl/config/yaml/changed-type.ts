@@ -3,7 +3,7 @@ import { showValue } from '../../core/show-value.ts';
 import { type AlgorithmPreset, algorithmPresets } from '../algorithm-presets.ts';
 import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
 import { type Place, pointerStep } from '../checks/problem.ts';
-import type { Block } from './sourced-tree.ts';
+import { type Block, isPart } from './sourced-tree.ts';
 
 /** A value set from the command line. */
 interface Given {
@@ -12,9 +12,6 @@ interface Given {
   path: string;
   value: unknown;
 }
-
-const partType =
-  /^(?:(algorithm)\.(advantage|loss|correction|selection)|(generator|learner|rewardManager))\.type$/;
 
 /**
  * Takes the settings of a part out of the settings below an override that gives the part another type:
@@ -29,16 +26,15 @@ export function leaveOutOtherType(
   places: Map<string, Place>,
   { override, overrides }: { override: Given; overrides: readonly Given[] },
 ): string | undefined {
-  const [, algorithm, inAlgorithm, alone] = partType.exec(override.path) ?? [];
-  const part = inAlgorithm ?? alone;
-  const holder = algorithm === undefined ? root : root[algorithm];
-  const block = part !== undefined && isRecord(holder) ? holder[part] : undefined;
-  if (part === undefined || !isRecord(holder) || !isRecord(block)) return undefined;
-  // Without a type of its own, what is written may well be of the new one.
-  if (algorithm === undefined && !Object.hasOwn(block, 'type')) return undefined;
-  const before = typeOf(part, holder);
+  if (!override.path.endsWith('.type')) return undefined;
   const path = override.path.slice(0, -'.type'.length);
-  const at = path.split('.').map(pointerStep).join('');
+  const steps = path.split('.');
+  const at = steps.map(pointerStep).join('');
+  const part = steps.pop() ?? '';
+  const holder = steps.reduce<unknown>((one, key) => (isRecord(one) ? one[key] : undefined), root);
+  const block = isRecord(holder) ? holder[part] : undefined;
+  if (!isRecord(holder) || !isRecord(block) || !isPart(at, block)) return undefined;
+  const before = typeOf(part, holder);
   // Another value than a name is refused by the schema.
   const { value: type } = override;
   if (typeof type !== 'string' || type === before) return undefined;

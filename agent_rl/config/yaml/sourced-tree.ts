@@ -51,8 +51,12 @@ interface Upper {
 const partsOfAlgorithm = /^\/algorithm\/(?:advantage|loss|correction|selection)$/;
 const wholeBlocks = /^\/(?:generator|learner|rewardManager)$/;
 
-/** A part whose settings are those of its type. Where the lower file names none, they may well be of the upper one's. */
-const isPart = (pointer: string, lower: unknown): boolean =>
+/**
+ * Whether a block is a part whose settings are those of its type.
+ *
+ * @param lower what is written there; where it names no type, its settings may well be those of another one's
+ */
+export const isPart = (pointer: string, lower: unknown): boolean =>
   partsOfAlgorithm.test(pointer) ||
   (wholeBlocks.test(pointer) && isRecord(lower) && Object.hasOwn(lower, 'type'));
 
