@@ -50,7 +50,7 @@ export async function makeStarter(options: StarterOptions): Promise<void> {
   });
   const { datasets, dataset, model, train } = prepared.loaded.config;
   const count = train.iterations * train.batchSize;
-  const conversations = [...teacherConversations(prepared, seed, count, { reliable })];
+  const conversations = await teacherConversations(prepared, seed, count, { reliable });
   const { dir } = datasets[0]!;
   await mkdir(dir, { recursive: true });
   const file = path.join(dir, `${dataset.trainSplit}.jsonl`);

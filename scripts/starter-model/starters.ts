@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
+import { namePieces } from '../../dataset/workspace_tasks/generator/names.ts';
 import { inductionParameters } from './induction-weights.ts';
 import { codePieces, mixedPieces, searchPieces } from './train-tokenizer.ts';
 
@@ -43,6 +44,9 @@ const mixedStarterConfig: ModelConfig = {
   intermediateSize: 448,
 };
 
+/** As that of search, 0.8 M parameters. */
+const workspaceStarterConfig: ModelConfig = { ...searchStarterConfig, vocabSize: 592 };
+
 /** How a starter model is made. */
 export interface Starter {
   /** Run file of the supervised training. `model.path` gets the fresh weights, the first of `datasets` the conversations. */
@@ -80,6 +84,14 @@ export const starters: Readonly<Record<string, Starter>> = {
     model: mixedStarterConfig,
     weights: inductionParameters,
     pieces: mixedPieces,
+    between: '\n',
+  },
+  // Of questions about an unknown workspace.
+  'workspace-starter': {
+    config: 'configs/workspace_sft.yaml',
+    model: workspaceStarterConfig,
+    weights: inductionParameters,
+    pieces: `${namePieces}|\\d`,
     between: '\n',
   },
 };

@@ -1,23 +1,30 @@
 import type { PreparedRun } from '../../agent_rl/compose/prepare-run.ts';
+import { openRunSandbox } from '../../agent_rl/compose/open-run-sandbox.ts';
+import type { Config } from '../../agent_rl/config/index.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
+import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
 import { codeDemonstrations } from '../../dataset/demonstrations/demonstrations.ts';
 import { mixedDemonstrations } from '../../dataset/demonstrations/mixed-demonstrations.ts';
 import { searchDemonstrations } from '../../dataset/demonstrations/search-demonstrations.ts';
+import {
+  defaultTeaching,
+  workspaceDemonstrations,
+} from '../../dataset/demonstrations/workspace-demonstrations.ts';
+import type { RunProgram } from '../../dataset/workspace_tasks/teacher/demonstrate.ts';
 
-/**
- * Conversations of the unreliable teacher of the environment that a warm-up's run file names.
- *
- * @yields Messages of one conversation after another, `count` in all.
- */
-export function* teacherConversations(
-  { chosen }: Pick<PreparedRun, 'chosen'>,
+/** Conversations of the unreliable teacher of the environment that a warm-up's run file names, `count` in all. */
+export async function teacherConversations(
+  { chosen, loaded }: Pick<PreparedRun, 'chosen' | 'loaded'>,
   seed: number,
   count: number,
   { reliable = false }: { reliable?: boolean } = {},
-): Generator<readonly Message[]> {
+): Promise<readonly (readonly Message[])[]> {
   const names = chosen.environments.map(({ entry }) => entry.spec.name);
+  if (names.includes('workspace'))
+    return workspaceConversations(loaded.config, seed, count, { reliable });
   const searching = () => ({ topK: topKOf(chosen), render, reliable });
   const demonstrations =
     names.length > 1 || names.includes('mixed')
@@ -25,7 +32,35 @@ export function* teacherConversations(
       : names.includes('search')
         ? searchDemonstrations(seed, count, searching())
         : codeDemonstrations(seed, count);
-  for (const { messages } of demonstrations) yield messages;
+  return [...demonstrations].map(({ messages }) => messages);
+}
+
+/** Its programs run in the sandbox of the run file. */
+async function workspaceConversations(
+  config: Config,
+  seed: number,
+  count: number,
+  { reliable }: { reliable: boolean },
+): Promise<readonly (readonly Message[])[]> {
+  const sandbox = await openRunSandbox(config, new AbortController().signal);
+  const tool = new CodeExecTool(sandbox, {});
+  const random = new KeyedRng(seed, 'workspace teacher');
+  const run: RunProgram = async (code, setup) => {
+    const { content, isError = false } = await tool.call(
+      { code },
+      { signal: new AbortController().signal, random, inputs: { setup } },
+    );
+    return { content, isError };
+  };
+  const teaching = reliable ? { ...defaultTeaching, right: 1 } : defaultTeaching;
+  const conversations: (readonly Message[])[] = [];
+  try {
+    for await (const { messages } of workspaceDemonstrations(seed, count, run, teaching))
+      conversations.push(messages);
+  } finally {
+    await sandbox.close();
+  }
+  return conversations;
 }
 
 const topKOf = ({ tools }: PreparedRun['chosen']): number =>

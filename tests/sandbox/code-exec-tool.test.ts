@@ -189,6 +189,42 @@ describe('With a real sandbox', () => {
   });
 });
 
+describe('a setup of the environment', () => {
+  const sandbox = startedSandbox();
+  const setup = 'x = 3\ndef f(n):\n    return {1: x}[n]';
+  const shownOf = async (tool: CodeExecTool, code: string): Promise<string> =>
+    (await tool.call({ code }, contextOf({ setup }))).content;
+
+  test.each([{}, { session: true }])('is in the names of each program: %j', async (settings) => {
+    const tool = new CodeExecTool(sandbox(), settings);
+    expect(await shownOf(tool, 'print(f(1), x)')).toBe('3 3');
+    await tool.close();
+  });
+
+  test('counts no lines of its own, and an error within it is on the line that led there', async () => {
+    const tool = new CodeExecTool(sandbox(), {});
+    expect(await shownOf(tool, 'y = 1\nprint(f(2))')).toBe('Error on line 2: KeyError: 2');
+    expect(await shownOf(tool, 'y = 1\nprint(z)')).toMatch(/^Error on line 2: NameError/);
+    expect(await shownOf(tool, 'print(')).toMatch(/^Error on line 1: SyntaxError/);
+  });
+
+  test('runs once in a session', async () => {
+    const tool = new CodeExecTool(sandbox(), { session: true });
+    expect(await shownOf(tool, 'x += 1\nprint(x)')).toBe('4');
+    expect(await shownOf(tool, 'print(x)')).toBe('4');
+    await tool.close();
+  });
+
+  test('that fails is not blamed on the policy, and leaves no session open', async () => {
+    const broken = scriptedSandbox(() => ({ status: 'error', stderr: 'NameError: q' }));
+    const tool = new CodeExecTool(broken, { session: true });
+    await expect(shownOf(tool, 'print(1)')).rejects.toThrow(
+      "The setup of a task failed before the agent's first program: NameError: q",
+    );
+    expect(broken.openSessions).toBe(0);
+  });
+});
+
 describe('code_exec taken away', () => {
   test('blank output hides what the program did, and the environment still sees it', async () => {
     const blank = new CodeExecTool(

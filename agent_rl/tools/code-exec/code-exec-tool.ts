@@ -59,6 +59,8 @@ const CodeExecSettings = Type.Object({
 
 /** What an environment may hand the tool: standard input, a call to make once the program has run, or public tests. */
 export interface CodeExecInputs {
+  /** Python that runs before the program, or before the first of a session. Its names are the program's; it prints nothing. */
+  setup?: string;
   stdin?: string;
   call?: { entry: string; args: readonly unknown[] };
   /** The policy is shown the statements, never the setup. */
@@ -120,26 +122,28 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
 
   async #runAlone(
     program: Program,
-    { stdin, call, tests }: CodeExecInputs,
+    { setup, stdin, call, tests }: CodeExecInputs,
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    const request = { ...program, limits: this.#limits() };
+    const linesBefore = setup === undefined ? 0 : setup.split('\n').length;
+    const code = setup === undefined ? program.code : `${setup}\n${program.code}`;
+    const request = { ...program, code, limits: this.#limits() };
     if (tests !== undefined) {
       const run = await this.sandbox.execute({ kind: 'judge', ...request, tests }, signal);
-      return shown(run, describeTests(run, tests));
+      return shown(run, describeTests(run, tests, linesBefore));
     }
     if (call === undefined) {
       const run = await this.sandbox.execute(
         { kind: 'run', ...request, stdin: stdin ?? '' },
         signal,
       );
-      return shown(run, describeRun(run));
+      return shown(run, describeRun(run, linesBefore));
     }
     const run = await this.sandbox.execute(
       { kind: 'calls', ...request, entry: call.entry, args: [call.args] },
       signal,
     );
-    return shown(run, describeCall(run));
+    return shown(run, describeCall(run, linesBefore));
   }
 
   /**
@@ -148,19 +152,35 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
    */
   async #runInSession(
     { code, seed }: Program,
-    { stdin = '', call, tests }: CodeExecInputs,
+    { setup, stdin = '', call, tests }: CodeExecInputs,
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    const { sessionS } = this.settings;
-    this.#session ??= this.sandbox.openSession({
-      seed,
-      limits: this.#limits(),
-      ...(sessionS !== undefined && { totalWallS: sessionS }),
-    });
+    this.#session ??= await this.#openSession({ seed, setup }, signal);
     const checks = tests?.setup === undefined ? (tests?.statements ?? []) : [];
     const more = [...checks, ...(call === undefined ? [] : [callLine(call)])];
     const run = await this.#session.run({ code: [code, ...more].join('\n'), stdin }, signal);
     return shown(run, describeSessionRun(run));
+  }
+
+  async #openSession(
+    { seed, setup }: { seed: number; setup: string | undefined },
+    signal: AbortSignal,
+  ): Promise<SandboxSession> {
+    const { sessionS } = this.settings;
+    const session = this.sandbox.openSession({
+      seed,
+      limits: this.#limits(),
+      ...(sessionS !== undefined && { totalWallS: sessionS }),
+    });
+    if (setup === undefined) return session;
+    const run = await session.run({ code: setup, stdin: '' }, signal);
+    if (run.status === 'ok') return session;
+    await session.close();
+    const { content } = describeRun(run);
+    throw new AgentRlError(
+      run.status === 'sandbox_error' ? 'SANDBOX_UNAVAILABLE' : 'DATASET_INVALID',
+      `The setup of a task failed before the agent's first program: ${content}`,
+    );
   }
 
   #limits(): { wallS?: number; memoryMiB?: number } {

@@ -15,11 +15,15 @@ const nothing = '[no output]';
 
 const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join('\n');
 
-/** What a program printed, or in a line why it ended. Short: a small model reads it. */
-export function describeRun(run: RunResult): Described {
+/**
+ * What a program printed, or in a line why it ended. Short: a small model reads it.
+ *
+ * @param linesBefore lines that ran before the program's own and are not counted
+ */
+export function describeRun(run: RunResult, linesBefore = 0): Described {
   const printed = run.stdout.trimEnd();
   if (run.status !== 'ok') {
-    return { content: joined(printed, endingOf(run)), isError: true };
+    return { content: joined(printed, endingOf(run, linesBefore)), isError: true };
   }
   return { content: joined(printed, warningOf(run)) || nothing, isError: false };
 }
@@ -32,7 +36,7 @@ export function describeSessionRun(run: SessionRun): Described {
 }
 
 /** What a program printed and then what its function returned. */
-export function describeCall(run: CallsResult): Described {
+export function describeCall(run: CallsResult, linesBefore = 0): Described {
   const [result] = run.results;
   if (run.status !== 'ok' || result === undefined) return { ...describeRun(run), isError: true };
   const printed = run.stdout.trimEnd();
@@ -40,15 +44,22 @@ export function describeCall(run: CallsResult): Described {
     // The sandbox encodes results itself, so the value is one of Python's.
     return { content: joined(printed, pythonRepr(result.value as PythonValue)), isError: false };
   }
-  return { content: joined(printed, withLine(run.stderr, result.problem)), isError: true };
+  return {
+    content: joined(printed, withLine(run.stderr, result.problem, linesBefore)),
+    isError: true,
+  };
 }
 
 /**
  * What a program printed and which tests it passed. Why one failed is shown only where the tests have no setup: what is
  * raised may quote that, and it is hidden.
  */
-export function describeTests(run: JudgeResult, { statements, setup }: AssertTests): Described {
-  if (run.status !== 'ok') return { ...describeRun(run), isError: true };
+export function describeTests(
+  run: JudgeResult,
+  { statements, setup }: AssertTests,
+  linesBefore = 0,
+): Described {
+  if (run.status !== 'ok') return { ...describeRun(run, linesBefore), isError: true };
   const lines = statements.map((statement, i) => {
     const verdict = run.verdicts[i];
     if (verdict?.passed) return `passed: ${statement}`;
@@ -61,7 +72,7 @@ export function describeTests(run: JudgeResult, { statements, setup }: AssertTes
 
 const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 
-function endingOf(run: RunResult): string {
+function endingOf(run: RunResult, linesBefore: number): string {
   switch (run.status) {
     case 'timeout':
       // The time of the session, rather than that of the program, ran out.
@@ -84,7 +95,8 @@ function endingOf(run: RunResult): string {
     case 'sandbox_error': {
       const last = run.stderr.trimEnd().split('\n').at(-1) ?? '';
       return (
-        withLine(run.stderr, last) || `Error: the program ended with code ${run.exitCode ?? 1}.`
+        withLine(run.stderr, last, linesBefore) ||
+        `Error: the program ended with code ${run.exitCode ?? 1}.`
       );
     }
     default:
@@ -92,8 +104,12 @@ function endingOf(run: RunResult): string {
   }
 }
 
-function withLine(stderr: string, problem: string): string {
-  const line = [...stderr.matchAll(/File "main\.py", line (\d+)/g)].at(-1)?.[1];
+/** The last line of the program itself that the error passed through, and the error. */
+function withLine(stderr: string, problem: string, linesBefore: number): string {
+  const lines = [...stderr.matchAll(/File "main\.py", line (\d+)/g)]
+    .map(([, line]) => Number(line) - linesBefore)
+    .filter((line) => line > 0);
+  const line = lines.at(-1);
   return line === undefined || problem === '' ? problem : `Error on line ${line}: ${problem}`;
 }
 

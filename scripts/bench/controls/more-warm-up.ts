@@ -49,7 +49,7 @@ async function warmUp(
   const { batchSize } = prepared.loaded.config.train;
   const conversations = iterations * batchSize;
   const fresh = freshSeed + seed * 2 + (name === 'whole' ? 0 : 1);
-  const lines = [...teacherConversations(prepared, fresh, conversations)].map((messages) =>
+  const lines = (await teacherConversations(prepared, fresh, conversations)).map((messages) =>
     conversationLine({ messages }),
   );
   await mkdir(own, { recursive: true });

@@ -1,0 +1,119 @@
+import { isRecord } from '../../core/is-record.ts';
+import { type Message, system, type ToolCall, user } from '../../core/message.ts';
+import { environment } from '../../core/plugins/environment.ts';
+import type {
+  Environment,
+  EnvironmentStep,
+  EpisodeEnd,
+  ExecutedCall,
+  Turn,
+  Verdict,
+} from '../../core/plugins/environment.ts';
+import { acceptedAnswers, answerKey, isAnswerAfter } from '../../core/tasks/answer-match.ts';
+import type { QuestionTask } from '../../core/tasks/question-task.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import { judged } from '../judged.ts';
+import { WorkspaceSettings } from './settings.ts';
+
+const toolName = 'code_exec';
+
+/** What the final message may open with. */
+const openings = ['it is', 'the answer is'];
+
+interface World {
+  /** Python that makes it, run before the agent's programs. */
+  setup: string;
+  answer: string;
+}
+
+/** The two worlds of a task: the one that is asked about, and another. */
+function worldsOf(task: Task): Record<WorkspaceSettings['world'], World> | undefined {
+  const { answer } = task as QuestionTask;
+  const { setup, other }: { setup?: unknown; other?: unknown } = task.metadata;
+  if (typeof answer !== 'string' || typeof setup !== 'string' || !isRecord(other)) return undefined;
+  const { setup: otherSetup, answer: otherAnswer } = other;
+  return typeof otherSetup === 'string' && typeof otherAnswer === 'string'
+    ? { asked: { setup, answer }, other: { setup: otherSetup, answer: otherAnswer } }
+    : undefined;
+}
+
+function worldsProblem(task: Task): string | undefined {
+  const worlds = worldsOf(task);
+  if (worlds === undefined)
+    return 'it needs answer and setup, Python that makes its world, and other: {setup, answer}, another world.';
+  if (answerKey(worlds.asked.answer) === '')
+    return 'its answer has no letter or digit, so nothing could be compared with it.';
+  return answerKey(worlds.asked.answer) === answerKey(worlds.other.answer)
+    ? 'its two worlds have the same answer, so that one could not tell which of them was read.'
+    : undefined;
+}
+
+/**
+ * The policy is asked about a world that only the sandbox knows: how it is stored is told nowhere. Programs look at it; the
+ * final message is compared with the answer as a whole, and is all that is judged.
+ */
+@environment({
+  name: 'workspace',
+  description: 'Answer a question about a world that only programs can see; judged by the answer.',
+  settings: WorkspaceSettings,
+  requires: [toolName],
+  taskFormat: 'question',
+  taskProblem: worldsProblem,
+})
+export class WorkspaceEnv implements Environment {
+  readonly #task: QuestionTask;
+  readonly #settings: WorkspaceSettings;
+  readonly #calls: ExecutedCall[] = [];
+  #answer: string | undefined;
+
+  constructor({ task, settings }: { task: QuestionTask; settings: WorkspaceSettings }) {
+    this.#task = task;
+    this.#settings = settings;
+  }
+
+  async start(): Promise<readonly Message[]> {
+    const { systemPrompt } = this.#settings;
+    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.#task.prompt)];
+  }
+
+  toolInputs({ name }: ToolCall): Readonly<Record<string, unknown>> {
+    if (name !== toolName) return {};
+    const worlds = worldsOf(this.#task);
+    return { setup: worlds?.[this.#settings.world].setup };
+  }
+
+  async step({ message, calls }: Turn): Promise<EnvironmentStep> {
+    this.#calls.push(...calls.filter(({ call }) => call.name === toolName));
+    if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
+    const said = message.content.trim();
+    if (said !== '') this.#answer = said;
+    return { done: true };
+  }
+
+  async finish(end: EpisodeEnd): Promise<Verdict> {
+    const ran = this.#calls.filter(({ status }) => status === 'ok' || status === 'error');
+    const errors = ran.filter(({ status }) => status === 'error').length;
+    const others = [worldsOf(this.#task)?.other.answer ?? ''];
+    const metrics = {
+      programs: ran.length,
+      programErrors: errors,
+      noAnswer: this.#answer === undefined ? 1 : 0,
+      saidOther: this.#says(others) ? 1 : 0,
+    };
+    if (end === 'aborted')
+      return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
+    const { successReward, callPenalty, errorPenalty, turnLimitPenalty } = this.#settings;
+    const right = this.#says(acceptedAnswers(this.#task));
+    const parts = {
+      success: right ? successReward : 0,
+      calls: -callPenalty * ran.length,
+      errors: -errorPenalty * errors,
+      turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
+    };
+    return { ...judged(end, right, parts), metrics };
+  }
+
+  #says(answers: readonly string[]): boolean {
+    return this.#answer !== undefined && isAnswerAfter(openings, this.#answer, answers);
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
+import { workspaceDemonstrations } from '#dataset/demonstrations/workspace-demonstrations.ts';
+import { trainedForms, unseenForms } from '#dataset/workspace_tasks/generator/form.ts';
+import { drawQuestion } from '#dataset/workspace_tasks/generator/task.ts';
+import { demonstrate, type RunProgram } from '#dataset/workspace_tasks/teacher/demonstrate.ts';
+import { startedSandbox } from '../support/started-sandbox.ts';
+
+const sandbox = startedSandbox();
+
+const run: RunProgram = async (code, setup) => {
+  const { content, isError = false } = await new CodeExecTool(sandbox(), {}).call(
+    { code },
+    { signal: new AbortController().signal, random: new KeyedRng(1), inputs: { setup } },
+  );
+  return { content, isError };
+};
+
+describe('the teacher of workspace questions', () => {
+  test.each([...trainedForms, ...unseenForms])(
+    'finds its way through %j by what its programs print',
+    async (form) => {
+      for (let seed = 0; seed < 3; seed++) {
+        const question = drawQuestion([form, form], 'warmUp', new KeyedRng(seed));
+        const work = await demonstrate(question, { run, rng: new KeyedRng(seed, 'teacher') });
+        expect(work?.correct).toBe(true);
+        expect(work?.messages.at(-1)?.content).toBe(`It is ${question.answer}.`);
+      }
+    },
+  );
+
+  test('answers a slip wrongly, and shows only what its programs printed', async () => {
+    for (const slip of ['stop', 'skip'] as const) {
+      const question = drawQuestion(
+        [trainedForms[0]!, trainedForms[1]!],
+        'warmUp',
+        new KeyedRng(7),
+      );
+      const work = await demonstrate(question, { run, rng: new KeyedRng(1), slip });
+      expect(work?.correct).toBe(false);
+      for (const [at, message] of (work?.messages ?? []).entries()) {
+        if (message.role !== 'tool') continue;
+        const asked = work?.messages[at - 1];
+        const code = asked?.role === 'assistant' ? asked.toolCalls?.[0]?.arguments['code'] : '';
+        expect(message.content).toBe((await run(String(code), question.setup)).content);
+      }
+    }
+  });
+
+  test('gives the same conversations for a seed', async () => {
+    const collected = async (seed: number) => {
+      const all = [];
+      for await (const one of workspaceDemonstrations(seed, 6, run)) all.push(one);
+      return all;
+    };
+    const first = await collected(1);
+    expect(await collected(1)).toEqual(first);
+    expect(first).toHaveLength(6);
+    expect(await collected(2)).not.toEqual(first);
+  });
+});

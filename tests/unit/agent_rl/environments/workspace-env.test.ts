@@ -1,0 +1,136 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import { environments } from '#agent_rl/core/plugins/environment.ts';
+import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
+import type { WorkspaceSettings } from '#agent_rl/environments/workspace/settings.ts';
+import { WorkspaceEnv } from '#agent_rl/environments/workspace/workspace-env.ts';
+import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
+
+const task: QuestionTask = {
+  taskId: 't',
+  prompt: 'What is the zof of Velmora ?',
+  answer: 'Kalpeno',
+  aliases: [],
+  metadata: {
+    setup: 'zof = {"Velmora": "Kalpeno"}',
+    other: { setup: 'zof = {"Velmora": "Wirdana"}', answer: 'Wirdana' },
+  },
+};
+const defaults: WorkspaceSettings = {
+  world: 'asked',
+  successReward: 2,
+  callPenalty: 0,
+  errorPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
+const make = (settings: Partial<WorkspaceSettings> = {}): WorkspaceEnv =>
+  new WorkspaceEnv({ task, settings: { ...defaults, ...settings } });
+
+const saying = (content: string): Turn => ({
+  index: 0,
+  message: { role: 'assistant', content },
+  calls: [],
+});
+
+const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(zof)' } };
+
+const running = (status: 'ok' | 'error' | 'rejected', name = call.name): Turn => {
+  const made = { ...call, name };
+  return {
+    index: 0,
+    message: { role: 'assistant', content: 'Kalpeno', toolCalls: [made] },
+    calls: [{ call: made, status, wallMs: 1, result: { content: '' } }],
+  };
+};
+
+async function played(
+  turns: readonly Turn[],
+  settings: Partial<WorkspaceSettings> = {},
+  end?: EpisodeEnd,
+): Promise<Verdict> {
+  const environment = make(settings);
+  let isDone = false;
+  for (const turn of turns) ({ done: isDone } = await environment.step(turn));
+  return environment.finish(end ?? (isDone ? 'done' : 'turn-limit'));
+}
+
+describeEnvironmentContract('WorkspaceEnv', {
+  plugin: WorkspaceEnv,
+  create: () => make(),
+  winningTurns: [running('ok'), saying('It is Kalpeno.')],
+});
+
+describe('a question about a workspace', () => {
+  test.each(['Kalpeno', 'It is Kalpeno.', 'it is kalpeno', 'The answer is Kalpeno.'])(
+    'is answered by %j',
+    async (said) => {
+      expect(await played([saying(said)])).toMatchObject({ success: true, reward: 2 });
+    },
+  );
+
+  test.each(['', 'Wirdana', 'Kalpeno or Wirdana', 'It is not Kalpeno.', 'Kalpeno Wirdana', 'Kal'])(
+    'is not answered by %j',
+    async (said) => {
+      expect(await played([saying(said)])).toMatchObject({ success: false, reward: 0 });
+    },
+  );
+
+  test('is not answered by what is said beside a call', async () => {
+    const verdict = await played([running('ok')]);
+    expect(verdict).toMatchObject({ success: false, outcome: 'truncated-turns' });
+    expect(verdict.metrics).toMatchObject({ noAnswer: 1, programs: 1, programErrors: 0 });
+  });
+
+  test('is answered in the world it is asked about, and programs run in the one of the run', () => {
+    expect(make().toolInputs(call)).toEqual({ setup: 'zof = {"Velmora": "Kalpeno"}' });
+    expect(make({ world: 'other' }).toolInputs(call)).toEqual({
+      setup: 'zof = {"Velmora": "Wirdana"}',
+    });
+    expect(make().toolInputs({ ...call, name: 'search' })).toEqual({});
+  });
+
+  test('counts who believes the other world', async () => {
+    const { success, metrics } = await played([saying('It is Wirdana.')], { world: 'other' });
+    expect([success, metrics?.['saidOther']]).toEqual([false, 1]);
+    expect((await played([saying('It is Kalpeno.')])).metrics?.['saidOther']).toBe(0);
+  });
+
+  test('charges for programs that ran and for those that failed', async () => {
+    const turns = [running('ok'), running('error'), running('rejected'), saying('Kalpeno')];
+    const verdict = await played(turns, { callPenalty: 0.1, errorPenalty: 0.25 });
+    expect(verdict.components).toEqual({ success: 2, calls: -0.2, errors: -0.25 });
+    expect(verdict.metrics).toMatchObject({ programs: 2, programErrors: 1, noAnswer: 0 });
+  });
+
+  test('charges for running out of turns', async () => {
+    const verdict = await played([running('ok')], { turnLimitPenalty: 0.5 });
+    expect(verdict.components).toEqual({ turnLimit: -0.5 });
+  });
+
+  test('has no reward when it was aborted', async () => {
+    expect(await played([saying('Kalpeno')], {}, 'aborted')).toMatchObject({
+      outcome: 'aborted',
+      reward: undefined,
+    });
+  });
+});
+
+describe('a task of the workspace', () => {
+  const problemOf = (changes: object): string | undefined =>
+    environments.specOf(WorkspaceEnv)?.taskProblem?.({ ...task, ...changes } as never, defaults);
+
+  test('is accepted with both its worlds', () => {
+    expect(problemOf({})).toBeUndefined();
+  });
+
+  test.each([
+    [{ metadata: {} }, 'it needs answer and setup'],
+    [{ answer: undefined }, 'it needs answer and setup'],
+    [{ answer: '…' }, 'no letter or digit'],
+    [{ answer: 'wirdana' }, 'its two worlds have the same answer'],
+  ])('is refused with %j', (changes, problem) => {
+    expect(problemOf(changes)).toContain(problem);
+  });
+});
