@@ -127,6 +127,8 @@ export {
   ToolChoice,
   WordGameEnv,
   type WordGameSettings,
+  WorkspaceEnv,
+  type WorkspaceSettings,
 } from './environments/index.ts';
 export {
   type CodeTargetSettings,

@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/is-record.ts';
+import { append } from '../../core/long-lists.ts';
 import { type Message, system, type ToolCall, user } from '../../core/message.ts';
 import { environment } from '../../core/plugins/environment.ts';
 import type {
@@ -83,7 +84,8 @@ export class WorkspaceEnv implements Environment {
   }
 
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
-    this.#calls.push(...calls.filter(({ call }) => call.name === toolName));
+    const own = calls.filter(({ call }) => call.name === toolName);
+    append(this.#calls, own);
     if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
     const said = message.content.trim();
     if (said !== '') this.#answer = said;

@@ -3,7 +3,7 @@ import { type Form, formPairs, type Forms, trainedForms, unseenForms } from './f
 import { drawQuestion, rowOf, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
-export const workspaceVersion = 1;
+const workspaceVersion = 1;
 
 /** The ordered pairs of forms that training shows, and those it does not. The same for every seed. */
 export const pairs = formPairs(new KeyedRng('workspace pairs', workspaceVersion));

@@ -25,6 +25,8 @@ const files = [
 const own: Readonly<Record<string, RegExp>> = {
   'word_game_grpo.yaml': /^(?:agents|environment)\b/,
   'word_game_sft.yaml': /^environment\b/,
+  'workspace_grpo.yaml': /^environment\b/,
+  'workspace_sft.yaml': /^environment\b/,
 };
 
 /** The same runs, shorter: of their length only what is asked of them changes. */
