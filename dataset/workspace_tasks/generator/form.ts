@@ -1,4 +1,5 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import { unreachable } from '../../../agent_rl/core/unreachable.ts';
 
 /** What holds a relation in the workspace. */
 export const holders = ['dict', 'function', 'pairs', 'text', 'object'] as const;
@@ -81,6 +82,8 @@ export function definition(
       return `${relation} = '${dict}'`;
     case 'object':
       return `${relation} = types.SimpleNamespace(**${dict})`;
+    default:
+      return unreachable(holder);
   }
 }
 
@@ -98,5 +101,7 @@ export function access(relation: string, { holder, keys }: Form, name: string): 
       return `json.loads(${relation})['${key}']`;
     case 'object':
       return `${relation}.${key}`;
+    default:
+      return unreachable(holder);
   }
 }

@@ -9,7 +9,7 @@ const combine = (...parts: readonly (readonly string[])[]): string[] =>
     [''],
   );
 
-const letters = (text: string): string[] => [...text];
+const letters = (text: string): string[] => text.split('');
 
 /** Names of things, in two parts, such as Velmora. */
 const things = combine(

@@ -61,7 +61,9 @@ function derangement(things: readonly string[], rng: KeyedRng): Map<string, stri
 
 /** What is met on the way from a thing along relations, itself first. */
 export function walk(start: string, chain: readonly Relation[]): string[] {
-  return chain.reduce((met, { values }) => [...met, values.get(met.at(-1) ?? '') ?? ''], [start]);
+  const met = [start];
+  for (const { values } of chain) met.push(values.get(met.at(-1) ?? '') ?? '');
+  return met;
 }
 
 /** Python that makes the world. The order tells nothing. */

@@ -119,7 +119,7 @@ describe('a question about a workspace', () => {
 
 describe('a task of the workspace', () => {
   const problemOf = (changes: object): string | undefined =>
-    environments.specOf(WorkspaceEnv)?.taskProblem?.({ ...task, ...changes } as never, defaults);
+    environments.specOf(WorkspaceEnv)?.taskProblem?.({ ...task, ...changes }, defaults);
 
   test('is accepted with both its worlds', () => {
     expect(problemOf({})).toBeUndefined();
