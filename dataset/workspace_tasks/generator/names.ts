@@ -17,8 +17,10 @@ const things = combine(
   combine(letters('bdfgklmnprstvz'), ['ana', 'eno', 'iko']),
 );
 
-/** Names of relations, in two parts, such as zof: unlike any word that a program or a message has. */
-const relations = combine(letters('jqvxz'), letters('aeiou'), letters('bdfgkmnprstvz'));
+/** Names of relations, in two parts, such as zof: unlike any word that a program or a message has, and no name of Python's. */
+const relations = combine(letters('jqvxz'), letters('aeiou'), letters('bdfgkmnprstvz')).filter(
+  (name) => name !== 'zip',
+);
 
 /** Cuts a list, in an order of its own, into a share for each owner: half, 3 tenths and 2 tenths. */
 function shared(names: readonly string[], kind: string): Record<Owner, readonly string[]> {
@@ -34,8 +36,15 @@ function shared(names: readonly string[], kind: string): Record<Owner, readonly 
 export const thingsOf = shared(things, 'things');
 export const relationsOf = shared(relations, 'relations');
 
-/** What a tokenizer keeps apart, as a regular expression: the first part of each name, so that every name can be copied. */
-export const namePieces = String.raw`[A-Z][aeio][lnr](?=[a-z])|[jqvxz][aeiou](?=[bdfgkmnprstvz](?![a-z]))`;
+/**
+ * What a tokenizer keeps apart, as a regular expression: the first part of each name, written either way, so that every name
+ * can be copied.
+ */
+export const namePieces = [
+  String.raw`[A-Z][aeio][lnr](?=[a-z])`,
+  String.raw`[a-z][aeio][lnr](?=[a-z](?:ana|eno|iko))`,
+  '[jqvxz][aeiou](?=[bdfgkmnprstvz](?![a-z]))',
+].join('|');
 
 /** Different ones of the names, in an order of their own. */
 export function pickNames(names: readonly string[], count: number, rng: KeyedRng): string[] {
