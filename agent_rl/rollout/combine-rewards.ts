@@ -1,3 +1,4 @@
+import { PluginError } from '../core/failure.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import type { EpisodeView } from '../core/plugins/reward.ts';
@@ -40,7 +41,7 @@ export interface CombinedReward {
  * The reward of an episode: the environment's and each other that applies, times their weights, minus the penalty of
  * each invalid call. In a forfeited episode other rewards can cost and cannot pay.
  *
- * @throws RangeError when a part is not a finite number; Error that names the reward that threw.
+ * @throws PluginError that names the reward that threw or gave what is not a finite number
  */
 export async function combineRewards(
   episode: EpisodeView,
@@ -101,5 +102,5 @@ function timesWeight(parts: Verdict['components'], weight: number): Record<strin
 
 function finite(name: string, value: Verdict['reward']): number {
   if (value !== undefined && Number.isFinite(value)) return value;
-  throw new RangeError(`Reward "${name}" must be a finite number or undefined; got ${value}.`);
+  throw new PluginError(`Reward "${name}" must be a finite number or undefined; got ${value}.`);
 }

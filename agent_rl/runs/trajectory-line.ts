@@ -1,7 +1,5 @@
+import { batchSchema } from '../core/services/batch.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-
-/** Version of the layout of a line: 2 since episodes have their text, seed and place. */
-const trajectorySchema = 2;
 
 /**
  * A finished episode as one record of `trajectories/*.jsonl`: what was said and its tokens, what judged it and how, and
@@ -16,7 +14,7 @@ export function trajectoryLine(
   const { problem, sandboxLevel, failure, failedAttempts = [], retries = [] } = trajectory;
   return {
     ...trajectory.record,
-    schema: trajectorySchema,
+    schema: batchSchema,
     runId,
     step,
     taskId,

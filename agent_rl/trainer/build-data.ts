@@ -119,7 +119,15 @@ function useOf(
 function datumOf(trajectory: Trajectory, advantage: number, weights: Float32Array): TrainDatum {
   const end = weights.findLastIndex((weight) => weight !== 0) + 1;
   const kept = weights.subarray(0, end);
+  const { taskId, sample, agent, step, place } = trajectory;
   return {
+    episode: {
+      taskId,
+      sample,
+      step,
+      ...(agent !== undefined && { agent }),
+      ...(place && { place }),
+    },
     tokens: Int32Array.from(trajectory.tokens.slice(0, end)),
     weights: kept,
     advantages: kept.map((weight) => (weight === 0 ? 0 : advantage)),

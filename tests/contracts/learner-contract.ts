@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { batchOf, type TrainDatum } from '../../agent_rl/core/services/batch.ts';
+import { batchOf, batchSchema, type TrainDatum } from '../../agent_rl/core/services/batch.ts';
 import type { Learner, LossSpec } from '../../agent_rl/core/services/learner.ts';
 
 export interface LearnerContract {
@@ -133,7 +133,7 @@ export function describeLearnerContract(
     });
 
     inTime('refuses a batch of another schema', async () => {
-      const other = { ...batchOf(data), schema: 2 as never };
+      const other = { ...batchOf(data), schema: batchSchema + 1 as never };
       await expect(learner.forwardBackward(other, crossEntropy)).rejects.toMatchObject({
         code: 'SHAPE_MISMATCH',
       });

@@ -1,7 +1,13 @@
 import { AgentRlError } from '../errors.ts';
+import type { Trajectory } from '../trajectory.ts';
+
+/** Which episode of the run a row is of: what joins rows of a batch with lines of `trajectories/*.jsonl`. */
+export type EpisodeOfRow = Pick<Trajectory, 'taskId' | 'sample' | 'agent' | 'step' | 'place'>;
 
 /** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
 export interface TrainDatum {
+  /** Absent where the sequence is no episode's, such as a demonstration. */
+  readonly episode?: EpisodeOfRow;
   readonly tokens: Int32Array;
   /** Weight of token t in the loss; 0 where it is not trained. Aggregation is folded in here. */
   readonly weights: Float32Array;
@@ -12,8 +18,14 @@ export interface TrainDatum {
   readonly refLogProbs?: Float32Array;
 }
 
-/** Of `Batch`: another number where an array's meaning changes. */
-export const batchSchema = 1;
+/**
+ * Version of a row on its whole way; another number where a column's meaning changes. A row is one agent's part in an
+ * episode. The generator fills tokens, sources, log-probabilities and versions of the weights, the environment and rewards
+ * what it earned, the reward manager what it is compared by (`Trajectory`); a line of `trajectories/*.jsonl` has these.
+ * What is trained on goes on with advantages and weights (`TrainDatum`) to loss and learner. 1 was without texts, seeds and
+ * places.
+ */
+export const batchSchema = 2;
 
 /** What one optimiser step learns from: typed arrays and plain JSON, so that it can leave the process. */
 export interface Batch {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { failureOf } from '#agent_rl/core/failure.ts';
 import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import { combineRewards, type WeightedReward } from '#agent_rl/rollout/combine-rewards.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
@@ -94,9 +95,14 @@ describe('the reward of an episode', () => {
 
   test('must be made of finite numbers', async () => {
     const options = { ...plain, rewards: [gives('a', 0, Infinity)] };
-    await expect(combineRewards(judged(1), options)).rejects.toThrow(
+    const combined = combineRewards(judged(1), options);
+    await expect(combined).rejects.toThrow(
       'Reward "a" must be a finite number or undefined; got Infinity.',
     );
+    expect(failureOf(await combined.catch((thrown: unknown) => thrown))).toEqual({
+      owner: 'plugin',
+      retryable: false,
+    });
   });
 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { batchOf } from '#agent_rl/core/services/batch.ts';
+import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import { options } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
@@ -52,6 +54,28 @@ describe('buildData', () => {
     expect(one?.datum.weights).toHaveLength(5);
     expect(one?.datum.oldLogProbs).toHaveLength(5);
     expect([...(one?.datum.advantages ?? [])]).toEqual([0, 0, 1, 1, 1]);
+  });
+
+  test('says of each row which line of the records it goes on from', () => {
+    const place = { iteration: 3, round: 0, slot: 1 };
+    const played: Trajectory[] = [
+      { ...trajectory({ reward: 1 }), taskId: 'a', sample: 4, step: 2, place, agent: 'speaker' },
+      trajectory({ reward: -1 }),
+    ];
+    const { data } = buildData(
+      { groups: [group(...played)], discarded: [] },
+      options.algorithm,
+      options.rollout,
+    );
+    expect(data.map(({ datum }) => datum.episode)).toEqual([
+      { taskId: 'a', sample: 4, step: 2, place, agent: 'speaker' },
+      { taskId: played[1]?.taskId, sample: played[1]?.sample, step: played[1]?.step },
+    ]);
+    const batch = batchOf(data.map(({ datum }) => datum));
+    const lines = played.map((one) => trajectoryLine('run', one));
+    expect(lines.map(({ schema }) => schema)).toEqual([batch.schema, batch.schema]);
+    for (const [index, line] of lines.entries())
+      expect(line).toMatchObject(batch.data[index]?.episode ?? {});
   });
 
   test('trains on an episode that the system failed when it has an advantage, as a penalised one', () => {
