@@ -133,7 +133,7 @@ export function describeLearnerContract(
     });
 
     inTime('refuses a batch of another schema', async () => {
-      const other = { ...batchOf(data), schema: batchSchema + 1 as never };
+      const other = { ...batchOf(data), schema: (batchSchema + 1) as never };
       await expect(learner.forwardBackward(other, crossEntropy)).rejects.toMatchObject({
         code: 'SHAPE_MISMATCH',
       });
