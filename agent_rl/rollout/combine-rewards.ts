@@ -41,7 +41,7 @@ export interface CombinedReward {
  * The reward of an episode: the environment's and each other that applies, times their weights, minus the penalty of
  * each invalid call. In a forfeited episode other rewards can cost and cannot pay.
  *
- * @throws PluginError that names the reward that threw or gave what is not a finite number
+ * @throws PluginError that names the reward that threw or gave what is not a finite number, or of a sum that is too large
  */
 export async function combineRewards(
   episode: EpisodeView,
@@ -69,7 +69,7 @@ export async function combineRewards(
   if (invalidCalls > 0 && invalidCallPenalty !== 0) {
     add(invalidCallsComponent, -invalidCallPenalty * invalidCalls);
   }
-  checkReward('The sum of the rewards', reward);
+  await runningPlugin('Rewards', () => checkReward('The sum of the rewards', reward));
   return { reward, components, scores };
 }
 

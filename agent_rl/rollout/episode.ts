@@ -237,7 +237,7 @@ export class Episode {
     const { parts, logs } = this.stage;
     const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
     const { messages, turns, invalidCalls } = entryOf(logs, agent);
-    checkVerdict(verdict, agent === sole ? undefined : agent);
+    await this.#plugin('finish', () => checkVerdict(verdict, agent === sole ? undefined : agent));
     const { task } = this.request;
     const view = { task, ...(agent !== sole && { agent }), messages, turns, verdict };
     const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };

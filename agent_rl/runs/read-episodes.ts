@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
 import type { Message } from '../core/message.ts';
+import { requireSchema } from '../core/services/batch.ts';
 import type { FailedAttempt, GroupReward, JudgedBy, Trajectory } from '../core/trajectory.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 
@@ -66,7 +67,7 @@ export function runWithEpisodes(run: string): RunFolder {
  * Reads a run's episodes, in the order they were written.
  *
  * @yields one episode
- * @throws AgentRlError `DATASET_INVALID` for a line that is none, with its place. A last line that is cut short is left
+ * @throws AgentRlError `DATASET_INVALID` for a line that is none or of a version not read, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
  */
 export async function* readEpisodes(
@@ -80,15 +81,23 @@ export async function* readEpisodes(
   for await (const line of createInterface({ input: createReadStream(file) })) {
     if (unread !== undefined) throw unreadable(file, number, unread.cause);
     number += 1;
+    let episode: EpisodeRecord;
     try {
-      const record: unknown = JSON.parse(line);
-      if (!isRecord(record) || typeof record['taskId'] !== 'string')
-        throw new Error('it is not an episode');
-      yield record as unknown as EpisodeRecord;
+      episode = episodeOf(line);
     } catch (cause) {
       unread = { cause };
+      continue;
     }
+    requireSchema(episode, `${file}:${number}`);
+    yield episode;
   }
+}
+
+function episodeOf(line: string): EpisodeRecord {
+  const record: unknown = JSON.parse(line);
+  if (isRecord(record) && typeof record['taskId'] === 'string')
+    return record as unknown as EpisodeRecord;
+  throw new Error('it is not an episode');
 }
 
 const unreadable = (file: string, line: number, cause: unknown): AgentRlError =>

@@ -42,22 +42,9 @@ export interface ResumePoint {
  * start model or engine threads are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
  */
 export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> {
-  const { resume, config, sources, print } = request;
-  const path = resume === 'newest' ? newestRun(request) : resolve(resume);
+  const { sources, print } = request;
+  const path = runToResume(request);
   const folder = runFolderAt(path);
-  if (existsSync(join(path, 'manifest.json')) && basename(dirname(path)) === 'checkpoints') {
-    const run = dirname(dirname(path));
-    throw new AgentRlError(
-      'CHECKPOINT_INVALID',
-      `${path} is a checkpoint; a run is resumed from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
-    );
-  }
-  if (!isRun(path)) {
-    throw new AgentRlError(
-      'CHECKPOINT_INVALID',
-      `${path} is not the folder of a run: it has neither checkpoints nor inputs.json. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
-    );
-  }
   const lock = lockRun(folder.path);
   try {
     const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
@@ -75,11 +62,31 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
   }
 }
 
+/** Looks for the run that `--resume` names and leaves it as it is. @throws AgentRlError `CHECKPOINT_INVALID` */
+export function runToResume(request: Pick<ResumeRequest, 'resume' | 'config' | 'file'>): string {
+  const { resume, config } = request;
+  const path = resume === 'newest' ? newestRun(request) : resolve(resume);
+  if (existsSync(join(path, 'manifest.json')) && basename(dirname(path)) === 'checkpoints') {
+    const run = dirname(dirname(path));
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${path} is a checkpoint; a run is resumed from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
+    );
+  }
+  if (!isRun(path)) {
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${path} is not the folder of a run: it has neither checkpoints nor inputs.json. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
+    );
+  }
+  return path;
+}
+
 const isRun = (path: string): boolean =>
   existsSync(join(path, 'checkpoints')) || hasInputs(runFolderAt(path));
 
 /** The newest run of the same config and seed. */
-function newestRun({ config, file }: ResumeRequest): string {
+function newestRun({ config, file }: Pick<ResumeRequest, 'config' | 'file'>): string {
   const parent = resolve(config.run.outputDir);
   const { name } = config.run;
   const own = defaultRunName(file, config.run.seed);

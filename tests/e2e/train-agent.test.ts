@@ -30,6 +30,15 @@ describe('a job run from code', () => {
     expect(printed.join('\n')).toMatch(/3 tasks x 5 episodes = 15 an iteration/);
   });
 
+  test('notices in a dry run that there is no run to resume', async () => {
+    const resume = join(folder, 'no-such-run');
+    const overrides = { 'model.path': model };
+    await expect(trainAgent({ config, overrides, resume, dryRun: true })).rejects.toMatchObject({
+      code: 'CHECKPOINT_INVALID',
+      message: expect.stringContaining(`${resume} is not the folder of a run`),
+    });
+  });
+
   test('names the override that is wrong', async () => {
     await expect(trainAgent({ config, overrides: { 'run.sed': 1 } })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

@@ -12,16 +12,19 @@ type Check = [path: string, isWrong: boolean, text: string];
 const isDefault = (schema: object, value: unknown): boolean =>
   'default' in schema && value === schema.default;
 
+const pointerTo = (path: string): string => path.split('.').map(pointerStep).join('');
+
 /** Advantages for which an episode alone in its group is worth nothing. */
 const comparesWithinGroups: ReadonlySet<string> = new Set(['group-relative', 'rloo']);
 
 /** Below it the most likely token is all but certain. */
 const leastTemperature = 0.01;
 
-const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
+const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Places): Check[] => {
   const isRl = train.mode === 'rl';
   const { groupSize, maxEpisodeTokens } = rollout;
   const { temperature } = policy.sampling;
+  const ifDefault = (path: string): string => (places.has(pointerTo(path)) ? '' : ' (the default)');
   return [
     [
       'rollout.groupSize',
@@ -46,7 +49,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
     [
       'rollout.maxEpisodeTokens',
       maxEpisodeTokens > policy.maxContextTokens,
-      `${maxEpisodeTokens} is more than policy.maxContextTokens = ${policy.maxContextTokens} can hold.`,
+      `${maxEpisodeTokens}${ifDefault('rollout.maxEpisodeTokens')} is more than policy.maxContextTokens = ${policy.maxContextTokens}${ifDefault('policy.maxContextTokens')} can hold. Lower the one or raise the other.`,
     ],
     [
       'policy.maxTurnTokens',
@@ -164,7 +167,7 @@ const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Ch
 export function checkCombinations(config: Config, places: Places): Problem[] {
   const checks = [ofRollouts, ofRewardsAndLoss, ofTraining, ofModelAndData];
   const found = [
-    ...checks.flatMap((check) => check(config)).filter(([, isWrong]) => isWrong),
+    ...checks.flatMap((check) => check(config, places)).filter(([, isWrong]) => isWrong),
     ...sandboxProblems(config.sandbox).map(({ setting, text }): Check => [
       `sandbox.${setting}`,
       true,
@@ -172,7 +175,6 @@ export function checkCombinations(config: Config, places: Places): Problem[] {
     ]),
   ];
   return found.map(([path, , text]) => {
-    const pointer = path.split('.').map(pointerStep).join('');
-    return { location: placeOf(places, pointer).value, path, text };
+    return { location: placeOf(places, pointerTo(path)).value, path, text };
   });
 }

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../errors.ts';
+import { showValue } from '../show-value.ts';
 import type { Trajectory } from '../trajectory.ts';
 
 /** Which episode of the run a row is of: what joins rows of a batch with lines of `trajectories/*.jsonl`. */
@@ -35,11 +36,26 @@ export interface Batch {
 
 export const batchOf = (data: readonly TrainDatum[]): Batch => ({ schema: batchSchema, data });
 
-/** @throws AgentRlError `SHAPE_MISMATCH` for a batch of another version */
-export function requireSchema({ schema }: { readonly schema: number }): void {
+/** The oldest number whose records are still read. What lines of 1 lack is optional in `EpisodeRecord`. */
+const oldestRecord = 1;
+
+/**
+ * A batch has to be of this version; a record may be of an earlier one too.
+ *
+ * @param record its place, such as `train.jsonl:3`; absent for a batch
+ * @throws AgentRlError `SHAPE_MISMATCH` for a batch of another version, `DATASET_INVALID` for such a record
+ */
+export function requireSchema({ schema }: { readonly schema: unknown }, record?: string): void {
   if (schema === batchSchema) return;
+  if (record === undefined)
+    throw new AgentRlError(
+      'SHAPE_MISMATCH',
+      `A batch of schema ${showValue(schema)} was sent to a learner that reads schema ${batchSchema}. Use the same version of agent_rl on both sides.`,
+    );
+  if (Number.isInteger(schema) && Number(schema) >= oldestRecord && Number(schema) < batchSchema)
+    return;
   throw new AgentRlError(
-    'SHAPE_MISMATCH',
-    `A batch of schema ${schema} was sent to a learner that reads schema ${batchSchema}. Use the same version of agent_rl on both sides.`,
+    'DATASET_INVALID',
+    `${record} has schema ${showValue(schema)}; schemas ${oldestRecord} to ${batchSchema} are read. Read it with the version of agent_rl that wrote it, or a later one.`,
   );
 }

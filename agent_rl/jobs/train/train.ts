@@ -3,6 +3,7 @@ import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
 import { openTraining, type Training } from './training.ts';
 import { runLength } from '../../config/index.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
+import { runToResume } from '../../runs/resume-point.ts';
 import { summaryOf } from '../../runs/summary.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
@@ -36,7 +37,10 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const { checkpoint, eval: evaluation } = run.config;
   const left = run.tasks.train.length - (checkpoint.keepBest ? evaluation.selectionTasks : 0);
   warnIfFewer('dataset.maxSamples', dataset.maxSamples, left, options.print);
-  if (options.dryRun) return dryRun(withSelection(run), options);
+  if (options.dryRun) {
+    if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
+    return dryRun(withSelection(run), options);
+  }
   const training = await openTraining(run, options);
   try {
     return await training.parts.record.logging(async () =>

@@ -292,6 +292,24 @@ describe('settings that contradict each other', () => {
     ]);
   });
 
+  test.each([
+    [
+      'policy: {maxContextTokens: 512}',
+      '768 (the default) is more than policy.maxContextTokens = 512 can',
+    ],
+    [
+      'rollout: {maxEpisodeTokens: 800}',
+      '800 is more than policy.maxContextTokens = 768 (the default) can',
+    ],
+    [
+      'rollout: {maxEpisodeTokens: 800}\npolicy: {maxContextTokens: 700}',
+      '800 is more than policy.maxContextTokens = 700 can',
+    ],
+  ])('%s is told which of two limits nobody has set', (text, problem) => {
+    const found = problemsOf(`${least}${text}\n`);
+    expect(found.find((line) => line.includes(' rollout.maxEpisodeTokens: '))).toContain(problem);
+  });
+
   test('a run that is stopped early keeps its warm-up', () => {
     const text = `${least}train: {iterations: 5, maxIterations: 2, warmupSteps: 3}\n`;
     const { config } = loadConfig({ file: writeBelow(folder, 'run.yaml', text) });

@@ -93,6 +93,15 @@ describe('the reward of an episode', () => {
     });
   });
 
+  test('must not be too large, which is the fault of its plugins', async () => {
+    const combined = combineRewards(judged(1), { ...plain, rewards: [gives('a', 1, 2e6)] });
+    const thrown = await combined.catch((one: unknown) => one);
+    expect(String(thrown)).toContain(
+      'The sum of the rewards is 2000001; expected a number between',
+    );
+    expect(failureOf(thrown)).toEqual({ owner: 'plugin', retryable: false });
+  });
+
   test('must be made of finite numbers', async () => {
     const options = { ...plain, rewards: [gives('a', 0, Infinity)] };
     const combined = combineRewards(judged(1), options);

@@ -154,7 +154,11 @@ describe('An episode in which something fails', () => {
     const right = { outcome: 'completed', reward: 1, components: {}, success: true };
     const finish = async () => ({ ...right, ...wrong }) as never;
     const { trajectory } = await play({ script: calling(), environment: { finish } });
-    expect(trajectory).toMatchObject({ outcome: 'grader-error', reward: undefined });
+    expect(trajectory).toMatchObject({
+      outcome: 'grader-error',
+      reward: undefined,
+      failure: { owner: 'plugin', retryable: false },
+    });
     expect(trajectory.problem).toMatch(problem);
   });
 });

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { batchSchema } from '#agent_rl/core/services/batch.ts';
+import { readEpisodes } from '#agent_rl/runs/read-episodes.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+
+async function tasksRead(...schemas: unknown[]): Promise<string[]> {
+  const lines = schemas.map((schema, index) => JSON.stringify({ schema, taskId: `t${index}` }));
+  writeBelow(folder, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
+  const tasks: string[] = [];
+  for await (const { taskId } of readEpisodes(
+    { trajectories: join(folder, 'trajectories') },
+    'train',
+  ))
+    tasks.push(taskId);
+  return tasks;
+}
+
+describe('recorded episodes', () => {
+  test('are read of this schema and of that of version 0.1', async () => {
+    expect(await tasksRead(1, batchSchema, 1)).toEqual(['t0', 't1', 't2']);
+  });
+
+  test.each([batchSchema + 1, 0, 1.5, '2', undefined])(
+    'of schema %j are refused with their place, the last line too',
+    async (schema) => {
+      const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
+      expect(code).toBe('DATASET_INVALID');
+      expect(message).toContain(`${join(folder, 'trajectories', 'train.jsonl')}:2 has schema `);
+      expect(message).toContain('schemas 1 to 2 are read');
+    },
+  );
+});
