@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts';
 import type { EnvironmentSpec } from '../core/plugins/environment.ts';
+import { showValue } from '../core/show-value.ts';
 import type { EpisodeAgent } from '../rollout/world.ts';
 import type { SettingProblem } from './plugins/plugin-problems.ts';
 
@@ -26,11 +27,21 @@ export function agentProblems(
   environments: readonly { name: string; agents?: readonly EpisodeAgent[] }[],
   config: AgentBlocks,
 ): SettingProblem[] {
+  const learning = blocksOf(config).flatMap(({ name, train, model }, index): SettingProblem[] =>
+    model === undefined || train === false
+      ? []
+      : [
+          {
+            path: `agents.${index}.model`,
+            text: `${showValue(model)} plays ${name} with weights that never change, and ${name} learns. Add train: false, or leave the model out.`,
+          },
+        ],
+  );
   const known = [
     ...new Set(environments.flatMap(({ agents = [] }) => agents.map(({ name }) => name))),
   ];
   const names = blocksOf(config).map(({ name }) => name);
-  const problems = names.flatMap((name, index): SettingProblem[] => {
+  const named = names.flatMap((name, index): SettingProblem[] => {
     const path = `agents.${index}.name`;
     const first = names.indexOf(name);
     if (first !== index) return [{ path, text: `"${name}" is already agents.${first}. Keep one.` }];
@@ -41,6 +52,7 @@ export function agentProblems(
         : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
     return [{ path, text }];
   });
+  const problems = [...named, ...learning];
   if (config.train?.mode === 'sft') return problems;
   const idle = environments.filter(({ agents }) => agents?.every(({ learns }) => !learns) === true);
   return [

@@ -25,6 +25,8 @@ export interface EpisodeMakerOptions {
   /** Of the run. */
   container: Container;
   policy: Policy;
+  /** What plays an agent instead, by its name. */
+  opponents?: ReadonlyMap<string, Policy>;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
   /** By the tool's name. */
@@ -60,7 +62,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
 
 /** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
-  const { config, chosen, container, policy, toolRunner, sandbox } = options;
+  const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
   const maker: EpisodeMaker = ({ task, sample }) => {
     const own = episodeContainer(
@@ -78,6 +80,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     );
     return {
       policy,
+      ...(opponents && { opponents }),
       ...playedIn(chosen, task, own),
       tools,
       toolRunner,

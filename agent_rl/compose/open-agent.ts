@@ -1,5 +1,5 @@
 import { Cleanup } from '../core/stopping/cleanup.ts';
-import { GENERATOR } from '../core/services/generator.ts';
+import { GENERATOR, type Generator } from '../core/services/generator.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import { SANDBOX } from '../core/services/sandbox.ts';
 import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
@@ -10,10 +10,10 @@ import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
-import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
+import { LANGUAGE_MODEL, type LanguageModel } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
 import { episodeMaker, episodeSettings, make } from './episode-maker.ts';
-import { type ModelServices, openModelServices } from './open-model-services.ts';
+import { type ModelServices, openModelServices } from './model/open-model-services.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { runContainer } from './plugins/container.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
@@ -36,6 +36,8 @@ export interface Agent {
   /** What samples and learns; absent where another policy plays. */
   model?: ModelServices;
   policy: Policy;
+  /** What a user should know of how conversations become tokens, for each model that plays. */
+  notes: readonly string[];
   sandbox: OpenedSandbox | undefined;
   toolSpecs: readonly ToolSpec[];
   make: EpisodeMaker;
@@ -74,7 +76,7 @@ async function openParts(
   { workers, trains, signal, policy: given }: AgentOptions,
   opened: Cleanup,
 ): Promise<Agent> {
-  const { config, chosen, model, format, isolated } = run;
+  const { config, chosen, model, frozen, format, isolated } = run;
   // First: what is wrong with a tool's settings shows before anything slow is started.
   const { env: environment } = process;
   const toolsShared = await openShared(
@@ -102,22 +104,31 @@ async function openParts(
     given === undefined
       ? await openModelServices(run, { workers, trains, signal }, opened)
       : undefined;
-  const container = runContainer([
-    ...(services === undefined ? [] : [[GENERATOR, services.generator] as const]),
-    [LANGUAGE_MODEL, model.text],
-    ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
-    ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
-  ]);
+  const containerOf = (text: LanguageModel, generator: Generator | undefined) =>
+    runContainer([
+      ...(generator === undefined ? [] : [[GENERATOR, generator] as const]),
+      [LANGUAGE_MODEL, text],
+      ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
+      ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
+    ]);
+  const container = containerOf(model.text, services?.generator);
   const policy = given ?? (make(container, chosen.policy) as Policy);
+  const opponents = new Map(
+    [...(services?.opponents ?? [])].map(([agent, generator]) => {
+      const { text } = frozen.agents.get(agent) ?? model;
+      return [agent, make(containerOf(text, generator), chosen.policy) as Policy];
+    }),
+  );
   const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
   const { toolThrows, retries } = episodeSettings(config);
   const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows));
-  const parts = { config, chosen, container, policy, toolRunner, sandbox };
+  const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
   return {
     ...(services && { model: services }),
     policy,
+    notes: notesOf(policy, opponents),
     sandbox,
     toolSpecs,
     make: maker,
@@ -132,6 +143,13 @@ async function openParts(
     }),
     close: () => opened.close(),
   };
+}
+
+function notesOf({ notes = [] }: Policy, opponents: ReadonlyMap<string, Policy>): string[] {
+  const theirs = [...opponents].flatMap(([agent, policy]) =>
+    (policy.notes ?? []).filter((note) => !notes.includes(note)).map((note) => `${agent}: ${note}`),
+  );
+  return [...notes, ...theirs];
 }
 
 /** What the instances of each tool or reward share, by its name in the run. Opened one after another. */

@@ -16,7 +16,8 @@ import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
 import { asksForFormat, isolatedSettings } from './plugins/plugin-needs.ts';
 import type { PreparedRun } from './prepare-run.ts';
-import { type ModelResolvers, type ResolvedModel, resolveModel } from './resolve-model.ts';
+import { type FrozenModels, noFrozen, resolveFrozen } from './model/resolve-frozen.ts';
+import { type ModelResolvers, type ResolvedModel, resolveModel } from './model/resolve-model.ts';
 import {
   datasetFolder,
   noTasks,
@@ -53,6 +54,8 @@ export interface ResolvedRun {
   file: string;
   chosen: ChosenPlugins;
   model: ResolvedModel;
+  /** Beside it; none where no tasks are played. */
+  frozen: FrozenModels;
   tasks: RunTasks;
   /** What the log must say of how settings were read, a sentence each. */
   notes: readonly string[];
@@ -89,14 +92,18 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const folder = found.folder ?? modelFolder(found.config);
   const ownGenerator = chosen.policy.entry.spec.openGenerator !== undefined;
   const model = await resolveModel(found.config, folder, { ...request, ownGenerator });
+  const frozen =
+    request.tasks === undefined
+      ? noFrozen
+      : await resolveFrozen(found.config, { model, ...request });
   const format =
     request.demonstrates === true || asksForFormat(chosen)
       ? openToolCallFormat({ chosen, plugins, model: model.text })
       : undefined;
-  const config = withAbsoluteConfig(found.config, { chosen, model });
+  const config = withAbsoluteConfig(found.config, { chosen, model, frozen });
   const { file, warnings } = loaded;
   const notes = shippedNotes(loaded);
-  return { config, file, notes, warnings, chosen, model, tasks, format, isolated };
+  return { config, file, notes, warnings, chosen, model, frozen, tasks, format, isolated };
 }
 
 /** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */
@@ -163,7 +170,7 @@ const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlu
 /** The config with paths that mean the same from any working directory. */
 function withAbsoluteConfig(
   config: Config,
-  { chosen, model }: { chosen: ChosenPlugins; model: ResolvedModel },
+  { chosen, model, frozen }: Pick<ResolvedRun, 'chosen' | 'model' | 'frozen'>,
 ): Config {
   const { dataset, datasets, run } = config;
   const named = config.model.hfModelName === undefined ? 'path' : 'hfModelName';
@@ -172,6 +179,7 @@ function withAbsoluteConfig(
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
     model: { ...config.model, adapters, [named]: model.folder },
+    ...withFrozenFolders(config, frozen),
     datasets: datasets.map(({ dir, ...set }) =>
       Object.assign({ dir: datasetFolder(dir, dataset) }, set),
     ),
@@ -190,6 +198,22 @@ function withAbsoluteConfig(
     learner: absoluteBlock(config.learner, chosen.learner),
     rewardManager: absoluteBlock(config.rewardManager, chosen.rewardManager),
     trackers: config.trackers.map((block, index) => absoluteBlock(block, chosen.trackers[index])),
+  };
+}
+
+/** The settings that name frozen models, with the folders that were found for them. */
+function withFrozenFolders(
+  { agents, algorithm }: Config,
+  frozen: FrozenModels,
+): Pick<Config, 'agents' | 'algorithm'> {
+  const { folder: reference } = frozen.reference ?? {};
+  return {
+    agents: agents.map((agent) => {
+      const model = frozen.agents.get(agent.name)?.folder;
+      return model === undefined ? agent : { ...agent, model };
+    }),
+    algorithm:
+      reference === undefined ? algorithm : { ...algorithm, kl: { ...algorithm.kl, reference } },
   };
 }
 

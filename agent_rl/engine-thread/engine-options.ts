@@ -34,6 +34,10 @@ export interface EngineServiceOptions {
    * sampled while the learner works.
    */
   published?: number;
+  /** What it only computes log-probabilities of; absent where it trains, which takes more, and where it only samples. */
+  scores?: { longestTokens: number };
+  /** Bytes that other engines of this process are expected to hold. 0 by default. */
+  beside?: number;
   /** What will be trained on; absent where nothing will be. */
   training?: { longestTokens: number; loss: LossSpec } | undefined;
 }

@@ -56,11 +56,13 @@ export class EngineService {
     const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
-    const { training, published: copies = 0 } = options;
+    const { training, scores, published: copies = 0, beside = 0 } = options;
     const needs: MemoryRequest = {
       rows,
       maxContextTokens,
       memory,
+      beside,
+      ...(scores && { scores: { ...scores, microBatchTokens } }),
       ...(training && {
         training: { ...training, microBatchTokens, reference, published: copies },
       }),

@@ -21,6 +21,14 @@ export interface MemoryRequest {
   rows: number;
   maxContextTokens: number;
   memory: ProgramMemory;
+  /** Bytes that other engines of this process are expected to hold. 0 by default. */
+  beside?: number;
+  /** Absent where it trains, and where it gives no log-probabilities of given tokens. */
+  scores?: {
+    microBatchTokens: number;
+    /** Of one sequence. */
+    longestTokens: number;
+  };
   /** Absent where nothing is trained. */
   training?: {
     microBatchTokens: number;
@@ -82,7 +90,7 @@ export async function memoryPlan(
   request: MemoryRequest,
   has = machineBytes(),
 ): Promise<MemoryPlan> {
-  const { rows, maxContextTokens, training } = request;
+  const { rows, maxContextTokens, scores, training } = request;
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
   const { published = 0 } = training ?? {};
   // One more while a new version takes the place of one that is drawn from.
@@ -99,6 +107,7 @@ export async function memoryPlan(
       : Math.max(
           drawing,
           await prefillBytes(config, request),
+          scores === undefined ? 0 : await scoringBytes(config, request, scores),
           training === undefined ? 0 : await trainingBytes(config, request, training),
         );
   const runtime = runtimeBytes + fragmentation * activations;
@@ -128,6 +137,18 @@ async function prefillBytes(
   const shape = { sequences: 1, length: maxContextTokens, trained: 2 };
   await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
   return engine.peakBytes + bytesPerFloat * maxContextTokens ** 2;
+}
+
+/** The largest micro-batch that is scored. */
+async function scoringBytes(
+  config: ModelConfig,
+  { memory }: MemoryRequest,
+  { microBatchTokens, longestTokens }: NonNullable<MemoryRequest['scores']>,
+): Promise<number> {
+  const engine = new PlanningEngine();
+  const shape = worstShape(longestTokens, microBatchTokens);
+  await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
+  return engine.peakBytes + bytesPerFloat * shape.length ** 2;
 }
 
 /** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
@@ -184,10 +205,10 @@ export function checkCacheFits(
 export function checkPlanFits(
   plan: MemoryPlan,
   config: ModelConfig,
-  { memory, training }: MemoryRequest,
+  { memory, beside = 0, scores, training }: MemoryRequest,
   has = machineBytes(),
 ): void {
-  if (plan.total <= has) return;
+  if (beside + plan.total <= has) return;
   const adapter = trainedAdapter(config);
   const trains = training !== undefined;
   const isSupervised = training?.loss.name === 'cross_entropy';
@@ -201,11 +222,11 @@ export function checkPlanFits(
   const fourBits = 'hold the weights in four bits, under an adapter (model.quantize: 4bit)';
   const ways: [boolean, number, string][] = [
     [!isSupervised, plan.cache, 'lower rollout.workers or policy.maxContextTokens (cache)'],
-    [trains, plan.activations, batch],
+    [trains || scores !== undefined, plan.activations, batch],
     [trains && memory.recompute === 'none', plan.activations, blocks],
     [trains && adapter === undefined, plan.optimizer, lora],
     [trains && adapter !== undefined, plan.optimizer, rank],
-    [config.quantization === undefined, plan.weights, fourBits],
+    [config.quantization === undefined && beside === 0, plan.weights, fourBits],
   ];
   // What takes most comes first.
   const advice = ways
@@ -214,7 +235,7 @@ export function checkPlanFits(
     .map(([, , way]) => way);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `This run would need about ${mebibytes(plan.total)}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
+    `${beside === 0 ? 'This run' : 'This model'} would need about ${mebibytes(plan.total)}${beside === 0 ? '' : ` beside the ${mebibytes(beside)} of the run's other models`}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
       `What helps, the largest first: ${advice.join('; ')}.`,
   );
 }

@@ -28,6 +28,8 @@ export type EpisodeParts = EpisodeWorld & SharedParts;
 /** What is the same for one agent and for several. */
 export interface SharedParts {
   policy: Policy;
+  /** What plays an agent instead, by its name. */
+  opponents?: ReadonlyMap<string, Policy>;
   /** For messages. */
   environmentName?: string;
   tools: ReadonlyMap<string, Tool>;
@@ -45,6 +47,12 @@ export interface SharedParts {
   /** Lets go of what was made for this episode. */
   close?(): Promise<void>;
 }
+
+/** What plays an agent. */
+export const policyOf = (
+  { policy, opponents }: Pick<SharedParts, 'policy' | 'opponents'>,
+  agent: string,
+): Policy => opponents?.get(agent) ?? policy;
 
 /** Which episode to play. Everything random in it is a function of `seed`, task, `sample` and place. */
 export interface EpisodeRequest {

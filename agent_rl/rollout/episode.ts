@@ -9,7 +9,7 @@ import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
 import { combineRewards, solvedBy } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
-import type { EpisodeParts, EpisodeRequest } from './episode-parts.ts';
+import { type EpisodeParts, type EpisodeRequest, policyOf } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
 import { abortable, inTime } from '../core/stopping/abort.ts';
 import { failed, failedByVerdict, type Judged, keptOf } from './judged.ts';
@@ -78,7 +78,7 @@ export class Episode {
       return ofAll(logs, failed(outcome, thrown, problems));
     } finally {
       try {
-        parts.policy.release(this.#name);
+        policyOf(parts, this.#agent ?? sole).release(this.#name);
       } finally {
         await parts.close?.();
       }
@@ -104,8 +104,7 @@ export class Episode {
   #passTo(agent: string): void {
     if (this.#agent === agent) return;
     const { seed, step, task, sample } = this.request;
-    const { policy } = this.stage.parts;
-    if (this.#agent !== undefined) policy.release(this.#name);
+    if (this.#agent !== undefined) policyOf(this.stage.parts, this.#agent).release(this.#name);
     const { length: turn } = entryOf(this.stage.logs, agent).turns;
     // A name of its own each time, so that a late release cannot meet what is computed anew.
     const own = agent === sole ? [] : [agent, turn];
@@ -115,7 +114,8 @@ export class Episode {
 
   /** Brings an agent's transcript to where it can act. */
   #read(agent: string): void {
-    const { policy, toolRunner, limits } = this.stage.parts;
+    const { toolRunner, limits } = this.stage.parts;
+    const policy = policyOf(this.stage.parts, agent);
     const log = entryOf(this.stage.logs, agent);
     if (log.transcript === undefined) {
       if (agent !== sole && log.messages.length === 0)
@@ -179,7 +179,7 @@ export class Episode {
     const key = { seed, taskId: task.taskId, sample, turn, ...(agent !== sole && { agent }) };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
     return log.watch.time('generation', () =>
-      retrying(async () => abortable(parts.policy.act(transcript, options), signal), {
+      retrying(async () => abortable(policyOf(parts, agent).act(transcript, options), signal), {
         retries: parts.limits.retries ?? 0,
         signal,
         onRetry: (thrown) => log.retried(messageOf(thrown)),

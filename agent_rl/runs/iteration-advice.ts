@@ -15,6 +15,8 @@ export interface AdvisedRun {
   systemPrompt?: boolean;
   /** Whether algorithm.selection is dynamic. */
   resamples?: boolean;
+  /** Most in an episode; 1 by default. */
+  agents?: number;
 }
 
 /**
@@ -23,7 +25,13 @@ export interface AdvisedRun {
  */
 export function iterationAdvice(
   metrics: Metrics,
-  { sandbox = true, tools = true, systemPrompt = true, resamples = false }: AdvisedRun = {},
+  {
+    sandbox = true,
+    tools = true,
+    systemPrompt = true,
+    resamples = false,
+    agents = 1,
+  }: AdvisedRun = {},
 ): { about: string; text: string }[] {
   const of = (name: keyof Metrics, absent = 0): number => metrics[name] ?? absent;
   const [episodes, groups] = [of('rollout/episodes'), of('group/count')];
@@ -57,8 +65,8 @@ export function iterationAdvice(
     },
     {
       about: 'cut-off',
-      applies: inMost(cutOff),
-      text: `${cutOff} of ${episodes} episodes ran out of tokens (outcome/truncated-tokens). Raise policy.maxTurnTokens or rollout.maxEpisodeTokens.`,
+      applies: inMost(cutOff / agents),
+      text: `${cutOff} of ${agents * episodes} ${agents === 1 ? 'episodes' : "transcripts of the episodes' agents"} ran out of tokens (outcome/truncated-tokens). Raise policy.maxTurnTokens or rollout.maxEpisodeTokens.`,
     },
     {
       about: 'slow-rollouts',

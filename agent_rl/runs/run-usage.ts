@@ -32,7 +32,7 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
 }
 
 /** Of what was counted in both, or in the one session where it was. */
-const sumOfCounted = <Totals extends { readonly [Name in keyof Totals]: number }>(
+export const sumOfCounted = <Totals extends { readonly [Name in keyof Totals]: number }>(
   a: Totals | null,
   b: Totals | null,
 ): Totals | null => (a === null || b === null ? (a ?? b) : sum(a, b));

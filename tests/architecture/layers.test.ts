@@ -95,7 +95,7 @@ describe('the rows of design.md', () => {
         .filter(({ text }) => new RegExp(`(?<!function )\\b${name}\\(`).test(text))
         .map(({ path }) => path);
     expect(callers('choosePlugins')).toEqual(['agent_rl/compose/prepare-run.ts']);
-    expect(callers('describeLayers')).toEqual(['agent_rl/compose/resolve-model.ts']);
+    expect(callers('describeLayers')).toEqual(['agent_rl/compose/model/resolve-model.ts']);
     expect(callers('readTaskSets')).toEqual(['agent_rl/compose/resolve-tasks.ts']);
     expect(callers('openToolCallFormat')).toEqual([
       'agent_rl/compose/resolve-run.ts',

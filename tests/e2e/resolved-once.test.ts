@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { modelResolvers } from '#agent_rl/compose/resolve-model.ts';
+import { modelResolvers } from '#agent_rl/compose/model/resolve-model.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { train } from '#agent_rl/jobs/train/train.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

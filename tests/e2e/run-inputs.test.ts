@@ -152,9 +152,13 @@ test.each([
   ['dataset.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
 ])('is not resumed with %s, which makes other tasks of the same files', async (set, change) => {
   const sources = sourcesOf(await resolve(run.config));
-  const { config, chosen, model } = await resolve(run.config);
+  const resolved = await resolve(run.config);
+  const { config } = resolved;
   const other = loadConfig({ file: run.config, overrides: [set] }).config;
-  const { readings } = sourcesOf({ config: { ...config, dataset: other.dataset }, chosen, model });
+  const { readings } = sourcesOf({
+    ...resolved,
+    config: { ...config, dataset: other.dataset },
+  });
   const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
   expect(code).toBe('CHECKPOINT_INVALID');
   expect(message).toContain(`read otherwise than it began (${change})`);

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 
 import { episodeSettings } from '#agent_rl/compose/episode-maker.ts';
 import { openRewarding } from '#agent_rl/compose/open-rewarding.ts';
-import { engineOptions, learning, sampling } from '#agent_rl/compose/open-engine.ts';
+import { engineOptions, learning, sampling } from '#agent_rl/compose/model/open-engine.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
 import { taskFolders } from '#agent_rl/compose/resolve-tasks.ts';
-import { modelResolvers, resolveModel } from '#agent_rl/compose/resolve-model.ts';
+import { type FrozenModels, noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
+import { modelResolvers, resolveModel } from '#agent_rl/compose/model/resolve-model.ts';
 import { type Config, rewardName } from '#agent_rl/config/index.ts';
 import { previewText } from '#agent_rl/jobs/train/train.ts';
 import { sourcesOf, trainerOptions, trainOptions } from '#agent_rl/jobs/train/trainer-options.ts';
@@ -102,12 +103,26 @@ const modelOf = (config: Config) => {
   });
 };
 
+/** The frozen models by their names, without looking for them. */
+const frozenOf = ({ agents, algorithm }: Config, like: Model): FrozenModels => {
+  const named = (folder: string) => ({ ...like, folder, layers: { base: folder, adapters: [] } });
+  const { reference } = algorithm.kl;
+  return {
+    agents: new Map(
+      agents.flatMap(({ name, model }) =>
+        model === undefined ? [] : [[name, named(model)] as const],
+      ),
+    ),
+    ...(reference !== undefined && { reference: named(reference) }),
+  };
+};
+
 function supervised({
   config,
   chosen,
   model,
 }: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
-  const { evalFiles: _none, ...sources } = sourcesOf({ config, chosen, model });
+  const { evalFiles: _none, ...sources } = sourcesOf({ config, chosen, model, frozen: noFrozen });
   const learner = new FakeLearner();
   const examples = Array.from({ length: 7 }, (_, i) => {
     const transcript = new Transcript();
@@ -148,7 +163,7 @@ function reinforced({
   const { workers } = rollout;
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
-    sources: sourcesOf({ config, chosen, model }),
+    sources: sourcesOf({ config, chosen, model, frozen: frozenOf(config, model) }),
     folders: taskFolders(config, chosen),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,

@@ -1,11 +1,13 @@
+import { Type } from 'typebox';
+
 import { algorithmNames } from '../algorithm-presets.ts';
-import { block, choice, integer, most, mostReward, number } from './block.ts';
+import { block, choice, integer, most, mostReward, number, text } from './block.ts';
 import { partBlock } from './plugin-blocks.ts';
 
 const KlBlock = block(
   {
     kind: choice(
-      'Estimator of the KL divergence from the starting weights (Schulman 2020)',
+      'Estimator of the KL divergence from the reference (Schulman 2020)',
       ['none', 'k1', 'k2', 'k3'],
       'none',
     ),
@@ -19,8 +21,14 @@ const KlBlock = block(
       maximum: 100,
       default: 0,
     }),
+    reference: Type.Optional(
+      text(
+        "Folder of the model or checkpoint that is the reference, with the tokenizer of the run's model; by default the weights that training starts from",
+        { minLength: 1 },
+      ),
+    ),
   },
-  'Penalty for moving away from the starting weights',
+  'Penalty for moving away from a reference whose weights stay as they are',
 );
 
 const OverlongBlock = block(

@@ -38,13 +38,19 @@ export const AgentsBlock = Type.Array(
     {
       name: text('As the environment calls it', { minLength: 1 }),
       train: flag('Whether what it samples is learned from', true),
+      model: Type.Optional(
+        text(
+          "Folder of a model or a checkpoint that plays this agent and never changes; only with train: false, and with the tokenizer of the run's model. By default the weights that are trained play it",
+          { minLength: 1 },
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
   {
     default: [],
     description:
-      'Agents of environments that have several, where something is said of one: all share the weights, and all learn unless it is said here',
+      'Agents of environments that have several, where something is said of one: all are played by the weights that are trained, and all learn, unless it is said here',
   },
 );
 

@@ -1,4 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
+import { showValue } from '../../core/show-value.ts';
 import { ModelBlock } from '../blocks/model-block.ts';
 import { TrainBlock } from '../blocks/train-block.ts';
 import { type Config, runLength } from '../config-schema.ts';
@@ -72,6 +73,11 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
       'algorithm.kl.kind',
       kl.kind !== 'none' && kl.weight === 0,
       `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`,
+    ],
+    [
+      'algorithm.kl.reference',
+      kl.reference !== undefined && kl.kind === 'none',
+      `${showValue(kl.reference)} has no effect while algorithm.kl.kind is none. Use k1, k2 or k3 and a weight, or leave it out.`,
     ],
     [
       'algorithm.kl.in',

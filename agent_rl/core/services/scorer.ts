@@ -16,3 +16,8 @@ export interface Scorer {
 export const referenceOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
   score: (tokens, options) => learner.forward(tokens, { ...options, which: 'reference' }),
 });
+
+/** The weights of a learner that never takes a step. */
+export const scorerOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
+  score: (tokens, options) => learner.forward(tokens, { ...options, which: 'policy' }),
+});

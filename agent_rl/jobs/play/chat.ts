@@ -41,7 +41,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
   const { config, model } = run;
   const agent = await openAgent(run, { workers: 2, trains: false, signal });
   try {
-    for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
+    for (const note of agent.notes) print(`Note: ${note}`);
     agent.model?.incidents.listen((text) => print(`Note: ${text}`));
     if (prompt === undefined) {
       const held = await converse({

@@ -29,7 +29,7 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
   const { stallS: limitS } = run.config.rollout.deadlines;
   const watch = StallWatch.start({ limitS });
   try {
-    for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
+    for (const note of agent.notes) print(`Note: ${note}`);
     agent.model?.incidents.listen((text) => print(`Note: ${text}`));
     const result = await attemptAll(run, agent.rollouts, options);
     throwIfFailed(signal);

@@ -5,6 +5,7 @@ import { unbiased } from '../../core/services/generator.ts';
 import { inTime } from '../../core/stopping/abort.ts';
 import { largest } from '../../core/long-lists.ts';
 import type { Task } from '../../core/tasks/task.ts';
+import { policyOf } from '../../rollout/episode-parts.ts';
 import { sole, worldOf } from '../../rollout/world.ts';
 
 export interface PromptLengths {
@@ -79,14 +80,16 @@ async function promptTokens(
 ): Promise<number> {
   const parts = await make({ task, sample: 0, step: 0, seed: 0, sampling: unbiased });
   try {
-    const { policy, toolRunner } = parts;
+    const { toolRunner } = parts;
     const world = worldOf(parts);
     const { conversations } = await world.start();
     // What an agent is told before its first turn is not known yet, and may be all it is told.
     const begun = Object.entries(conversations).filter(
       ([agent, messages]) => agent === sole || messages.length > 0,
     );
-    const lengths = begun.map(([, messages]) => policy.begin(messages, toolRunner.specs).length);
+    const lengths = begun.map(
+      ([agent, messages]) => policyOf(parts, agent).begin(messages, toolRunner.specs).length,
+    );
     await world.finish('aborted', signal, undefined);
     return largest(lengths, 0);
   } finally {

@@ -1,5 +1,5 @@
 import { largest } from '../../core/long-lists.ts';
-import { engineThreads } from '../../compose/open-engine.ts';
+import { engineThreads } from '../../compose/model/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
 import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';

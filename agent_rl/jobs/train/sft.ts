@@ -1,5 +1,5 @@
 import { openTrackers } from '../../compose/open-trackers.ts';
-import { openEngine } from '../../compose/open-engine.ts';
+import { openEngine } from '../../compose/model/open-engine.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';

@@ -7,7 +7,7 @@ import { runToResume } from '../../runs/resume-point.ts';
 import { summaryOf } from '../../runs/summary.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
-import { type ModelServices, openModelServices } from '../../compose/open-model-services.ts';
+import { type ModelServices, openModelServices } from '../../compose/model/open-model-services.ts';
 import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';

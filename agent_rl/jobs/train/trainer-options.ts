@@ -1,7 +1,8 @@
 import { algorithmParts, klParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
 import { taskFolders } from '../../compose/resolve-tasks.ts';
-import { engineThreads } from '../../compose/open-engine.ts';
+import { engineThreads } from '../../compose/model/open-engine.ts';
+import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { type Config, runLength, samplingOf } from '../../config/index.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
@@ -36,7 +37,8 @@ export function sourcesOf({
   config,
   chosen,
   model,
-}: Pick<ResolvedRun, 'config' | 'chosen' | 'model'>): RunSources {
+  frozen,
+}: Pick<ResolvedRun, 'config' | 'chosen' | 'model' | 'frozen'>): RunSources {
   const { dataset, datasets, run, train } = config;
   // Supervised training reads conversations, which have one format.
   const folders = train.mode === 'sft' ? [] : taskFolders(config, chosen);
@@ -46,6 +48,9 @@ export function sourcesOf({
     evalFiles: splitFiles(datasets, dataset.evalSplit),
     readings: folders.map(readingOf),
     model: model.layers,
+    frozen: new Map(
+      [...frozenBySetting(frozen)].map(([setting, { layers }]) => [setting, layers] as const),
+    ),
     machine: thisMachine({ device: run.device, engineThreads: engineThreads(config) }),
   };
 }

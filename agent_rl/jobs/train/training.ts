@@ -1,5 +1,7 @@
 import { openTrackers } from '../../compose/open-trackers.ts';
 import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
+import { generationTotals } from '../../compose/model/open-model-services.ts';
+import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
@@ -74,7 +76,7 @@ export async function openTraining(
       record.log.warn(
         'A debugger is attached: a plugin that blocks the process does not end the run.',
       );
-    for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
+    for (const note of agent.notes) print(`Note: ${note}`);
     usage.restartClock();
     return new Training({ run, context: options, agent, record, trackers, usage, resume, opened });
   } catch (failure) {
@@ -125,7 +127,7 @@ export class Training {
     const { agent, usage } = this.parts;
     const session = {
       ...(await usage.soFar()),
-      generation: (await agent.model.generator.totals?.()) ?? null,
+      generation: await generationTotals(agent.model),
       sandbox: agent.sandbox?.counts ?? null,
     };
     return addUsage(this.#earlier?.usage, session);
@@ -145,6 +147,8 @@ export class Training {
     const { config } = run;
     for (const note of run.notes) record.log.info(note);
     for (const warning of run.warnings) record.log.shown(warning);
+    for (const [setting, { folder }] of frozenBySetting(run.frozen))
+      record.log.info(`${setting}: ${folder}, whose weights stay as they are`);
     const { control } = config.train;
     if (control !== 'none')
       record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
@@ -182,6 +186,7 @@ export class Training {
         systemPrompt: chosen.environments.some(({ entry }) =>
           hasSetting(entry.spec, 'systemPrompt'),
         ),
+        agents: planFacts(run).agents,
         resamples: config.algorithm.selection.type === 'dynamic',
       },
     });

@@ -21,6 +21,8 @@ export interface RunSources {
   /** How the files of each folder of tasks are read; none where they hold no tasks. */
   readings: readonly TaskReading[];
   model: ModelStack;
+  /** Models beside it whose weights stay as they are, by the setting that names each; none by default. */
+  frozen?: ReadonlyMap<string, ModelStack>;
   /** What this session computes on. */
   machine: Machine;
 }
@@ -36,6 +38,8 @@ export interface RunInputs {
     evalTasks: readonly string[];
     /** Of weights, config and tokenizer of the model the run starts from, and of its adapters, all together. */
     startModel: string;
+    /** The same of each model whose weights stay as they are, by the setting that names it; absent where there is none. */
+    frozenModels?: Readonly<Record<string, string>>;
   };
   /** How the files of each folder of tasks are read. Absent in runs of earlier versions. */
   readings?: readonly TaskReading[];
@@ -49,8 +53,21 @@ const taskKinds = ['trainTasks', 'evalTasks'] as const;
 
 const inputsFile = (folder: RunFolder): string => join(folder.path, 'inputs.json');
 
+const sha256OfModel = ({ base, adapters }: ModelStack): Promise<string> =>
+  sha256Of([base, ...adapters].flatMap(modelFiles));
+
 const sha256OfEach = (files: readonly string[]): Promise<string[]> =>
   Promise.all(files.map((file) => sha256Of([file])));
+
+const none: ReadonlyMap<string, ModelStack> = new Map();
+
+async function sha256OfFrozen(
+  frozen: ReadonlyMap<string, ModelStack>,
+): Promise<Readonly<Record<string, string>>> {
+  const hashes: [string, string][] = [];
+  for (const [setting, model] of frozen) hashes.push([setting, await sha256OfModel(model)]);
+  return Object.fromEntries(hashes);
+}
 
 /** What is read of a model folder: notes beside it may change. */
 function modelFiles(folder: string): readonly string[] {
@@ -66,14 +83,15 @@ function modelFiles(folder: string): readonly string[] {
 
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
-  const { seed, trainFiles, evalFiles, readings, model, machine } = sources;
+  const { seed, trainFiles, evalFiles, readings, model, frozen = none, machine } = sources;
   return {
     schema: 2,
     seed,
     sha256: {
       trainTasks: await sha256OfEach(trainFiles),
       evalTasks: await sha256OfEach(evalFiles),
-      startModel: await sha256Of([model.base, ...model.adapters].flatMap(modelFiles)),
+      startModel: await sha256OfModel(model),
+      ...(frozen.size > 0 && { frozenModels: await sha256OfFrozen(frozen) }),
     },
     readings,
     machines: [machine],
@@ -158,7 +176,12 @@ function changedKinds(before: RunInputs, now: RunInputs): Kind[] {
     (kind) => !sameFiles(before.sha256[kind], recorded(now.sha256[kind])),
   );
   const sameModel = before.sha256.startModel === now.sha256.startModel;
-  return sameModel ? changed : [...changed, 'startModel'];
+  const frozen = [before, now].map(({ sha256: { frozenModels = {} } }) => frozenModels);
+  return [
+    ...changed,
+    ...(sameModel ? [] : (['startModel'] as const)),
+    ...(isDeepStrictEqual(frozen[0], frozen[1]) ? [] : (['frozenModels'] as const)),
+  ];
 }
 
 const sameFiles = (before: readonly string[], now: readonly string[]): boolean =>
@@ -175,11 +198,15 @@ function renamedFiles(before: RunInputs, now: RunInputs, sources: RunSources): s
   );
 }
 
-const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): string =>
+const describe = (
+  kind: Kind,
+  { trainFiles, evalFiles, model, frozen = none }: RunSources,
+): string =>
   ({
     trainTasks: `the tasks to train on, now ${trainFiles.join(' and ')} (datasets, dataset.trainSplit)`,
     evalTasks: `the held-out tasks, now ${evalFiles.join(' and ')} (datasets, dataset.evalSplit)`,
     startModel: `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`,
+    frozenModels: `the models whose weights stay as they are, now ${[...frozen].map(([setting, { base, adapters }]) => `${setting} ${[base, ...adapters].join(' with ')}`).join(', ') || 'none'}`,
   })[kind];
 
 function storedInputs(file: string): RunInputs {

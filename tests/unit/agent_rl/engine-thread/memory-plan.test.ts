@@ -108,6 +108,39 @@ describe('a plan of memory', () => {
     },
   );
 
+  test('counts the micro-batches of an engine that only scores, which take less than training on them', async () => {
+    const scores = { microBatchTokens: 256, longestTokens: 64 };
+    const scoring = await memoryPlan(tinyModelConfig, { ...sampling, scores });
+    const shape = worstShape(64, 256);
+    const engine = new PlanningEngine();
+    await compileScoreProgram(engine, tinyModelConfig, {
+      shape,
+      temperature: 1,
+      memory: request.memory,
+    });
+    expect(scoring.activations).toBe(engine.peakBytes + 4 * shape.length ** 2);
+    expect(scoring.activations).toBeGreaterThan(
+      (await memoryPlan(tinyModelConfig, sampling)).activations,
+    );
+    expect(scoring.optimizer).toBe(0);
+    const { activations } = await memoryPlan(tinyModelConfig, request);
+    expect(scoring.activations).toBeLessThan(activations);
+  });
+
+  test('is refused where it does not fit beside the other engines', async () => {
+    const plan = await memoryPlan(tinyModelConfig, sampling);
+    const has = plan.total + 2 ** 20;
+    const refuse = (beside: number) =>
+      checkPlanFits(plan, tinyModelConfig, { ...sampling, beside }, has);
+    expect(() => refuse(2 ** 20)).not.toThrow();
+    const { message } = thrownBy(() => refuse(2 ** 20 + 1));
+    expect(message).toMatch(
+      /^This model would need about .* beside the 1 MiB of the run's other models/,
+    );
+    // It is not the model that model.quantize is about.
+    expect(message).not.toContain('model.quantize');
+  });
+
   test('that does not fit is refused with what takes how much and what to change', async () => {
     const plan = await memoryPlan(tinyModelConfig, request);
     expect(() => checkPlanFits(plan, tinyModelConfig, request, plan.total)).not.toThrow();

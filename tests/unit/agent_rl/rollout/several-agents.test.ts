@@ -7,7 +7,7 @@ import { ActiveRequest } from '#agent_rl/generation/slot.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { sampledTokens } from '#agent_rl/rollout/ledger.ts';
 import { limits, play } from '#tests/support/play-episode.ts';
-import { says } from '#tests/support/scripted-policy.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 import { named, playDuet, verdictOf } from '#tests/support/two-players.ts';
 
 describe('an episode of several agents', () => {
@@ -64,6 +64,28 @@ describe('an episode of several agents', () => {
     expect(new Set(names).size).toBe(4);
     // Each is let go before the next agent takes a row of the cache.
     expect(policy.released).toEqual(names);
+  });
+
+  test('lets a policy of its own play an agent, which reads, draws and is let go of by itself', async () => {
+    const opponent = new ScriptedPolicy(() => ({ message: says('frozen') }), 6);
+    const parts = { opponents: new Map([['guesser', opponent]]) };
+    const { policy, speaker, guesser } = await playDuet({ parts });
+    expect(speaker.messages).toEqual([
+      user('The word is sea.'),
+      says('speaker 0'),
+      user('frozen'),
+      says('speaker 1'),
+    ]);
+    // Its own prompt of six tokens.
+    expect(guesser.tokens.slice(0, 6)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(policy.released.map((name) => name.split('/').slice(-2))).toEqual([
+      ['speaker', '0'],
+      ['speaker', '1'],
+    ]);
+    expect(opponent.released.map((name) => name.split('/').slice(-2))).toEqual([
+      ['guesser', '0'],
+      ['guesser', '1'],
+    ]);
   });
 
   test('draws other numbers for two agents at the same turn, and the same as ever without a name', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
+import { noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
@@ -25,9 +26,12 @@ async function runWith(...overrides: string[]) {
   const record = await OpenRun.open({
     config,
     file,
-    sources: sourcesOf({ config, chosen: { environments: [] }, model } as unknown as Parameters<
-      typeof sourcesOf
-    >[0]),
+    sources: sourcesOf({
+      config,
+      chosen: { environments: [] },
+      model,
+      frozen: noFrozen,
+    } as unknown as Parameters<typeof sourcesOf>[0]),
   });
   const { folder, log } = record;
   const records = new RunRecords({

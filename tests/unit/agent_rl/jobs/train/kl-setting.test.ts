@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { learning } from '#agent_rl/compose/open-engine.ts';
+import { learning } from '#agent_rl/compose/model/open-engine.ts';
 import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 

@@ -2,21 +2,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 
-import type { OpenGenerator } from '../core/plugins/model/generator.ts';
-import type { OpenLearner } from '../core/plugins/model/learner.ts';
-import type { Generator, GeneratorInfo } from '../core/services/generator.ts';
-import type { Learner } from '../core/services/learner.ts';
-import { WeightBus } from '../core/services/weight-bus.ts';
-import type { WeightPublisher } from '../core/services/weights.ts';
-import { abortableStart } from '../core/stopping/abort.ts';
-import type { Cleanup } from '../core/stopping/cleanup.ts';
-import { EventLog } from '../core/services/event-log.ts';
-import { AgentRlError } from '../core/errors.ts';
-import { enterPlugin } from '../core/plugins/entered-plugin.ts';
-import type { EngineClient } from '../engine-thread/engine-client.ts';
-import { checkCacheFits } from '../engine-thread/memory-plan.ts';
-import { engineThreads, learning, openEngine, sampling, trainingLoss } from './open-engine.ts';
-import type { ResolvedRun } from './resolve-run.ts';
+import type { OpenGenerator } from '../../core/plugins/model/generator.ts';
+import type { OpenLearner } from '../../core/plugins/model/learner.ts';
+import type { GenerationTotals, Generator, GeneratorInfo } from '../../core/services/generator.ts';
+import type { Learner } from '../../core/services/learner.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
+import { WeightBus } from '../../core/services/weight-bus.ts';
+import type { WeightPublisher } from '../../core/services/weights.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
+import type { Cleanup } from '../../core/stopping/cleanup.ts';
+import { EventLog } from '../../core/services/event-log.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
+import type { EngineClient } from '../../engine-thread/engine-client.ts';
+import { checkCacheFits, sumOfPlans } from '../../engine-thread/memory-plan.ts';
+import { type FrozenServices, openFrozen } from './open-frozen.ts';
+import {
+  type EngineRequest,
+  engineThreads,
+  learning,
+  openEngine,
+  sampling,
+  trainingLoss,
+} from './open-engine.ts';
+import { sumOfCounted } from '../../runs/run-usage.ts';
+import type { ResolvedRun } from '../resolve-run.ts';
+import type { ResolvedModel } from './resolve-model.ts';
 
 /** What samples tokens and, in training, what learns. */
 export interface ModelServices {
@@ -25,8 +36,10 @@ export interface ModelServices {
   engines: readonly EngineClient[];
   /** What they mended or did without. */
   incidents: EventLog<string>;
-  /** Only in training. */
-  training?: { learner: Learner; weights: WeightPublisher };
+  /** What plays the agents of an episode whose weights stay as they are, by agent. */
+  opponents: FrozenServices['opponents'];
+  /** Only in training; with a reference where it is not the learner's own. */
+  training?: { learner: Learner; weights: WeightPublisher; reference?: Scorer };
 }
 
 export interface ModelServicesRequest {
@@ -57,12 +70,34 @@ export async function openModelServices(
     incidents.add(
       `Generator ${info.name} does not promise the same tokens again: the same seed may give other results.`,
     );
-  if (!request.trains) return { generator, engines: engines.all, incidents };
+  const openFrozenModels = () =>
+    openFrozen(run, request.workers, (model, asked) => engines.frozen(model, asked));
+  if (!request.trains) {
+    const { opponents } = await openFrozenModels();
+    return { generator, engines: engines.all, incidents, opponents };
+  }
   const learner = opened.add(await openLearner(run, request, engines));
+  const { opponents, reference } = await openFrozenModels();
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const weights = opened.add(await WeightBus.connect({ learner, generators: [generator], folder }));
-  return { generator, engines: engines.all, incidents, training: { learner, weights } };
+  return {
+    generator,
+    engines: engines.all,
+    incidents,
+    opponents,
+    training: { learner, weights, ...(reference && { reference }) },
+  };
+}
+
+/** What all generators of a run have done; null where none counts. */
+export async function generationTotals({
+  generator,
+  opponents,
+}: Pick<ModelServices, 'generator' | 'opponents'>): Promise<GenerationTotals | null> {
+  const all = new Set([generator, ...opponents.values()]);
+  const totals = await Promise.all([...all].map(async (one) => (await one.totals?.()) ?? null));
+  return totals.reduce(sumOfCounted, null);
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */
@@ -77,7 +112,7 @@ function requireContext({ name, maxContextTokens: holds }: GeneratorInfo, asked:
 /** The least cache that an engine can have. */
 const samplesNothing = { rows: 1, maxContextTokens: 16 };
 
-/** The engines of a run: one that generator and learner share, and those that only learn. */
+/** The engines of a run: one that generator and learner share, those that only learn, and those whose weights stay. */
 class RunEngines {
   readonly all: EngineClient[] = [];
   #shared: Promise<EngineClient> | undefined;
@@ -104,6 +139,17 @@ class RunEngines {
         device,
       ),
     );
+  }
+
+  /** One for a model whose weights stay as they are, of the memory that the others leave. */
+  async frozen(
+    model: ResolvedModel,
+    request: Omit<EngineRequest, 'signal'>,
+  ): Promise<EngineClient> {
+    const { signal } = this.request;
+    const plans = await Promise.all(this.all.map(async (engine) => (await engine.info()).plan));
+    const { total: beside } = sumOfPlans(plans);
+    return this.#keep(openEngine(this.run.config, model, { ...request, beside, signal }));
   }
 
   #openShared(): Promise<EngineClient> {

@@ -1,20 +1,20 @@
 import { availableParallelism } from 'node:os';
 
-import type { Config } from '../config/index.ts';
-import type { LossSpec } from '../core/services/learner.ts';
-import { EngineClient } from '../engine-thread/engine-client.ts';
-import type { EngineServiceOptions } from '../engine-thread/engine-options.ts';
-import { klParts, lossPart } from './plugins/algorithm-parts.ts';
-import type { ChosenPlugins } from './plugins/choose-plugins.ts';
-import { pluginHooks } from './plugins/plugin-loader.ts';
+import type { Config } from '../../config/index.ts';
+import type { LossSpec } from '../../core/services/learner.ts';
+import { EngineClient } from '../../engine-thread/engine-client.ts';
+import type { EngineServiceOptions } from '../../engine-thread/engine-options.ts';
+import { klParts, lossPart } from '../plugins/algorithm-parts.ts';
+import type { ChosenPlugins } from '../plugins/choose-plugins.ts';
+import { pluginHooks } from '../plugins/plugin-loader.ts';
 import type { ResolvedModel } from './resolve-model.ts';
-import { abortableStart } from '../core/stopping/abort.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
 
 /** What neither the run file nor the model says of an engine. */
 export interface EngineRequest
   extends
     Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'>,
-    Partial<Pick<EngineServiceOptions, 'reference' | 'training'>> {
+    Partial<Pick<EngineServiceOptions, 'reference' | 'training' | 'scores' | 'beside'>> {
   /** Stops the opening. */
   signal: AbortSignal;
 }
@@ -71,11 +71,11 @@ export function learning(config: Config, loss: ChosenPlugins['loss']) {
 
 /** What reinforcement learning minimises, and on what. */
 export function trainingLoss(
-  { algorithm, rollout, policy }: Config,
+  config: Config,
   chosen: ChosenPlugins['loss'],
 ): { loss: LossSpec; longestTokens: number; reference: boolean } {
-  const { kl, entropyBonus } = algorithm;
-  const { temperature } = policy.sampling;
+  const { kl, entropyBonus } = config.algorithm;
+  const { temperature } = config.policy.sampling;
   return {
     loss: {
       name: 'policy',
@@ -84,7 +84,11 @@ export function trainingLoss(
       ...(entropyBonus !== 0 && { entropyBonus }),
       temperature,
     },
-    longestTokens: Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens),
-    reference: kl.kind !== 'none',
+    longestTokens: longestTokens(config),
+    reference: kl.kind !== 'none' && kl.reference === undefined,
   };
 }
+
+/** Tokens of the longest episode there can be. */
+export const longestTokens = ({ rollout, policy }: Pick<Config, 'rollout' | 'policy'>): number =>
+  Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens);

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 
-import type { Config } from '../config/index.ts';
-import { adapterTargets, requireTrainable } from '../../model/adapters/adapter.ts';
-import type { ModelConfig, Quantization } from '../../model/config/architecture.ts';
-import { readModelConfig } from '../../model/config/model-config.ts';
-import { readJson } from '../../model/config/read-json.ts';
-import { localLayers, textFolder } from '../../model/find/model-folder.ts';
-import { openLanguageModelFolder, type LanguageModel } from '../../model/text/language-model.ts';
+import type { Config } from '../../config/index.ts';
+import { adapterTargets, requireTrainable } from '../../../model/adapters/adapter.ts';
+import type { ModelConfig, Quantization } from '../../../model/config/architecture.ts';
+import { readModelConfig } from '../../../model/config/model-config.ts';
+import { readJson } from '../../../model/config/read-json.ts';
+import { localLayers, textFolder } from '../../../model/find/model-folder.ts';
+import { openLanguageModelFolder, type LanguageModel } from '../../../model/text/language-model.ts';
 import {
   describeLayers,
   type ModelStack,
   type NewAdapter,
-} from '../../model/weights/open-model.ts';
+} from '../../../model/weights/open-model.ts';
 
 /** The model of a run: everything about it but its weights. */
 export interface ResolvedModel {
