@@ -28,7 +28,7 @@ export function agentProblems(
   config: AgentBlocks,
 ): SettingProblem[] {
   const learning = blocksOf(config).flatMap(({ name, train, model }, index): SettingProblem[] =>
-    model === undefined || train === false
+    model === undefined || !train
       ? []
       : [
           {

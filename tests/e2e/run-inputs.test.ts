@@ -152,11 +152,11 @@ test.each([
   ['dataset.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
 ])('is not resumed with %s, which makes other tasks of the same files', async (set, change) => {
   const sources = sourcesOf(await resolve(run.config));
-  const resolved = await resolve(run.config);
-  const { config } = resolved;
+  const whole = await resolve(run.config);
+  const { config } = whole;
   const other = loadConfig({ file: run.config, overrides: [set] }).config;
   const { readings } = sourcesOf({
-    ...resolved,
+    ...whole,
     config: { ...config, dataset: other.dataset },
   });
   const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));

@@ -1,0 +1,79 @@
+import type { Cleanup } from '../../core/stopping/cleanup.ts';
+import type { EngineClient } from '../../engine-thread/engine-client.ts';
+import { sumOfPlans } from '../../engine-thread/memory-plan.ts';
+import type { ResolvedRun } from '../resolve-run.ts';
+import { type EngineRequest, learning, openEngine, sampling } from './open-engine.ts';
+import type { ResolvedModel } from './resolve-model.ts';
+
+export interface ModelServicesRequest {
+  /** Most episodes at once. */
+  workers: number;
+  /** Whether its weights will be changed by reinforcement learning. */
+  trains: boolean;
+  /** Stops the opening. */
+  signal: AbortSignal;
+}
+
+/** The least cache that an engine can have. */
+const samplesNothing = { rows: 1, maxContextTokens: 16 };
+
+/** The engines of a run: one that generator and learner share, those that only learn, and those whose weights stay. */
+export class RunEngines {
+  readonly all: EngineClient[] = [];
+  #shared: Promise<EngineClient> | undefined;
+
+  constructor(
+    private readonly run: ResolvedRun,
+    private readonly request: ModelServicesRequest,
+    private readonly opened: Cleanup,
+  ) {}
+
+  shared(): Promise<EngineClient> {
+    return (this.#shared ??= this.#openShared());
+  }
+
+  /** One that only learns. */
+  async learning(device: string): Promise<EngineClient> {
+    const { config, model, chosen } = this.run;
+    const { signal } = this.request;
+    return this.#keep(
+      openEngine(
+        config,
+        model,
+        { ...samplesNothing, ...learning(config, chosen.loss), signal },
+        device,
+      ),
+    );
+  }
+
+  /** One for a model whose weights stay as they are, of the memory that the others leave. */
+  async frozen(
+    model: ResolvedModel,
+    request: Omit<EngineRequest, 'signal'>,
+  ): Promise<EngineClient> {
+    const { signal } = this.request;
+    const plans = await Promise.all(this.all.map(async (engine) => (await engine.info()).plan));
+    const { total: beside } = sumOfPlans(plans);
+    return this.#keep(openEngine(this.run.config, model, { ...request, beside, signal }));
+  }
+
+  #openShared(): Promise<EngineClient> {
+    const { config, model, chosen } = this.run;
+    const { workers, trains, signal } = this.request;
+    const samples = chosen.generator.entry.spec.engine === true;
+    const learns = trains && chosen.learner.entry.spec.engine === true;
+    return this.#keep(
+      openEngine(config, model, {
+        ...(samples ? sampling(config, workers) : samplesNothing),
+        ...(learns && learning(config, chosen.loss)),
+        signal,
+      }),
+    );
+  }
+
+  async #keep(opening: Promise<EngineClient>): Promise<EngineClient> {
+    const engine = this.opened.add(await opening);
+    this.all.push(engine);
+    return engine;
+  }
+}
