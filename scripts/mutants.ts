@@ -80,6 +80,13 @@ async function main(filters: readonly string[]): Promise<number> {
     ({ name, file }) =>
       filters.length === 0 || filters.some((part) => `${file} ${name}`.includes(part)),
   );
+  if (mutants.length === 0) {
+    // Without its tests jest would run all there are.
+    console.error(
+      `No mutant has ${filters.join(' or ')} in its file or name (tests/support/mutants).`,
+    );
+    return 2;
+  }
   return inTemporaryFolder('agent_rl-mutants', async (copy) => {
     for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
