@@ -178,6 +178,10 @@ export type {
   TemplateSources,
   ToolDefinition,
 } from '../model/text/chat-template.ts';
-export { LANGUAGE_MODEL, type LanguageModel } from '../model/text/language-model.ts';
+export {
+  copyLanguageModelFiles,
+  LANGUAGE_MODEL,
+  type LanguageModel,
+} from '../model/text/language-model.ts';
 export type { NewAdapter } from '../model/weights/open-model.ts';
 export type { Tokenizer } from '../model/text/tokenizer.ts';

@@ -22,7 +22,7 @@ export function errorText(error: unknown): string {
     // A hub that does not answer and a plugin that throws name their place; our own stack would only bury it.
     const plain =
       exitCodeOf(error) !== runFailed ||
-      ['SOURCE_UNAVAILABLE', 'ROLLOUTS_FAILED'].includes(error.code);
+      ['SOURCE_UNAVAILABLE', 'GENERATION_FAILED', 'ROLLOUTS_FAILED'].includes(error.code);
     // The stack starts with the name of the class, which says less than the code.
     const whole = error.stack?.replace(/^AgentRlError: /, '');
     return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;

@@ -1,4 +1,5 @@
 import type { PluginDescription, Plugins } from '../compose/plugins/registries.ts';
+import { builtInSource } from '../core/plugins/plugin.ts';
 import { type Setting, settingsOf } from '../config/settings-of.ts';
 
 /** Each kind, what its plugins are together, and where a run file names them. */
@@ -47,7 +48,7 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
 };
 
 const foreign = ({ source }: PluginDescription): string =>
-  source === 'built in' ? '' : ` (${source})`;
+  source === builtInSource ? '' : ` (${source})`;
 
 /** All plugins: a table of names and descriptions for each kind. */
 export function pluginListText(plugins: readonly PluginDescription[], program: string): string {

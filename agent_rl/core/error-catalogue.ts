@@ -119,7 +119,7 @@ export const errorCatalogue = {
     'Lower `algorithm.microBatchTokens` or `rollout.workers`',
   ),
   GENERATION_FAILED: system(
-    'The generator failed while sampling',
+    'The generator failed: to open, to sample or to take new weights',
     'The message names the cause; `--resume` resumes the run',
   ),
   ROLLOUTS_FAILED: system(

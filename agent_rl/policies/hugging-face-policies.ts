@@ -1,6 +1,7 @@
 import { injectFromBase } from 'inversify';
 import { Type } from 'typebox';
 
+import { builtInSource } from '../core/plugins/plugin.ts';
 import { policy } from '../core/plugins/policy.ts';
 import type { TransformersJsOptions } from '../generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../generation/transformers-js/threaded-generator.ts';
@@ -54,5 +55,5 @@ export class TransformersJsPolicy extends LanguageModelPolicy {}
 
 /** Every policy that ships with the framework. */
 export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy, TransformersJsPolicy].map(
-  (plugin) => ({ plugin, source: 'built in' }),
+  (plugin) => ({ plugin, source: builtInSource }),
 );

@@ -122,7 +122,7 @@ export async function openLanguageModelFolder(folder: string): Promise<LanguageM
   return model;
 }
 
-/** Copies what `openLanguageModelFolder` reads, so that a checkpoint is a whole model folder. */
+/** Copies tokenizer and chat template of a model folder, so that another that holds weights is a whole one. */
 export async function copyLanguageModelFiles(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const present = tokenizerFiles.filter((name) => existsSync(path.join(from, name)));

@@ -1,6 +1,11 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import {
+  type Generation,
   type GenerationRequest,
   type Generator,
   type GeneratorInfo,
@@ -13,6 +18,11 @@ export interface GeneratorContract {
   open: () => Promise<Generator>;
   /** Tokens that exist: ids from 0 to this, exclusive. */
   vocabSize: number;
+  /**
+   * Two model folders of its shape with different weights, for one that takes folders: it is told to use the weights of each, as
+   * a learner publishes them. Without it nothing is said of other weights.
+   */
+  weights?: readonly [string, string];
   /** Of each test; 60 by default. */
   timeoutS?: number;
 }
@@ -20,10 +30,20 @@ export interface GeneratorContract {
 /** Tokens asked for where nothing else matters. */
 const some = 12;
 
+/** The weights of a model folder by themselves, in a folder of their own. */
+async function asPublished(folder: string): Promise<string> {
+  const published = await mkdtemp(join(tmpdir(), 'agent-rl-published-'));
+  const names = (await readdir(folder)).filter((name) =>
+    /^(?:adapter_)?config\.json$|\.safetensors(?:\.index\.json)?$/.test(name),
+  );
+  await Promise.all(names.map((name) => cp(join(folder, name), join(published, name))));
+  return published;
+}
+
 /** What every generator promises. Call it from the test of each one. */
 export function describeGeneratorContract(
   name: string,
-  { open, vocabSize, timeoutS = 60 }: GeneratorContract,
+  { open, vocabSize, weights, timeoutS = 60 }: GeneratorContract,
 ): void {
   const request = (episode: string, over: Partial<GenerationRequest> = {}): GenerationRequest => ({
     episode,
@@ -107,6 +127,23 @@ export function describeGeneratorContract(
       );
       expect([tokens.length <= info.maxContextTokens - 3, stop]).toEqual([true, 'context-full']);
       generator.release('full');
+    });
+
+    inTime('draws from the weights it was last told to use, under their version', async () => {
+      if (weights === undefined) return;
+      expect(info.takes).toContain('folder');
+      const [first, other] = await Promise.all(weights.map(asPublished));
+      const drawn: Generation[] = [];
+      for (const [i, location] of [first!, other!, first!].entries()) {
+        await generator.use?.({ version: 5 + i, kind: 'folder', location });
+        drawn.push(await generator.generate(request(`version ${i}`, { sampling: greedy })));
+        generator.release(`version ${i}`);
+      }
+      expect(drawn.map(({ version }) => version)).toEqual([5, 6, 7]);
+      const [before, changed, back] = drawn.map(({ tokens, logProbs }) => ({ tokens, logProbs }));
+      expect(changed).not.toEqual(before);
+      if (info.reproducible) expect(back!.tokens).toEqual(before!.tokens);
+      await Promise.all([first!, other!].map((one) => rm(one, { recursive: true })));
     });
 
     inTime('gives up a request that is aborted, and no other', async () => {

@@ -35,13 +35,14 @@ const options: EngineServiceOptions = {
   training: { longestTokens: 64, loss },
 };
 
-beforeAll(() =>
-  saveModel(modelFolder, {
+const otherFolder = join(root, 'other');
+const saved = (folder: string, seed: number) =>
+  saveModel(folder, {
     config,
-    parameters: initialParameters(config, new KeyedRng(1)),
+    parameters: initialParameters(config, new KeyedRng(seed)),
     storedDtype: 'F32',
-  }),
-);
+  });
+beforeAll(() => Promise.all([saved(modelFolder, 1), saved(otherFolder, 2)]));
 
 /** A part of an engine of its own, which ends with it. */
 const part = async <Part extends Generator | Learner>(
@@ -55,6 +56,7 @@ const part = async <Part extends Generator | Learner>(
 describeGeneratorContract('the generator of the engine', {
   open: () => part({}, ({ generator }) => generator),
   vocabSize,
+  weights: [modelFolder, otherFolder],
 });
 for (const device of ['cpu', 'eager'])
   describeLearnerContract(`the learner of the engine on ${device}`, {

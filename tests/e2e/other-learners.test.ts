@@ -38,7 +38,7 @@ const distance = (left: Weights, right: Weights): number => {
 let own = '';
 beforeAll(async () => {
   await makeAcmeProject(project);
-  const blocks = codeBlocks(readDocument('docs/guides/serving.md'));
+  const blocks = codeBlocks(readDocument('docs/guides/generators-and-learners.md'));
   const block = blocks.find((one) => fileNameOf(one) === 'own-learner.ts');
   writeBelow(project, 'own-learner.ts', block!.text);
   own = train('own');
@@ -47,7 +47,7 @@ beforeAll(async () => {
 test.each([
   ['the eager learner', ['learner.type=eager']],
   [
-    'the learner of the page on serving',
+    'the learner of the page on generators and learners',
     [
       'learner={type: in_pieces, sequences: 3}',
       'plugins=["@acme/arithmetic", "./vowels.ts", "./own-learner.ts"]',

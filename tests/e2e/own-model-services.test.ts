@@ -1,11 +1,15 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll } from '@jest/globals';
 
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { OpenGenerator, OpenLearner } from '#agent_rl/index.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { initialParameters } from '#model/config/parameters.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { describeLearnerContract } from '../contracts/learner-contract.ts';
 import { openOnModel } from '../contracts/open-on-model.ts';
@@ -15,19 +19,29 @@ import { writeSmallModel, smallModelConfig } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
- * The generator and the learner of the page on serving, on the contracts: the generator asks `agent-rl serve`.
+ * The generator and the learner of the page on generators and learners, on the contracts: the generator asks `agent-rl serve`.
  */
 
 const folder = temporaryFolder();
 const source = join(packageRoot(), 'agent_rl', 'index.ts');
 
 async function exported(file: string, name: string): Promise<unknown> {
-  const block = codeBlocks(readDocument('docs/guides/serving.md')).find(
-    (one) => fileNameOf(one) === file,
-  );
-  const text = block!.text.replaceAll("from 'agent_rl'", `from '${source}'`);
-  const own = (await import(pathToFileURL(writeBelow(folder, file, text)).href)) as object;
+  for (const block of codeBlocks(readDocument('docs/guides/generators-and-learners.md'))) {
+    const text = block.text.replaceAll("from 'agent_rl'", `from '${source}'`);
+    if (block.language === 'ts') writeBelow(folder, fileNameOf(block)!, text);
+  }
+  const own = (await import(pathToFileURL(join(folder, file)).href)) as object;
   return (own as Readonly<Record<string, unknown>>)[name];
+}
+
+/** One that nobody listens on. */
+async function freePort(): Promise<number> {
+  const listening = createServer().listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const { port } = listening.address() as AddressInfo;
+  listening.close();
+  await once(listening, 'close');
+  return port;
 }
 
 const stop = new AbortController();
@@ -35,6 +49,8 @@ let served: Promise<unknown>;
 let url = '';
 beforeAll(async () => {
   await writeSmallModel(join(folder, 'model'));
+  const others = initialParameters(smallModelConfig, new KeyedRng(2));
+  await writeSmallModel(join(folder, 'other'), smallModelConfig, others);
   const given = await servingOptions(stop.signal);
   const at = await new Promise<string>((resolve, reject) => {
     served = serveModel({ ...given, onListening: resolve });
@@ -47,7 +63,7 @@ afterAll(async () => {
   await served;
 });
 
-describeGeneratorContract('the generator of the page on serving', {
+describeGeneratorContract('the generator of the page on generators and learners', {
   open: async () => {
     const plugin = (await exported('own-generator.ts', 'overHttp')) as OpenGenerator<object>;
     return openOnModel(plugin, { url, model: 'starter' }, join(packageRoot(), 'model', 'starter'));
@@ -55,7 +71,20 @@ describeGeneratorContract('the generator of the page on serving', {
   vocabSize: 1024,
 });
 
-describeLearnerContract('the learner of the page on serving', {
+describeGeneratorContract('the generator of the page that starts a server for each version', {
+  open: async () => {
+    const plugin = (await exported('own-restarted.ts', 'restarted')) as OpenGenerator<object>;
+    const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
+    const words = ['serve', '--model', '{folder}', '--name', 'mine', '--port', '{port}'];
+    const port = await freePort();
+    const command = [process.execPath, program, ...words, '--engine-threads', '1'];
+    return openOnModel(plugin, { command, port }, join(folder, 'model'));
+  },
+  vocabSize: smallModelConfig.vocabSize,
+  weights: [join(folder, 'model'), join(folder, 'other')],
+});
+
+describeLearnerContract('the learner of the page on generators and learners', {
   open: async () => {
     const plugin = (await exported('own-learner.ts', 'inPieces')) as OpenLearner<object>;
     return openOnModel(plugin, { sequences: 1 }, join(folder, 'model'));

@@ -7,11 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
 import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { readModelConfig } from '#model/config/model-config.ts';
+import { saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -155,7 +159,17 @@ describe('agent-rl serve', () => {
   const open = (over: Partial<GeneratorHost> = {}, url = accepting) =>
     servedGenerator({ url, deadlineS: 60, patienceS: 0 }, host(over));
 
-  describeGeneratorContract('a generator behind it', { open: () => open(), vocabSize: 1024 });
+  const otherWeights = join(folder, 'other');
+  beforeAll(async () => {
+    const config = readModelConfig(JSON.parse(readFileSync(join(starter, 'config.json'), 'utf8')));
+    const parameters = initialParameters(config, new KeyedRng(1));
+    await saveModel(otherWeights, { config, parameters, storedDtype: 'F32' });
+  });
+  describeGeneratorContract('a generator behind it', {
+    open: () => open(),
+    vocabSize: 1024,
+    weights: [starter, otherWeights],
+  });
 
   test.each([
     ['has another vocabulary', { vocabSize: 6400 }, 'a vocabulary of 1024 tokens'],

@@ -14,6 +14,8 @@ import type { Cleanup } from '../../core/stopping/cleanup.ts';
 import { EventLog } from '../../core/services/event-log.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
+import { builtInSource } from '../../core/plugins/plugin.ts';
+import { CheckedGenerator } from '../../generation/checked-generator.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { checkCacheFits } from '../../engine-thread/memory-plan.ts';
 import { type FrozenServices, openFrozen } from './open-frozen.ts';
@@ -118,13 +120,22 @@ async function openGenerator(
     signal,
     engine: () => (spec.engine === true ? engines.shared() : refused('generator', spec.name)),
   };
-  enterPlugin(
-    own === undefined ? `generator "${spec.name}"` : `policy "${chosen.policy.entry.spec.name}"`,
-  );
-  const opening =
+  const { entry, open, called } =
     own === undefined
-      ? (plugin as OpenGenerator)(chosen.generator.settings, host)
-      : own(chosen.policy.settings, host);
+      ? {
+          entry: chosen.generator.entry,
+          open: () => (plugin as OpenGenerator)(chosen.generator.settings, host),
+          called: `Generator "${spec.name}"`,
+        }
+      : {
+          entry: chosen.policy.entry,
+          open: () => own(chosen.policy.settings, host),
+          called: `The generator of policy "${chosen.policy.entry.spec.name}"`,
+        };
+  enterPlugin(called);
+  const checked = { plugin: called, vocabSize: model.description.vocabSize };
+  // Ours are tested against the contract, and the text of their failures is their own.
+  const opening = entry.source === builtInSource ? open() : CheckedGenerator.open(open, checked);
   return abortableStart(opening, signal, (late) => late.close());
 }
 

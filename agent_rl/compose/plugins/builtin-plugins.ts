@@ -4,6 +4,7 @@ import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
 import { servedGenerator } from '../../generation/served/open-served.ts';
+import { builtInSource } from '../../core/plugins/plugin.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
 import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
@@ -12,7 +13,7 @@ import { builtinTrackers } from '../../trackers/index.ts';
 import { type Plugins, registriesOf } from './registries.ts';
 
 const builtIn = (plugins: readonly unknown[]) =>
-  plugins.map((plugin) => ({ plugin, source: 'built in' }));
+  plugins.map((plugin) => ({ plugin, source: builtInSource }));
 
 let shipped: Plugins | undefined;
 

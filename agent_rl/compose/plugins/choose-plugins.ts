@@ -28,7 +28,7 @@ import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
-import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
+import { builtInSource, type Registry, type RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { GeneratorSpec } from '../../core/plugins/model/generator.ts';
 import type { LearnerSpec } from '../../core/plugins/model/learner.ts';
 import type { PolicySpec } from '../../core/plugins/policy.ts';
@@ -304,7 +304,7 @@ class Choice {
 
   /** A loss of a plugin's is imported again by the engine's thread. */
   requireModule({ entry }: Attempt<LossPluginSpec>): void {
-    if (entry === undefined || entry.source === 'built in' || entry.spec.module !== undefined)
+    if (entry === undefined || entry.source === builtInSource || entry.spec.module !== undefined)
       return;
     this.#report(
       'algorithm.loss.type',

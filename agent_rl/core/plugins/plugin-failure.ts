@@ -3,7 +3,7 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNativeError } from 'node:util/types';
 
-import { messageOf } from '../errors.ts';
+import { messageOf, nodeCodeOf } from '../errors.ts';
 import { PluginError } from '../failure.ts';
 import { enterPlugin } from './entered-plugin.ts';
 import { packageRoot } from '../package-root.ts';
@@ -13,8 +13,22 @@ export function pluginFailure(plugin: string, thrown: unknown, method?: string):
   const place = placeOf(thrown);
   const inMethod = method === undefined ? '' : ` in ${method}`;
   const at = place === undefined ? '' : ` (${place})`;
-  const text = `${plugin} failed${inMethod}${at}: ${messageOf(thrown)}`;
+  const text = `${plugin} failed${inMethod}${at}: ${messagesOf(thrown)}`;
   return new PluginError(text, { cause: thrown });
+}
+
+/** Messages of an error and of what caused it: Node's fetch says no more by itself than that it failed. */
+function messagesOf(thrown: unknown): string {
+  const messages = [messageOf(thrown)];
+  let cause = isNativeError(thrown) ? thrown.cause : undefined;
+  // A few, since causes can go round in a circle.
+  for (let depth = 0; depth < 4 && cause !== undefined; depth++) {
+    // Where several addresses were tried, what failed has no message.
+    const message = messageOf(cause) || nodeCodeOf(cause);
+    if (!messages.some((one) => one.includes(message))) messages.push(message);
+    cause = isNativeError(cause) ? cause.cause : undefined;
+  }
+  return messages.join(': ');
 }
 
 /** Runs a plugin. @throws PluginError that names the plugin, with what it threw as the cause */

@@ -58,6 +58,9 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
   }
 }
 
+/** The source of plugins that ship with the framework. */
+export const builtInSource = 'built in';
+
 /** A plugin and where it came from, for error messages and `agent-rl plugins`. */
 export interface Sourced {
   readonly plugin: unknown;

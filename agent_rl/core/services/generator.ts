@@ -60,7 +60,10 @@ export interface Generator {
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation>;
   /** Forgets what was kept for an episode. Nobody waits for it. */
   release(episode: string): void;
-  /** Draws from other weights from now on. Only for one that `takes` their kind, and between requests. */
+  /**
+   * Draws from other weights from now on, and gives their version with what it draws. Only for one that `takes` their kind, and
+   * between requests; until then it draws from those of the model's folder.
+   */
   use?(weights: WeightRef, signal?: AbortSignal): Promise<void>;
   /** Since it was opened; absent where it does not count. */
   totals?(): Promise<GenerationTotals>;

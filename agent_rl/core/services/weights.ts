@@ -6,7 +6,10 @@ export interface WeightRef {
   /** Optimiser steps behind them. */
   readonly version: number;
   readonly kind: WeightKind;
-  /** Of `memory`, the engine that holds them; of `folder`, its path. */
+  /**
+   * Of `memory`, the engine that holds them; of `folder`, its path: weights and config.json, or the files of an adapter. It is
+   * removed when a later version is in use.
+   */
   readonly location: string;
 }
 

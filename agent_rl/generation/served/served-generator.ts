@@ -18,7 +18,7 @@ import {
   type HttpRequest,
   NoAnswer,
 } from '../../http/http-client.ts';
-import { readGeneration } from './read-generation.ts';
+import { generationProblem } from '../generation-problem.ts';
 import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 
 export interface ServedGeneratorOptions {
@@ -63,7 +63,10 @@ export class ServedGenerator implements Generator {
         await this.#sendAgain(this.#weights);
         answer = await this.#generate(request, version, signal);
       }
-      return readGeneration(this.#accepted(answer), request, version);
+      const drawn = this.#accepted(answer);
+      const problem = generationProblem(drawn, { ...request, version });
+      if (problem !== undefined) throw failure(`its answer is no generation: ${problem}.`);
+      return drawn as Generation;
     } catch (thrown) {
       if (signal?.aborted !== true) throw thrown;
       return { tokens: [], logProbs: [], stop: 'aborted', version: version ?? 0 };

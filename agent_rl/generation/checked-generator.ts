@@ -1,0 +1,129 @@
+import { AgentRlError } from '../core/errors.ts';
+import { isRecord } from '../core/is-record.ts';
+import { enterPlugin } from '../core/plugins/entered-plugin.ts';
+import { pluginFailure } from '../core/plugins/plugin-failure.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  GenerationTotals,
+  Generator,
+  GeneratorInfo,
+} from '../core/services/generator.ts';
+import type { WeightRef } from '../core/services/weights.ts';
+import { showValue } from '../core/show-value.ts';
+import { generationProblem } from './generation-problem.ts';
+
+export interface CheckedGeneratorOptions {
+  /** For messages, such as `Generator "mine"`. */
+  plugin: string;
+  vocabSize: number;
+}
+
+/**
+ * A generator that others wrote, held to its contract: what it throws names the plugin and the place in its code, and what it
+ * answers is checked before anything is learned from it.
+ */
+export class CheckedGenerator implements Generator {
+  /** Absent where the other does not count. */
+  readonly totals?: () => Promise<GenerationTotals>;
+  #version: number | undefined;
+
+  private constructor(
+    private readonly inner: Generator,
+    private readonly options: CheckedGeneratorOptions,
+  ) {
+    if (inner.totals !== undefined)
+      this.totals = () => this.#in('totals', async () => inner.totals!());
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` when it cannot be opened, `PLUGIN_LOAD_FAILED` for what is no generator */
+  static async open(
+    opening: () => Promise<Generator>,
+    options: CheckedGeneratorOptions,
+  ): Promise<CheckedGenerator> {
+    const inner = await naming(options.plugin, undefined, opening);
+    const methods: object = isRecord(inner) ? inner : {};
+    const has = (name: string): boolean =>
+      typeof (methods as Record<string, unknown>)[name] === 'function';
+    const missing = ['describe', 'generate', 'release', 'close'].filter((name) => !has(name));
+    if (missing.length === 0) return new CheckedGenerator(inner, options);
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `${options.plugin} opens ${showValue(inner)}, which lacks the methods ${missing.join(', ')}. Have it return a Generator.`,
+    );
+  }
+
+  /** @throws AgentRlError `PLUGIN_LOAD_FAILED` for what no generator may say of itself */
+  async describe(): Promise<GeneratorInfo> {
+    const info = await this.#in('describe', async () => this.inner.describe());
+    const problem = infoProblem(info) ?? this.#useProblem(info);
+    if (problem === undefined) return info;
+    throw new AgentRlError('PLUGIN_LOAD_FAILED', `${this.options.plugin}, describe(): ${problem}.`);
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` for what it throws, and for what is no generation */
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const { plugin, vocabSize } = this.options;
+    const { maxTokens, stopTokens } = request;
+    const version = this.#version;
+    const answer = await this.#in('generate', async () => this.inner.generate(request, signal));
+    const problem = generationProblem(answer, { maxTokens, stopTokens, version, vocabSize });
+    if (problem === undefined) return answer;
+    throw new AgentRlError('GENERATION_FAILED', `${plugin}, generate(): ${problem}.`);
+  }
+
+  release(episode: string): void {
+    this.inner.release(episode);
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` */
+  async use(weights: WeightRef, signal?: AbortSignal): Promise<void> {
+    await this.#in('use', async () => this.inner.use?.(weights, signal));
+    this.#version = weights.version;
+  }
+
+  async close(): Promise<void> {
+    await this.#in('close', async () => this.inner.close());
+  }
+
+  #in<Value>(method: string, work: () => Promise<Value>): Promise<Value> {
+    return naming(this.options.plugin, method, work);
+  }
+
+  #useProblem({ takes }: GeneratorInfo): string | undefined {
+    return takes.length === 0 || this.inner.use !== undefined
+      ? undefined
+      : `takes is ${showValue(takes)}, and it has no method use, which takes them; add it, or say takes: []`;
+  }
+}
+
+async function naming<Value>(
+  plugin: string,
+  method: string | undefined,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  enterPlugin(method === undefined ? plugin : `${plugin} in ${method}`);
+  try {
+    return await work();
+  } catch (thrown) {
+    if (AgentRlError.is(thrown)) throw thrown;
+    const { message } = pluginFailure(plugin, thrown, method);
+    throw new AgentRlError('GENERATION_FAILED', message, { cause: thrown });
+  }
+}
+
+const kinds: ReadonlySet<unknown> = new Set(['memory', 'folder']);
+
+function infoProblem(info: unknown): string | undefined {
+  if (!isRecord(info)) return `it is ${showValue(info)}; expected an object`;
+  const { name, maxContextTokens, reproducible, takes } = info;
+  if (typeof name !== 'string' || name.trim() === '')
+    return `name is ${showValue(name)}; expected a text that says what answers`;
+  if (!Number.isInteger(maxContextTokens) || Number(maxContextTokens) < 1)
+    return `maxContextTokens is ${showValue(maxContextTokens)}; expected a whole number of at least 1`;
+  if (typeof reproducible !== 'boolean')
+    return `reproducible is ${showValue(reproducible)}; expected true or false`;
+  if (!Array.isArray(takes) || !takes.every((kind) => kinds.has(kind)))
+    return `takes is ${showValue(takes)}; expected a list of memory and folder, empty where its weights are fixed`;
+  return undefined;
+}

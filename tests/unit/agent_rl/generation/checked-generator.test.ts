@@ -1,0 +1,143 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import {
+  type Generation,
+  type GenerationRequest,
+  type Generator,
+  type GeneratorInfo,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
+import { CheckedGenerator } from '#agent_rl/generation/checked-generator.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+
+const request: GenerationRequest = {
+  episode: 'e',
+  tokens: [1],
+  maxTokens: 3,
+  stopTokens: [9],
+  sampling: unbiased,
+  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+};
+const good: Generation = { tokens: [4, 9], logProbs: [-1, 0], stop: 'stop-token', version: 0 };
+const info: GeneratorInfo = {
+  name: 'mine',
+  maxContextTokens: 64,
+  reproducible: true,
+  takes: ['folder'],
+};
+const generator = (over: Partial<Record<keyof Generator, unknown>> = {}): Generator =>
+  ({
+    describe: async () => info,
+    generate: async () => good,
+    release: () => undefined,
+    use: async () => undefined,
+    close: async () => undefined,
+    ...over,
+  }) as Generator;
+const open = (inner: unknown) =>
+  CheckedGenerator.open(async () => inner as Generator, {
+    plugin: 'Generator "mine"',
+    vocabSize: 10,
+  });
+const answering = async (answer: unknown) =>
+  rejectionOf((await open(generator({ generate: async () => answer }))).generate(request));
+
+describe('a generator of others', () => {
+  test('is passed on as it is where it keeps its contract', async () => {
+    const checked = await open(generator());
+    expect(await checked.describe()).toEqual(info);
+    expect(await checked.generate(request)).toEqual(good);
+    expect(checked.totals).toBeUndefined();
+  });
+
+  test.each([
+    [undefined, 'the answer is nothing; expected an object'],
+    [{ ...good, tokens: 'ab' }, 'tokens is "ab"; expected a list of token ids'],
+    [{ ...good, tokens: [4, 10] }, 'tokens[1] is 10; expected a whole number from 0 to 9'],
+    [{ ...good, tokens: [4, 5, 6, 9] }, 'tokens has 4 ids; expected at most maxTokens = 3'],
+    [
+      { ...good, logProbs: [-1] },
+      'logProbs is 1 numbers; expected one number for each of 2 tokens',
+    ],
+    [{ ...good, logProbs: [-1, Number.NaN] }, 'logProbs[1] is NaN; expected a finite number'],
+    [{ ...good, logProbs: [0.5, -1] }, 'logProbs[0] is 0.5; expected a finite number of at most 0'],
+    [{ ...good, stop: 'length' }, 'stop is "length"; expected one of stop-token, max-tokens,'],
+    [{ ...good, tokens: [4, 5] }, 'stop is stop-token, and the last token is 5; expected one of'],
+    [{ ...good, version: undefined }, 'version is nothing; expected a whole number'],
+  ])('that answers %p is told what is allowed', async (answer, problem) => {
+    const thrown = await answering(answer);
+    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+    expect((thrown as Error).message).toContain(`Generator "mine", generate(): ${problem}`);
+  });
+
+  test('must name the version of the weights it was told to use', async () => {
+    const checked = await open(generator());
+    await checked.use({ version: 3, kind: 'folder', location: 'x' });
+    expect(await rejectionOf(checked.generate(request))).toMatchObject({
+      message: expect.stringContaining('version is 0; expected 3, that of the weights'),
+    });
+  });
+
+  test('cannot take weights without a method that does', async () => {
+    const checked = await open(generator({ use: undefined }));
+    expect(await rejectionOf(checked.describe())).toMatchObject({
+      code: 'PLUGIN_LOAD_FAILED',
+      message: expect.stringContaining('takes is ["folder"], and it has no method use'),
+    });
+  });
+
+  test.each([
+    [undefined, 'it is nothing'],
+    [{ ...info, name: ' ' }, 'name is " "'],
+    [{ ...info, maxContextTokens: 0 }, 'maxContextTokens is 0'],
+    [{ ...info, reproducible: undefined }, 'reproducible is nothing'],
+    [{ ...info, takes: ['http'] }, 'takes is ["http"]'],
+  ])('that says %p of itself is refused', async (said, problem) => {
+    const checked = await open(generator({ describe: async () => said }));
+    expect(await rejectionOf(checked.describe())).toMatchObject({
+      code: 'PLUGIN_LOAD_FAILED',
+      message: expect.stringContaining(`Generator "mine", describe(): ${problem}; expected`),
+    });
+  });
+
+  test('is refused where what is opened lacks methods', async () => {
+    expect(await rejectionOf(open({ generate: () => good }))).toMatchObject({
+      code: 'PLUGIN_LOAD_FAILED',
+      message: expect.stringContaining('lacks the methods describe, release, close'),
+    });
+  });
+
+  test('is named, with the method and the place, in what it throws', async () => {
+    const fails = async () => {
+      throw new Error('no server');
+    };
+    const checked = await open(generator({ generate: fails, use: fails }));
+    for (const [method, work] of [
+      ['generate', checked.generate(request)],
+      ['use', checked.use({ version: 1, kind: 'folder', location: 'x' })],
+    ] as const) {
+      const thrown = await rejectionOf(work);
+      expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+      expect((thrown as Error).message).toMatch(
+        new RegExp(
+          String.raw`^Generator "mine" failed in ${method} \(.*checked-generator\.test\.ts:\d+:\d+\): no server$`,
+        ),
+      );
+    }
+    const opening = CheckedGenerator.open(fails, { plugin: 'Generator "mine"', vocabSize: 10 });
+    expect(await rejectionOf(opening)).toMatchObject({ code: 'GENERATION_FAILED' });
+  });
+
+  test('may throw an error of ours, which stays as it is', async () => {
+    const ours = new AgentRlError('CONFIG_INVALID', 'generator.url is missing.');
+    const checked = await open(
+      generator({
+        generate: async () => {
+          throw ours;
+        },
+      }),
+    );
+    expect(await rejectionOf(checked.generate(request))).toBe(ours);
+  });
+});
