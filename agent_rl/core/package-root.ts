@@ -30,7 +30,7 @@ export function packageVersion(): string {
 
 /** Where something of this name may be: as the user has it, and as the package ships it. */
 export const placesOf = (name: string): readonly string[] =>
-  isAbsolute(name) ? [name] : [resolve(name), join(packageRoot(), name)];
+  isAbsolute(name) ? [name] : [...new Set([resolve(name), join(packageRoot(), name)])];
 
 /**
  * A file or folder by the name a user gives it: relative to a folder, the working directory unless another is given;

@@ -17,6 +17,7 @@ import { type HubModel, hubModelOf } from './hub/hub-cache.ts';
 const remedies = {
   config: 'Give a Hugging Face model folder, or a model of the hub as org/name, with --model.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
+  folder: 'Give a Hugging Face model folder or a checkpoint.',
 } as const;
 
 /**

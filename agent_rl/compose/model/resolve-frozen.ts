@@ -35,7 +35,7 @@ export async function resolveFrozen(
   const found = new Map<string, ResolvedModel>();
   const resolved = (setting: string, path: string): Promise<ResolvedModel> =>
     withSetting(setting, async () => {
-      const folder = modelFolder({ model: { path } }, 'command');
+      const folder = modelFolder({ model: { path } }, 'folder');
       const one = found.get(folder) ?? (await asItIs(config, folder, resolvers));
       found.set(folder, one);
       await requireSameTokens(one, own);
