@@ -8,11 +8,15 @@ const isThisPackage = (folder: string): boolean => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown }).name === 'agent_rl';
 };
 
+let root: string | undefined;
+
 /**
  * The folder that holds this package's package.json. Shipped data and programs are found from it, because
  * the depth of a file differs between the sources and `dist/`.
  */
-export function packageRoot(): string {
+export const packageRoot = (): string => (root ??= findRoot());
+
+function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isThisPackage(folder)) {
     const parent = dirname(folder);
