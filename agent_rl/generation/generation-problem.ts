@@ -48,8 +48,8 @@ const isLogProb = (value: unknown): boolean => Number.isFinite(value) && Number(
 
 function logProbProblem(logProbs: unknown, tokens: number): string | undefined {
   if (!Array.isArray(logProbs) || logProbs.length !== tokens) {
-    const got = Array.isArray(logProbs) ? `${logProbs.length} numbers` : showValue(logProbs);
-    return `logProbs is ${got}; expected one number for each of ${tokens} tokens`;
+    const got = Array.isArray(logProbs) ? `has ${logProbs.length}` : `is ${showValue(logProbs)}`;
+    return `logProbs ${got}; expected a list of ${tokens}, one for each token`;
   }
   const at = logProbs.findIndex((value) => !isLogProb(value));
   return at < 0

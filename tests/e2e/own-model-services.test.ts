@@ -3,12 +3,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { OpenGenerator, OpenLearner } from '#agent_rl/index.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { describeLearnerContract } from '../contracts/learner-contract.ts';
@@ -17,6 +18,7 @@ import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
 import { servingOptions } from '../support/serving.ts';
 import { writeSmallModel, smallModelConfig } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 /*
  * The generator and the learner of the page on generators and learners, on the contracts: the generator asks `agent-rl serve`.
@@ -90,4 +92,30 @@ describeLearnerContract('the learner of the page on generators and learners', {
     return openOnModel(plugin, { sequences: 1 }, join(folder, 'model'));
   },
   vocabSize: smallModelConfig.vocabSize,
+});
+
+test('A generator of a plugin is held to its contract in a run', async () => {
+  const plugin = `
+    import { generator } from '${source}';
+    export const deaf = generator({ name: 'deaf', description: 'Takes weights that it never uses.' })(
+      async (settings, host) => ({
+        describe: async () => ({ name: 'deaf', maxContextTokens: host.maxContextTokens, reproducible: true, takes: ['folder'] }),
+        generate: async () => ({ tokens: [], logProbs: [], stop: 'aborted', version: 0 }),
+        release: () => undefined,
+        close: async () => undefined,
+      }),
+    );`;
+  const config = writeBelow(
+    folder,
+    'deaf.yaml',
+    `extends: ${join(packageRoot(), 'configs', 'code_exec_smoke.yaml')}
+plugins: [${writeBelow(folder, 'deaf.ts', plugin)}]
+generator: { type: deaf }
+run: { outputDir: ${folder} }
+`,
+  );
+  expect(await rejectionOf(trainAgent({ config }))).toMatchObject({
+    code: 'PLUGIN_LOAD_FAILED',
+    message: expect.stringContaining('Generator "deaf", describe(): takes is ["folder"], and it'),
+  });
 });
