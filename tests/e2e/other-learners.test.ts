@@ -5,17 +5,17 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Weights } from '#model/config/parameters.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { makeAcmeProject, readLines } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
 import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
 
 /** Folder of a run of two iterations. */
-function train(name: string, ...settings: readonly string[]): string {
+async function train(name: string, ...settings: readonly string[]): Promise<string> {
   const set = ['eval.before=false', 'eval.after=false', ...settings];
-  const { code, stderr } = builtProgram(
-    'agent-rl',
+  const { code, stderr } = await agentRl(
     ['train', '--config', 'train.yaml', '--output', name, ...set.flatMap((one) => ['--set', one])],
     project,
   );
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const blocks = codeBlocks(readDocument('docs/guides/generators-and-learners.md'));
   const block = blocks.find((one) => fileNameOf(one) === 'own-learner.ts');
   writeBelow(project, 'own-learner.ts', block!.text);
-  own = train('own');
+  own = await train('own');
 });
 
 test.each([
@@ -56,7 +56,7 @@ test.each([
 ])(
   '%s trains two iterations as the engine does: the same tokens, and weights as far as rounding',
   async (name, settings) => {
-    const other = train(name.replaceAll(' ', '-'), ...settings);
+    const other = await train(name.replaceAll(' ', '-'), ...settings);
     expect(tokensOf(other)).toEqual(tokensOf(own));
     const [before, engine, trained] = await Promise.all([
       weightsOf(join(project, 'model')),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { openAgent } from '#agent_rl/compose/open-agent.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
@@ -11,8 +11,9 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { CodeTaskDataset } from '#dataset/index.ts';
-import { builtProgram } from '../support/built-program.ts';
+import type { Ended } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = packageRoot();
@@ -20,11 +21,12 @@ const folder = temporaryFolder();
 const exported = join(folder, 'starter-onnx');
 const policy = ['--policy-type', 'transformers-js', '--model', exported];
 
-const exporting = builtProgram(
-  'agent-rl',
-  ['export', '--model', join(root, 'model', 'starter'), '--output', exported],
-  folder,
-);
+const agentRl = residentProgram('agent-rl');
+let exporting: Ended;
+beforeAll(async () => {
+  const starter = join(root, 'model', 'starter');
+  exporting = await agentRl(['export', '--model', starter, '--output', exported], folder);
+});
 
 test('agent-rl export says what it wrote', () => {
   expect(exporting).toMatchObject({ code: 0, stderr: '' });
@@ -89,9 +91,9 @@ describe('policy transformers-js', () => {
     expect(Math.max(...turns)).toBeGreaterThan(1);
   });
 
-  test('is evaluated from the command line', () => {
+  test('is evaluated from the command line', async () => {
     const limits = ['--set', 'eval.maxTasks=3', '--sandbox-workers', '1', '--json'];
-    const { code, stdout } = builtProgram('agent-rl', ['eval', ...policy, ...limits], folder);
+    const { code, stdout } = await agentRl(['eval', ...policy, ...limits], folder);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ model: exported, tasks: 3, systemFailures: 0 });
   });
