@@ -20,7 +20,7 @@ import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
-import { residentProgram } from '../support/resident-program.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -36,25 +36,24 @@ const prepared = join(project, '.cache', 'medquad');
 const index = join(project, '.cache', 'medquad-index');
 const run = join(project, 'runs', 'medquad');
 
-const agentRl = residentProgram('agent-rl');
-const program = async (...args: string[]): Promise<void> => {
-  const { code, stderr } = await agentRl(args, project);
+const program = (...args: string[]): void => {
+  const { code, stderr } = builtProgram('agent-rl', args, project);
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
 };
 
 beforeAll(async () => {
   await writeSmallModel(join(project, 'model'), { ...smallModelConfig, maxPositions: 1024 });
-  await program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
-  await program('index', prepared, '--output', index);
+  program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
+  program('index', prepared, '--output', index);
 }, 240_000);
 
 describe('two iterations with a small model', () => {
-  beforeAll(async () => {
+  beforeAll(() => {
     const sets = 'run.name=medquad train.iterations=2 train.warmupSteps=0 rollout.tasksPerStep=3';
     const smaller =
       'rollout.groupSize=4 policy.maxTurnTokens=16 eval.maxTasks=2 algorithm.microBatchTokens=1024';
     const settings = `${sets} ${smaller}`.split(' ').flatMap((set) => ['--set', set]);
-    await program('train', '--config', config, '--model', 'model', ...settings);
+    program('train', '--config', config, '--model', 'model', ...settings);
   }, 240_000);
 
   test('leave a curve of each reward', () => {
