@@ -64,7 +64,7 @@ const codeExec: LearningJob = {
   config: 'code_exec_grpo.yaml',
   model: 'starter',
   dataset: 'code_tasks',
-  settings: ['sandbox.wallS=20'],
+  settings: ['sandbox.wallS=20', 'train.iterations=3'],
   load: loadCodeTaskSplits,
   // Tasks in which only counting, or only multiplying, is easily done wrong.
   isChosen: ({ metadata }) =>
