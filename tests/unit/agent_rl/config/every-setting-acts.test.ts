@@ -25,7 +25,7 @@ const files = [
 const own: Readonly<Record<string, RegExp>> = {
   // They extend code_exec_grpo.yaml.
   'code_exec_lora.yaml': /^(?:model|train)\b/,
-  'code_exec_smoke.yaml': /^(?:rollout|train|eval)\b/,
+  'code_exec_smoke.yaml': /^(?:rollout|train|eval|checkpoint)\b/,
   'word_game_grpo.yaml': /^(?:agents|environment)\b/,
   'word_game_sft.yaml': /^environment\b/,
   'workspace_grpo.yaml': /^environment\b/,
