@@ -1,26 +1,26 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { trainedForms } from '../workspace_tasks/generator/form.ts';
-import { pairs } from '../workspace_tasks/generator/rows.ts';
+import { trainedChain } from '../workspace_tasks/generator/rows.ts';
 import { drawQuestion } from '../workspace_tasks/generator/task.ts';
 import { demonstrate, type RunProgram, type Slip } from '../workspace_tasks/teacher/demonstrate.ts';
 import type { Demonstration } from './demonstrations.ts';
 
-/** What the teacher of the warm-up shows. The rest are questions of one relation, answered rightly. */
+/** What the teacher of the warm-up shows. The rest are questions of one step, answered rightly. */
 export interface WorkspaceTeaching {
-  /** Share of questions of two relations. */
+  /** Share of questions of two steps, and of three. */
   two: number;
+  three: number;
   /** Share of those that it answers rightly. */
   right: number;
 }
 
-export const defaultTeaching: WorkspaceTeaching = { two: 0.5, right: 0.3 };
+export const defaultTeaching: WorkspaceTeaching = { two: 0.35, three: 0.2, right: 0.3 };
 
 /** Conversations worked out at a time: programs of several run side by side. */
 const atOnce = 16;
 
 /**
  * Fresh questions about fresh worlds with the unreliable teacher's work on them, which really runs its programs. No name and
- * no pair of forms is that of a training or evaluation task it does not share. Item i depends on the seed and i alone.
+ * no pair of steps is that of a training or evaluation task it does not share. Item i depends on the seed and i alone.
  *
  * @yields One conversation after another, `count` in all.
  */
@@ -41,14 +41,15 @@ export async function* workspaceDemonstrations(
 async function demonstrationAt(
   rng: KeyedRng,
   run: RunProgram,
-  { two, right }: WorkspaceTeaching,
+  { two, three, right }: WorkspaceTeaching,
 ): Promise<Demonstration> {
-  const isTwo = rng.child('two').uniform() < two;
-  const slips = isTwo && rng.child('right').uniform() >= right;
+  const share = rng.child('depth').uniform();
+  const depth = share < three ? 3 : share < three + two ? 2 : 1;
+  const slips = depth > 1 && rng.child('right').uniform() >= right;
   const slip: Slip | undefined = slips ? rng.child('slip').pick(['stop', 'skip']) : undefined;
   for (let draw = 0; ; draw++) {
     const drawn = rng.child('draw', draw);
-    const forms = isTwo ? drawn.pick(pairs.trained) : [drawn.pick(trainedForms)];
+    const forms = trainedChain(depth, drawn.child('forms'));
     const question = drawQuestion(forms, 'warmUp', drawn.child('question'));
     const work = await demonstrate(question, {
       run,
@@ -56,7 +57,7 @@ async function demonstrationAt(
       ...(slip !== undefined && { slip }),
     });
     if (work === undefined) continue;
-    return { kind: rowKind(forms.length, slip), ...work };
+    return { kind: rowKind(depth, slip), ...work };
   }
 }
 

@@ -44,8 +44,8 @@ const mixedStarterConfig: ModelConfig = {
   intermediateSize: 448,
 };
 
-/** As that of search, 0.8 M parameters. */
-const workspaceStarterConfig: ModelConfig = { ...searchStarterConfig, vocabSize: 592 };
+/** As that of the mixed starter, 1.5 M parameters. */
+const workspaceStarterConfig: ModelConfig = { ...mixedStarterConfig, vocabSize: 704 };
 
 /** How a starter model is made. */
 export interface Starter {

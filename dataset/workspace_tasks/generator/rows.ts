@@ -1,17 +1,60 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import { type Form, formPairs, type Forms, trainedForms, unseenForms } from './form.ts';
+import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps } from './step.ts';
 import { drawQuestion, rowOf, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
-const workspaceVersion = 1;
+export const workspaceVersion = 2;
 
-/** The ordered pairs of forms that training shows, and those it does not. The same for every seed. */
-export const pairs = formPairs(new KeyedRng('workspace pairs', workspaceVersion));
+/** Most steps of a question that training shows. */
+const deepestTrained = 3;
 
-/** Questions to train on, of two relations each: task i depends on the seed and i alone. */
+/** How often a question begins or ends with a table. */
+const tableShare = 0.35;
+
+/** Forms for a question of some steps: the first may be the largest of a table, the last a total, the others are relations. */
+function drawForms(
+  depth: number,
+  rng: KeyedRng,
+  formsAt: (at: number) => StepForms = () => trainedSteps,
+): StepForm[] {
+  const kinds = Array.from({ length: depth }, (): StepForm['kind'] => 'relation');
+  const ends = rng.uniform();
+  if (depth === 1 && ends < 2 * tableShare) kinds[0] = ends < tableShare ? 'largest' : 'total';
+  if (depth > 1 && ends < tableShare) kinds[0] = 'largest';
+  if (depth > 1 && rng.uniform() < tableShare) kinds[depth - 1] = 'total';
+  return kinds.map((kind, at) => rng.pick(formsAt(at)[kind]));
+}
+
+const hasUnseenPair = (forms: readonly StepForm[]): boolean =>
+  forms.some((form, at) => at > 0 && isUnseenPair(forms[at - 1]!, form));
+
+/** Of trained forms, each following another as in training. */
+export function trainedChain(depth: number, rng: KeyedRng): StepForm[] {
+  for (;;) {
+    const forms = drawForms(depth, rng);
+    if (!hasUnseenPair(forms)) return forms;
+  }
+}
+
+/** Two steps of trained forms that follow one another nowhere in training. */
+function unseenPair(rng: KeyedRng): StepForm[] {
+  for (;;) {
+    const forms = drawForms(2, rng);
+    if (hasUnseenPair(forms)) return forms;
+  }
+}
+
+/** Two steps, of which one has a form that training never showed. */
+function withUnseen(rng: KeyedRng): StepForm[] {
+  const place = rng.integer(2);
+  return drawForms(2, rng, (at) => (at === place ? unseenSteps : trainedSteps));
+}
+
+/** Questions to train on, of two or three steps: task i depends on the seed and i alone. */
 export function trainRow(seed: number, index: number): WorkspaceRow {
   const rng = new KeyedRng(seed, 'workspace', workspaceVersion, 'train', index);
-  const forms = rng.child('forms').pick(pairs.trained);
+  const depth = 2 + rng.child('depth').integer(deepestTrained - 1);
+  const forms = trainedChain(depth, rng.child('forms'));
   return rowOf(drawQuestion(forms, 'train', rng.child('question')), {
     id: `workspace-${seed}-${index}`,
   });
@@ -20,24 +63,15 @@ export function trainRow(seed: number, index: number): WorkspaceRow {
 interface Slice {
   /** Reported apart, and left out of the totals; the headline without. */
   name?: string;
-  forms: (rng: KeyedRng) => Forms;
-}
-
-const several = (rng: KeyedRng, forms: readonly Form[], count: number): Forms =>
-  Array.from({ length: count }, () => rng.pick(forms));
-
-/** One relation of a form that training never showed, and one of any other. */
-function withUnseen(rng: KeyedRng): Forms {
-  const unseen = rng.pick(unseenForms);
-  return rng.uniform() < 0.5 ? [unseen, rng.pick(trainedForms)] : [rng.pick(trainedForms), unseen];
+  forms: (rng: KeyedRng) => StepForm[];
 }
 
 const slices: readonly Slice[] = [
-  { forms: (rng) => rng.pick(pairs.trained) },
-  { name: 'unseen pairs', forms: (rng) => rng.pick(pairs.unseen) },
-  { name: 'one relation', forms: (rng) => several(rng, trainedForms, 1) },
-  { name: 'three relations', forms: (rng) => several(rng, trainedForms, 3) },
-  { name: 'four relations', forms: (rng) => several(rng, trainedForms, 4) },
+  { forms: (rng) => trainedChain(2, rng) },
+  { name: 'unseen pairs', forms: unseenPair },
+  { name: 'one step', forms: (rng) => trainedChain(1, rng) },
+  { name: 'three steps', forms: (rng) => trainedChain(3, rng) },
+  { name: 'four steps', forms: (rng) => trainedChain(4, rng) },
   { name: 'unseen forms', forms: withUnseen },
 ];
 

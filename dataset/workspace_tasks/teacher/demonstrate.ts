@@ -1,8 +1,8 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { type AssistantMessage, type Message, user } from '../../../agent_rl/core/message.ts';
-import { access, type Form } from '../generator/form.ts';
+import type { Step } from '../generator/step.ts';
 import { phrase, rowOf, type WorkspaceQuestion } from '../generator/task.ts';
-import { repaired } from './repair.ts';
+import { wayThrough } from './programs.ts';
 
 /** Runs a program in the world of a question and says what the agent would read. */
 export type RunProgram = (
@@ -10,19 +10,17 @@ export type RunProgram = (
   setup: string,
 ) => Promise<{ content: string; isError: boolean }>;
 
-/**
- * What the teacher gets wrong: it answers with what it found first, or leaves the first relation out.
- */
+/** What the teacher gets wrong: it answers with what it found on the way, or leaves a relation out. */
 export type Slip = 'stop' | 'skip';
 
 const toolName = 'code_exec';
 
-/** Most programs for one relation. */
-const mostTries = 4;
+/** Most programs for one step. */
+const mostTries = 5;
 
 /**
- * A teacher's work on a question. It looks each relation up by habit, mostly as a dict, and repairs what fails by what the
- * error says. What it reads comes from running its programs.
+ * A teacher's work on a question. It looks relations up by habit and tables once it has seen how they begin, and repairs
+ * what fails by what the error says. What it reads comes from running its programs.
  *
  * @returns the conversation, or `undefined` where the teacher did not find its way
  */
@@ -30,56 +28,60 @@ export async function demonstrate(
   question: WorkspaceQuestion,
   { run, rng, slip }: { run: RunProgram; rng: KeyedRng; slip?: Slip },
 ): Promise<{ messages: Message[]; correct: boolean } | undefined> {
-  const { setup, start, chain, answer } = question;
+  const { setup, start, world, answer } = question;
   const messages: Message[] = [user(rowOf(question, { id: '' }).question)];
+  const steps = slipped(world.chain, slip, rng.child('slip'));
   let thing = start;
-  let left = slip === 'skip' ? chain.slice(1) : slip === 'stop' ? chain.slice(0, 1) : chain;
-  while (left.length > 0) {
-    const [relation, ...rest] = left;
-    if (relation === undefined) break;
-    const thought = `${phrase(thing, left)} .`;
-    const found = await lookUp(relation.name, thing, {
+  for (const [at, step] of steps.entries()) {
+    const thought = `${phrase(thing, steps.slice(at))} .`;
+    const found = await goThrough(step, thing, {
       run: (code) => run(code, setup),
-      tried: habit(relation.form, rng.child('habit', left.length)),
+      rng: rng.child('way', at),
       say: (code, content) => addCall(messages, { thought, code, content }),
     });
     if (found === undefined) return undefined;
     thing = found;
-    left = rest;
   }
   messages.push({ role: 'assistant', content: `It is ${thing}.`, reasoning: `${thing} .` });
   return { messages, correct: thing === answer };
 }
 
-/** What the teacher tries first: it does not know the form, and is right now and then. */
-function habit(form: Form, rng: KeyedRng): Form {
-  const chance = rng.uniform();
-  if (chance < 0.2) return form;
-  return { holder: chance < 0.85 ? 'dict' : 'function', keys: 'same' };
+/** The steps that a teacher takes who slips. One who has no relation to leave out stops early. */
+function slipped(chain: readonly Step[], slip: Slip | undefined, rng: KeyedRng): readonly Step[] {
+  if (slip === undefined) return chain;
+  const left = chain.flatMap(({ kind }, at) =>
+    kind === 'relation' && at < chain.length - 1 ? [at] : [],
+  );
+  if (slip === 'skip' && left.length > 0) {
+    const skipped = rng.pick(left);
+    return chain.filter((_, at) => at !== skipped);
+  }
+  return chain.slice(0, 1 + rng.integer(chain.length - 1));
 }
 
-async function lookUp(
-  relation: string,
-  thing: string,
+async function goThrough(
+  step: Step,
+  from: string,
   {
     run,
-    tried,
+    rng,
     say,
   }: {
     run: (code: string) => ReturnType<RunProgram>;
-    tried: Form;
+    rng: KeyedRng;
     say: (code: string, content: string) => void;
   },
 ): Promise<string | undefined> {
-  let form: Form | undefined = tried;
-  for (let tries = 0; tries < mostTries && form !== undefined; tries++) {
-    const code = `print(${access(relation, form, thing)})`;
-    const { content, isError } = await run(code);
-    say(code, content);
-    if (!isError) return content;
-    form = repaired(form, content);
+  const { first, next } = wayThrough(step, from, rng);
+  let code: string | undefined = first;
+  let last: Awaited<ReturnType<RunProgram>> | undefined;
+  for (let tries = 0; code !== undefined; tries++) {
+    if (tries === mostTries) return undefined;
+    last = await run(code);
+    say(code, last.content);
+    code = next(last.content, last.isError);
   }
-  return undefined;
+  return last?.isError === false ? last.content : undefined;
 }
 
 function addCall(

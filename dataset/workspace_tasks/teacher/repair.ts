@@ -1,4 +1,4 @@
-import type { Form, Holder } from '../generator/form.ts';
+import type { Form, Holder, KeyStyle } from '../generator/form.ts';
 
 /** What an error says about the holder that was met. */
 const met: readonly (readonly [RegExp, Holder])[] = [
@@ -12,10 +12,14 @@ const met: readonly (readonly [RegExp, Holder])[] = [
   [/SimpleNamespace' object is not callable/, 'object'],
 ];
 
+/** What is tried when a name was not there. */
+const nextStyle: Readonly<Partial<Record<KeyStyle, KeyStyle>>> = { same: 'lower', lower: 'upper' };
+
 /** The form to try next, after what a look-up by a form printed; `undefined` for one who does not know. */
 export function repaired(tried: Form, printed: string): Form | undefined {
   const holder = met.find(([pattern]) => pattern.test(printed))?.[1];
   if (holder !== undefined) return { ...tried, holder };
+  const keys = nextStyle[tried.keys];
   const isMissing = /KeyError|AttributeError/.test(printed);
-  return isMissing && tried.keys === 'same' ? { ...tried, keys: 'lower' } : undefined;
+  return isMissing && keys !== undefined ? { ...tried, keys } : undefined;
 }
