@@ -3,7 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { workspaceDemonstrations } from '#dataset/demonstrations/workspace-demonstrations.ts';
-import { trainedForms, unseenForms } from '#dataset/workspace_tasks/generator/form.ts';
+import {
+  type StepForm,
+  trainedSteps,
+  unseenSteps,
+} from '#dataset/workspace_tasks/generator/step.ts';
 import { drawQuestion } from '#dataset/workspace_tasks/generator/task.ts';
 import { demonstrate, type RunProgram } from '#dataset/workspace_tasks/teacher/demonstrate.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
@@ -18,26 +22,30 @@ const run: RunProgram = async (code, setup) => {
   return { content, isError };
 };
 
+const stepsOf = (kind: StepForm['kind']) => [...trainedSteps[kind], ...unseenSteps[kind]];
+
+async function findsItsWay(forms: readonly StepForm[], seed: number): Promise<void> {
+  const question = drawQuestion(forms, 'warmUp', new KeyedRng(seed));
+  const work = await demonstrate(question, { run, rng: new KeyedRng(seed, 'teacher') });
+  expect(work?.messages.at(-1)?.content).toBe(`It is ${question.answer}.`);
+  expect(work?.correct).toBe(true);
+}
+
 describe('the teacher of workspace questions', () => {
-  test.each([...trainedForms, ...unseenForms])(
-    'finds its way through %j by what its programs print',
-    async (form) => {
-      for (let seed = 0; seed < 3; seed++) {
-        const question = drawQuestion([form, form], 'warmUp', new KeyedRng(seed));
-        const work = await demonstrate(question, { run, rng: new KeyedRng(seed, 'teacher') });
-        expect(work?.correct).toBe(true);
-        expect(work?.messages.at(-1)?.content).toBe(`It is ${question.answer}.`);
-      }
-    },
+  test.each(stepsOf('relation'))('finds its way through %j by what its programs print', (form) =>
+    Promise.all([0, 1, 2].map((seed) => findsItsWay([form, form], seed))),
   );
+
+  test('reads tables of every form', async () => {
+    const totals = stepsOf('total');
+    for (const [at, largest] of stepsOf('largest').entries())
+      await findsItsWay([largest, trainedSteps.relation[0]!, totals[at]!], at);
+  }, 60_000);
 
   test('answers a slip wrongly, and shows only what its programs printed', async () => {
     for (const slip of ['stop', 'skip'] as const) {
-      const question = drawQuestion(
-        [trainedForms[0]!, trainedForms[1]!],
-        'warmUp',
-        new KeyedRng(7),
-      );
+      const forms = [0, 1, 2].map((at) => trainedSteps.relation[at]!);
+      const question = drawQuestion(forms, 'warmUp', new KeyedRng(7));
       const work = await demonstrate(question, { run, rng: new KeyedRng(1), slip });
       expect(work?.correct).toBe(false);
       for (const [at, message] of (work?.messages ?? []).entries()) {

@@ -49,13 +49,17 @@ const separators: Readonly<Partial<Record<Layout, string>>> = {
 export const isJson = ({ layout }: TableForm): boolean => separators[layout] === undefined;
 
 export const tableFormName = ({ layout, header, decimals }: TableForm): string =>
-  [layout, ...(header ? [] : ['bare']), ...(decimals === 'point' ? [] : ['decimal-comma'])].join('-');
+  [layout, ...(header ? [] : ['bare']), ...(decimals === 'point' ? [] : ['decimal-comma'])].join(
+    '-',
+  );
 
-const forms = layouts.flatMap((layout) =>
-  [true, false].flatMap((header) =>
-    (['point', 'comma'] as const).map((decimals): TableForm => ({ layout, header, decimals })),
-  ),
-).filter((form) => form.header || !isJson(form));
+const forms = layouts
+  .flatMap((layout) =>
+    [true, false].flatMap((header) =>
+      (['point', 'comma'] as const).map((decimals): TableForm => ({ layout, header, decimals })),
+    ),
+  )
+  .filter((form) => form.header || !isJson(form));
 
 /** Ways to write a layout that training never shows: header and point, header and comma, bare and point, bare and comma. */
 const unseenVariants: Readonly<Record<Layout, readonly number[]>> = {

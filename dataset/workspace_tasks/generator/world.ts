@@ -31,11 +31,7 @@ export function makeWorld(forms: readonly StepForm[], owner: Owner, rng: KeyedRn
   const things = pickNames(thingsOf[owner], thingCount, rng.child('things'));
   const spare = Array.from({ length: spareCount }, () => rng.pick(trainedSteps.relation));
   const all = [...forms, ...spare];
-  const names = pickNames(
-    relationsOf[owner],
-    all.length * namesOfTable,
-    rng.child('relations'),
-  );
+  const names = pickNames(relationsOf[owner], all.length * namesOfTable, rng.child('relations'));
   const steps = all.map((form, at) => {
     const own = names.slice(at * namesOfTable, (at + 1) * namesOfTable);
     return makeStep(form, things, own as NamesOfTable, rng.child('values', at));
@@ -66,7 +62,10 @@ export function otherValues({ things, chain, spare }: World, rng: KeyedRng): Wor
     const drawn = rng.child('values', at);
     return step.kind === 'relation'
       ? { ...step, values: derangement(things, drawn) }
-      : { ...step, table: { ...(step as TableStep).table, rows: drawRows(step.kind, things, drawn) } };
+      : {
+          ...step,
+          table: { ...(step as TableStep).table, rows: drawRows(step.kind, things, drawn) },
+        };
   };
   return {
     things,
@@ -76,11 +75,7 @@ export function otherValues({ things, chain, spare }: World, rng: KeyedRng): Wor
 }
 
 /** A number each for a largest, two each for totals; no two the same. */
-function drawRows(
-  kind: 'largest' | 'total',
-  things: readonly string[],
-  rng: KeyedRng,
-): TableRow[] {
+function drawRows(kind: 'largest' | 'total', things: readonly string[], rng: KeyedRng): TableRow[] {
   const all = rng.child('rows').shuffle(kind === 'largest' ? things : [...things, ...things]);
   const numbers = new Set<number>();
   const drawn = rng.child('numbers');

@@ -3,13 +3,26 @@ import { describe, expect, test } from '@jest/globals';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { formName, trainedForms, unseenForms } from '#dataset/workspace_tasks/generator/form.ts';
 import { relationsOf, thingsOf } from '#dataset/workspace_tasks/generator/names.ts';
-import { evalRows, pairs, sliceNames, trainRow } from '#dataset/workspace_tasks/generator/rows.ts';
-import { drawQuestion, shortCuts } from '#dataset/workspace_tasks/generator/task.ts';
-import { walk, type Relation } from '#dataset/workspace_tasks/generator/world.ts';
+import {
+  evalRows,
+  sliceNames,
+  trainedChain,
+  trainRow,
+} from '#dataset/workspace_tasks/generator/rows.ts';
+import {
+  isUnseenPair,
+  type RelationStep,
+  stepName,
+  trainedSteps,
+  unseenSteps,
+} from '#dataset/workspace_tasks/generator/step.ts';
+import { drawQuestion, phrase, shortCuts } from '#dataset/workspace_tasks/generator/task.ts';
+import { walk } from '#dataset/workspace_tasks/generator/world.ts';
 
 const wordsOf = (question: string): string[] => question.match(/[A-Za-z]+/g) ?? [];
 
-const relation = (name: string, ...values: [string, string][]): Relation => ({
+const relation = (name: string, ...values: [string, string][]): RelationStep => ({
+  kind: 'relation',
   name,
   form: { holder: 'dict', keys: 'same' },
   values: new Map(values),
@@ -23,21 +36,35 @@ describe('names', () => {
   });
 });
 
-describe('forms', () => {
+describe('steps', () => {
   test('that training shows differ from those it does not', () => {
-    const names = [...trainedForms, ...unseenForms].map(formName);
-    expect(new Set(names).size).toBe(10);
+    expect([trainedForms.length, unseenForms.length]).toEqual([10, 5]);
+    expect(new Set([...trainedForms, ...unseenForms].map(formName)).size).toBe(15);
+    const all = [trainedSteps, unseenSteps].flatMap((steps) => Object.values(steps).flat());
+    // 15 forms of relations, and 24 of tables for each of two questions.
+    expect(new Set(all.map(stepName)).size).toBe(15 + 2 * 24);
+    expect([trainedSteps.largest.length, unseenSteps.largest.length]).toEqual([15, 9]);
   });
 
-  test('are paired in every order, and one pair in five is kept from training', () => {
-    expect([pairs.trained.length, pairs.unseen.length]).toEqual([39, 10]);
-    const all = [...pairs.trained, ...pairs.unseen].map((forms) => forms.map(formName).join('+'));
-    expect(new Set(all).size).toBe(49);
-    for (const form of trainedForms)
-      for (const place of [0, 1]) {
-        const kept = pairs.unseen.filter((forms) => forms[place] === form).length;
-        expect([1, 2]).toContain(kept);
-      }
+  test('of unseen forms have a holder and a style of names that training shows', () => {
+    for (const { holder, keys } of unseenForms) {
+      expect(trainedForms.some((form) => form.holder === holder)).toBe(true);
+      expect(trainedForms.some((form) => form.keys === keys)).toBe(true);
+    }
+  });
+
+  test('of one pair in five follow one another nowhere in training', () => {
+    const { relation: relations, largest, total } = trainedSteps;
+    const pairs = [...relations, ...largest].flatMap((first) =>
+      [...relations, ...total].map((second) => [first, second] as const),
+    );
+    const unseen = pairs.filter(([first, second]) => isUnseenPair(first, second));
+    expect(unseen.length).toBe(pairs.length / 5);
+    for (let index = 0; index < 200; index++) {
+      const chain = trainedChain(2 + (index % 3), new KeyedRng(index));
+      const next = chain.slice(1);
+      expect(next.some((step, at) => isUnseenPair(chain[at]!, step))).toBe(false);
+    }
   });
 });
 
@@ -45,26 +72,21 @@ describe('short cuts', () => {
   test('are what is met on the way, other relations, parts of the chain and the chain backwards', () => {
     const first = relation('jaf', ['a', 'b'], ['b', 'c'], ['c', 'f']);
     const second = relation('zof', ['a', 'c'], ['b', 'd'], ['c', 'a']);
-    const spare = relation('vug', ['a', 'e']);
-    const world = { things: ['a', 'b', 'c', 'd', 'e', 'f'], relations: [first, second, spare] };
-    expect(walk('a', [first, second])).toEqual(['a', 'b', 'd']);
+    const spare = [relation('vug', ['a', 'e'])];
+    const chain = [first, second];
+    const world = { things: ['a', 'b', 'c', 'd', 'e', 'f'], chain, spare };
+    expect(phrase('a', chain)).toBe('the zof of the jaf of a');
+    expect(walk('a', chain)).toEqual(['a', 'b', 'd']);
     // Itself, jaf of it, zof of it, vug of it, and jaf of its zof.
-    expect([...shortCuts('a', [first, second], world)].toSorted()).toEqual([
-      'a',
-      'b',
-      'c',
-      'e',
-      'f',
-    ]);
+    expect([...shortCuts('a', world)].toSorted()).toEqual(['a', 'b', 'c', 'e', 'f']);
   });
 
   test('answer no question', () => {
-    for (let index = 0; index < 60; index++) {
-      const forms = Array.from({ length: 1 + (index % 4) }, () => trainedForms[index % 7] as never);
-      const drawn = drawQuestion(forms, 'train', new KeyedRng(index));
-      const { start, chain, answer, world, other } = drawn;
-      expect(walk(start, chain).at(-1)).toBe(answer);
-      expect(shortCuts(start, chain, world)).not.toContain(answer);
+    for (let index = 0; index < 80; index++) {
+      const forms = trainedChain(1 + (index % 4), new KeyedRng('forms', index));
+      const { start, answer, world, other } = drawQuestion(forms, 'train', new KeyedRng(index));
+      expect(walk(start, world.chain).at(-1)).toBe(answer);
+      expect(shortCuts(start, world)).not.toContain(answer);
       expect(other.answer).not.toBe(answer);
     }
   });
@@ -77,26 +99,45 @@ describe('the data set', () => {
     expect(new Set(questions).size).toBe(3);
   });
 
+  test('trains on two and three steps, half and half', () => {
+    const depths = Array.from({ length: 400 }, (_, index) => trainRow(4, index).depth);
+    expect([...new Set(depths)].toSorted()).toEqual([2, 3]);
+    expect(Math.abs(depths.filter((depth) => depth === 2).length - 200)).toBeLessThan(50);
+  });
+
   test('trains on names and pairs that the evaluation does not have', () => {
     const trained = Array.from({ length: 200 }, (_, index) => trainRow(3, index));
     const held = evalRows(20);
     const namesIn = (rows: readonly { question: string }[]) =>
       new Set(rows.flatMap(({ question }) => wordsOf(question)));
     const common = [...namesIn(trained)].filter((word) => namesIn(held).has(word));
-    expect(common.toSorted()).toEqual(['What', 'is', 'of', 'the']);
+    expect(common.toSorted()).toEqual([
+      'What',
+      'csv',
+      'in',
+      'is',
+      'json',
+      'largest',
+      'of',
+      'the',
+      'total',
+      'where',
+      'with',
+    ]);
     const kept = held.filter(({ slice }) => slice === 'unseen pairs');
     const unseen = new Set(kept.map((row) => row.family));
     expect(trained.filter(({ family }) => unseen.has(family))).toEqual([]);
   });
 
-  test('asks for a chain of as many relations as its slice says', () => {
+  test('asks for as many steps as its slice says', () => {
     const depths = new Map(evalRows(3).map(({ slice, depth }) => [slice, depth]));
     expect([...depths.keys()]).toEqual(sliceNames);
     expect([...depths.values()]).toEqual([2, 2, 1, 3, 4, 2]);
   });
 
   test('asks for a form that training never showed in each question of that slice', () => {
+    const unseen = new Set(Object.values(unseenSteps).flat().map(stepName));
     for (const { family } of evalRows(30, ['unseen forms']))
-      expect(family.split('+').some((form) => unseenForms.map(formName).includes(form))).toBe(true);
+      expect(family.split('+').filter((form) => unseen.has(form))).toHaveLength(1);
   });
 });
