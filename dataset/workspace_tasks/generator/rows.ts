@@ -3,7 +3,7 @@ import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps 
 import { drawQuestion, rowOf, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
-export const workspaceVersion = 2;
+const workspaceVersion = 2;
 
 /** Most steps of a question that training shows. */
 const deepestTrained = 3;

@@ -46,7 +46,7 @@ const separators: Readonly<Partial<Record<Layout, string>>> = {
   spaces: '   ',
 };
 
-export const isJson = ({ layout }: TableForm): boolean => separators[layout] === undefined;
+const isJson = ({ layout }: TableForm): boolean => separators[layout] === undefined;
 
 export const tableFormName = ({ layout, header, decimals }: TableForm): string =>
   [layout, ...(header ? [] : ['bare']), ...(decimals === 'point' ? [] : ['decimal-comma'])].join(

@@ -6,10 +6,9 @@ import {
   type Step,
   type StepForm,
   stepSetup,
-  type TableStep,
   trainedSteps,
 } from './step.ts';
-import { makeTable, type TableForm, type TableRow } from './table.ts';
+import { makeTable, type TableRow } from './table.ts';
 
 /** What only the sandbox knows. */
 export interface World {
@@ -53,7 +52,7 @@ function makeStep(
 ): Step {
   return kind === 'relation'
     ? { kind, name: names[0], form, values: derangement(things, rng) }
-    : { kind, table: makeTable(form as TableForm, names, drawRows(kind, things, rng), rng) };
+    : { kind, table: makeTable(form, names, drawRows(kind, things, rng), rng) };
 }
 
 /** The same things, names and forms with other values. */
@@ -64,7 +63,7 @@ export function otherValues({ things, chain, spare }: World, rng: KeyedRng): Wor
       ? { ...step, values: derangement(things, drawn) }
       : {
           ...step,
-          table: { ...(step as TableStep).table, rows: drawRows(step.kind, things, drawn) },
+          table: { ...step.table, rows: drawRows(step.kind, things, drawn) },
         };
   };
   return {

@@ -101,7 +101,7 @@ describe('the data set', () => {
 
   test('trains on two and three steps, half and half', () => {
     const depths = Array.from({ length: 400 }, (_, index) => trainRow(4, index).depth);
-    expect([...new Set(depths)].toSorted()).toEqual([2, 3]);
+    expect(new Set(depths)).toEqual(new Set([2, 3]));
     expect(Math.abs(depths.filter((depth) => depth === 2).length - 200)).toBeLessThan(50);
   });
 
