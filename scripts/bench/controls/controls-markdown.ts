@@ -16,7 +16,6 @@ type Row = [name: string, cell: (controls: SeedControls) => string];
 const rows: readonly Row[] = [
   ['Before', ({ trained }) => rateText(trained.before)],
   ['**After**', ({ trained }) => rateText(trained.after)],
-  ['pass@16 before, temperature 1', ({ passBefore }) => passText(passBefore.passAtK[16])],
   [
     'More supervised warm-up, the same processor seconds',
     ({ moreWarmUp }) => rateText(moreWarmUp.after),
@@ -24,6 +23,23 @@ const rows: readonly Row[] = [
   ['Shuffled rewards', ({ shuffledRewards }) => rateText(shuffledRewards.after)],
   ['After, output of the tool blank', ({ blankOutput }) => rateText(blankOutput)],
   ['After, tool unavailable', ({ toolUnavailable }) => rateText(toolUnavailable)],
+];
+
+/** The chance that one of k attempts succeeds, for the most attempts of which there is one: powers of 2. */
+function passRow(results: readonly SeedControls[]): Row {
+  const k = Math.max(
+    ...results.flatMap(({ passBefore }) => Object.keys(passBefore.passAtK)).map(Number),
+  );
+  return [`pass@${k} before, temperature 1`, ({ passBefore }) => passText(passBefore.passAtK[k])];
+}
+
+/** Answers that are those of the world it was shown. */
+const followed: Row = [
+  'After, lying tool: its answer is given',
+  ({ lyingOutput }) => {
+    const share = lyingOutput?.environment['saidOther'];
+    return share === undefined ? '-' : `${percent(share)} of ${lyingOutput?.n ?? 0}`;
+  },
 ];
 
 const passText = (share: number | undefined): string =>
@@ -44,12 +60,15 @@ export function controlsMarkdown(results: readonly SeedControls[]): string {
   return [
     table(
       ['Held-out success, %', ...results.map(({ seed }) => `seed ${seed}`)],
-      [...rows, ...grouped, cost].map(([name, cell]) => [name].concat(results.map(cell))),
+      [...rows, passRow(results), followed, ...grouped, cost].map(([name, cell]) =>
+        [name].concat(results.map(cell)),
+      ),
     ),
     '',
     `Greedy unless stated otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are 95 % intervals by cluster bootstrap; in runs of version 0.1, Wilson's.`,
     'Blank: programs run, the agent reads nothing. Unavailable: nothing runs, each call is answered with an error.',
-    'In both the last program it wrote is judged by the hidden tests. Without any tool in its prompt it has no way to answer.',
+    'Lying: programs run in another world of the same names.',
+    'In the first two the last program it wrote is judged by the hidden tests. Without any tool in its prompt it has no way to answer.',
     '',
   ].join('\n');
 }

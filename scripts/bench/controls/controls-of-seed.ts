@@ -16,7 +16,7 @@ type Evaluated = ReturnType<typeof evaluationSummary>;
 export interface SeedControls {
   seed: number;
   trained: Omit<Summary, 'eval'> & Summary['eval'];
-  /** The starting weights at temperature 1, 16 attempts at each held-out task. */
+  /** The starting weights at temperature 1, `attempts` at each held-out task. */
   passBefore: Evaluated;
   /** The starting weights after as many processor seconds of supervised training as the run took. */
   moreWarmUp: { cpuSeconds: number; conversations: number; after: Evaluated };
@@ -24,35 +24,48 @@ export interface SeedControls {
   blankOutput: Evaluated;
   /** The trained weights; nothing runs, every call is answered with an error, the last program is judged. */
   toolUnavailable: Evaluated;
+  /** The trained weights; programs run in another world. `null` in jobs whose tool cannot lie. */
+  lyingOutput: Evaluated | null;
   /** The same run with its rewards shuffled. */
   shuffledRewards: { run: string; after: Evaluated };
 }
-
-const attemptsBefore = 16;
 
 /** All controls of one seed; parts that exist are read. */
 export async function controlsOfSeed(options: SeedOptions): Promise<SeedControls> {
   await mkdir(options.folder, { recursive: true });
   const trained = await readOnce(options, 'trained', () => trainedRun(options));
-  const afterwards = (output: string) => () =>
-    evaluated(options, { 'tools.0.output': output }, trained.run);
+  const afterwards = (settings: Readonly<Record<string, unknown>>) => () =>
+    evaluated(options, settings, trained.run);
   return {
     seed: options.seed,
     trained,
-    passBefore: await readOnce(options, 'pass-before', () =>
-      evaluated(options, { 'eval.samples': attemptsBefore, 'eval.temperature': 1 }),
+    passBefore: await readOnce(options, `pass-before-${options.attempts}`, () =>
+      evaluated(options, { 'eval.samples': options.attempts, 'eval.temperature': 1 }),
     ),
     moreWarmUp: await readOnce(options, 'more-warm-up', async () => {
       const { checkpoint, ...spent } = await moreWarmUp(options, trained.cpuSeconds);
       return { ...spent, after: await evaluated(options, {}, checkpoint) };
     }),
-    blankOutput: await readOnce(options, 'blank-output', afterwards('blank')),
-    toolUnavailable: await readOnce(options, 'tool-unavailable', afterwards('unavailable')),
+    blankOutput: await readOnce(options, 'blank-output', afterwards({ 'tools.0.output': 'blank' })),
+    toolUnavailable: await readOnce(
+      options,
+      'tool-unavailable',
+      afterwards({ 'tools.0.output': 'unavailable' }),
+    ),
+    lyingOutput: (await canLie(options))
+      ? await readOnce(options, 'lying-output', afterwards({ 'environment.world': 'other' }))
+      : null,
     shuffledRewards: await readOnce(options, 'shuffled-rewards', async () => {
       const { run, eval: evaluation } = await training(options, 'shuffled-rewards');
       return { run, after: evaluation.after };
     }),
   };
+}
+
+/** Whether the tasks of a job hold another world, so that the tool can answer from it. */
+async function canLie(options: SeedOptions): Promise<boolean> {
+  const { chosen } = await prepareSeed(options.config, options, {});
+  return chosen.environments.every(({ entry }) => entry.spec.name === 'workspace');
 }
 
 interface Summary {

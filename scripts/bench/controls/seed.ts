@@ -11,6 +11,8 @@ export interface SeedOptions {
   sftConfig: string;
   /** `a.b=c`, over the config. */
   sets: readonly string[];
+  /** At each task before the run, for pass@k. */
+  attempts: number;
   /** Folder of runs to read instead of repeating them. */
   runs: string;
   /** Where the parts of this seed are kept. */
