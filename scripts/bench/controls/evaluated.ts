@@ -1,0 +1,49 @@
+import { openAgent } from '../../../agent_rl/compose/open-agent.ts';
+import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
+import { throwIfFailed } from '../../../agent_rl/core/stopping/stray-failure.ts';
+import { failureReporter } from '../../../agent_rl/runs/failed-episodes.ts';
+import { evaluationSummary } from '../../../agent_rl/runs/summary.ts';
+import { evaluate } from '../../../agent_rl/trainer/evaluate.ts';
+import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
+import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
+import { prepareSeed, type SeedOptions } from './seed.ts';
+
+/** An evaluation as it is kept. Parts made before tasks were kept lack them. */
+export type Evaluated = ReturnType<typeof evaluationSummary> & {
+  perTask?: readonly TaskAttempts[];
+};
+
+/** Attempts all tasks of the evaluation, those of slices too, with a run's newest checkpoint or with the config's model. */
+export async function evaluated(
+  options: SeedOptions,
+  settings: Readonly<Record<string, unknown>>,
+  checkpoint?: string,
+): Promise<Evaluated> {
+  const { config: file, seed, signal, print } = options;
+  const prepared = await prepareSeed(file, options, settings);
+  const run = await resolveRun(prepared, {
+    signal,
+    print,
+    ...(checkpoint !== undefined && { checkpoint }),
+    trains: false,
+    tasks: { evaluation: prepared.loaded.config.dataset.evalSplit },
+  });
+  const { config } = run;
+  const agent = await openAgent(run, { workers: config.rollout.workers, trains: false, signal });
+  const report = failureReporter(print);
+  try {
+    const result = await evaluate(agent.rollouts, run.tasks.evaluation, {
+      samples: config.eval.samples,
+      temperature: config.eval.temperature,
+      seed,
+      step: 0,
+      signal,
+      groupsOf: reportGroups,
+      onEpisode: (episode) => episode.forEach((trajectory) => report(trajectory)),
+    });
+    throwIfFailed(signal);
+    return { ...evaluationSummary(result), perTask: result.perTask };
+  } finally {
+    await agent.close();
+  }
+}
