@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { overlap } from '#scripts/bench/controls/overlap.ts';
+import { overlapMarkdown } from '#scripts/bench/controls/overlap-markdown.ts';
+
+// In 20 prompts a name of one or of none is no wording: 10 % of them are two.
+const seen = Array.from({ length: 20 }, (_, index) => ({
+  prompt: index < 10 ? `What is the n${index} of Thing${index} ?` : `Say Thing${index} .`,
+  world: `world ${index}`,
+  family: index < 10 ? 'dict+text' : 'text+dict+dict',
+  answer: `Answer${index}`,
+}));
+
+describe('Overlap of an evaluation with what was seen', () => {
+  test('counts prompts as they are and up to names', () => {
+    const held = [
+      { prompt: 'What is the n3 of Thing3 ?' },
+      { prompt: 'What is the n3 of Other ?' },
+      { prompt: 'Say Other .' },
+      { prompt: 'Who is Other ?' },
+    ];
+    const found = overlap(held, seen);
+    expect(found).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
+  });
+
+  test('counts worlds, answers, forms and pairs of forms, of which all must have been seen', () => {
+    const task = { prompt: 'Say Other .', world: 'new', answer: 'New' };
+    const held = [
+      { ...task, family: 'dict+text', world: 'world 4' },
+      { ...task, family: 'dict+dict', answer: 'Answer4' },
+      { ...task, family: 'text+text' },
+      { ...task, family: 'dict+pairs' },
+    ];
+    expect(overlap(held, seen)).toMatchObject({
+      world: 0.25,
+      answer: 0.25,
+      family: 0.25,
+      forms: 0.75,
+      pairs: 0.5,
+    });
+  });
+
+  test('leaves single forms out of pairs', () => {
+    const found = overlap([{ prompt: 'Say Other .', family: 'dict' }], seen);
+    expect(found).toMatchObject({ forms: 1, pairs: null });
+  });
+
+  test('is unknown, and not 0, where one of the two does not say', () => {
+    const prompts = seen.map(({ prompt }) => ({ prompt }));
+    const found = overlap([{ prompt: 'Say Other .', world: 'new' }], prompts);
+    expect(found).toMatchObject({ world: null, family: null, answer: null });
+    expect(overlapMarkdown({ training: { headline: found }, warmUp: null })).toContain(
+      '| headline, in training | 1 | 0.0 | 100.0 | - | - | - | - | - |',
+    );
+  });
+});
