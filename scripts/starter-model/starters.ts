@@ -44,8 +44,12 @@ const mixedStarterConfig: ModelConfig = {
   intermediateSize: 448,
 };
 
-/** As that of the mixed starter, 1.5 M parameters. */
-const workspaceStarterConfig: ModelConfig = { ...mixedStarterConfig, vocabSize: 704 };
+/** As that of the mixed starter, 1.5 M parameters, with room for the longest conversations. */
+const workspaceStarterConfig: ModelConfig = {
+  ...mixedStarterConfig,
+  vocabSize: 704,
+  maxPositions: 2048,
+};
 
 /** How a starter model is made. */
 export interface Starter {

@@ -14,14 +14,9 @@ import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
 import { trackedRun, withTrackers } from './tracked.ts';
+import { readExamples, type SftExamples } from './sft-examples.ts';
 import { refuseWithoutResume, sourcesOf, trainOptions } from './trainer-options.ts';
-import type { TranscriptRecord } from '../../core/transcript.ts';
-import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
-import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
-import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
-import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
-import { noGenerator } from '../no-generator.ts';
 import { largest } from '../../core/long-lists.ts';
 
 /**
@@ -190,51 +185,3 @@ const openLearner = (
     },
     signal,
   });
-
-type SftExamples = Awaited<ReturnType<typeof readExamples>>;
-
-async function readExamples(
-  { config, chosen, model, format }: ResolvedRun,
-  print: (text: string) => void,
-) {
-  const policy = new LanguageModelPolicy(
-    model.text,
-    noGenerator('Supervised training does not sample.'),
-    policySettings(chosen.policy.settings),
-    // The run was resolved to show demonstrations.
-    format as ToolCallFormat,
-  );
-  for (const note of policy.notes) print(`Note: ${note}`);
-  const files = splitFiles(config.datasets, config.dataset.trainSplit);
-  const toolsOfRun = chosen.tools.map(({ entry }) => entry.spec);
-  const examples: TranscriptRecord[] = [];
-  for (const file of files) {
-    for (const { messages, tools = toolsOfRun, line } of await readConversations(file)) {
-      const show = () => policy.demonstrate(messages, tools).record();
-      examples.push(atPlace(`${file}:${line}`, show));
-    }
-  }
-  const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
-  const { batchSize } = config.train;
-  const { last: iterations } = runLength(config);
-  const passes = (iterations * batchSize) / examples.length;
-  print(
-    `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
-  );
-  return { examples, tokens };
-}
-
-/** The result of an action; what it throws names the place. */
-function atPlace<Result>(place: string, action: () => Result): Result {
-  try {
-    return action();
-  } catch (cause) {
-    if (!AgentRlError.is(cause)) throw cause;
-    throw new AgentRlError(cause.code, `${place}: ${cause.message}`, { cause });
-  }
-}
-
-const policySettings = ({ thinking, templateDate }: Readonly<Record<string, unknown>>) => ({
-  thinking: thinking === true,
-  ...(typeof templateDate === 'string' && { templateDate }),
-});

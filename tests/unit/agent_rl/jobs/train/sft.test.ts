@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -56,4 +57,40 @@ test('a conversation that the model cannot have said is named with file and line
     }),
   );
   expect(message).toContain(`${join(folder, 'said', 'train.jsonl')}:2: `);
+});
+
+test('conversations longer than the model has positions are named before training, and one that fills them is not', async () => {
+  const model = join(folder, 'model');
+  await writeSmallModel(model);
+  const of = (content: string) =>
+    JSON.stringify({
+      messages: [
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', content },
+      ],
+    });
+  writeBelow(folder, 'said/train.jsonl', [of('Gone.'), of('x y '.repeat(900))].join('\n'));
+  const train = (positions: number) => {
+    const file = join(model, 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ ...config, max_position_embeddings: positions }));
+    return trainAgent({
+      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
+      overrides: {
+        'train.mode': 'sft',
+        'model.path': model,
+        'policy.thinking': false,
+        'dataset.dir': join(folder, 'said'),
+      },
+      dryRun: true,
+    });
+  };
+  const { code, message } = await rejectionOf(train(1024));
+  expect(code).toBe('DATASET_INVALID');
+  const [, tokens = ''] = /:2 \((\d+) tokens\)/.exec(message) ?? [];
+  expect(message).toBe(
+    `1 of 2 conversations are longer than the model's 1024 positions: ${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens). Shorten them, take them out, or train a model with more positions.`,
+  );
+  expect((await rejectionOf(train(Number(tokens) - 1))).code).toBe('DATASET_INVALID');
+  expect(await train(Number(tokens))).toMatchObject({ dryRun: true, conversations: 2 });
 });
