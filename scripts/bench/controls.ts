@@ -20,8 +20,8 @@ import { controlsMarkdown } from './controls/controls-markdown.ts';
 const everything = [...controlNames, 'overlap'];
 const { values } = parseArgs({
   options: {
-    config: { type: 'string', default: 'configs/code_exec_grpo.yaml' },
-    'sft-config': { type: 'string', default: 'configs/code_exec_sft.yaml' },
+    config: { type: 'string', default: 'configs/code_tasks_grpo.yaml' },
+    'sft-config': { type: 'string', default: 'configs/code_tasks_sft.yaml' },
     seeds: { type: 'string', default: '1,2,3' },
     // At each task before the run, for pass@k.
     attempts: { type: 'string', default: '16' },

@@ -69,7 +69,7 @@ export interface Starter {
 export const starters: Readonly<Record<string, Starter>> = {
   // Of code execution.
   starter: {
-    config: 'configs/code_exec_sft.yaml',
+    config: 'configs/code_tasks_sft.yaml',
     model: starterModelConfig,
     weights: initialParameters,
     pieces: codePieces,

@@ -28,7 +28,7 @@ const episode = (
 ): Trajectory => ({ ...trajectory(sketch), messages: said(content), ...more });
 
 beforeAll(() => {
-  const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
+  const config = join(packageRoot(), 'configs', 'code_tasks_grpo.yaml');
   writeBelow(folder, 'run/config.yaml', readFileSync(config, 'utf8'));
   const lines = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
   const write = (iteration: number, one: Trajectory) =>

@@ -20,7 +20,7 @@ test('supervised training finds data that ships with the package from another wo
   await writeSmallModel(model);
   const { code, message } = await rejectionOf(
     trainAgent({
-      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
+      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
       overrides: { 'train.mode': 'sft', 'model.path': model },
       dryRun: true,
     }),
@@ -46,7 +46,7 @@ test('a conversation that the model cannot have said is named with file and line
   );
   const { message } = await rejectionOf(
     trainAgent({
-      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
+      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
       overrides: {
         'train.mode': 'sft',
         'model.path': model,
@@ -75,7 +75,7 @@ test('conversations longer than the model has positions are named before trainin
     const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     writeFileSync(file, JSON.stringify({ ...config, max_position_embeddings: positions }));
     return trainAgent({
-      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
+      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
       overrides: {
         'train.mode': 'sft',
         'model.path': model,
