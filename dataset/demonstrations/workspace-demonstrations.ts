@@ -6,14 +6,13 @@ import type { Demonstration } from './demonstrations.ts';
 
 /** What the teacher of the warm-up shows. The rest are questions of one step, answered rightly. */
 export interface WorkspaceTeaching {
-  /** Share of questions of two steps, and of three. */
+  /** Share of questions of two steps. */
   two: number;
-  three: number;
   /** Share of those that it answers rightly. */
   right: number;
 }
 
-export const defaultTeaching: WorkspaceTeaching = { two: 0.35, three: 0.2, right: 0.3 };
+export const defaultTeaching: WorkspaceTeaching = { two: 0.5, right: 0.3 };
 
 /** Conversations worked out at a time: programs of several run side by side. */
 const atOnce = 16;
@@ -41,10 +40,9 @@ export async function* workspaceDemonstrations(
 async function demonstrationAt(
   rng: KeyedRng,
   run: RunProgram,
-  { two, three, right }: WorkspaceTeaching,
+  { two, right }: WorkspaceTeaching,
 ): Promise<Demonstration> {
-  const share = rng.child('depth').uniform();
-  const depth = share < three ? 3 : share < three + two ? 2 : 1;
+  const depth = rng.child('depth').uniform() < two ? 2 : 1;
   const slips = depth > 1 && rng.child('right').uniform() >= right;
   const slip: Slip | undefined = slips ? rng.child('slip').pick(['stop', 'skip']) : undefined;
   for (let draw = 0; ; draw++) {

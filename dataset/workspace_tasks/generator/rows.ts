@@ -3,10 +3,7 @@ import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps 
 import { drawQuestion, rowOf, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
-const workspaceVersion = 2;
-
-/** Most steps of a question that training shows. */
-const deepestTrained = 3;
+const workspaceVersion = 3;
 
 /** How often a question begins or ends with a table. */
 const tableShare = 0.35;
@@ -50,11 +47,10 @@ function withUnseen(rng: KeyedRng): StepForm[] {
   return drawForms(2, rng, (at) => (at === place ? unseenSteps : trainedSteps));
 }
 
-/** Questions to train on, of two or three steps: task i depends on the seed and i alone. */
+/** Questions to train on, of two steps: task i depends on the seed and i alone. */
 export function trainRow(seed: number, index: number): WorkspaceRow {
   const rng = new KeyedRng(seed, 'workspace', workspaceVersion, 'train', index);
-  const depth = 2 + rng.child('depth').integer(deepestTrained - 1);
-  const forms = trainedChain(depth, rng.child('forms'));
+  const forms = trainedChain(2, rng.child('forms'));
   return rowOf(drawQuestion(forms, 'train', rng.child('question')), {
     id: `workspace-${seed}-${index}`,
   });

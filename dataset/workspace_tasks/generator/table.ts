@@ -145,24 +145,28 @@ function rowsCode(table: Table, form: TableForm): string {
   const opened = `open('${fileName(table)}')`;
   if (form.layout === 'list') return `json.load(${opened})`;
   if (form.layout === 'nested') return `json.load(${opened})['${table.key}']`;
-  const names = form.header ? [] : [`[${table.columns.map((name) => `'${name}'`).join(', ')}]`];
   const how: Readonly<Partial<Record<Layout, string>>> = {
-    semicolon: "delimiter=';'",
-    tab: String.raw`delimiter='\t'`,
-    bar: "delimiter='|'",
-    spaces: "delimiter=' ', skipinitialspace=True",
+    semicolon: ", delimiter=';'",
+    tab: String.raw`, delimiter='\t'`,
+    bar: ", delimiter='|'",
+    spaces: ", delimiter=' ', skipinitialspace=True",
   };
-  const delimiter = how[form.layout];
-  return `csv.DictReader(${[opened, ...names, ...(delimiter === undefined ? [] : [delimiter])].join(', ')})`;
+  return `csv.${form.header ? 'DictReader' : 'reader'}(${opened}${how[form.layout] ?? ''})`;
 }
 
-const numberCode = ({ number }: Table, { decimals }: TableForm): string =>
-  decimals === 'point' ? `float(r['${number}'])` : `float(r['${number}'].replace(',', '.'))`;
+/** Python that picks a column of a row: by its name, or by its place where no line names the columns. */
+const pick = ({ columns }: Table, { header }: TableForm, column: string): string =>
+  header ? `['${column}']` : `[${columns.indexOf(column)}]`;
+
+const numberCode = (table: Table, form: TableForm): string => {
+  const cell = `r${pick(table, form, table.number)}`;
+  return form.decimals === 'point' ? `float(${cell})` : `float(${cell}.replace(',', '.'))`;
+};
 
 /** Python for the thing with the largest number. */
 export const largestCode = (table: Table, form: TableForm): string =>
-  `max(${rowsCode(table, form)}, key=lambda r: ${numberCode(table, form)})['${table.thing}']`;
+  `max(${rowsCode(table, form)}, key=lambda r: ${numberCode(table, form)})${pick(table, form, table.thing)}`;
 
 /** Python for the sum of a thing's numbers. */
 export const totalCode = (table: Table, form: TableForm, thing: string): string =>
-  `round(sum(${numberCode(table, form)} for r in ${rowsCode(table, form)} if r['${table.thing}'] == '${thing}'), 1)`;
+  `round(sum(${numberCode(table, form)} for r in ${rowsCode(table, form)} if r${pick(table, form, table.thing)} == '${thing}'), 1)`;

@@ -28,7 +28,7 @@ export interface WorkspaceRow {
   slice?: string;
 }
 
-/** What is still to be found, in words: `the zof of the kel of Velmora`. */
+/** What is to be found, in words: `the zof of the kel of Velmora`. */
 export const phrase = (start: string, steps: readonly Step[]): string =>
   steps.reduce((inner, step) => phraseOf(step, inner), start);
 

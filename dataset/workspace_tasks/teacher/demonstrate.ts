@@ -1,7 +1,7 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { type AssistantMessage, type Message, user } from '../../../agent_rl/core/message.ts';
-import type { Step } from '../generator/step.ts';
-import { phrase, rowOf, type WorkspaceQuestion } from '../generator/task.ts';
+import { phraseOf, type Step } from '../generator/step.ts';
+import { rowOf, type WorkspaceQuestion } from '../generator/task.ts';
 import { wayThrough } from './programs.ts';
 
 /** Runs a program in the world of a question and says what the agent would read. */
@@ -33,7 +33,7 @@ export async function demonstrate(
   const steps = slipped(world.chain, slip, rng.child('slip'));
   let thing = start;
   for (const [at, step] of steps.entries()) {
-    const thought = `${phrase(thing, steps.slice(at))} .`;
+    const thought = `${phraseOf(step, thing)} .`;
     const found = await goThrough(step, thing, {
       run: (code) => run(code, setup),
       rng: rng.child('way', at),

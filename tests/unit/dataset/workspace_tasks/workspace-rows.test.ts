@@ -99,10 +99,9 @@ describe('the data set', () => {
     expect(new Set(questions).size).toBe(3);
   });
 
-  test('trains on two and three steps, half and half', () => {
-    const depths = Array.from({ length: 400 }, (_, index) => trainRow(4, index).depth);
-    expect(new Set(depths)).toEqual(new Set([2, 3]));
-    expect(Math.abs(depths.filter((depth) => depth === 2).length - 200)).toBeLessThan(50);
+  test('trains on two steps alone, so that three are one more than anything trained', () => {
+    const depths = Array.from({ length: 100 }, (_, index) => trainRow(4, index).depth);
+    expect(new Set(depths)).toEqual(new Set([2]));
   });
 
   test('trains on names and pairs that the evaluation does not have', () => {
