@@ -38,6 +38,7 @@ export {
   PolicyRegistry,
   RewardManagerRegistry,
   RewardRegistry,
+  TaskGeneratorRegistry,
   ToolCallFormatRegistry,
   ToolRegistry,
   TrackerRegistry,

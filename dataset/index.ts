@@ -6,6 +6,7 @@ export {
   type CodeTaskFormat,
   type CodeTaskSplits,
 } from './tasks/code-task-dataset.ts';
+export { EndlessPlan, type EndlessTasks } from './tasks/plan/endless-plan.ts';
 export { MixedPlan, type WeightedTasks } from './tasks/plan/mixed-plan.ts';
 export { TaskDataset, type TaskSplits } from './tasks/read-tasks.ts';
 export { QuestionDataset } from './tasks/question-dataset.ts';
@@ -22,3 +23,4 @@ export {
   type TaskPlanOptions,
   type TaskPlanState,
 } from './tasks/plan/task-plan.ts';
+export { WorkspaceTasks, type WorkspaceTaskSettings } from './workspace_tasks/workspace-tasks.ts';

@@ -43,6 +43,11 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
     title: 'Selections',
     place: 'algorithm: {selection: {type: NAME}}',
   },
+  taskGenerators: {
+    kind: 'task generator',
+    title: 'Task generators',
+    place: 'dataset: {generator: NAME}',
+  },
   trackers: { kind: 'tracker', title: 'Trackers', place: 'trackers: [{type: NAME}]' },
   losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },
 };

@@ -18,13 +18,8 @@ import { asksForFormat, isolatedSettings } from './plugins/plugin-needs.ts';
 import type { PreparedRun } from './prepare-run.ts';
 import { type FrozenModels, noFrozen, resolveFrozen } from './model/resolve-frozen.ts';
 import { type ModelResolvers, type ResolvedModel, resolveModel } from './model/resolve-model.ts';
-import {
-  datasetFolder,
-  noTasks,
-  resolveTasks,
-  type RunTasks,
-  type TaskRequest,
-} from './resolve-tasks.ts';
+import { noTasks, resolveTasks, type RunTasks, type TaskRequest } from './resolve-tasks.ts';
+import { datasetFolder } from './task-sources.ts';
 
 interface Configured {
   readonly settings?: object;
@@ -165,6 +160,7 @@ const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlu
   learner: absolute(chosen.learner),
   rewardManager: absolute(chosen.rewardManager),
   trackers: chosen.trackers.map(absolute),
+  taskGenerators: chosen.taskGenerators.map((one) => one && absolute(one)),
 });
 
 /** The config with paths that mean the same from any working directory. */
@@ -180,8 +176,12 @@ function withAbsoluteConfig(
     run: { ...run, outputDir: resolve(run.outputDir) },
     model: { ...config.model, adapters, [named]: model.folder },
     ...withFrozenFolders(config, frozen),
-    datasets: datasets.map(({ dir, ...set }) =>
-      Object.assign({ dir: datasetFolder(dir, dataset) }, set),
+    datasets: datasets.map(({ dir, generator, ...set }, index) =>
+      Object.assign(
+        dir === undefined ? {} : { dir: datasetFolder(dir, dataset) },
+        generator && { generator: absoluteBlock(generator, chosen.taskGenerators[index]) },
+        set,
+      ),
     ),
     ...(config.environment !== undefined && {
       environment: absoluteBlock(config.environment, chosen.environments[0]),

@@ -1,18 +1,18 @@
-import { dirname } from 'node:path';
-
-import type { Config } from '../config/index.ts';
+import { type Config, runLength } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { chooseTasks } from '../trainer/evaluate.ts';
-import { splitFile } from '../../dataset/tasks/task-files.ts';
+import { mapEndless } from '../../dataset/tasks/plan/endless-plan.ts';
 import {
+  mapTasks,
   readTaskSets,
   rejectLeaks,
-  type TaskFolder,
-  warnIfFewer,
   type TaskSet,
+  warnIfFewer,
 } from '../../dataset/tasks/task-sets.ts';
 import type { ChosenPlugins } from './plugins/choose-plugins.ts';
 import { rejectUnplayable, withEnvironment } from './task-environments.ts';
+import { taskSources } from './task-sources.ts';
 
 /** The tasks that a job reads. */
 export interface TaskRequest {
@@ -24,10 +24,11 @@ export interface TaskRequest {
 
 /** The tasks of a run, read and chosen. */
 export interface RunTasks {
-  /** Of the split that is trained on, a set for each folder. */
+  /** Of the split that is trained on, a set for each source. */
   sets: readonly TaskSet[];
+  /** All of folders; of generators, those that were made before the run. */
   train: readonly Task[];
-  /** Of `train`, those that a job keeps out of training to choose the best checkpoint by. */
+  /** Those that a job keeps out of training to choose the best checkpoint by: of folders, some of `train`. */
   selection: readonly Task[];
   evaluation: readonly Task[];
   /** What rewards may set their scale by: what is trained on or, where nothing is, attempted. */
@@ -44,25 +45,27 @@ export const noTasks: RunTasks = {
 };
 
 /**
- * Reads the tasks of a config.
+ * Reads the tasks of a config, and makes those of generators that can be made before a run. What is made later is held to
+ * the same when it is drawn.
  *
  * @throws AgentRlError `DATASET_INVALID`, also for held-out tasks that are trained on too; `CONFIG_INVALID`
  */
 export async function resolveTasks(
   config: Config,
-  { environments }: Pick<ChosenPlugins, 'environments'>,
+  { environments, taskGenerators }: Pick<ChosenPlugins, 'environments' | 'taskGenerators'>,
   request: TaskRequest & { print: (text: string) => void },
 ): Promise<RunTasks> {
   const { eval: evaluation, run } = config;
-  const folders = taskFolders(config, { environments });
+  const sources = taskSources(config, { environments, taskGenerators });
   const read = async (split: string): Promise<readonly TaskSet[]> => {
-    const sets = await readTaskSets(folders, {
+    const sets = await readTaskSets(sources, {
       split,
+      draws: drawsOf(config, split),
       warn: (text) => request.print(`Note: ${text}`),
     });
-    return sets.map(({ tasks, weight }, folder) => {
-      const ofFolder = config.datasets[folder]?.environment;
-      return { weight, tasks: tasks.map((task) => withEnvironment(task, environments, ofFolder)) };
+    return sets.map((set, index) => {
+      const named = config.datasets[index]?.environment;
+      return mapTasks(set, (task) => withEnvironment(task, environments, named));
     });
   };
   const sets = request.train === undefined ? [] : await read(request.train);
@@ -72,8 +75,15 @@ export async function resolveTasks(
   rejectUnplayable([...train, ...heldOut], environments);
   warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
+  const checked = (task: Task): Task => {
+    rejectLeaks([task], heldOut);
+    rejectUnplayable([task], environments);
+    return task;
+  };
   return {
-    sets,
+    sets: sets.map(({ endless, ...set }) =>
+      endless === undefined ? set : { ...set, endless: mapEndless(endless, checked) },
+    ),
     train,
     selection: [],
     evaluation: chosen,
@@ -81,28 +91,19 @@ export async function resolveTasks(
   };
 }
 
-/** The folders of a config's tasks, each with how it is read: as it says itself, as `dataset` says, or as its environment. */
-export const taskFolders = (
-  { dataset, datasets }: Pick<Config, 'dataset' | 'datasets'>,
-  { environments }: Pick<ChosenPlugins, 'environments'>,
-): TaskFolder[] =>
-  datasets.map(({ dir, weight, ...own }) => ({
-    dir,
-    weight,
-    format: own.format ?? dataset.format ?? formatOf(environments, own.environment),
-    columns: own.columns ?? dataset.columns,
-    answerPattern: own.answerPattern ?? dataset.answerPattern,
-  }));
-
-/** That of a folder's environment; without one all have the same format, see `choosePlugins`. */
-function formatOf(environments: ChosenPlugins['environments'], name?: string): string {
-  const [first] = environments;
-  const named = environments.find((one) => one.name === name) ?? first;
-  return named?.entry.spec.taskFormat ?? '';
+/**
+ * Of a split of generators, the draws of the whole run where it is trained on; none where it is evaluated on.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a split that a generator does not have
+ */
+function drawsOf(config: Config, split: string): number | undefined {
+  const { trainSplit, evalSplit } = config.dataset;
+  // As planned, and not as far as a session goes: what rewards see of the tasks is then the same after a resume.
+  if (split === trainSplit) return runLength(config).planned * config.rollout.tasksPerStep;
+  const generated = config.datasets.find(({ generator }) => generator !== undefined);
+  if (split === evalSplit || generated === undefined) return undefined;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `A task generator (${generated.generator?.type}) has no split ${JSON.stringify(split)}: only ${trainSplit}, which it makes without end, and ${evalSplit}. Name one of these.`,
+  );
 }
-
-/** Where the training split of a folder of tasks was found. Absolute. */
-export const datasetFolder = (
-  dir: string,
-  { trainSplit }: Pick<Config['dataset'], 'trainSplit'>,
-): string => dirname(splitFile(dir, trainSplit));

@@ -32,6 +32,7 @@ export * from './tasks/question-task.ts';
 export * from './tasks/search-task.ts';
 export * from './services/search.ts';
 export * from './tasks/task.ts';
+export * from './tasks/task-generator.ts';
 export * from './services/weights.ts';
 export { WeightBus, type WeightBusParts } from './services/weight-bus.ts';
 export type {

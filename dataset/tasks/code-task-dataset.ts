@@ -25,7 +25,8 @@ export const oldCodeFormat = 'agent_rl';
 export const isCodeTaskFormat = (format: string): format is CodeTaskFormat =>
   (codeTaskFormats as readonly string[]).includes(format);
 
-const formats: Readonly<Record<CodeTaskFormat, TaskFormat<CodeTask>>> = {
+/** How rows of each format are read. */
+export const codeFormats: Readonly<Record<CodeTaskFormat, TaskFormat<CodeTask>>> = {
   code: { needs: 'task_id, prompt, tests and compare', reader: taskRowReader },
   humaneval: {
     needs: 'task_id, prompt, entry_point, canonical_solution and test',
@@ -56,7 +57,7 @@ export class CodeTaskDataset extends TaskDataset<CodeTask> {
         `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
       );
     }
-    const { tasks, warnings } = await readTasks(file, formats[format], reading);
+    const { tasks, warnings } = await readTasks(file, codeFormats[format], reading);
     return new CodeTaskDataset(file, tasks, named === format ? warnings : [renamed, ...warnings]);
   }
 }

@@ -16,7 +16,8 @@ const QuestionRow = Type.Object({
   metadata: anyMetadata,
 });
 
-const questionFormat: TaskFormat<QuestionTask> = {
+/** A question a row, of whatever it is about. */
+export const questionFormat: TaskFormat<QuestionTask> = {
   needs: 'question, and most often answer; name the columns that hold them with dataset.columns',
   reader: (file) => {
     const check = rowCheck(QuestionRow, (row, line) => ({ row: taskOf(row, idOf(file, line)) }));

@@ -34,7 +34,8 @@ const SearchRow = Type.Object(
 );
 type SearchRow = Static<typeof SearchRow>;
 
-const searchFormat: TaskFormat<SearchTask> = {
+/** A question a row, with the documents that answer it. */
+export const searchFormat: TaskFormat<SearchTask> = {
   needs: 'task_id, question and answer',
   reader: () =>
     rowCheck(SearchRow, (row, line) => {

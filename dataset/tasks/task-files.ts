@@ -1,64 +1,13 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 
-import { type Static, Type } from 'typebox';
-
 import type { Config } from '../../agent_rl/config/index.ts';
-import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
-import { isRecord } from '../../agent_rl/core/is-record.ts';
-import { showValue } from '../../agent_rl/core/show-value.ts';
-import type { Task } from '../../agent_rl/core/tasks/task.ts';
-import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
-import { readTable, tableEndings } from '../tables/read-table.ts';
-import { mapRow, type TableReading } from '../tables/table-reading.ts';
-import { QuestionDataset } from './question-dataset.ts';
+import { CodeTaskDataset, oldCodeFormat } from './code-task-dataset.ts';
+import { tableEndings } from '../tables/read-table.ts';
+import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, type TaskDataset } from './read-tasks.ts';
-import { anyMetadata, filled, rowCheck } from './row-schema.ts';
-import { SearchTaskDataset } from './search-task-dataset.ts';
-
-type ReadTasks = (file: string, reading?: TableReading) => Promise<TaskDataset>;
-
-const PlainRow = Type.Object({ task_id: filled, prompt: filled, metadata: anyMetadata });
-
-/**
- * Tasks of any environment, one JSON object a line: `task_id` and `prompt`, and whatever else the environment
- * needs, which becomes the task's `metadata`.
- *
- * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file.
- */
-export const readPlainTasks: ReadTasks = (file, reading) =>
-  readTasks(
-    file,
-    { needs: 'task_id and prompt', reader: () => rowCheck(PlainRow, taskOf) },
-    reading,
-  );
-
-function taskOf(row: Static<typeof PlainRow>): { row: Task } {
-  const { task_id: taskId, prompt, metadata, ...fields } = row;
-  return { row: { taskId, prompt, metadata: { ...fields, ...metadata } } };
-}
-
-const formats = new Map<string, ReadTasks>([
-  ...([...codeTaskFormats, oldCodeFormat] as const).map((format): [string, ReadTasks] => [
-    format,
-    (file, reading) => CodeTaskDataset.fromPath(file, { ...reading, format }),
-  ]),
-  ['plain', readPlainTasks],
-  ['mixed', readEither],
-  ['search', (file, reading) => SearchTaskDataset.fromPath(file, reading)],
-  ['question', (file, reading) => QuestionDataset.fromPath(file, reading)],
-]);
-
-/** A file of code tasks or of questions, whichever its first line is. */
-async function readEither(file: string, reading: TableReading = {}): Promise<TaskDataset> {
-  for await (const line of readTable(file)) {
-    const mapped = 'value' in line ? mapRow(line.value, line.line, reading) : line;
-    const isQuestion = 'value' in mapped && isRecord(mapped.value) && 'question' in mapped.value;
-    return (isQuestion ? SearchTaskDataset : CodeTaskDataset).fromPath(file, reading);
-  }
-  return CodeTaskDataset.fromPath(file, reading);
-}
+import { taskFormat } from './task-formats.ts';
 
 /**
  * The tasks of one file.
@@ -71,18 +20,14 @@ export async function readTaskFile(
   format: string,
   reading: TableReading = {},
 ): Promise<TaskDataset> {
-  const read = formats.get(format);
-  if (read !== undefined) return read(file, reading);
-  const known = [...formats.keys()].filter((name) => name !== oldCodeFormat);
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `The format ${showValue(format)} is not known (dataset.format, or --format of verify-dataset). Known: ${known.join(', ')}.`,
-  );
+  return format === oldCodeFormat
+    ? CodeTaskDataset.fromPath(file, { ...reading, format })
+    : readTasks(file, taskFormat(format), reading);
 }
 
 /** The file of a split in each of a config's folders. */
 export const splitFiles = (datasets: Config['datasets'], split: string): string[] =>
-  datasets.map(({ dir }) => splitFile(dir, split));
+  datasets.flatMap(({ dir }) => (dir === undefined ? [] : splitFile(dir, split)));
 
 /**
  * The file of a split: relative to the working directory; what the package ships is found from anywhere. A split that is

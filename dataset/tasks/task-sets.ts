@@ -3,43 +3,100 @@ import { basename } from 'node:path';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import type { TableReading } from '../tables/table-reading.ts';
-import { MixedPlan } from './plan/mixed-plan.ts';
-import { EpochPlan, type TaskPlan, type TaskPlanOptions } from './plan/task-plan.ts';
+import { evaluationTasks, type GeneratedTasks, trainingTasks } from './generated-tasks.ts';
+import { type EndlessTasks, mapEndless } from './plan/endless-plan.ts';
+import { MixedPlan, planOfOne } from './plan/mixed-plan.ts';
+import type { TaskPlan, TaskPlanOptions } from './plan/task-plan.ts';
 import { otherSplitFiles, readTaskFile, splitFile } from './task-files.ts';
 
-/** Tasks of one folder, and how often they are drawn. */
+/** Tasks of one source, and how often they are drawn. */
 export interface TaskSet {
+  /** All of a folder; of a generator, those that are made before the run starts. */
   tasks: readonly Task[];
+  /** What is drawn in place of `tasks`, whose beginning these are. */
+  endless?: EndlessTasks;
   weight: number;
 }
 
-/** A folder of tasks, how it is read, and how often its tasks are drawn. */
+/** A folder of tasks, and how it is read. */
 export interface TaskFolder extends TableReading {
   dir: string;
-  weight: number;
   format: string;
 }
 
+/** Where tasks come from, and how often those are drawn. */
+export type TaskSource = (TaskFolder | GeneratedTasks) & { weight: number };
+
+/** Which tasks of sources are read. */
+export interface SplitRequest {
+  /** Of folders. */
+  split: string;
+  /** The tasks that a generator makes without end, of which those of so many draws of the run are made now. */
+  draws?: number | undefined;
+  warn: (text: string) => void;
+}
+
+/** Most tasks of a generator that are made and checked before a run starts; the others are when they are drawn. */
+export const mostMadeAhead = 4096;
+
 /**
- * A split of each folder of tasks. Where there are several, each task's `metadata.set` names its folder, under which it
- * is reported.
+ * A split of each source of tasks; of a generator, its evaluation, or with `draws` its training tasks. Where there are several
+ * sources, each task's `metadata.set` names its own, under which it is reported.
  *
- * @throws AgentRlError as `readTaskFile` does, and `DATASET_INVALID` when two sets have a task of one id.
+ * @throws AgentRlError as `readTaskFile`, `trainingTasks` and `evaluationTasks` do, and `DATASET_INVALID` when two sets have a
+ * task of one id.
  */
 export async function readTaskSets(
-  folders: readonly TaskFolder[],
-  { split, warn }: { split: string; warn: (text: string) => void },
+  sources: readonly TaskSource[],
+  { split, draws, warn }: SplitRequest,
 ): Promise<readonly TaskSet[]> {
   const sets: TaskSet[] = [];
-  for (const { dir, weight, format, ...reading } of folders) {
-    const { tasks: read, warnings } = await readTaskFile(splitFile(dir, split), format, reading);
-    [...otherSplitFiles(dir, split), ...warnings].forEach(warn);
-    const set = basename(dir);
-    const tasks = folders.length === 1 ? read : read.map((task) => ofSet(task, set));
-    sets.push({ tasks, weight });
+  const total = sources.reduce((sum, { weight }) => sum + weight, 0);
+  for (const source of sources) {
+    const { weight } = source;
+    const share = draws === undefined ? undefined : Math.ceil((draws * weight) / total);
+    const set =
+      'dir' in source ? await readFolder(source, split, warn) : generatedSet(source, share);
+    const named = mapTasks({ ...set, weight }, (task) => ofSet(task, nameOf(source)));
+    sets.push(sources.length === 1 ? { ...set, weight } : named);
   }
   rejectDuplicateIds(sets, split);
   return sets;
+}
+
+async function readFolder(
+  { dir, format, ...reading }: TaskFolder,
+  split: string,
+  warn: SplitRequest['warn'],
+): Promise<Pick<TaskSet, 'tasks'>> {
+  const { columns, answerPattern } = reading;
+  const file = splitFile(dir, split);
+  const { tasks, warnings } = await readTaskFile(file, format, { columns, answerPattern });
+  [...otherSplitFiles(dir, split), ...warnings].forEach(warn);
+  return { tasks };
+}
+
+function generatedSet(generated: GeneratedTasks, draws: number | undefined) {
+  if (draws === undefined) return { tasks: evaluationTasks(generated) };
+  const endless = trainingTasks(generated);
+  const { seed } = generated;
+  const ahead = Math.min(draws, mostMadeAhead);
+  return { tasks: planOfOne(endless, { seed }).tasksAt(0, ahead), endless };
+}
+
+const nameOf = (source: TaskSource): string =>
+  'dir' in source ? basename(source.dir) : source.name;
+
+/** A set with each of its tasks changed, those that are yet to be made too. */
+export function mapTasks(
+  { endless, tasks, weight }: TaskSet,
+  change: (task: Task) => Task,
+): TaskSet {
+  return {
+    weight,
+    tasks: tasks.map(change),
+    ...(endless && { endless: mapEndless(endless, change) }),
+  };
 }
 
 const ofSet = (task: Task, set: string): Task => ({
@@ -98,10 +155,11 @@ export function warnIfFewer(
 
 /** Plans the tasks of one set, or of several in the ratio of their weights. */
 export function planOf(sets: readonly TaskSet[], options: TaskPlanOptions): TaskPlan {
-  const [only] = sets;
-  return only !== undefined && sets.length === 1
-    ? new EpochPlan(only.tasks, options)
-    : new MixedPlan(sets, options);
+  const drawn = sets.map(({ tasks, endless, weight }) => ({ weight, tasks: endless ?? tasks }));
+  const [only] = drawn;
+  return only !== undefined && drawn.length === 1
+    ? planOfOne(only.tasks, options)
+    : new MixedPlan(drawn, options);
 }
 
 /** What a task is reported under: its `metadata.slice`, which is left out of the totals, or its set where several are mixed. */

@@ -39,6 +39,7 @@ const kinds: Record<PluginDescription['kind'], string> = {
   correction: 'Corrections',
   selection: 'Selections',
   tracker: 'Trackers',
+  'task generator': 'Task generators',
 };
 
 function pluginText({ name, kind, description, settings }: PluginDescription): string {
@@ -72,7 +73,7 @@ export const settingsPage = (): string =>
   page(
     'Settings',
     'Every setting of a run file, its default and its meaning. A setting without a default may be left out unless it is required. `agent-rl train --config FILE --dry-run` checks a file.',
-    'A block that names a plugin by `type` (`tools`, `environment`, `policy`, `rewards`, `rewardManager`, `trackers`, `policy.toolCallFormat`) also takes the settings of that plugin, which follow those of the run. `agent-rl plugins NAME` shows them too, those of your own plugins included. `extends:` names a run file, or a list of them, that this one goes over.',
+    'A block that names a plugin by `type` (`tools`, `environment`, `policy`, `rewards`, `rewardManager`, `trackers`, `policy.toolCallFormat`, `datasets[].generator`) also takes the settings of that plugin, which follow those of the run. `agent-rl plugins NAME` shows them too, those of your own plugins included. `extends:` names a run file, or a list of them, that this one goes over.',
     ...blocksText(),
     ...pluginsText(),
     '## Corpus index',

@@ -51,7 +51,8 @@ export async function makeStarter(options: StarterOptions): Promise<void> {
   const { datasets, dataset, model, train } = prepared.loaded.config;
   const count = train.iterations * train.batchSize;
   const conversations = await teacherConversations(prepared, seed, count, { reliable });
-  const { dir } = datasets[0]!;
+  // Supervised training is refused without a folder.
+  const { dir = '' } = datasets[0]!;
   await mkdir(dir, { recursive: true });
   const file = path.join(dir, `${dataset.trainSplit}.jsonl`);
   const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);

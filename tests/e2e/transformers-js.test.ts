@@ -41,7 +41,7 @@ async function attempts(settings: readonly string[]): Promise<{
   const file = join(root, 'configs', 'code_tasks_grpo.yaml');
   const overrides = [...settings, 'rollout.workers=4', 'run.engineThreads=1', 'sandbox.workers=1'];
   const prepared = await prepareRun({ file, overrides, flags: [] });
-  const { dir } = prepared.loaded.config.datasets[0]!;
+  const { dir = '' } = prepared.loaded.config.datasets[0]!;
   const split = await CodeTaskDataset.fromPath(join(root, dir, 'eval.jsonl'));
   const tasks = split.tasks.slice(0, 6);
   const { signal } = new AbortController();

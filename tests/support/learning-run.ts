@@ -110,7 +110,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
   try {
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
-    const { train, eval: held } = await job.load(config.datasets[0]!.dir);
+    const { train, eval: held } = await job.load(config.datasets[0]!.dir ?? '');
     const trainer = new GRPOTrainer(
       {
         learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),

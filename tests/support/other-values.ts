@@ -49,6 +49,11 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
     ...chosen.trackers.flatMap(({ entry, settings }, i) =>
       own(`trackers.${i}`, entry.spec, settings),
     ),
+    ...chosen.taskGenerators.flatMap((generator, i) =>
+      generator === undefined
+        ? []
+        : own(`datasets.${i}.generator`, generator.entry.spec, generator.settings),
+    ),
     ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
     ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
     ...own('algorithm.selection', chosen.selection.entry.spec, chosen.selection.settings),
@@ -96,6 +101,10 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'algorithm.selection.type': ['dynamic', 'best-of'],
   'datasets.0.environment': ['code_exec', 'search'],
   'datasets.1.environment': ['search'],
+  'datasets.0.generator': [{ type: 'workspace' }],
+  'datasets.1.generator': [{ type: 'workspace' }],
+  'dataset.generator': [{ type: 'workspace', evalTasks: 7 }],
+  'generator.slices': [['one step']],
   environment: [{ type: 'question' }],
   environments: [[{ type: 'question' }]],
   'environment.type': ['search', 'code_exec', 'mixed'],

@@ -7,7 +7,7 @@ import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
-import { taskFolders } from '#agent_rl/compose/resolve-tasks.ts';
+import { taskReadings } from '#agent_rl/compose/task-sources.ts';
 import { type FrozenModels, noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
 import { modelResolvers, resolveModel } from '#agent_rl/compose/model/resolve-model.ts';
 import { type Config, rewardName } from '#agent_rl/config/index.ts';
@@ -164,7 +164,8 @@ function reinforced({
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
     sources: sourcesOf({ config, chosen, model, frozen: frozenOf(config, model) }),
-    folders: taskFolders(config, chosen),
+    readings: taskReadings(config, chosen),
+    datasets: config.datasets.map(({ dir, weight }) => [dir, weight]),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
     engine: engineOptions(config, model, {

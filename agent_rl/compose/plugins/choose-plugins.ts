@@ -1,4 +1,4 @@
-import { Type, type TProperties, type TSchema } from 'typebox';
+import type { TProperties, TSchema } from 'typebox';
 
 import {
   checkBlock,
@@ -10,7 +10,6 @@ import {
   type LoadedConfig,
   GeneratorBlock,
   LearnerBlock,
-  nearestName,
   partBlock,
   placeOf,
   PolicyBlock,
@@ -37,6 +36,7 @@ import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { TrackerSpec } from '../../core/plugins/tracker.ts';
+import type { TaskGeneratorSpec } from '../../core/tasks/task-generator.ts';
 import type { EpisodeAgent } from '../../rollout/world.ts';
 import { agentProblems, agentsOf } from '../episode-agents.ts';
 import { constructorProblem } from './injections.ts';
@@ -45,8 +45,15 @@ import {
   rewardManagerProblems,
   rewardProblems,
   type SettingProblem,
+  unknownType,
 } from './plugin-problems.ts';
-import { besides, checkSettings, type ObjectSchema } from './plugin-settings.ts';
+import {
+  besides,
+  checkSettings,
+  listOf,
+  namesPlugin,
+  type ObjectSchema,
+} from './plugin-settings.ts';
 import type { Plugins } from './registries.ts';
 
 /** A plugin that a run uses, with its own settings: checked, defaults filled in. */
@@ -93,6 +100,8 @@ export interface ChosenPlugins {
   correction: Chosen<CorrectionSpec>;
   selection: Chosen<SelectionSpec>;
   trackers: readonly ChosenTracker[];
+  /** One for each of `datasets`, undefined where that is a folder. */
+  taskGenerators: readonly (Chosen<TaskGeneratorSpec> | undefined)[];
   /** Undefined when it is to be found from the chat template. */
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
@@ -146,6 +155,9 @@ export function choosePlugins(
   const trackers = listOf(config.trackers).map((value, index) =>
     choice.tracker(`trackers.${index}`, value, plugins.trackers),
   );
+  const taskGenerators = listOf(config.datasets).map((source, index) =>
+    choice.taskGenerator(`datasets.${index}.generator`, source, plugins.taskGenerators),
+  );
   choice.refuseRepeats('trackers', trackers);
   choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
@@ -159,7 +171,6 @@ export function choosePlugins(
     choice.report(rewardManagerProblems(rewardManager.entry?.spec, rewards, config.algorithm));
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
-  const format = toolCallFormat && { toolCallFormat };
   return {
     environments,
     policy,
@@ -173,26 +184,16 @@ export function choosePlugins(
     correction,
     selection,
     trackers,
-    ...format,
+    taskGenerators,
+    ...(toolCallFormat && { toolCallFormat }),
   } as ChosenPlugins;
 }
 
 /** Stands for the format that is found from the chat template. */
 const automatic = 'auto';
 
-/** What every block of a tool-call format may hold. */
-const ToolCallFormatBlock = Type.Object({ type: Type.String({ minLength: 1 }) });
-
-/** What every part of an algorithm may hold. */
+/** What every block that is nothing but a plugin's may hold. */
 const PartBlock = partBlock('a part', '', '');
-
-/** A list of blocks; in a config with problems something else may stand there. */
-const listOf = <Item>(value: readonly Item[]): readonly Item[] =>
-  Array.isArray(value) ? value : [];
-
-/** Whether a block names a plugin; one that does not is a problem that was found before. */
-const namesPlugin = (block: unknown): boolean =>
-  isRecord(block) && typeof block['type'] === 'string' && block['type'] !== '';
 
 interface Attempt<Spec> {
   entry: RegistryEntry<Spec> | undefined;
@@ -282,6 +283,13 @@ class Choice {
     return { ...chosen, limits: { queue, deadlineS, closeS } };
   }
 
+  /** What makes the tasks of a source that is no folder. */
+  taskGenerator(path: string, source: unknown, registry: Registry<TaskGeneratorSpec>) {
+    const value = isRecord(source) ? source['generator'] : undefined;
+    if (value === undefined) return undefined;
+    return this.of({ path, value: value as { type: string }, registry, own: PartBlock.properties });
+  }
+
   /** A block of the run file that names one plugin. */
   block<Spec extends { name: string; settings?: TSchema }>(
     path: 'policy' | 'generator' | 'learner' | 'rewardManager',
@@ -333,7 +341,7 @@ class Choice {
       return undefined;
     }
     const namedAt = typeof value === 'string' ? path : `${path}.type`;
-    const own = ToolCallFormatBlock.properties;
+    const own = PartBlock.properties;
     return this.of({ path, value: block, registry, own, namedAt });
   }
 
@@ -388,11 +396,4 @@ class Choice {
     const pointer = `/${path.replaceAll('.', '/')}`;
     this.#problems.push({ location: placeOf(this.loaded.places, pointer).value, path, text });
   }
-}
-
-function unknownType<Spec extends { name: string }>(registry: Registry<Spec>, type: string) {
-  const near = nearestName(type, registry.names());
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
-  const known = registry.names().join(', ') || 'none';
-  return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
 }

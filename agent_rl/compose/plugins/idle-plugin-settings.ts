@@ -9,7 +9,13 @@ export function idlePluginSettings(
   config: Config,
   chosen: Pick<
     ChosenPlugins,
-    'environments' | 'tools' | 'rewards' | 'rewardManager' | 'trackers' | PartName
+    | 'environments'
+    | 'tools'
+    | 'rewards'
+    | 'rewardManager'
+    | 'trackers'
+    | 'taskGenerators'
+    | PartName
   >,
 ): IdleSetting[] {
   const { environments, tools, rewards, rewardManager } = chosen;
@@ -24,6 +30,9 @@ export function idlePluginSettings(
       ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
       ['rewardManager', rewardManager] as const,
       ...chosen.trackers.map((tracker, index) => [`trackers.${index}`, tracker] as const),
+      ...chosen.taskGenerators.flatMap((one, index) =>
+        one === undefined ? [] : [[`datasets.${index}.generator`, one] as const],
+      ),
       ...ofAlgorithm,
     ];
     return [

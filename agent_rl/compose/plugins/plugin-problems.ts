@@ -1,4 +1,5 @@
-import type { Config } from '../../config/index.ts';
+import { type Config, nearestName } from '../../config/index.ts';
+import type { Registry } from '../../core/plugins/plugin.ts';
 import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 
@@ -32,14 +33,15 @@ export function environmentProblems(
   const known = `Environments: ${names.join(', ')}.`;
   const formats = new Set(environments.map(({ entry }) => entry?.spec.taskFormat));
   const folders = Array.isArray(datasets) ? (datasets as Config['datasets']) : [];
-  for (const [index, { environment, format = dataset?.format }] of folders.entries()) {
+  for (const [index, { environment, generator, format = dataset?.format }] of folders.entries()) {
     if (environment !== undefined && !names.includes(environment)) {
       const text = `no environment of this run is named "${environment}". ${known}`;
       problems.push({ path: `datasets.${index}.environment`, text });
     }
     // Supervised training reads conversations, and no tasks.
     const reads = train?.mode !== 'sft';
-    if (reads && environment === undefined && format === undefined && formats.size > 1) {
+    const unread = generator === undefined && format === undefined && formats.size > 1;
+    if (reads && environment === undefined && unread) {
       const text = `names no environment, and those of this run read tasks of different formats. Add environment: NAME. ${known}`;
       problems.push({ path: `datasets.${index}`, text });
     }
@@ -109,4 +111,15 @@ export function rewardManagerProblems(
     problems.push({ path, text });
   }
   return problems;
+}
+
+/** That no plugin has the name. */
+export function unknownType<Spec extends { name: string }>(
+  registry: Registry<Spec>,
+  type: string,
+): string {
+  const near = nearestName(type, registry.names());
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const known = registry.names().join(', ') || 'none';
+  return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
 }

@@ -1,6 +1,7 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
 import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 
 /** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema is at fault and not the settings. */
@@ -31,3 +32,11 @@ export function besides(own: TProperties, settings: TSchema = Type.Object({})): 
   const { properties = {}, required = [] }: ObjectSchema = settings;
   return { ...settings, properties: { ...own, ...properties }, required: [...required, 'type'] };
 }
+
+/** A list of blocks; in a config with problems something else may stand there. */
+export const listOf = <Item>(value: readonly Item[]): readonly Item[] =>
+  Array.isArray(value) ? value : [];
+
+/** Whether a block names a plugin; one that does not is a problem that was found before. */
+export const namesPlugin = (block: unknown): boolean =>
+  isRecord(block) && typeof block['type'] === 'string' && block['type'] !== '';

@@ -18,6 +18,7 @@ import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
 import { rewardManagers, type RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import { type ToolCallFormatSpec, toolCallFormats } from '../../core/plugins/tool-call-format.ts';
 import { type JsonSchema, tools, type ToolSpec } from '../../core/plugins/tool.ts';
+import { taskGenerators, type TaskGeneratorSpec } from '../../core/tasks/task-generator.ts';
 import { trackers, type TrackerSpec } from '../../core/plugins/tracker.ts';
 
 /** Tools by name. Immutable: `with` makes a larger one. */
@@ -46,6 +47,8 @@ export const SelectionRegistry = registryOf(selections);
 export const LossRegistry = registryOf(losses);
 /** Trackers by name. Immutable: `with` makes a larger one. */
 export const TrackerRegistry = registryOf(trackers);
+/** Task generators by name. Immutable: `with` makes a larger one. */
+export const TaskGeneratorRegistry = registryOf(taskGenerators);
 
 /** Everything a run can name: a registry of each kind. */
 export interface Plugins {
@@ -62,6 +65,7 @@ export interface Plugins {
   corrections: Registry<CorrectionSpec>;
   selections: Registry<SelectionSpec>;
   trackers: Registry<TrackerSpec>;
+  taskGenerators: Registry<TaskGeneratorSpec>;
 }
 
 const pluginKinds = {
@@ -78,6 +82,7 @@ const pluginKinds = {
   corrections,
   selections,
   trackers,
+  taskGenerators,
 } satisfies Record<keyof Plugins, unknown>;
 const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
 

@@ -121,8 +121,9 @@ const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config):
   ];
 };
 
-/** Settings of a folder of tasks. */
-const folderReadings = ['environment', 'format', 'columns', 'answerPattern'] as const;
+/** Settings of a folder of tasks: how its rows are read, and what for. */
+const rowReadings = ['format', 'columns', 'answerPattern'] as const;
+const folderReadings = ['environment', ...rowReadings] as const;
 
 function expressionProblem(pattern: string): string | undefined {
   try {
@@ -130,6 +131,38 @@ function expressionProblem(pattern: string): string | undefined {
   } catch (thrown) {
     return `${messageOf(thrown)}. Give a regular expression of JavaScript; its flags are gmu.`;
   }
+}
+
+/** A folder or a generator: what of the other is set beside it could not act. */
+function ofSource(
+  source: Config['datasets'][number],
+  path: string,
+  mode: Config['train']['mode'],
+): Check[] {
+  const { dir, generator } = source;
+  const set = rowReadings.filter((key) => key in source);
+  return [
+    [
+      path,
+      dir === undefined && generator === undefined,
+      'says nowhere where its tasks come from. Give dir, a folder of them, or generator, the name of what makes them.',
+    ],
+    [
+      path,
+      dir !== undefined && generator !== undefined,
+      'has a folder (dir) and a generator, and its tasks come from one. Keep one.',
+    ],
+    [
+      `${path}.generator`,
+      generator !== undefined && mode === 'sft',
+      'makes tasks, and supervised training reads conversations from files. Give dir, a folder of them.',
+    ],
+    [
+      path,
+      generator !== undefined && dir === undefined && set.length > 0,
+      `has ${set.join(', ')}, which have no effect on a generator: it says itself how its rows are read. Leave them out.`,
+    ],
+  ];
 }
 
 const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Check[] => [
@@ -154,6 +187,7 @@ const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Ch
     train.mode === 'sft' && datasets.some((set) => folderReadings.some((key) => key in set)),
     `has ${folderReadings.join(', ')} of a folder, which have no effect in supervised training: it reads conversations. Leave them out.`,
   ],
+  ...datasets.flatMap((source, index) => ofSource(source, `datasets.${index}`, train.mode)),
   ...[dataset, ...datasets].map(({ answerPattern }, index): Check => {
     const problem = answerPattern === undefined ? undefined : expressionProblem(answerPattern);
     const place = index === 0 ? 'dataset' : `datasets.${index - 1}`;

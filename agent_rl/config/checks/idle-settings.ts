@@ -26,6 +26,13 @@ const ofRewards = Object.keys(AlgorithmBlock.properties)
   .filter((key) => key !== 'microBatchTokens')
   .map((key) => `algorithm.${key}`);
 
+/** Of `dataset`, which files are read, and how. */
+const ofFiles = ['trainSplit', 'evalSplit', 'maxSamples', 'shuffle'];
+const ofReading = ['format', 'columns', 'answerPattern'] as const;
+
+const foldersOf = ({ config: { datasets } }: Circumstances): Config['datasets'] =>
+  datasets.filter(({ generator }) => generator === undefined);
+
 const neverEvaluates = ({ before, after, every }: Config['eval']): boolean =>
   !before && !after && every === 0;
 
@@ -65,18 +72,26 @@ const idle: readonly IdleRule[] = [
   [
     ['datasets.0.weight'],
     (run) => isRl(run) && run.config.datasets.length === 1,
-    'there is no second folder of tasks to weigh it against',
+    'there is no second source of tasks to weigh it against',
   ],
   [
     ({ datasets }) => datasets.map((_, folder) => `datasets.${folder}.environment`),
     (run) => isRl(run) && environmentBlocks(run.config).length === 1,
     'the run has one environment, which all tasks are for',
   ],
-  ...(['format', 'columns', 'answerPattern'] as const).map((key): IdleRule => [
+  ...ofReading.map((key): IdleRule => [
     [`dataset.${key}`],
-    (run) => isRl(run) && run.config.datasets.every((folder) => folder[key] !== undefined),
+    (run) =>
+      isRl(run) &&
+      foldersOf(run).length > 0 &&
+      foldersOf(run).every((one) => one[key] !== undefined),
     `every folder of datasets has ${key} of its own`,
   ]),
+  [
+    [...ofFiles, ...ofReading].map((key) => `dataset.${key}`),
+    (run) => isRl(run) && foldersOf(run).length === 0,
+    'the tasks come from generators, and from no files',
+  ],
   [
     ['eval.samples', 'eval.temperature', 'eval.maxTasks'],
     (run) => isRl(run) && neverEvaluates(run.config.eval),
@@ -131,7 +146,7 @@ const idle: readonly IdleRule[] = [
   [['learner'], isSft, 'supervised training learns with the engine of this process'],
   [['checkpoint'], isSft, 'supervised training writes one checkpoint, at its end'],
   [
-    ['maxSamples', 'shuffle', 'format', 'columns', 'answerPattern'].map((key) => `dataset.${key}`),
+    ['maxSamples', 'shuffle', ...ofReading].map((key) => `dataset.${key}`),
     isSft,
     'supervised training reads all conversations of its split, in a new order each pass',
   ],

@@ -31,7 +31,7 @@ export function leaveOutOtherType(
   const steps = path.split('.');
   const at = steps.map(pointerStep).join('');
   const part = steps.pop() ?? '';
-  const holder = steps.reduce<unknown>((one, key) => (isRecord(one) ? one[key] : undefined), root);
+  const holder = steps.reduce<unknown>(childOf, root);
   const block = isRecord(holder) ? holder[part] : undefined;
   if (!isRecord(holder) || !isRecord(block) || !isPart(at, block)) return undefined;
   const before = typeOf(part, holder);
@@ -52,6 +52,11 @@ export function leaveOutOtherType(
   const [first = ''] = left;
   return `${override.source}: what was written for ${path} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${type} too, such as --set ${path}.${first}=….`;
 }
+
+const childOf = (holder: unknown, key: string): unknown =>
+  isRecord(holder) || Array.isArray(holder)
+    ? (holder as Readonly<Record<string, unknown>>)[key]
+    : undefined;
 
 interface Typed {
   properties?: Readonly<Record<string, { default?: unknown }>>;

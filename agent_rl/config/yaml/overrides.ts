@@ -6,7 +6,12 @@ import { movedOverride } from './moved-settings.ts';
 import { otherSpelling } from './one-spelling.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Block, put, type SourcedTree } from './sourced-tree.ts';
-import { oldSpelling, withTaskFolders } from './task-folders.ts';
+import {
+  generatorBlock,
+  oldSpelling,
+  withGeneratorBlock,
+  withTaskFolders,
+} from './task-folders.ts';
 
 /** One value set from the command line. */
 export interface Override {
@@ -67,6 +72,11 @@ function inTodaysNames(override: Override, lower: unknown) {
     const warnings = [oldSpelling({ source }, [path])];
     return { overrides: [{ ...override, path: renamed }], problems: [], warnings };
   }
+  if (block === 'dataset' && key === 'generator' && deeper.length > 0) {
+    const renamed = ['datasets.0.generator', ...deeper].join('.');
+    return { overrides: [{ ...override, path: renamed }], problems: [], warnings: [] };
+  }
+  if (block === 'datasets') return { overrides: [withBlock(override)], problems: [], warnings: [] };
   const today = movedOverride(override);
   if (today !== undefined)
     return { overrides: today.overrides, problems: [], warnings: [today.warning] };
@@ -90,6 +100,19 @@ function inTodaysNames(override: Override, lower: unknown) {
   const folders = { source, path: 'datasets', value: named['datasets'] };
   const rest = { source, path, value: named['dataset'] };
   return { overrides: key === undefined ? [folders, rest] : [folders], ...found };
+}
+
+/** What is set of `datasets`, with a generator that is given as a name as a block. */
+function withBlock(override: Override): Override {
+  const { path, value } = override;
+  const [, place, key, ...deeper] = path.split('.');
+  if (deeper.length > 0 || (key !== undefined && key !== 'generator')) return override;
+  if (key !== undefined) return { ...override, value: generatorBlock(value) };
+  const isList = place === undefined && Array.isArray(value);
+  return {
+    ...override,
+    value: isList ? (value as unknown[]).map(withGeneratorBlock) : withGeneratorBlock(value),
+  };
 }
 
 function apply(root: Block, places: Map<string, Place>, override: Override): string | undefined {

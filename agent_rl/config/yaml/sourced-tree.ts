@@ -49,7 +49,7 @@ interface Upper {
 }
 
 const partsOfAlgorithm = /^\/algorithm\/(?:advantage|loss|correction|selection)$/;
-const wholeBlocks = /^\/(?:generator|learner|rewardManager)$/;
+const wholeBlocks = /^\/(?:generator|learner|rewardManager|datasets\/\d+\/generator)$/;
 
 /**
  * Whether a block is a part whose settings are those of its type.

@@ -68,6 +68,10 @@ export const fieldRules = {
     allowed: 'a whole number of characters above 0',
     fits: (value) => Number.isSafeInteger(value) && (value as number) > 0,
   },
+  version: {
+    allowed: 'a whole number above 0',
+    fits: (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  },
   flag: { allowed: 'true or false', fits: (value) => typeof value === 'boolean' },
   method: { allowed: 'a function', fits: (value) => typeof value === 'function' },
   fileUrl: {

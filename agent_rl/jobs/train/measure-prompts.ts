@@ -36,7 +36,7 @@ export async function measurePrompts(
   const lengths = new Map<Task, number>();
   const problems = new Map<string, number>();
   const unmade: AgentRlError[] = [];
-  const all = [...tasks.train, ...tasks.evaluation];
+  const all = [...new Set([...tasks.train, ...tasks.selection, ...tasks.evaluation])];
   for (const [index, task] of all.entries()) {
     signal.throwIfAborted();
     try {

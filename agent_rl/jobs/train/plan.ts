@@ -11,6 +11,7 @@ import {
   planInWords,
   sumOfPlans,
 } from '../../engine-thread/memory-plan.ts';
+import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';
 import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
@@ -20,11 +21,12 @@ import { type ExpectedTime, scorings } from './measure-speed.ts';
 
 /** What the plan of a run follows from besides its config. */
 export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
+  const left = withoutTasks(tasks.sets, new Set(tasks.selection));
+  const listed = left.flatMap(({ endless, tasks: own }) => (endless === undefined ? own : []));
   return {
-    trainTasks: Math.min(
-      tasks.train.length - tasks.selection.length,
-      config.dataset.maxSamples ?? Infinity,
-    ),
+    trainTasks: Math.min(listed.length, config.dataset.maxSamples ?? Infinity),
+    /** What makes tasks to train on without end. */
+    endless: left.flatMap(({ endless }) => endless?.source ?? []),
     selectionTasks: tasks.selection.length,
     evalTasks: tasks.evaluation.length,
     ...countParameters(model.description),
@@ -38,7 +40,17 @@ export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
   };
 }
 
-type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents'> & { agents?: number };
+type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents' | 'endless'> & {
+  agents?: number;
+  endless?: readonly string[];
+};
+
+/** How many tasks are trained on; made without end, in place of a number, by what. */
+function trainedText({ trainTasks, endless = [] }: PlanFacts): string {
+  const made = endless.length === 0 ? [] : [`without end from ${endless.join(' and ')}`];
+  const listed = trainTasks === 0 && made.length > 0 ? [] : [`${trainTasks}`];
+  return [...listed, ...made].join(' and ');
+}
 
 /** A run before it starts, as numbers. */
 export function trainingPlan(config: Config, facts: PlanFacts) {
@@ -125,7 +137,7 @@ export function planText(
   const total = memory.total + sandboxes;
   return [
     'Plan',
-    `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}`,
+    `  tasks         ${trainedText(facts)} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}`,
     `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}${plan.agents === 1 ? '' : `; agents in an episode: ${plan.agents}`}`,
     `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each${scorings(
       algorithm,

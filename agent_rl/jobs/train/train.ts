@@ -1,4 +1,5 @@
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import type { Task } from '../../core/tasks/task.ts';
 import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
 import { openTraining, type Training } from './training.ts';
 import { runLength } from '../../config/index.ts';
@@ -17,7 +18,6 @@ import { withSelection } from './selection.ts';
 import { withTrackers } from './tracked.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { refuseWithoutResume } from './trainer-options.ts';
-import type { Task } from '../../core/tasks/task.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
 
@@ -33,10 +33,13 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const tasks = { train: trainSplit, evaluation: evalSplit };
   const run = await resolveRun(options, { ...options, trains: true, tasks });
   const { dataset, run: settings } = run.config;
-  options.print(previewText(run.tasks.train, settings.previewTasks));
+  const endless = run.tasks.sets.some((set) => set.endless !== undefined);
+  const all = endless ? 'those without end' : run.tasks.train.length;
+  options.print(previewText(run.tasks.train, settings.previewTasks, all));
   const { checkpoint, eval: evaluation } = run.config;
   const left = run.tasks.train.length - (checkpoint.keepBest ? evaluation.selectionTasks : 0);
-  warnIfFewer('dataset.maxSamples', dataset.maxSamples, left, options.print);
+  // A generator makes as many as are drawn.
+  if (!endless) warnIfFewer('dataset.maxSamples', dataset.maxSamples, left, options.print);
   if (options.dryRun) {
     if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
     return dryRun(withSelection(run), options);
@@ -103,13 +106,21 @@ async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<
   }
 }
 
-/** The first tasks of a split, indented. */
-export function previewText(tasks: readonly Task[], count: number): string {
+/**
+ * The first tasks of a split, indented.
+ *
+ * @param all how many there are
+ */
+export function previewText(
+  tasks: readonly Task[],
+  count: number,
+  all: number | string = tasks.length,
+): string {
   const shown = tasks.slice(0, count).map(({ taskId, prompt }) => {
     const lines = visibleControls(prompt)
       .split('\n')
       .map((line) => `    ${line}`);
     return [`  ${visibleControls(taskId)}`, ...lines].join('\n');
   });
-  return [`Tasks (${Math.min(count, tasks.length)} of ${tasks.length})`, ...shown].join('\n');
+  return [`Tasks (${Math.min(count, tasks.length)} of ${all})`, ...shown].join('\n');
 }

@@ -1,12 +1,13 @@
 import { algorithmParts, klParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
-import { taskFolders } from '../../compose/resolve-tasks.ts';
+import { taskReadings } from '../../compose/task-sources.ts';
 import { engineThreads } from '../../compose/model/open-engine.ts';
 import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { type Config, runLength, samplingOf } from '../../config/index.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import type { GeneratorIdentity } from '../../runs/inputs/generators.ts';
 import { thisMachine } from '../../runs/inputs/machine.ts';
 import type { TaskReading } from '../../runs/inputs/readings.ts';
 import type { RunSources } from '../../runs/inputs/run-inputs.ts';
@@ -41,12 +42,15 @@ export function sourcesOf({
 }: Pick<ResolvedRun, 'config' | 'chosen' | 'model' | 'frozen'>): RunSources {
   const { dataset, datasets, run, train } = config;
   // Supervised training reads conversations, which have one format.
-  const folders = train.mode === 'sft' ? [] : taskFolders(config, chosen);
+  const readings = train.mode === 'sft' ? [] : taskReadings(config, chosen);
   return {
     seed: run.seed,
     trainFiles: splitFiles(datasets, dataset.trainSplit),
     evalFiles: splitFiles(datasets, dataset.evalSplit),
-    readings: folders.map(readingOf),
+    readings: readings.map(readingOf),
+    generators: chosen.taskGenerators.flatMap((one, place) =>
+      one === undefined ? [] : [identityOf(one, { place, seed: run.seed })],
+    ),
     model: model.layers,
     frozen: new Map(
       [...frozenBySetting(frozen)].map(([setting, { layers }]) => [setting, layers] as const),
@@ -54,6 +58,14 @@ export function sourcesOf({
     machine: thisMachine({ device: run.device, engineThreads: engineThreads(config) }),
   };
 }
+
+const identityOf = (
+  { entry: { spec }, settings }: NonNullable<ChosenPlugins['taskGenerators'][number]>,
+  { place, seed }: { place: number; seed: number },
+): GeneratorIdentity => {
+  const { name, version } = spec;
+  return { datasets: place, name, version, settings, seed };
+};
 
 /** As JSON has it, which knows no `undefined`. */
 const readingOf = ({ format, columns, answerPattern }: TaskReading): TaskReading => ({

@@ -6,6 +6,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { writeFileAtomic } from '../../telemetry/index.ts';
 import type { ModelStack } from '../../../model/weights/open-model.ts';
 import { sameTasks } from '../../../dataset/tasks/same-tasks.ts';
+import { checkGenerators, type GeneratorIdentity } from './generators.ts';
 import { checkMachine, type Machine } from './machine.ts';
 import { checkReadings, type TaskReading } from './readings.ts';
 import type { RunFolder } from '../run-folder.ts';
@@ -18,8 +19,10 @@ export interface RunSources {
   trainFiles: readonly string[];
   /** Files of the held-out tasks. */
   evalFiles: readonly string[];
-  /** How the files of each folder of tasks are read; none where they hold no tasks. */
+  /** How the rows of each source of tasks are read; none where they hold no tasks. */
   readings: readonly TaskReading[];
+  /** What makes the tasks of sources that are no folders; none by default. */
+  generators?: readonly GeneratorIdentity[];
   model: ModelStack;
   /** Models beside it whose weights stay as they are, by the setting that names each; none by default. */
   frozen?: ReadonlyMap<string, ModelStack>;
@@ -41,8 +44,10 @@ export interface RunInputs {
     /** The same of each model whose weights stay as they are, by the setting that names it; absent where there is none. */
     frozenModels?: Readonly<Record<string, string>>;
   };
-  /** How the files of each folder of tasks are read. Absent in runs of earlier versions. */
+  /** How the rows of each source of tasks are read. Absent in runs of earlier versions. */
   readings?: readonly TaskReading[];
+  /** What makes the tasks of sources that are no folders. Absent where there is none. */
+  generators?: readonly GeneratorIdentity[];
   /** What it was computed on: each that a session changed to, in order. Absent in runs of version 0.1. */
   machines?: readonly Machine[];
 }
@@ -83,7 +88,7 @@ function modelFiles(folder: string): readonly string[] {
 
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
-  const { seed, trainFiles, evalFiles, readings, model, frozen = none, machine } = sources;
+  const { seed, trainFiles, evalFiles, readings, generators = [], model, frozen = none } = sources;
   return {
     schema: 2,
     seed,
@@ -94,7 +99,8 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
       ...(frozen.size > 0 && { frozenModels: await sha256OfFrozen(frozen) }),
     },
     readings,
-    machines: [machine],
+    ...(generators.length > 0 && { generators }),
+    machines: [sources.machine],
   };
 }
 
@@ -146,6 +152,7 @@ export async function checkInputs(
       `The run ${folder.path} cannot be resumed with run.seed ${sources.seed}: it began with ${before.seed}, and all its randomness is keyed by that. Leave the seed as it is, or start a new run.`,
     );
   }
+  checkGenerators(folder.path, before.generators, sources.generators);
   const began = before.machines?.at(-1);
   const onMachine = checkMachine(folder.path, { began, now: sources.machine, allowOtherMachine });
   const now = await readInputs(sources);
@@ -211,7 +218,7 @@ const describe = (
 
 function storedInputs(file: string): RunInputs {
   try {
-    const { schema, seed, sha256, readings, machines } = JSON.parse(
+    const { schema, seed, sha256, readings, generators, machines } = JSON.parse(
       readFileSync(file, 'utf8'),
     ) as RunInputs;
     if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
@@ -223,6 +230,7 @@ function storedInputs(file: string): RunInputs {
       seed,
       sha256: { ...sha256, trainTasks, evalTasks },
       ...(Array.isArray(readings) && { readings }),
+      ...(Array.isArray(generators) && { generators }),
       ...(Array.isArray(machines) && { machines }),
     };
   } catch (cause) {

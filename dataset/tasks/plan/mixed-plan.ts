@@ -2,11 +2,12 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { largest } from '../../../agent_rl/core/long-lists.ts';
 import type { Task } from '../../../agent_rl/core/tasks/task.ts';
+import { EndlessPlan, type EndlessTasks } from './endless-plan.ts';
 import { EpochPlan, type TaskPlan, type TaskPlanOptions } from './task-plan.ts';
 
 /** Tasks, and how often they are drawn beside those of other sets. */
 export interface WeightedTasks<Row extends Task> {
-  tasks: Iterable<Row>;
+  tasks: Iterable<Row> | EndlessTasks<Row>;
   /** Above 0; only the ratios count. */
   weight: number;
 }
@@ -17,13 +18,20 @@ interface Draw {
   place: number;
 }
 
+/** Plans the tasks of one set. */
+export const planOfOne = <Row extends Task>(
+  tasks: WeightedTasks<Row>['tasks'],
+  options: TaskPlanOptions,
+): TaskPlan<Row> =>
+  'taskAt' in tasks ? new EndlessPlan(tasks, options) : new EpochPlan(tasks, options);
+
 /**
  * Plans tasks of several sets in the ratio of their weights: after any number of draws, each set has given its share to
  * within one task.
  */
 export class MixedPlan<Row extends Task> implements TaskPlan<Row> {
-  readonly sizes: readonly number[];
-  readonly #plans: readonly EpochPlan<Row>[];
+  readonly sizes: TaskPlan['sizes'];
+  readonly #plans: readonly TaskPlan<Row>[];
   readonly #shares: readonly number[];
   readonly #seed: number;
   /** Worked out so far, from the first on. */
@@ -39,7 +47,7 @@ export class MixedPlan<Row extends Task> implements TaskPlan<Row> {
     }
     this.#seed = options.seed;
     const total = sets.reduce((sum, { weight }) => sum + weight, 0);
-    this.#plans = sets.map(({ tasks }) => new EpochPlan(tasks, options));
+    this.#plans = sets.map(({ tasks }) => planOfOne(tasks, options));
     this.sizes = this.#plans.flatMap(({ sizes }) => sizes);
     this.#shares = sets.map(({ weight }) => weight / total);
     this.#given = sets.map(() => 0);

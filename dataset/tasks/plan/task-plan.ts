@@ -15,8 +15,8 @@ export interface TaskPlan<Row extends Task = Task> {
    * enough.
    */
   tasksInstead(count: number, path: readonly number[]): readonly Row[];
-  /** Tasks in an epoch of each set. */
-  readonly sizes: readonly number[];
+  /** Tasks in an epoch of each set; of one without end, what makes its tasks. */
+  readonly sizes: readonly (number | string)[];
 }
 
 export interface TaskPlanOptions {
@@ -32,7 +32,7 @@ export interface TaskPlanState {
   /** Tasks drawn. */
   draws: number;
   /** To recognise a state of other data. */
-  sizes: readonly number[];
+  sizes: readonly (number | string)[];
 }
 
 /** Plans tasks epoch after epoch. The order depends on the seed and the epoch alone. */
@@ -92,21 +92,28 @@ export function drawsOf(state: unknown, { sizes }: Pick<TaskPlan, 'sizes'>): num
   if (same && Number.isSafeInteger(draws) && draws >= 0) return draws;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run had drawn ${draws} times from sets of ${before.join(', ') || 'no'} tasks, and the config now gives sets of ${sizes.join(', ')}. Resume with the dataset and maxSamples the run began with.`,
+    `The run had drawn ${draws} times from ${inWords(before)}, and the config now gives ${inWords(sizes)}. Resume with the data sets and maxSamples the run began with.`,
   );
 }
+
+const inWords = (sizes: TaskPlanState['sizes']): string =>
+  sizes.map((size) => (typeof size === 'string' ? size : `${size} tasks`)).join(' and ') ||
+  'no tasks';
 
 /** Versions before 0.2 kept the epoch and the place in it, and of several sets each one's draws. */
 function readState(state: unknown): TaskPlanState {
   if (!isRecord(state)) return { draws: Number.NaN, sizes: [] };
   const { draws, sizes, sets, drawn, epoch, position, size } = state;
-  if (Array.isArray(sizes)) return { draws: Number(draws), sizes: sizes.map(Number) };
+  if (Array.isArray(sizes)) return { draws: Number(draws), sizes: sizes.map(readSize) };
   if (Array.isArray(sets) && Array.isArray(drawn)) {
     const total = drawn.reduce((sum: number, one) => sum + Number(one), 0);
     return { draws: total, sizes: sets.map((set) => (isRecord(set) ? Number(set['size']) : 0)) };
   }
   return { draws: Number(epoch) * Number(size) + Number(position), sizes: [Number(size)] };
 }
+
+const readSize = (size: unknown): number | string =>
+  typeof size === 'string' ? size : Number(size);
 
 function choose<Row extends Task>(
   tasks: readonly Row[],

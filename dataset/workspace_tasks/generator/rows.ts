@@ -3,7 +3,7 @@ import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps 
 import { drawQuestion, rowOf, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
-const workspaceVersion = 3;
+export const workspaceVersion = 3;
 
 /** How often a question begins or ends with a table. */
 const tableShare = 0.35;

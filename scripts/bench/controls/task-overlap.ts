@@ -53,7 +53,9 @@ export async function tasksOf(options: SeedOptions) {
 /** The questions of the conversations that the warm-up's run file names. */
 async function warmUpPrompts({ sftConfig, seed, print }: SeedOptions) {
   const { dataset, datasets } = (await prepareSeed(sftConfig, { seed }, {})).loaded.config;
-  const files = datasets.map(({ dir }) => path.join(dir, `${dataset.trainSplit}.jsonl`));
+  const files = datasets.flatMap(({ dir }) =>
+    dir === undefined ? [] : path.join(dir, `${dataset.trainSplit}.jsonl`),
+  );
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined) {
     print(`${missing} is not there: overlap with the warm-up is not counted`);

@@ -28,7 +28,7 @@ const own: Readonly<Record<string, RegExp>> = {
   'code_exec_smoke.yaml': /^(?:rollout|train|eval|checkpoint)\b/,
   'word_game_grpo.yaml': /^(?:agents|environment)\b/,
   'word_game_sft.yaml': /^environment\b/,
-  'workspace_grpo.yaml': /^environment\b/,
+  'workspace_grpo.yaml': /^(?:environment|datasets?)\b/,
   'workspace_sft.yaml': /^environment\b/,
 };
 

@@ -44,7 +44,7 @@ describe('a setting that cannot act in the run is named with its place and the r
     [['algorithm.loss.clipHigh=0.4'], 'algorithm.loss.clipHigh 0.4', 'the probability ratio is 1'],
     [['rollout.failures.penalty=-2'], 'rollout.failures.penalty -2', 'penalise'],
     [['datasets.0.environment=search'], 'datasets.0.environment', 'the run has one environment'],
-    [['datasets.0.weight=3'], 'datasets.0.weight 3', 'no second folder'],
+    [['datasets.0.weight=3'], 'datasets.0.weight 3', 'no second source'],
     [
       ['eval.before=false', 'eval.after=false', 'eval.maxTasks=9'],
       'eval.maxTasks 9',

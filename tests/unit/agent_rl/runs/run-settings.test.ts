@@ -28,7 +28,7 @@ async function runWith(...overrides: string[]) {
     file,
     sources: sourcesOf({
       config,
-      chosen: { environments: [] },
+      chosen: { environments: [], taskGenerators: [] },
       model,
       frozen: noFrozen,
     } as unknown as Parameters<typeof sourcesOf>[0]),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { readPlainTasks } from '#dataset/tasks/task-files.ts';
+import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
 import { readTaskSets } from '#dataset/tasks/task-sets.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -34,7 +34,7 @@ describe('a mistake that many rows share', () => {
 
   test('is shown with another value only once', async () => {
     const rows = many(4, (i) => ({ task_id: i === 0 ? 'a' : i, prompt: i === 2 ? '' : 'Count.' }));
-    expect(await problemsOf(readPlainTasks(write(rows)))).toEqual([
+    expect(await problemsOf(readTaskFile(write(rows), 'plain'))).toEqual([
       'FILE:2 task_id: must be string, got 1. (2 more like this: lines 3, 4)',
       'FILE:3 prompt: must NOT have fewer than 1 characters, got "".',
     ]);
@@ -67,7 +67,7 @@ describe('metadata.apart of version 0.1', () => {
   ];
 
   test('is read as metadata.slice, and other fields of that name are left alone', async () => {
-    const { tasks } = await readPlainTasks(write(rows));
+    const { tasks } = await readTaskFile(write(rows), 'plain');
     expect(tasks.map(({ metadata }) => metadata)).toEqual([
       { slice: 'hard', level: 3 },
       { slice: 'hard', apart: 'far' },

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { CodeTaskDataset, type CodeTaskFormat } from '#dataset/tasks/code-task-dataset.ts';
-import { readPlainTasks } from '#dataset/tasks/task-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -24,12 +23,13 @@ describe('a format that is not known is refused, also when every object has some
 
 describe('a plain task', () => {
   const read = (metadata: string) =>
-    readPlainTasks(
+    readTaskFile(
       writeBelow(
         dir,
         'plain.jsonl',
         `{"task_id": "a", "prompt": "Count.", "answer": 2}\n{"task_id": "b", "prompt": "Count.", "metadata": ${metadata}}\n`,
       ),
+      'plain',
     );
 
   test.each(['"abc"', '["abc"]', 'null', '3'])(

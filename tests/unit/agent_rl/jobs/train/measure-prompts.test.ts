@@ -12,7 +12,7 @@ const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: '', metadata: {
 const run = (maxEpisodeTokens: number): never =>
   ({
     config: { rollout: { maxEpisodeTokens, deadlines: { environmentS: 0.05 } } },
-    tasks: { train: tasks.slice(0, 2), evaluation: tasks.slice(2) },
+    tasks: { train: tasks.slice(0, 2), selection: tasks.slice(1, 2), evaluation: tasks.slice(2) },
   }) as never;
 
 /** Prompts of 10, 20 and 30 tokens; environments that are asked to finish say so. */

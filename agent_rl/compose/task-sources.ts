@@ -1,0 +1,65 @@
+import { dirname } from 'node:path';
+
+import type { Config } from '../config/index.ts';
+import type { TaskGenerator } from '../core/tasks/task-generator.ts';
+import type { TaskReading } from '../runs/inputs/readings.ts';
+import { splitFile } from '../../dataset/tasks/task-files.ts';
+import type { TaskSource } from '../../dataset/tasks/task-sets.ts';
+import type { ChosenPlugins } from './plugins/choose-plugins.ts';
+import { construct, runContainer } from './plugins/container.ts';
+
+type Chosen = Pick<ChosenPlugins, 'environments' | 'taskGenerators'>;
+
+/**
+ * Where a config's tasks come from.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` of a generator that cannot be made
+ */
+export function taskSources(
+  config: Pick<Config, 'dataset' | 'datasets' | 'run'>,
+  chosen: Chosen,
+): TaskSource[] {
+  const readings = taskReadings(config, chosen);
+  return config.datasets.map(({ dir, weight }, index) => {
+    const reading = readings[index]!;
+    const made = chosen.taskGenerators[index];
+    // Of a checked config, one of the two is there.
+    if (made === undefined) return { dir: dir ?? '', weight, ...reading };
+    const { plugin, spec } = made.entry;
+    const { name, version } = spec;
+    const { settings } = made;
+    const generator = construct<TaskGenerator>(runContainer([]), { name, plugin, settings });
+    return { name, version, weight, ...reading, seed: config.run.seed, generator };
+  });
+}
+
+/**
+ * How each source's rows become tasks: of a folder as it says itself, as `dataset` says, or as its environment; of a generator
+ * as that says.
+ */
+export const taskReadings = (
+  { dataset, datasets }: Pick<Config, 'dataset' | 'datasets'>,
+  { environments, taskGenerators }: Chosen,
+): TaskReading[] =>
+  datasets.map((own, index) => {
+    const generator = taskGenerators[index];
+    if (generator !== undefined) return { format: generator.entry.spec.taskFormat };
+    return {
+      format: own.format ?? dataset.format ?? formatOf(environments, own.environment),
+      columns: own.columns ?? dataset.columns,
+      answerPattern: own.answerPattern ?? dataset.answerPattern,
+    };
+  });
+
+/** That of a folder's environment; without one all have the same format, see `choosePlugins`. */
+function formatOf(environments: Chosen['environments'], name?: string): string {
+  const [first] = environments;
+  const named = environments.find((one) => one.name === name) ?? first;
+  return named?.entry.spec.taskFormat ?? '';
+}
+
+/** Where the training split of a folder of tasks was found. Absolute. */
+export const datasetFolder = (
+  dir: string,
+  { trainSplit }: Pick<Config['dataset'], 'trainSplit'>,
+): string => dirname(splitFile(dir, trainSplit));
