@@ -10,6 +10,7 @@ export * from './policy-contract.ts';
 export * from './reward-contract.ts';
 export * from './selection-contract.ts';
 export * from './reward-manager-contract.ts';
+export * from './task-generator-contract.ts';
 export * from './tool-call-format-contract.ts';
 export * from './tool-contract.ts';
 export * from './tracker-contract.ts';

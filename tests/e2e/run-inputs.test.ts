@@ -22,6 +22,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { tinyAdapter, tinyAdapterWeights } from '../support/tiny-adapter.ts';
 import { writeAdapter } from '#model/adapters/adapter-files.ts';
+import { workspaceVersion } from '#dataset/workspace_tasks/generator/rows.ts';
 
 const root = temporaryFolder();
 const project = join(root, 'project');
@@ -163,6 +164,69 @@ test.each([
   expect(code).toBe('CHECKPOINT_INVALID');
   expect(message).toContain(`read otherwise than it began (${change})`);
   expect(await checkInputs(run, sources)).toEqual([]);
+});
+
+describe('a run whose tasks a generator makes', () => {
+  const text = [
+    'environment: {type: workspace}',
+    'tools: [{type: code_exec}]',
+    'model: {path: model}',
+    'dataset: {generator: {type: workspace, evalTasks: 2}}',
+    'rollout: {tasksPerStep: 2}',
+    'train: {iterations: 1}',
+  ].join('\n');
+  const resolveMade = () => resolve(writeBelow(project, 'made.yaml', text));
+
+  beforeEach(async () => {
+    process.chdir(project);
+    await begin(await resolveMade());
+  });
+
+  test('keeps what they follow from in place of hashes, and is resumed with the same', async () => {
+    const inputs = JSON.parse(readFileSync(join(run.path, 'inputs.json'), 'utf8')) as object;
+    expect(inputs).toMatchObject({
+      seed: 42,
+      sha256: { trainTasks: [], evalTasks: [] },
+      readings: [{ format: 'question' }],
+      generators: [
+        {
+          datasets: 0,
+          name: 'workspace',
+          version: workspaceVersion,
+          settings: { evalTasks: 2, slices: ['unseen pairs'] },
+          seed: 42,
+        },
+      ],
+    });
+    process.chdir(elsewhere);
+    expect(await check(run.config)).toEqual([]);
+  });
+
+  test('is not resumed with other settings, another version, or tasks of files', async () => {
+    const error = await rejectionOf(check(run.config, 'dataset.generator.evalTasks=3'));
+    expect([error.code, error.message]).toEqual([
+      'CHECKPOINT_INVALID',
+      expect.stringMatching(/\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Use the task/),
+    ]);
+    const { generators = [], ...sources } = sourcesOf(await resolveMade());
+    const later = generators.map((one) => ({ ...one, version: one.version + 1 }));
+    const changed = rejectionOf(checkInputs(run, { ...sources, generators: later }));
+    expect((await changed).message).toContain(
+      `version of datasets.0: ${workspaceVersion} -> ${workspaceVersion + 1}`,
+    );
+    expect((await rejectionOf(checkInputs(run, sources))).message).toContain(
+      'datasets.0: the task generator workspace -> no task generator',
+    );
+    expect((await rejectionOf(check(run.config, 'run.seed=7'))).message).toContain(
+      'with run.seed 7: it began with 42',
+    );
+  });
+
+  test('is not resumed where it began with files, as an earlier version recorded them', async () => {
+    await begin(await resolve(configFile));
+    const message = (await rejectionOf(checkInputs(run, sourcesOf(await resolveMade())))).message;
+    expect(message).toContain('datasets.0: no task generator -> the task generator workspace');
+  });
 });
 
 test('notes beside the model may change', async () => {

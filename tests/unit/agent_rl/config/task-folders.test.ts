@@ -78,6 +78,79 @@ describe('datasets', () => {
   });
 });
 
+describe('a task generator', () => {
+  const made = (settings: object = {}) => ({
+    generator: { type: 'doubles', ...settings },
+    weight: 1,
+  });
+
+  test('is written as a name or as a block, alone or among datasets', () => {
+    for (const text of [
+      'dataset: {generator: doubles}\n',
+      'dataset: {generator: {type: doubles}}\n',
+      'datasets: [{generator: doubles}]\n',
+    ]) {
+      const { datasets, dataset, warnings } = read(text);
+      expect([datasets, warnings]).toEqual([[made()], []]);
+      expect(dataset).not.toHaveProperty('generator');
+    }
+    const both = read('datasets: [{dir: a}, {generator: {type: doubles, most: 3}, weight: 2}]\n');
+    expect(both.datasets).toEqual([set('a'), { ...made({ most: 3 }), weight: 2 }]);
+  });
+
+  test('replaces the folders of what a file extends, and they it', () => {
+    writeBelow(folder, 'base.yaml', 'datasets: [{dir: x}, {dir: y}]\n');
+    const over = read('extends: base.yaml\ndataset: {generator: doubles}\n');
+    expect(over.datasets).toEqual([made()]);
+    writeBelow(folder, 'base.yaml', 'dataset: {generator: doubles}\n');
+    expect(read('extends: base.yaml\ndataset: {dir: a}\n').datasets).toEqual([set('a')]);
+  });
+
+  test('and its settings are set by --set, those of another one left out', () => {
+    const text = 'dataset: {generator: {type: doubles, most: 3}}\n';
+    expect(read(text, ['dataset.generator.least=1']).datasets).toEqual([
+      made({ most: 3, least: 1 }),
+    ]);
+    expect(read(text, ['dataset.dir=c']).datasets).toEqual([set('c')]);
+    for (const name of [
+      'dataset.generator=sums',
+      'datasets.0.generator=sums',
+      'datasets=[{generator: sums}]',
+      'datasets.0={generator: sums}',
+    ]) {
+      const [first] = read(text, [name, 'datasets.0.generator.most=4']).datasets;
+      expect(first?.generator).toEqual({ type: 'sums', most: 4 });
+    }
+    const other = read(text, ['dataset.generator.type=sums']);
+    expect(other.datasets[0]?.generator).toEqual({ type: 'sums' });
+    expect(other.warnings.join(' ')).toContain('doubles (most: 3) is left out');
+  });
+
+  test('is named instead of a folder, not beside one, and says itself how its rows are read', () => {
+    expect(problemsOf('dataset: {dir: a, generator: doubles}\n')).toContain(
+      'datasets.0: has a folder (dir) and a generator, and its tasks come from one. Keep one.',
+    );
+    expect(problemsOf('datasets: [{dir: a}, {weight: 2}]\n')).toContain(
+      'run.yaml:2:22 datasets.1: says nowhere where its tasks come from.',
+    );
+    expect(problemsOf('datasets: [{generator: doubles, format: plain}]\n')).toContain(
+      'datasets.0: has format, which have no effect on a generator',
+    );
+    expect(problemsOf('datasets: [{generator: {most: 3}}]\n')).toContain(
+      'datasets.0.generator.type: is missing.',
+    );
+    expect(problemsOf('dataset: {generator: doubles}\ndatasets: [{dir: a}]\n')).toContain(
+      'run.yaml:2:22 dataset.generator: says where tasks are, and so does datasets. Keep datasets.',
+    );
+  });
+
+  test('makes no conversations for supervised training', () => {
+    expect(problemsOf('train: {mode: sft}\ndataset: {generator: doubles}\n')).toContain(
+      'datasets.0.generator: makes tasks, and supervised training reads conversations from files.',
+    );
+  });
+});
+
 describe('dataset.weight and dataset.also of version 0.1', () => {
   const old = 'dataset:\n  dir: a\n  weight: 2\n  also: [{dir: b, weight: 3}]\n  shuffle: false\n';
   const warning = (at: string, names: string): string =>

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/** A task generator in a file of a project outside the repository. */
+const generator = (version: number): string => `
+import { KeyedRng, taskGenerator, type TaskGenerator, Type } from 'agent_rl';
+
+@taskGenerator({
+  name: 'endless-sums',
+  description: 'Sums of two numbers, without end.',
+  version: ${version},
+  taskFormat: 'plain',
+  settings: Type.Object({ largest: Type.Integer({ default: 50, minimum: 1, maximum: 99 }) }),
+})
+export class EndlessSums implements TaskGenerator {
+  readonly #largest: number;
+
+  constructor({ settings }: { settings: { largest: number } }) {
+    this.#largest = settings.largest;
+  }
+
+  train(seed: number, index: number): object {
+    const rng = new KeyedRng('sums', seed, index);
+    const [a, b] = [1 + rng.integer(this.#largest), 1 + rng.integer(this.#largest)];
+    return { task_id: \`sum-\${index}\`, prompt: \`What is \${a} + \${b}?\`, answer: a + b };
+  }
+
+  evaluation(): object[] {
+    return [100, 101].map((a) => ({ task_id: \`held-\${a}\`, prompt: \`What is \${a} + 1?\`, answer: a + 1 }));
+  }
+}
+`;
+
+const project = temporaryFolder();
+const elsewhere = temporaryFolder();
+const agentRl = (args: readonly string[], cwd = project) => {
+  const { code, stdout, stderr } = builtProgram('agent-rl', args, cwd);
+  return { code, said: stdout + stderr };
+};
+const runOf = (name: string): string => join(project, 'runs', name);
+const begin = (name: string, ...more: string[]) =>
+  agentRl(['train', '--config', 'endless.yaml', '--set', `run.name=${name}`, ...more]);
+
+beforeAll(async () => {
+  await makeAcmeProject(project);
+  writeBelow(project, 'sums.ts', generator(1));
+  writeBelow(
+    project,
+    'endless.yaml',
+    `extends: train.yaml
+plugins: ['@acme/arithmetic', './vowels.ts', './sums.ts']
+dataset:
+  generator: { type: endless-sums, largest: 40 }
+`,
+  );
+});
+
+describe("a third party's task generator", () => {
+  test('gives a run its tasks, a new one for each draw, and says so in the plan', () => {
+    const { code, said } = begin('whole');
+    expect(code === 0 ? '' : said).toBe('');
+    expect(said).toContain('Tasks (1 of those without end)\n  sum-0\n    What is ');
+    expect(said).toContain('without end from endless-sums (version 1) to train on, 2 held out');
+    const trained = readLines(runOf('whole'), 'trajectories', 'train.jsonl');
+    expect([...new Set(trained.map(({ taskId }) => taskId))]).toEqual([
+      'sum-0',
+      'sum-1',
+      'sum-2',
+      'sum-3',
+    ]);
+    expect(readJson(runOf('whole'), 'summary.json')).toMatchObject({
+      iterations: 2,
+      eval: { after: { n: 2 } },
+    });
+  });
+
+  test('gives a run that was ended and resumed the same tasks and the same weights', () => {
+    expect(begin('halves', '--max-iterations', '1').code).toBe(0);
+    const { code, said } = agentRl(
+      ['train', '--resume', runOf('halves'), '--max-iterations', '2'],
+      elsewhere,
+    );
+    expect(code === 0 ? '' : said).toBe('');
+    const [whole, halves] = ['whole', 'halves'].map((name) => {
+      const { weightsSha256 } = readJson(runOf(name), 'summary.json');
+      const episodes = withoutTimes(readLines(runOf(name), 'trajectories', 'train.jsonl'));
+      return { weightsSha256, episodes };
+    });
+    expect(halves).toEqual(whole);
+  });
+
+  test('is not resumed with another version or other settings', () => {
+    writeBelow(project, 'sums.ts', generator(2));
+    const resumed = (...more: string[]) =>
+      agentRl(['train', '--resume', runOf('whole'), '--max-iterations', '3', ...more], elsewhere);
+    const { code, said } = resumed();
+    expect([code, said]).toEqual([
+      2,
+      expect.stringMatching(/^CHECKPOINT_INVALID: .*\(version of datasets\.0: 1 -> 2\)/m),
+    ]);
+    writeBelow(project, 'sums.ts', generator(1));
+    expect(resumed('--set', 'dataset.generator.largest=41').said).toMatch(
+      /^CHECKPOINT_INVALID: .*\(settings of datasets\.0: \{ ?"?largest.*40.*\} -> \{.*41/m,
+    );
+    expect(readFileSync(join(runOf('whole'), 'config.yaml'), 'utf8')).toContain('largest: 40');
+  });
+
+  test('can be mixed with a folder of tasks', () => {
+    const { code, said } = begin(
+      'mixed',
+      '--set',
+      'datasets=[{dir: tasks}, {generator: endless-sums}]',
+      '--max-iterations',
+      '1',
+    );
+    expect(code === 0 ? '' : said).toBe('');
+    const trained = readLines(runOf('mixed'), 'trajectories', 'train.jsonl');
+    const ids = new Set(trained.map(({ taskId }) => String(taskId).split('-')[0]));
+    expect(ids).toEqual(new Set(['train', 'sum']));
+  });
+});

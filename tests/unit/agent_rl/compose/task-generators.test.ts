@@ -1,0 +1,208 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { resolveTasks, type TaskRequest } from '#agent_rl/compose/resolve-tasks.ts';
+import { taskGenerator, type TaskGenerator } from '#agent_rl/core/tasks/task-generator.ts';
+import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
+import { chooseSelection } from '#dataset/tasks/selection-tasks.ts';
+import { mostMadeAhead, planOf } from '#dataset/tasks/task-sets.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+
+interface Settings {
+  /** The index whose training task is also evaluated on; none by default. */
+  leak?: number;
+  /** The index whose training task has no answer to compare with. */
+  blank?: number;
+}
+
+@taskGenerator({
+  name: 'doubles',
+  description: 'Numbers that are to be doubled.',
+  version: 4,
+  taskFormat: 'question',
+  settings: {
+    type: 'object',
+    properties: { leak: { type: 'integer' }, blank: { type: 'integer' } },
+  } as never,
+})
+class Doubles implements TaskGenerator {
+  readonly #settings: Settings;
+
+  constructor({ settings }: { settings: Settings }) {
+    this.#settings = settings;
+  }
+
+  train(seed: number, index: number) {
+    const { leak, blank } = this.#settings;
+    if (index === leak) return { task_id: `t${index}`, question: 'Twice 3?', answer: 6 };
+    const answer = index === blank ? '!' : String(2 * index);
+    return { task_id: `t${index}`, question: `Twice ${index} of ${seed}?`, answer };
+  }
+
+  evaluation() {
+    return [{ task_id: 'e0', question: 'Twice 3?', answer: 6 }];
+  }
+}
+
+const folder = temporaryFolder();
+for (const [split, id] of Object.entries({ train: 'a', eval: 'b' }))
+  writeBelow(
+    folder,
+    `maths/${split}.jsonl`,
+    `{"task_id":"${id}","question":"${id}?","answer":"4"}`,
+  );
+
+const both: TaskRequest = { train: 'train', evaluation: 'eval' };
+
+const preparedWith = (settings: object) =>
+  prepareRun({
+    file: 'run.yaml',
+    settings: {
+      environment: { type: 'question' },
+      rollout: { tasksPerStep: 3 },
+      train: { iterations: 4 },
+      run: { seed: 9 },
+      ...settings,
+    },
+    exported: [Doubles],
+  });
+
+async function tasksWith(settings: object, request = both, print = (_: string) => undefined) {
+  const { loaded, chosen } = await preparedWith(settings);
+  return resolveTasks(loaded.config, chosen, { ...request, print });
+}
+
+const generator = (settings: Settings = {}) => ({ generator: { type: 'doubles', ...settings } });
+const ids = (tasks: readonly { taskId: string }[]) => tasks.map(({ taskId }) => taskId);
+
+describe('the tasks of a generator', () => {
+  test('are made ahead for every draw that the run plans, and the others when they are drawn', async () => {
+    const { sets, train, evaluation, rewarded } = await tasksWith({ dataset: generator() });
+    expect(ids(train)).toEqual(Array.from({ length: 12 }, (_, index) => `t${index}`));
+    expect(rewarded).toEqual(train);
+    expect(ids(evaluation)).toEqual(['e0']);
+    expect(train[2]?.prompt).toBe('Twice 2 of 9?');
+    const plan = planOf(sets, { seed: 9 });
+    expect(ids(plan.tasksAt(11, 3))).toEqual(['t11', 't12', 't13']);
+    expect(plan.sizes).toEqual(['doubles (version 4)']);
+  });
+
+  test('are as many ahead however far a session goes, and not more than can be waited for', async () => {
+    const { train } = await tasksWith({
+      dataset: generator(),
+      train: { iterations: 4, maxIterations: 1 },
+    });
+    expect(train).toHaveLength(12);
+    const long = await tasksWith({ dataset: generator(), train: { iterations: 10_000 } });
+    expect(long.train).toHaveLength(mostMadeAhead);
+  });
+
+  test('are refused where one is also evaluated on: before the run, or when it is drawn', async () => {
+    const early = await rejectionOf(tasksWith({ dataset: generator({ leak: 7 }) }));
+    expect([early.code, early.message]).toEqual([
+      'DATASET_INVALID',
+      expect.stringContaining('"e0" by the prompt of "t7"'),
+    ]);
+    const { sets } = await tasksWith({ dataset: generator({ leak: 12 }) });
+    const plan = planOf(sets, { seed: 9 });
+    expect(ids(plan.tasksAt(9, 3))).toEqual(['t9', 't10', 't11']);
+    expect(thrownBy(() => plan.tasksAt(12, 3)).message).toContain('"e0" by the prompt of "t12"');
+  });
+
+  test('are refused where the environment could never judge one: before the run, or when it is drawn', async () => {
+    const early = await rejectionOf(tasksWith({ dataset: generator({ blank: 7 }) }));
+    expect(early.message).toContain('Task "t7":');
+    const { sets } = await tasksWith({ dataset: generator({ blank: 12 }) });
+    const late = thrownBy(() => planOf(sets, { seed: 9 }).tasksAt(12, 1));
+    expect([late.code, late.message]).toEqual([
+      'DATASET_INVALID',
+      expect.stringContaining('Task "t12":'),
+    ]);
+  });
+
+  test('can be attempted without being trained on, by the names of the splits', async () => {
+    const trained = await tasksWith({ dataset: generator() }, { evaluation: 'train' });
+    expect(ids(trained.evaluation)).toHaveLength(12);
+    const held = await tasksWith({ dataset: generator() }, { evaluation: 'eval' });
+    expect(ids(held.evaluation)).toEqual(['e0']);
+    const other = rejectionOf(tasksWith({ dataset: generator() }, { evaluation: 'test' }));
+    expect((await other).message).toBe(
+      'A task generator (doubles) has no split "test": only train, which it makes without end, and eval. Name one of these.',
+    );
+  });
+
+  test('are mixed by weight with those of folders, each task reported under its source', async () => {
+    const { sets, train, evaluation } = await tasksWith({
+      datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 2 }],
+    });
+    expect(evaluation.map(({ taskId, metadata }) => [taskId, metadata['set']])).toEqual([
+      ['b', 'maths'],
+      ['e0', 'doubles'],
+    ]);
+    // Two thirds of 12 draws.
+    expect(ids(train)).toEqual(['a', ...Array.from({ length: 8 }, (_, index) => `t${index}`)]);
+    const drawn = planOf(sets, { seed: 9 }).tasksAt(0, 12);
+    expect(drawn.filter(({ metadata }) => metadata['set'] === 'doubles')).toHaveLength(8);
+  });
+
+  test('to choose a checkpoint by are others than those that are drawn, checked alike', async () => {
+    const { sets } = await tasksWith({ dataset: generator() });
+    const chosen = ids(chooseSelection(sets, { count: 5, seed: 9 }));
+    expect(new Set(chosen).size).toBe(5);
+    const drawn = planOf(sets, { seed: 9 }).tasksAt(0, 1000);
+    expect(ids(drawn).filter((id) => chosen.includes(id))).toEqual([]);
+    const mixed = await tasksWith({
+      datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 3 }],
+    });
+    expect(() => chooseSelection(mixed.sets, { count: 4, seed: 9 })).toThrow(
+      'a set would have none left to train on',
+    );
+  });
+});
+
+describe('the inputs of a run with a generator', () => {
+  test('are its name, version, settings and seed, and no file', async () => {
+    const { loaded, chosen } = await preparedWith({ dataset: generator({ leak: 99 }) });
+    const model = { layers: { base: folder, adapters: [] } };
+    const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
+    expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
+      trainFiles: [],
+      evalFiles: [],
+      readings: [{ format: 'question' }],
+      generators: [{ datasets: 0, name: 'doubles', version: 4, settings: { leak: 99 }, seed: 9 }],
+    });
+  });
+});
+
+describe('settings of a generator', () => {
+  const problemOf = async (settings: object): Promise<string> =>
+    (await rejectionOf(preparedWith(settings))).message;
+
+  test('are its own, and it is one that there is', async () => {
+    expect(await problemOf({ dataset: { generator: 'double' } })).toContain(
+      'datasets.0.generator.type: no task generator is named "double". Did you mean "doubles"? Known: doubles, workspace.',
+    );
+    expect(
+      await problemOf({ dataset: { generator: { type: 'workspace', slices: ['none'] } } }),
+    ).toMatch(/datasets\.0\.generator\.slices\.0: expected one of unseen pairs, .*, got "none"/);
+    expect(await problemOf({ dataset: generator({ other: 1 } as Settings) })).toContain(
+      'datasets.0.generator.other: is not a known key.',
+    );
+  });
+
+  test('leave those of files nothing to do, which is said', async () => {
+    const { loaded } = await prepareRun({
+      file: 'run.yaml',
+      settings: {
+        environment: { type: 'workspace' },
+        tools: [{ type: 'code_exec' }],
+        dataset: { generator: 'workspace', trainSplit: 'other', maxSamples: 4, shuffle: false },
+      },
+      training: 'new',
+    });
+    const said = loaded.warnings.find((warning) => warning.includes('come from generators'));
+    for (const setting of ['trainSplit', 'maxSamples', 'shuffle'])
+      expect(said).toContain(`dataset.${setting}`);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { evaluationTasks, trainingTasks } from '#dataset/tasks/generated-tasks.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+
+/** A generator of these rows. */
+const made = ({
+  train = (seed: number, index: number): object => ({ question: `${seed} + ${index}?`, answer: 1 }),
+  held = [{ question: 'Held?', answer: 2 }] as Iterable<object>,
+  format = 'question',
+}) => ({
+  name: 'sums',
+  version: 3,
+  format,
+  seed: 5,
+  generator: { train, evaluation: () => held },
+});
+
+describe('rows of a task generator', () => {
+  test('are read as lines of a file of their format', () => {
+    const train = (seed: number, index: number) => ({
+      question: `${seed} + ${index}?`,
+      answer: seed + index,
+      slice: 'hard',
+    });
+    const { source, taskAt } = trainingTasks(made({ train }));
+    expect(source).toBe('sums (version 3)');
+    expect(taskAt(4)).toEqual({
+      taskId: 'sums-train-4',
+      prompt: '5 + 4?',
+      answer: '9',
+      aliases: [],
+      metadata: { slice: 'hard' },
+    });
+    expect(taskAt(4)).toEqual(taskAt(4));
+    expect(evaluationTasks(made({})).map(({ taskId }) => taskId)).toEqual(['sums-eval-0']);
+  });
+
+  test('that are no tasks are refused, each with its number', () => {
+    const { taskAt } = trainingTasks(made({ train: () => ({ question: 7 }) }));
+    expect(thrownBy(() => taskAt(12))).toMatchObject({
+      code: 'DATASET_INVALID',
+      message:
+        'The task generator sums made a row that is no task (train 12): question: must be string, got 7.',
+    });
+    expect(thrownBy(() => evaluationTasks(made({ held: [{}] }))).message).toContain(
+      '(eval 0): question: is missing.',
+    );
+    expect(thrownBy(() => evaluationTasks(made({ held: [] }))).message).toContain(
+      'The evaluation of the task generator sums holds no tasks',
+    );
+  });
+
+  test('of one id are refused, wherever they are', () => {
+    const train = (_seed: number, index: number) => ({
+      task_id: `t${index % 3}`,
+      question: `${index}?`,
+    });
+    const { taskAt } = trainingTasks(made({ train }));
+    taskAt(4);
+    taskAt(2);
+    expect(thrownBy(() => taskAt(1)).message).toBe(
+      'The task generator sums gave two tasks, 4 and 1, the id "t1"; every task_id must be unique.',
+    );
+    const held = [1, 2].map((n) => ({ task_id: 'x', question: `${n}?` }));
+    expect(() => evaluationTasks(made({ held }))).toThrow('gave two tasks, 0 and 1, the id "x"');
+  });
+
+  test('of a format that nobody knows, or that cannot be made, are failures of the plugin', () => {
+    expect(thrownBy(() => trainingTasks(made({ format: 'riddle' })))).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('"riddle" is not known (taskFormat of the task generator'),
+    });
+    const broken = (): never => {
+      throw new Error('no seeds left');
+    };
+    const failing = thrownBy(() => trainingTasks(made({ train: broken })).taskAt(0));
+    expect(failing.code).toBe('PLUGIN_LOAD_FAILED');
+    expect(failing.message).toMatch(
+      /^task generator "sums" failed in train \(.*\): no seeds left$/,
+    );
+  });
+});
