@@ -102,6 +102,7 @@ const nameOf = (value: unknown): string | undefined =>
   agentRl.environments.specOf(value)?.name ??
   agentRl.rewards.specOf(value)?.name ??
   agentRl.rewardManagers.specOf(value)?.name ??
+  agentRl.taskGenerators.specOf(value)?.name ??
   agentRl.trackers.specOf(value)?.name;
 
 test('plugins of the pages are plugins', async () => {
@@ -116,6 +117,7 @@ test('plugins of the pages are plugins', async () => {
       'counting',
       'guess_number',
       'slow_iterations',
+      'sums',
       'telephone',
     ]),
   );

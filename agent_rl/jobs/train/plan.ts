@@ -47,7 +47,7 @@ type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents' | 'endless'> & {
 
 /** How many tasks are trained on; made without end, in place of a number, by what. */
 function trainedText({ trainTasks, endless = [] }: PlanFacts): string {
-  const made = endless.length === 0 ? [] : [`without end from ${endless.join(' and ')}`];
+  const made = endless.length === 0 ? [] : [`those of ${endless.join(' and ')}, without end,`];
   const listed = trainTasks === 0 && made.length > 0 ? [] : [`${trainTasks}`];
   return [...listed, ...made].join(' and ');
 }
