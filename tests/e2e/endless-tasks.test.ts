@@ -66,7 +66,9 @@ describe("a third party's task generator", () => {
     const { code, said } = begin('whole');
     expect(code === 0 ? '' : said).toBe('');
     expect(said).toContain('Tasks (1 of those without end)\n  sum-0\n    What is ');
-    expect(said).toContain('those of endless-sums (version 1), without end, to train on, 2 held out');
+    expect(said).toContain(
+      'those of endless-sums (version 1), without end, to train on, 2 held out',
+    );
     const trained = readLines(runOf('whole'), 'trajectories', 'train.jsonl');
     expect([...new Set(trained.map(({ taskId }) => taskId))]).toEqual([
       'sum-0',

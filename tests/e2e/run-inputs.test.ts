@@ -209,7 +209,7 @@ describe('a run whose tasks a generator makes', () => {
       expect.stringMatching(/\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Use the task/),
     ]);
     const { generators = [], ...sources } = sourcesOf(await resolveMade());
-    const later = generators.map((one) => ({ ...one, version: one.version + 1 }));
+    const later = generators.map((one) => Object.assign({}, one, { version: one.version + 1 }));
     const changed = rejectionOf(checkInputs(run, { ...sources, generators: later }));
     expect((await changed).message).toContain(
       `version of datasets.0: ${workspaceVersion} -> ${workspaceVersion + 1}`,

@@ -24,7 +24,7 @@ interface Settings {
   settings: {
     type: 'object',
     properties: { leak: { type: 'integer' }, blank: { type: 'integer' } },
-  } as never,
+  },
 })
 class Doubles implements TaskGenerator {
   readonly #settings: Settings;
@@ -68,9 +68,9 @@ const preparedWith = (settings: object) =>
     exported: [Doubles],
   });
 
-async function tasksWith(settings: object, request = both, print = (_: string) => undefined) {
+async function tasksWith(settings: object, request = both) {
   const { loaded, chosen } = await preparedWith(settings);
-  return resolveTasks(loaded.config, chosen, { ...request, print });
+  return resolveTasks(loaded.config, chosen, { ...request, print: () => undefined });
 }
 
 const generator = (settings: Settings = {}) => ({ generator: { type: 'doubles', ...settings } });
