@@ -3,11 +3,34 @@ import { basename, dirname, extname, join } from 'node:path';
 
 import type { Config } from '../../agent_rl/config/index.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset, oldCodeFormat } from './code-task-dataset.ts';
-import { tableEndings } from '../tables/read-table.ts';
-import type { TableReading } from '../tables/table-reading.ts';
+import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
+import { readTable, tableEndings } from '../tables/read-table.ts';
+import { mapRow, type TableReading } from '../tables/table-reading.ts';
 import { readTasks, type TaskDataset } from './read-tasks.ts';
-import { taskFormat } from './task-formats.ts';
+import { SearchTaskDataset } from './search-task-dataset.ts';
+import { isQuestion, taskFormat } from './task-formats.ts';
+
+type ReadTasks = (file: string, reading: TableReading) => Promise<TaskDataset>;
+
+/** Formats whose tasks are checked further, and known by the class of their data set. */
+const ownDatasets = new Map<string, ReadTasks>([
+  ...([...codeTaskFormats, oldCodeFormat] as const).map((format): [string, ReadTasks] => [
+    format,
+    (file, reading) => CodeTaskDataset.fromPath(file, { ...reading, format }),
+  ]),
+  ['mixed', readEither],
+  ['search', (file, reading) => SearchTaskDataset.fromPath(file, reading)],
+]);
+
+/** A file of code tasks or of questions, whichever its first line is. */
+async function readEither(file: string, reading: TableReading): Promise<TaskDataset> {
+  for await (const line of readTable(file)) {
+    const mapped = 'value' in line ? mapRow(line.value, line.line, reading) : line;
+    const asked = 'value' in mapped && isQuestion(mapped.value);
+    return (asked ? SearchTaskDataset : CodeTaskDataset).fromPath(file, reading);
+  }
+  return CodeTaskDataset.fromPath(file, reading);
+}
 
 /**
  * The tasks of one file.
@@ -20,9 +43,8 @@ export async function readTaskFile(
   format: string,
   reading: TableReading = {},
 ): Promise<TaskDataset> {
-  return format === oldCodeFormat
-    ? CodeTaskDataset.fromPath(file, { ...reading, format })
-    : readTasks(file, taskFormat(format), reading);
+  const read = ownDatasets.get(format);
+  return read === undefined ? readTasks(file, taskFormat(format), reading) : read(file, reading);
 }
 
 /** The file of a split in each of a config's folders. */

@@ -24,14 +24,16 @@ function taskOf(row: Static<typeof PlainRow>): { row: Task } {
   return { row: { taskId, prompt, metadata: { ...fields, ...metadata } } };
 }
 
+/** Whether a row of the format `mixed` is one of `search`, and not of `code`. */
+export const isQuestion = (row: unknown): boolean => isRecord(row) && 'question' in row;
+
 /** Code tasks or questions, whichever the first row is. */
 const eitherFormat: TaskFormat = {
   needs: `${codeFormats.code.needs}, or ${searchFormat.needs}`,
   reader: (file) => {
     let read: RowReader<Task> | undefined;
     return (row, line) => {
-      const isQuestion = isRecord(row) && 'question' in row;
-      read ??= (isQuestion ? searchFormat : codeFormats.code).reader(file);
+      read ??= (isQuestion(row) ? searchFormat : codeFormats.code).reader(file);
       return read(row, line);
     };
   },
