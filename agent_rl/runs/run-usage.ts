@@ -7,6 +7,8 @@ export interface RunUsage {
   sessions: number;
   wallSeconds: number;
   cpuSeconds: number;
+  /** Of these, those of evaluations; null where a session of an earlier version did not count them. */
+  evaluationCpuSeconds: number | null;
   /** The highest of any session. */
   memory: PeakMemory;
   /** Null when the generator does not count. */
@@ -22,6 +24,7 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
     sessions: earlier.sessions + session.sessions,
     wallSeconds: earlier.wallSeconds + session.wallSeconds,
     cpuSeconds: earlier.cpuSeconds + session.cpuSeconds,
+    evaluationCpuSeconds: sumOfKnown(earlier.evaluationCpuSeconds, session.evaluationCpuSeconds),
     memory: {
       peakRssBytes: Math.max(earlier.memory.peakRssBytes, session.memory.peakRssBytes),
       scope: earlier.memory.scope === session.memory.scope ? session.memory.scope : 'own-process',
@@ -30,6 +33,10 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
     sandbox: sumOfCounted(earlier.sandbox, session.sandbox),
   };
 }
+
+/** Earlier versions kept none. */
+const sumOfKnown = (earlier: number | null | undefined, session: number | null): number | null =>
+  typeof earlier === 'number' && session !== null ? earlier + session : null;
 
 /** Of what was counted in both, or in the one session where it was. */
 export const sumOfCounted = <Totals extends { readonly [Name in keyof Totals]: number }>(
@@ -48,6 +55,7 @@ const sum = <Totals extends { readonly [Name in keyof Totals]: number }>(
 /** Watches what this process and those it started use during one session of a run. */
 export class SessionUsage {
   #started = performance.now();
+  #evaluationCpuSeconds = 0;
 
   private constructor(
     readonly memory: ProcessTreeMemory,
@@ -67,6 +75,17 @@ export class SessionUsage {
     this.#started = performance.now();
   }
 
+  /** Does an evaluation, whose processor time is also counted apart. */
+  async evaluating<Made>(make: () => Promise<Made>): Promise<Made> {
+    const { cpuSeconds: before } = await this.memory.sample();
+    try {
+      return await make();
+    } finally {
+      const { cpuSeconds } = await this.memory.sample();
+      this.#evaluationCpuSeconds += cpuSeconds - before;
+    }
+  }
+
   /** What this session has used so far. */
   async soFar(): Promise<Omit<RunUsage, 'generation' | 'sandbox'>> {
     const { cpuSeconds } = await this.memory.sample();
@@ -74,6 +93,7 @@ export class SessionUsage {
       sessions: 1,
       wallSeconds: (performance.now() - this.#started) / 1000,
       cpuSeconds: cpuSeconds - this.cpuSecondsBefore,
+      evaluationCpuSeconds: this.#evaluationCpuSeconds,
       memory: this.memory.peak,
     };
   }

@@ -44,7 +44,7 @@ export function summaryOf(
   facts: SummaryFacts,
 ) {
   const { totals } = state;
-  const { sessions, wallSeconds, cpuSeconds, memory, generation, sandbox } = facts.usage;
+  const { sessions, wallSeconds, cpuSeconds, evaluationCpuSeconds, memory, generation, sandbox } = facts.usage;
   const compared = totals.parityTokens > 0;
   return {
     seed: facts.seed,
@@ -54,6 +54,7 @@ export function summaryOf(
     sessions,
     wallSeconds,
     cpuSeconds,
+    evaluationCpuSeconds,
     eval: {
       before: before === undefined ? null : evaluationSummary(before),
       after: after === undefined ? null : evaluationSummary(after),

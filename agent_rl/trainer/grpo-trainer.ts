@@ -357,17 +357,19 @@ export class GRPOTrainer {
     const { samples, temperature } = this.#options.eval;
     const { iteration, optimizerSteps: step } = this.#state;
     const episodes = tasks.length * samples;
-    const result = await evaluate(rollouts, tasks, {
-      samples,
-      temperature,
-      seed: this.#options.seed,
-      step,
-      iteration,
-      failures: this.#options.rollout.failures,
-      signal,
-      onEpisode: (episode) => this.#observer.onEvaluationEpisode?.(episode, episodes),
-      ...(groupsOf && { groupsOf }),
-    });
+    const make = () =>
+      evaluate(rollouts, tasks, {
+        samples,
+        temperature,
+        seed: this.#options.seed,
+        step,
+        iteration,
+        failures: this.#options.rollout.failures,
+        signal,
+        onEpisode: (episode) => this.#observer.onEvaluationEpisode?.(episode, episodes),
+        ...(groupsOf && { groupsOf }),
+      });
+    const result = await (this.#observer.aroundEvaluation?.(make) ?? make());
     // Half an evaluation would pass for a whole one.
     if (signal.aborted) return undefined;
     this.#observer.onEvaluation?.(when, iteration, result);

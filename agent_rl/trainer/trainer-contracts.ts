@@ -53,6 +53,8 @@ export interface TrainerObserver {
   /** After every iteration; an evaluation made after it is among the metrics. */
   onIteration?(iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void;
   onEvaluation?(when: EvaluationTime, iteration: number, evaluation: Evaluation): void;
+  /** Makes each evaluation by calling `make`, so that what it uses can be counted apart. */
+  aroundEvaluation?<Made>(make: () => Promise<Made>): Promise<Made>;
   /** Writes a checkpoint. Waited for: the weights do not change meanwhile. */
   onCheckpoint?(reason: CheckpointReason, state: TrainerState): Promise<void>;
   /**

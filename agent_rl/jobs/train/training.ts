@@ -221,7 +221,7 @@ export class Training {
   }
 
   #observer(records: RunRecords): TrainerObserver {
-    const { record, context } = this.parts;
+    const { record, context, usage } = this.parts;
     const tell = context.onEvent ?? (() => undefined);
     return {
       onEpisode: (episode) => {
@@ -238,6 +238,7 @@ export class Training {
         tell({ type: 'evaluation', when, iteration, evaluation });
       },
       onEvaluationEpisode: records.onEvaluationEpisode,
+      aroundEvaluation: (make) => usage.evaluating(make),
       onCheckpoint: async (reason, state) => {
         await this.#saveCheckpoint(reason, state);
         tell({ type: 'checkpoint', reason, iteration: state.iteration, path: record.saved.path });

@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
 
-import { addUsage, type RunUsage } from '#agent_rl/runs/run-usage.ts';
+import { addUsage, type RunUsage, SessionUsage } from '#agent_rl/runs/run-usage.ts';
 
 const session = (more: Partial<RunUsage> = {}): RunUsage => ({
   sessions: 1,
   wallSeconds: 10,
   cpuSeconds: 15,
+  evaluationCpuSeconds: 4,
   memory: { peakRssBytes: 500, scope: 'process-tree' },
   generation: { steps: 1, sampledTokens: 2, fedTokens: 3, prefilledTokens: 4, runS: 5, totalS: 6 },
   sandbox: { requests: 7, repeats: 1, incidents: 0 },
@@ -21,6 +22,7 @@ test('what sessions used adds up, and memory is the highest of them', () => {
     sessions: 3,
     wallSeconds: 12.5,
     cpuSeconds: 30,
+    evaluationCpuSeconds: 8,
     memory: { peakRssBytes: 500, scope: 'process-tree' },
     generation: {
       steps: 2,
@@ -39,4 +41,29 @@ test('the first session stands alone, and a sandbox counts if either had one', (
   const without = session({ sandbox: null });
   expect(addUsage(without, session()).sandbox).toEqual({ requests: 7, repeats: 1, incidents: 0 });
   expect(addUsage(without, without).sandbox).toBeNull();
+});
+
+test('what evaluations used is unknown where an earlier session did not count it', () => {
+  const { evaluationCpuSeconds: _, ...earlier } = session();
+  expect(addUsage(earlier as RunUsage, session()).evaluationCpuSeconds).toBeNull();
+});
+
+test('a session counts what its evaluations use apart, those that fail too', async () => {
+  const usage = await SessionUsage.start();
+  const compute = () => {
+    const until = process.cpuUsage().user + 100_000;
+    while (process.cpuUsage().user < until);
+  };
+  compute();
+  expect((await usage.soFar()).evaluationCpuSeconds).toBe(0);
+  expect(await usage.evaluating(async () => (compute(), 'made'))).toBe('made');
+  const failing = usage.evaluating(async () => {
+    compute();
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  const { cpuSeconds, evaluationCpuSeconds } = await usage.soFar();
+  usage.close();
+  expect(evaluationCpuSeconds).toBeGreaterThan(0.15);
+  expect(cpuSeconds - (evaluationCpuSeconds ?? 0)).toBeGreaterThan(0.07);
 });

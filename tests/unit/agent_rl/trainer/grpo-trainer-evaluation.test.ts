@@ -21,6 +21,7 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
 test('a run evaluates before, now and then, and after', async () => {
   const seen: string[] = [];
   const evaluated: string[] = [];
+  let around = 0;
   const { trainer, metrics, checkpoints } = setUp(
     rewarded({ e: [0, 1, 1, 0] }),
     {
@@ -33,9 +34,14 @@ test('a run evaluates before, now and then, and after', async () => {
         seen.push(`${when} ${iteration}: ${successRate}`),
       onEvaluationEpisode: ([played], episodes) =>
         evaluated.push(`${played?.taskId} of ${episodes}`),
+      aroundEvaluation: (make) => {
+        around += 1;
+        return make();
+      },
     },
   );
   const result = await trainer.train(never);
+  expect(around).toBe(4);
   expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
   expect(evaluated).toEqual(['e of 1', 'e of 1', 'e of 1', 'e of 1']);
   expect(checkpoints).toEqual(['periodic 2', 'last 3']);
