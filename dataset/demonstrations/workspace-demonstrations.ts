@@ -1,6 +1,8 @@
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { trainedChain } from '../workspace_tasks/generator/rows.ts';
-import { drawQuestion } from '../workspace_tasks/generator/task.ts';
+import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
+import { questionOf, trainedChain } from '../workspace_tasks/generator/rows.ts';
+import { drawQuestion, rowOf, type WorkspaceQuestion } from '../workspace_tasks/generator/task.ts';
 import { demonstrate, type RunProgram, type Slip } from '../workspace_tasks/teacher/demonstrate.ts';
 import type { Demonstration } from './demonstrations.ts';
 
@@ -13,6 +15,9 @@ export interface WorkspaceTeaching {
 }
 
 export const defaultTeaching: WorkspaceTeaching = { two: 0.5, right: 0.3 };
+
+/** Most attempts of the teacher at a task that it must show. */
+const mostAttempts = 8;
 
 /** Conversations worked out at a time: programs of several run side by side. */
 const atOnce = 16;
@@ -29,15 +34,78 @@ export async function* workspaceDemonstrations(
   run: RunProgram,
   teaching: WorkspaceTeaching = defaultTeaching,
 ): AsyncGenerator<Demonstration> {
+  yield* sideBySide(count, (index) =>
+    warmUpDemonstration(new KeyedRng(seed, 'workspace demonstration', index), run, teaching),
+  );
+}
+
+/**
+ * The teacher's work on training tasks, without slips. Item i depends on the seed, i and task i alone, so that a task that
+ * comes up again is gone about in another way.
+ *
+ * @yields One conversation for each task, in their order.
+ * @throws AgentRlError `DATASET_INVALID` for a task that this version of the generator does not give for its id
+ */
+export async function* rightDemonstrations(
+  seed: number,
+  tasks: readonly QuestionTask[],
+  run: RunProgram,
+): AsyncGenerator<Demonstration> {
+  yield* sideBySide(tasks.length, (index) =>
+    rightDemonstration(tasks[index]!, {
+      run,
+      rng: new KeyedRng(seed, 'workspace right demonstration', index),
+    }),
+  );
+}
+
+async function* sideBySide(
+  count: number,
+  demonstrationAt: (index: number) => Promise<Demonstration>,
+): AsyncGenerator<Demonstration> {
   for (let first = 0; first < count; first += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, count - first) }, (_, at) =>
-      demonstrationAt(new KeyedRng(seed, 'workspace demonstration', first + at), run, teaching),
+      demonstrationAt(first + at),
     );
     yield* await Promise.all(some);
   }
 }
 
-async function demonstrationAt(
+async function rightDemonstration(
+  task: QuestionTask,
+  { run, rng }: { run: RunProgram; rng: KeyedRng },
+): Promise<Demonstration> {
+  const question = knownQuestion(task);
+  const kind = rowKind(question.world.chain.length, undefined);
+  for (let attempt = 0; ; attempt++) {
+    const work = await demonstrate(question, { run, rng: rng.child('teacher', attempt) });
+    if (work?.correct === true) return { kind, ...work };
+    if (attempt === mostAttempts)
+      throw new AgentRlError(
+        'DATASET_INVALID',
+        `The teacher did not find its way through task ${JSON.stringify(task.taskId)} in ${mostAttempts} attempts.`,
+      );
+  }
+}
+
+/** The question that a task's id stands for, with its world: the task has but the Python that makes it. */
+function knownQuestion({ taskId, prompt, answer, metadata }: QuestionTask): WorkspaceQuestion {
+  const question = questionOf(taskId);
+  const asked = question && rowOf(question, { id: taskId }).question;
+  if (
+    question &&
+    asked === prompt &&
+    question.answer === answer &&
+    question.setup === metadata['setup']
+  )
+    return question;
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `Task ${JSON.stringify(taskId)} is not what this version of the generator gives for its id${question ? '' : ', which should be workspace-SEED-INDEX'}, so the teacher does not know its world. Write the tasks anew with make-workspace.`,
+  );
+}
+
+async function warmUpDemonstration(
   rng: KeyedRng,
   run: RunProgram,
   { two, right }: WorkspaceTeaching,

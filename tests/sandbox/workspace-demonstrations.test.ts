@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
-import { workspaceDemonstrations } from '#dataset/demonstrations/workspace-demonstrations.ts';
+import {
+  rightDemonstrations,
+  workspaceDemonstrations,
+} from '#dataset/demonstrations/workspace-demonstrations.ts';
+import { trainRow } from '#dataset/workspace_tasks/generator/rows.ts';
 import {
   type StepForm,
   trainedSteps,
@@ -67,5 +71,33 @@ describe('the teacher of workspace questions', () => {
     expect(await collected(1)).toEqual(first);
     expect(first).toHaveLength(6);
     expect(await collected(2)).not.toEqual(first);
+  });
+});
+
+describe('right demonstrations', () => {
+  const taskAt = (index: number) => {
+    const { task_id: taskId, question: prompt, answer, ...metadata } = trainRow(3, index);
+    return { taskId, prompt, answer, metadata, aliases: [] };
+  };
+
+  test('answer the training tasks, one that comes up again in another way', async () => {
+    const tasks = [0, 1, 2, 3, 4, 0, 1, 2, 3, 4].map(taskAt);
+    const shown = [];
+    for await (const one of rightDemonstrations(1, tasks, run)) shown.push(one);
+    expect(shown.map(({ messages }) => messages[0]?.content)).toEqual(
+      tasks.map(({ prompt }) => prompt),
+    );
+    expect(shown.map(({ messages }) => messages.at(-1)?.content)).toEqual(
+      tasks.map(({ answer }) => `It is ${answer}.`),
+    );
+    expect(shown.slice(5)).not.toEqual(shown.slice(0, 5));
+  });
+
+  test.each([
+    ['its id', { taskId: 'eval-unseen-pairs-1' }, 'which should be workspace-SEED-INDEX'],
+    ['its world', { metadata: { setup: 'x = 1' } }, 'make-workspace'],
+  ])('refuse a task that the generator does not know by %s', async (_, changed, expected) => {
+    const demonstrations = rightDemonstrations(1, [{ ...taskAt(0), ...changed }], run);
+    await expect(demonstrations.next()).rejects.toThrow(expected);
   });
 });

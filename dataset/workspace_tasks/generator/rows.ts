@@ -1,6 +1,6 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps } from './step.ts';
-import { drawQuestion, rowOf, type WorkspaceRow } from './task.ts';
+import { drawQuestion, rowOf, type WorkspaceQuestion, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
 export const workspaceVersion = 3;
@@ -48,12 +48,19 @@ function withUnseen(rng: KeyedRng): StepForm[] {
 }
 
 /** Questions to train on, of two steps: task i depends on the seed and i alone. */
-export function trainRow(seed: number, index: number): WorkspaceRow {
+export const trainRow = (seed: number, index: number): WorkspaceRow =>
+  rowOf(trainQuestion(seed, index), { id: `workspace-${seed}-${index}` });
+
+function trainQuestion(seed: number, index: number): WorkspaceQuestion {
   const rng = new KeyedRng(seed, 'workspace', workspaceVersion, 'train', index);
   const forms = trainedChain(2, rng.child('forms'));
-  return rowOf(drawQuestion(forms, 'train', rng.child('question')), {
-    id: `workspace-${seed}-${index}`,
-  });
+  return drawQuestion(forms, 'train', rng.child('question'));
+}
+
+/** The question of a training task with its world, by the task's id; `undefined` for ids that `trainRow` does not give. */
+export function questionOf(taskId: string): WorkspaceQuestion | undefined {
+  const [, seed, index] = /^workspace-(\d+)-(\d+)$/.exec(taskId) ?? [];
+  return seed === undefined ? undefined : trainQuestion(Number(seed), Number(index));
 }
 
 interface Slice {
