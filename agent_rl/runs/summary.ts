@@ -44,7 +44,8 @@ export function summaryOf(
   facts: SummaryFacts,
 ) {
   const { totals } = state;
-  const { sessions, wallSeconds, cpuSeconds, evaluationCpuSeconds, memory, generation, sandbox } = facts.usage;
+  const { sessions, wallSeconds, cpuSeconds, evaluationCpuSeconds, memory, generation, sandbox } =
+    facts.usage;
   const compared = totals.parityTokens > 0;
   return {
     seed: facts.seed,

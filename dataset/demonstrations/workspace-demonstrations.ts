@@ -77,15 +77,14 @@ async function rightDemonstration(
 ): Promise<Demonstration> {
   const question = knownQuestion(task);
   const kind = rowKind(question.world.chain.length, undefined);
-  for (let attempt = 0; ; attempt++) {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const work = await demonstrate(question, { run, rng: rng.child('teacher', attempt) });
     if (work?.correct === true) return { kind, ...work };
-    if (attempt === mostAttempts)
-      throw new AgentRlError(
-        'DATASET_INVALID',
-        `The teacher did not find its way through task ${JSON.stringify(task.taskId)} in ${mostAttempts} attempts.`,
-      );
   }
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `The teacher did not find its way through task ${JSON.stringify(task.taskId)} in ${mostAttempts} attempts.`,
+  );
 }
 
 /** The question that a task's id stands for, with its world: the task has but the Python that makes it. */

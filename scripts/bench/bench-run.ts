@@ -46,6 +46,13 @@ export function wholeNumber(flag: string, text: string, least = 1): number {
   throw new TypeError(`--${flag} ${text}: expected one whole number from ${least}.`);
 }
 
+/** A decimal number, such as 0.05. */
+export function numberFrom(flag: string, text: string, least: number): number {
+  const number = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && number >= least) return number;
+  throw new TypeError(`--${flag} ${text}: expected a number from ${least}.`);
+}
+
 /** The names of a flag, with commas between them. */
 export function namesOf(flag: string, text: string, known: readonly string[]): Set<string> {
   const names = text.split(',');

@@ -2,19 +2,20 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { namesOf, note, wholeNumber, wholeNumbers, writeReport } from './bench-run.ts';
+import { namesOf, note, numberFrom, wholeNumber, wholeNumbers, writeReport } from './bench-run.ts';
+import { controlNames } from './controls/control.ts';
 import { controlsOfSeed, type SeedControls } from './controls/controls-of-seed.ts';
-import { controlNames } from './controls/parts.ts';
-import { controlsMarkdown } from './controls/controls-markdown.ts';
+import { controlsMarkdown } from './controls/report/controls-markdown.ts';
 
 /*
- * What a run's rise in success is owed to. Per seed and slice: the run; pass@k before it; the same processor seconds spent on
- * more of the same warm-up, on right demonstrations and on rejection sampling; RL from the right demonstrations; shuffled
- * rewards; the trained agent with a blank, missing or lying tool; a table without a model; the run less each of them, and
- * what the evaluation shares with training:
- * `npm run bench:controls -- [--config FILE] [--sft-config FILE] [--seeds 1,2,3] [--parts A,B] [--attempts K]
- * [--runs FOLDER] [--out FOLDER]`.
+ * What a run's rise in success is owed to. Per seed and slice: the run; pass@k before it; the processor seconds of its
+ * training spent on more of the same warm-up, on right demonstrations and on rejection sampling; RL from the right
+ * demonstrations, also with a price on calls and errors; shuffled rewards; the trained agent with a blank, missing or lying
+ * tool; a table without a model; the run less each of them, calls and errors, and what the evaluation shares with training:
+ * `npm run bench:controls -- [--config FILE] [--sft-config FILE] [--seeds 1,2,3] [--starters A,B,C] [--parts A,B]
+ * [--attempts K] [--price P] [--runs FOLDER] [--out FOLDER]`.
  *
+ * With --starters, folders that make-starter wrote with other seeds, the seed varies the whole pipeline, warm-up included.
  * Every finished part is a file under --out and is not made again; a run found under --runs is read, not repeated.
  */
 const everything = [...controlNames, 'overlap'];
@@ -23,8 +24,12 @@ const { values } = parseArgs({
     config: { type: 'string', default: 'configs/code_tasks_grpo.yaml' },
     'sft-config': { type: 'string', default: 'configs/code_tasks_sft.yaml' },
     seeds: { type: 'string', default: '1,2,3' },
+    // The model that each seed starts from, in place of the config's.
+    starters: { type: 'string' },
     // At each task before the run, for pass@k.
-    attempts: { type: 'string', default: '16' },
+    attempts: { type: 'string', default: '8' },
+    // Of a call and of an error, in the part that trains with prices.
+    price: { type: 'string', default: '0.05' },
     // Some of the controls, and `overlap`.
     parts: { type: 'string', default: everything.join(',') },
     runs: { type: 'string', default: 'runs' },
@@ -34,13 +39,17 @@ const { values } = parseArgs({
 });
 const { config, set: sets, runs, out } = values;
 const attempts = wholeNumber('attempts', values.attempts);
+const price = numberFrom('price', values.price, 0);
+const seeds = wholeNumbers('seeds', values.seeds, 0);
+const starters = onePerSeed(values.starters);
 const parts = namesOf('parts', values.parts, everything);
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 
 await mkdir(out, { recursive: true });
 const results: SeedControls[] = [];
-for (const seed of wholeNumbers('seeds', values.seeds, 0)) {
+for (const [place, seed] of seeds.entries()) {
+  const starter = starters?.[place];
   results.push(
     await controlsOfSeed(
       {
@@ -48,7 +57,9 @@ for (const seed of wholeNumbers('seeds', values.seeds, 0)) {
         config,
         sftConfig: values['sft-config'],
         sets,
+        ...(starter !== undefined && { starter }),
         attempts,
+        price,
         runs,
         folder: path.join(out, `seed-${seed}`),
         signal: interrupt.signal,
@@ -61,7 +72,15 @@ for (const seed of wholeNumbers('seeds', values.seeds, 0)) {
     ),
   );
   // After each seed, so that what is known survives an interruption.
-  writeReport(path.join(out, 'controls.json'), { config, sets, attempts, seeds: results });
+  writeReport(path.join(out, 'controls.json'), { config, sets, attempts, price, seeds: results });
   await writeFile(path.join(out, 'controls.md'), controlsMarkdown(results));
 }
 process.stdout.write(controlsMarkdown(results));
+
+function onePerSeed(text: string | undefined): string[] | undefined {
+  const folders = text?.split(',');
+  if (folders === undefined || folders.length === seeds.length) return folders;
+  throw new TypeError(
+    `--starters ${text}: ${folders.length} for ${seeds.length} seeds; expected one for each.`,
+  );
+}

@@ -3,17 +3,24 @@ import { openRunSandbox } from '../../agent_rl/compose/open-run-sandbox.ts';
 import type { Config } from '../../agent_rl/config/index.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
+import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
-import { codeDemonstrations } from '../../dataset/demonstrations/demonstrations.ts';
+import {
+  codeDemonstrations,
+  type Demonstration,
+} from '../../dataset/demonstrations/demonstrations.ts';
 import { mixedDemonstrations } from '../../dataset/demonstrations/mixed-demonstrations.ts';
 import { searchDemonstrations } from '../../dataset/demonstrations/search-demonstrations.ts';
 import {
   defaultTeaching,
+  rightDemonstrations,
   workspaceDemonstrations,
 } from '../../dataset/demonstrations/workspace-demonstrations.ts';
 import type { RunProgram } from '../../dataset/workspace_tasks/teacher/demonstrate.ts';
+
+type Conversations = readonly (readonly Message[])[];
 
 /** Conversations of the unreliable teacher of the environment that a warm-up's run file names, `count` in all. */
 export async function teacherConversations(
@@ -21,10 +28,14 @@ export async function teacherConversations(
   seed: number,
   count: number,
   { reliable = false }: { reliable?: boolean } = {},
-): Promise<readonly (readonly Message[])[]> {
+): Promise<Conversations> {
   const names = chosen.environments.map(({ entry }) => entry.spec.name);
-  if (names.includes('workspace'))
-    return workspaceConversations(loaded.config, seed, count, { reliable });
+  if (names.includes('workspace')) {
+    const teaching = reliable ? { ...defaultTeaching, right: 1 } : defaultTeaching;
+    return withPrograms(loaded.config, seed, (run) =>
+      workspaceDemonstrations(seed, count, run, teaching),
+    );
+  }
   const searching = () => ({ topK: topKOf(chosen), render, reliable });
   const demonstrations =
     names.length > 1 || names.includes('mixed')
@@ -35,13 +46,20 @@ export async function teacherConversations(
   return [...demonstrations].map(({ messages }) => messages);
 }
 
-/** Its programs run in the sandbox of the run file. */
-async function workspaceConversations(
+/** The teacher's right work on training tasks of the workspace, a conversation for each. */
+export const rightConversations = (
   config: Config,
   seed: number,
-  count: number,
-  { reliable }: { reliable: boolean },
-): Promise<readonly (readonly Message[])[]> {
+  tasks: readonly QuestionTask[],
+): Promise<Conversations> =>
+  withPrograms(config, seed, (run) => rightDemonstrations(seed, tasks, run));
+
+/** Conversations whose programs run in the sandbox of the run file. */
+async function withPrograms(
+  config: Config,
+  seed: number,
+  demonstrationsBy: (run: RunProgram) => AsyncIterable<Demonstration>,
+): Promise<Conversations> {
   const sandbox = await openRunSandbox(config, new AbortController().signal);
   const tool = new CodeExecTool(sandbox, {});
   const random = new KeyedRng(seed, 'workspace teacher');
@@ -52,11 +70,9 @@ async function workspaceConversations(
     );
     return { content, isError };
   };
-  const teaching = reliable ? { ...defaultTeaching, right: 1 } : defaultTeaching;
   const conversations: (readonly Message[])[] = [];
   try {
-    for await (const { messages } of workspaceDemonstrations(seed, count, run, teaching))
-      conversations.push(messages);
+    for await (const { messages } of demonstrationsBy(run)) conversations.push(messages);
   } finally {
     await sandbox.close();
   }

@@ -95,6 +95,8 @@ const foreign = new Set([
   '--hnsw',
   '--sft-config',
   '--seeds',
+  '--starters',
+  '--price',
   '--attempts',
   '--parts',
   '--backend',

@@ -6,11 +6,13 @@ import { evaluationSummary } from '../../../agent_rl/runs/summary.ts';
 import { evaluate } from '../../../agent_rl/trainer/evaluate.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
-import { prepareSeed, type SeedOptions } from './seed.ts';
+import { countsOf, type TaskCounts } from './counts.ts';
+import { prepareOwn, type SeedOptions } from './seed.ts';
 
-/** An evaluation as it is kept. Parts made before tasks were kept lack them. */
+/** An evaluation as it is kept, with its tasks in order. */
 export type Evaluated = ReturnType<typeof evaluationSummary> & {
-  perTask?: readonly TaskAttempts[];
+  perTask: readonly TaskAttempts[];
+  counts: readonly TaskCounts[];
 };
 
 /** Attempts all tasks of the evaluation, those of slices too, with a run's newest checkpoint or with the config's model. */
@@ -19,8 +21,8 @@ export async function evaluated(
   settings: Readonly<Record<string, unknown>>,
   checkpoint?: string,
 ): Promise<Evaluated> {
-  const { config: file, seed, signal, print } = options;
-  const prepared = await prepareSeed(file, options, settings);
+  const { seed, signal, print } = options;
+  const prepared = await prepareOwn(options, settings);
   const run = await resolveRun(prepared, {
     signal,
     print,
@@ -42,7 +44,8 @@ export async function evaluated(
       onEpisode: (episode) => episode.forEach((trajectory) => report(trajectory)),
     });
     throwIfFailed(signal);
-    return { ...evaluationSummary(result), perTask: result.perTask };
+    const { perTask, trajectories } = result;
+    return { ...evaluationSummary(result), perTask, counts: countsOf(perTask, trajectories) };
   } finally {
     await agent.close();
   }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { writeFileAtomic } from '../../../agent_rl/telemetry/index.ts';
 
 /** What the controls of one seed are made with. */
@@ -11,8 +12,12 @@ export interface SeedOptions {
   sftConfig: string;
   /** `a.b=c`, over the config. */
   sets: readonly string[];
+  /** Folder of the model that this seed starts from, in place of the config's. */
+  starter?: string;
   /** At each task before the run, for pass@k. */
   attempts: number;
+  /** Taken off for each call and each error by the part that trains with prices. */
+  price: number;
   /** Folder of runs to read instead of repeating them. */
   runs: string;
   /** Where the parts of this seed are kept. */
@@ -21,11 +26,13 @@ export interface SeedOptions {
   print: (text: string) => void;
 }
 
+type Settings = Readonly<Record<string, unknown>>;
+
 /** A run file with this seed and more settings over it. */
 export const prepareSeed = (
   file: string,
   { seed, sets }: { seed: number; sets?: readonly string[] },
-  settings: Readonly<Record<string, unknown>>,
+  settings: Settings,
 ): Promise<PreparedRun> =>
   prepareRun({
     file,
@@ -36,6 +43,32 @@ export const prepareSeed = (
       value,
     })),
   });
+
+/** The run of a seed with more settings over it. */
+export const prepareOwn = (options: SeedOptions, settings: Settings = {}): Promise<PreparedRun> =>
+  prepareSeed(options.config, options, {
+    ...(options.starter !== undefined && { 'model.path': options.starter }),
+    ...settings,
+  });
+
+/**
+ * Parts are kept by their names, so that a folder is for one seed of one run and its warm-up.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` where the folder holds parts of another
+ */
+export async function keepAsked(options: SeedOptions): Promise<void> {
+  const { seed, folder, sftConfig } = options;
+  const warmUp = await prepareSeed(sftConfig, { seed }, {});
+  const asked = { run: (await prepareOwn(options)).loaded.config, warmUp: warmUp.loaded.config };
+  const text = `${JSON.stringify(asked, null, 1)}\n`;
+  const file = path.join(folder, 'asked.json');
+  if (!existsSync(file)) return writeFileAtomic(file, text);
+  if (readFileSync(file, 'utf8') === text) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `${folder} holds parts that were made with other settings, see ${file}. Give another folder with --out, or those settings.`,
+  );
+}
 
 /** A part of a seed's controls: read where it was made before, and else made and written. */
 export async function readOnce<T>(

@@ -1,6 +1,6 @@
-import { table } from '../../docs/markdown.ts';
-import type { Overlap } from './overlap.ts';
-import type { OverlapBySlice, TaskOverlap } from './task-overlap.ts';
+import { table } from '../../../docs/markdown.ts';
+import type { Overlap } from '../tasks/overlap.ts';
+import type { OverlapBySlice, TaskOverlap } from '../tasks/task-overlap.ts';
 
 const columns: readonly (readonly [keyof Overlap, string])[] = [
   ['prompt', 'prompt'],

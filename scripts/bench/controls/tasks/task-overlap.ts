@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
-import type { Task } from '../../../agent_rl/core/tasks/task.ts';
-import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
+import type { Task } from '../../../../agent_rl/core/tasks/task.ts';
+import { reportGroups } from '../../../../dataset/tasks/task-sets.ts';
 import { comparable, type Comparable, type Overlap, overlap } from './overlap.ts';
-import { prepareSeed, type SeedOptions } from './seed.ts';
+import { prepareSeed, type SeedOptions } from '../seed.ts';
+import { runTasks } from './run-tasks.ts';
 
 /** Of each slice of the evaluation, the headline as `headline`. */
 export type OverlapBySlice = Readonly<Record<string, Overlap>>;
@@ -30,24 +30,12 @@ const bySlice = (tasks: readonly Task[], seen: readonly Comparable[]): OverlapBy
 
 /** What the evaluation has in common with training and, of what conversations say, with the warm-up. */
 export async function taskOverlap(options: SeedOptions): Promise<TaskOverlap> {
-  const { tasks } = await tasksOf(options);
+  const { trained, evaluation } = await runTasks(options);
   const conversations = await warmUpPrompts(options);
   return {
-    training: bySlice(tasks.evaluation, tasks.train.map(comparable)),
-    warmUp: conversations && bySlice(tasks.evaluation, conversations),
+    training: bySlice(evaluation, trained.map(comparable)),
+    warmUp: conversations && bySlice(evaluation, conversations),
   };
-}
-
-/** The tasks of a run, without opening anything. */
-export async function tasksOf(options: SeedOptions) {
-  const prepared = await prepareSeed(options.config, options, {});
-  const { trainSplit, evalSplit } = prepared.loaded.config.dataset;
-  const { tasks } = await resolveRun(prepared, {
-    ...options,
-    trains: true,
-    tasks: { train: trainSplit, evaluation: evalSplit },
-  });
-  return { prepared, tasks };
 }
 
 /** The questions of the conversations that the warm-up's run file names. */

@@ -5,15 +5,15 @@ import {
   readInputs,
   type RunInputs,
   type RunSources,
-} from '../../../agent_rl/runs/inputs/run-inputs.ts';
-import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
+} from '../../../../agent_rl/runs/inputs/run-inputs.ts';
+import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../../agent_rl/config/index.ts';
 
 type Config = LoadedConfig['config'];
 
 /**
  * The summary of a finished run under `runs` of exactly this config, tasks and starting weights, its folder as `run`.
- * Where these were read from, where the run was written and what it logged may differ: nothing it learned depends on
- * those.
+ * It must have counted the seconds of its evaluations, as earlier versions did not. Where these were read from, where the
+ * run was written and what it logged may differ: nothing it learned depends on those.
  */
 export async function findRun(
   runs: string,
@@ -32,6 +32,7 @@ export async function findRun(
     if (essence(loadConfig({ file: fileOf('config.yaml') }).config) !== wanted.config) continue;
     const text = readFileSync(fileOf('summary.json'), 'utf8');
     const summary = JSON.parse(text) as Record<string, unknown>;
+    if (typeof summary['evaluationCpuSeconds'] !== 'number') continue;
     if (summary['interrupted'] !== true) return { ...summary, run: folder };
   }
   return undefined;

@@ -1,4 +1,4 @@
-import type { Task } from '../../../agent_rl/core/tasks/task.ts';
+import type { Task } from '../../../../agent_rl/core/tasks/task.ts';
 
 /** Whether the judge pays for an answer to a task. */
 export type Pays = (task: Task, answer: string) => Promise<boolean>;

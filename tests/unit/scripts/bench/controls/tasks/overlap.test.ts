@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { overlap } from '#scripts/bench/controls/overlap.ts';
-import { overlapMarkdown } from '#scripts/bench/controls/overlap-markdown.ts';
+import { overlap } from '#scripts/bench/controls/tasks/overlap.ts';
+import { overlapMarkdown } from '#scripts/bench/controls/report/overlap-markdown.ts';
 
 // In 20 prompts a name of one or of none is no wording: 10 % of them are two.
 const seen = Array.from({ length: 20 }, (_, index) => ({

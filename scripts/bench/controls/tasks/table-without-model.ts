@@ -1,16 +1,16 @@
-import type { QuestionTask } from '../../../agent_rl/core/tasks/question-task.ts';
-import type { Task } from '../../../agent_rl/core/tasks/task.ts';
-import type { WorkspaceSettings } from '../../../agent_rl/environments/workspace/settings.ts';
-import { WorkspaceEnv } from '../../../agent_rl/environments/workspace/workspace-env.ts';
+import type { QuestionTask } from '../../../../agent_rl/core/tasks/question-task.ts';
+import type { Task } from '../../../../agent_rl/core/tasks/task.ts';
+import type { WorkspaceSettings } from '../../../../agent_rl/environments/workspace/settings.ts';
+import { WorkspaceEnv } from '../../../../agent_rl/environments/workspace/workspace-env.ts';
 import {
   successRateOf,
   type SuccessRate,
   type TaskAttempts,
-} from '../../../agent_rl/trainer/success-rate.ts';
-import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
+} from '../../../../agent_rl/trainer/success-rate.ts';
+import { reportGroups } from '../../../../dataset/tasks/task-sets.ts';
 import { bestConstants } from './best-constants.ts';
-import type { SeedOptions } from './seed.ts';
-import { tasksOf } from './task-overlap.ts';
+import type { SeedOptions } from '../seed.ts';
+import { runTasks } from './run-tasks.ts';
 
 /** How often a table from families of tasks to constant answers is right; `null` in jobs not judged by their final message. */
 export async function tableWithoutModel(options: SeedOptions): Promise<
@@ -20,7 +20,7 @@ export async function tableWithoutModel(options: SeedOptions): Promise<
     })
   | null
 > {
-  const { prepared, tasks } = await tasksOf(options);
+  const { prepared, trained, evaluation } = await runTasks(options);
   const [environment, ...others] = prepared.chosen.environments;
   if (environment?.entry.spec.name !== 'workspace' || others.length > 0) return null;
   const settings = environment.settings as WorkspaceSettings;
@@ -31,9 +31,9 @@ export async function tableWithoutModel(options: SeedOptions): Promise<
     await env.step({ index: 0, message, calls: [] });
     return (await env.finish('done')).success;
   };
-  const answerTo = await bestConstants(tasks.train, pays);
+  const answerTo = await bestConstants(trained, pays);
   const perTask: TaskAttempts[] = [];
-  for (const task of tasks.evaluation) {
+  for (const task of evaluation) {
     const { slice, family } = task.metadata;
     perTask.push({
       taskId: task.taskId,

@@ -1,4 +1,4 @@
-import type { Task } from '../../../agent_rl/core/tasks/task.ts';
+import type { Task } from '../../../../agent_rl/core/tasks/task.ts';
 
 /** What an evaluation shares with what the model was trained on: shares of its tasks; `null` where tasks do not say. */
 export interface Overlap {

@@ -8,7 +8,7 @@ import { readInputs, writeInputs } from '#agent_rl/runs/inputs/run-inputs.ts';
 import { writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
-import { findRun } from '#scripts/bench/controls/find-run.ts';
+import { findRun } from '#scripts/bench/controls/training/find-run.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const started = process.cwd();
@@ -39,7 +39,11 @@ beforeEach(async () => {
     writeBelow(project, `tasks/${split}.jsonl`, `{"task_id": "${split}", "prompt": "Count."}\n`);
   writeBelow(project, 'model/config.json', '{}');
   writeBelow(project, 'model/model.safetensors', 'first');
-  writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
+  writeBelow(
+    project,
+    'runs/one/summary.json',
+    '{"seed": 7, "interrupted": false, "evaluationCpuSeconds": 5}',
+  );
   const folder = runFolderAt(join(project, 'runs/one'));
   const { model, ...rest } = load('run.seed=7');
   const absolute = {
@@ -59,6 +63,7 @@ describe('A finished run of the same config', () => {
     expect(await find('run.seed=7')).toEqual({
       seed: 7,
       interrupted: false,
+      evaluationCpuSeconds: 5,
       run: join('runs', 'one'),
     });
   });
@@ -84,8 +89,17 @@ describe('A finished run of the same config', () => {
     expect(await find('run.seed=7')).toBeUndefined();
   });
 
+  test('is not one of a version that did not count the seconds of evaluations', async () => {
+    writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
+    expect(await find('run.seed=7')).toBeUndefined();
+  });
+
   test('is not one that was interrupted or has no summary yet', async () => {
-    writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": true}');
+    writeBelow(
+      project,
+      'runs/one/summary.json',
+      '{"seed": 7, "interrupted": true, "evaluationCpuSeconds": 5}',
+    );
     expect(await find('run.seed=7')).toBeUndefined();
   });
 });

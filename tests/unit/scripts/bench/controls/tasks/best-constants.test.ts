@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { bestConstants } from '#scripts/bench/controls/best-constants.ts';
+import { bestConstants } from '#scripts/bench/controls/tasks/best-constants.ts';
 
 const task = (family: string, answer: string) => ({
   taskId: `${family} ${answer}`,

@@ -1,0 +1,77 @@
+import { passAtK, sum } from '../../../agent_rl/algorithms/statistics.ts';
+import { episodesOf, isSolved, type Trajectory } from '../../../agent_rl/core/trajectory.ts';
+import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
+
+/** What the attempts at a task that have a verdict came to besides success. Plain JSON. */
+export interface TaskCounts {
+  /** Calls that ran, and those of them that failed. */
+  calls: number;
+  errors: number;
+  /** The same in attempts that solved the task. */
+  solvedCalls: number;
+  solvedErrors: number;
+  /** Attempts that gave the other world's answer. */
+  saidOther: number;
+}
+
+const none: TaskCounts = { calls: 0, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 0 };
+
+/** What is counted of an evaluation, one for each task in their order. */
+export function countsOf(
+  tasks: readonly TaskAttempts[],
+  trajectories: readonly Trajectory[],
+): TaskCounts[] {
+  const byTask = new Map<string, TaskCounts>();
+  for (const episode of episodesOf(trajectories)) {
+    const taskId = episode[0]?.taskId ?? '';
+    if (episode.every(({ reward }) => reward !== undefined))
+      byTask.set(taskId, added(byTask.get(taskId) ?? none, episode));
+  }
+  return tasks.map(({ taskId }) => byTask.get(taskId) ?? none);
+}
+
+function added(counts: TaskCounts, episode: readonly Trajectory[]): TaskCounts {
+  const ran = episode.flatMap(({ calls }) => calls.filter(({ status }) => status !== 'rejected'));
+  const errors = ran.filter(({ status }) => status !== 'ok').length;
+  const solved = isSolved(episode) ? 1 : 0;
+  return {
+    calls: counts.calls + ran.length,
+    errors: counts.errors + errors,
+    solvedCalls: counts.solvedCalls + solved * ran.length,
+    solvedErrors: counts.solvedErrors + solved * errors,
+    saidOther: counts.saidOther + sum(episode.map(({ metrics }) => metrics['saidOther'] ?? 0)),
+  };
+}
+
+/** A quantity whose mean over tasks is the sum of `total` by that of `n`. */
+export interface Measure {
+  /** It lies between 0 and `n`. */
+  isShare: boolean;
+  of: (task: TaskAttempts, counts: TaskCounts) => { n: number; total: number };
+}
+
+const count = (of: Measure['of']): Measure => ({ isShare: false, of });
+const share = (of: Measure['of']): Measure => ({ isShare: true, of });
+
+/** What is reported of attempts. */
+export const measures = {
+  success: share(({ n, successes: total }) => ({ n, total })),
+  saidOther: share(({ n }, { saidOther: total }) => ({ n, total })),
+  calls: count(({ n }, { calls: total }) => ({ n, total })),
+  errors: count(({ n }, { errors: total }) => ({ n, total })),
+  callsSolved: count(({ successes: n }, { solvedCalls: total }) => ({ n, total })),
+  errorsSolved: count(({ successes: n }, { solvedErrors: total }) => ({ n, total })),
+} as const satisfies Readonly<Record<string, Measure>>;
+
+/** Success less a price for each call and each error. */
+export const earnedAt = (price: number): Measure =>
+  count(({ n, successes }, { calls, errors }) => ({
+    n,
+    total: successes - price * (calls + errors),
+  }));
+
+/** The chance that one of `k` attempts succeeds, over tasks that have as many. */
+export const passAt = (k: number): Measure =>
+  share(({ n, successes }) =>
+    n < k ? { n: 0, total: 0 } : { n: 1, total: passAtK(n, successes, k) },
+  );

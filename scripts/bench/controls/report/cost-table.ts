@@ -1,0 +1,45 @@
+import { table } from '../../../docs/markdown.ts';
+import { controlNames, controlTitles } from '../control.ts';
+import type { SeedControls } from '../controls-of-seed.ts';
+import { secondsText } from './cells.ts';
+
+type Cell = (result: SeedControls) => string;
+
+/** Processor seconds of the run and of every training, and of the teacher beside those that learn from it. */
+export function costTable(results: readonly SeedControls[]): string {
+  const rows: (readonly [string, Cell])[] = [
+    ['The run, its evaluations included', ({ trained }) => secondsText(trained?.cpuSeconds)],
+    ['The run, training alone', ({ trained }) => secondsText(trained?.trainingCpuSeconds)],
+    ...controlNames.flatMap((name) => costRows(name, results)),
+  ];
+  return table(
+    ['Processor seconds', ...results.map(({ seed }) => `seed ${seed}`)],
+    rows.map(([title, cell]) => [title].concat(results.map(cell))),
+  );
+}
+
+function costRows(
+  name: keyof typeof controlTitles,
+  results: readonly SeedControls[],
+): (readonly [string, Cell])[] {
+  const title = controlTitles[name];
+  const has = (key: 'cpuSeconds' | 'teachingCpuSeconds'): boolean =>
+    results.some(({ controls }) => controls[name]?.[key] !== undefined);
+  const trained: readonly [string, Cell] = [
+    title,
+    ({ controls }) => secondsText(controls[name]?.cpuSeconds),
+  ];
+  const teaching: readonly [string, Cell] = [
+    `${title}: working out its conversations, besides`,
+    ({ controls }) => {
+      const { teachingCpuSeconds, conversations } = controls[name] ?? {};
+      return conversations === undefined
+        ? '-'
+        : `${secondsText(teachingCpuSeconds)} for ${conversations}`;
+    },
+  ];
+  return [
+    ...(has('cpuSeconds') ? [trained] : []),
+    ...(has('teachingCpuSeconds') ? [teaching] : []),
+  ];
+}

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+
+import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
+import { countsOf, earnedAt, measures, passAt } from '#scripts/bench/controls/counts.ts';
+
+const attemptsAt = (taskId: string, n: number, successes: number): TaskAttempts => ({
+  taskId,
+  n,
+  successes,
+  failed: 0,
+  groups: [],
+  ofSlice: false,
+});
+
+const episode = (
+  taskId: string,
+  statuses: readonly ExecutedCall['status'][],
+  more: Partial<Trajectory> = {},
+): Trajectory =>
+  ({
+    taskId,
+    success: false,
+    reward: 0,
+    metrics: {},
+    calls: statuses.map((status) => ({ status })),
+    ...more,
+  }) as Trajectory;
+
+const counts = { calls: 6, errors: 2, solvedCalls: 3, solvedErrors: 1, saidOther: 1 };
+
+test('calls that ran and that failed are counted by task, in solved attempts apart', () => {
+  const found = countsOf(
+    [attemptsAt('b', 1, 0), attemptsAt('a', 2, 1), attemptsAt('c', 0, 0)],
+    [
+      episode('a', ['ok', 'error', 'timeout'], { success: true }),
+      episode('b', ['rejected', 'ok'], { metrics: { saidOther: 1 } }),
+      episode('a', ['error']),
+    ],
+  );
+  expect(found).toEqual([
+    { calls: 1, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 1 },
+    { calls: 4, errors: 3, solvedCalls: 3, solvedErrors: 2, saidOther: 0 },
+    { calls: 0, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 0 },
+  ]);
+});
+
+test('attempts that the system failed are not counted', () => {
+  const [found] = countsOf([attemptsAt('a', 0, 0)], [episode('a', ['ok'], { reward: undefined })]);
+  expect(found?.calls).toBe(0);
+});
+
+test('what is earned at a price is success less the price of calls and errors', () => {
+  expect(earnedAt(0.1).of(attemptsAt('a', 2, 1), counts)).toEqual({ n: 2, total: 1 - 0.1 * 8 });
+});
+
+test('calls of solved attempts are by these, and others by all', () => {
+  const task = attemptsAt('a', 2, 1);
+  expect(measures.callsSolved.of(task, counts)).toEqual({ n: 1, total: 3 });
+  expect(measures.calls.of(task, counts)).toEqual({ n: 2, total: 6 });
+});
+
+test('pass@k is of tasks that have as many attempts', () => {
+  expect(passAt(2).of(attemptsAt('a', 4, 1), counts)).toEqual({ n: 1, total: 0.5 });
+  expect(passAt(2).of(attemptsAt('a', 1, 1), counts)).toEqual({ n: 0, total: 0 });
+});
