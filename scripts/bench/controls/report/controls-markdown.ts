@@ -16,7 +16,7 @@ export function controlsMarkdown(results: readonly SeedControls[]): string {
   const [overlap] = results.flatMap((result) => result.overlap ?? []);
   const parts = [
     ...[headline, ...slices].map((slice) => sliceTable(results, slice)),
-    costTable(results),
+    ...costTable(results),
     ...(overlap ? [overlapMarkdown(overlap)] : []),
     legend(results).join('\n'),
   ];

@@ -1,25 +1,31 @@
 import { table } from '../../../docs/markdown.ts';
-import { controlNames, controlTitles } from '../control.ts';
+import { type ControlName, controlNames, controlTitles } from '../control.ts';
 import type { SeedControls } from '../controls-of-seed.ts';
 import { secondsText } from './cells.ts';
 
 type Cell = (result: SeedControls) => string;
 
-/** Processor seconds of the run and of every training, and of the teacher beside those that learn from it. */
-export function costTable(results: readonly SeedControls[]): string {
+const ofTheRun: readonly (readonly [string, Cell])[] = [
+  ['The run, its evaluations included', ({ trained }) => secondsText(trained?.cpuSeconds)],
+  ['The run, training alone', ({ trained }) => secondsText(trained?.trainingCpuSeconds)],
+];
+
+/** Processor seconds of the run and of every training, and of the teacher beside those that learn from it; nothing where none trained. */
+export function costTable(results: readonly SeedControls[]): string[] {
   const rows: (readonly [string, Cell])[] = [
-    ['The run, its evaluations included', ({ trained }) => secondsText(trained?.cpuSeconds)],
-    ['The run, training alone', ({ trained }) => secondsText(trained?.trainingCpuSeconds)],
+    ...(results.some(({ trained }) => trained !== null) ? ofTheRun : []),
     ...controlNames.flatMap((name) => costRows(name, results)),
   ];
-  return table(
+  if (rows.length === 0) return [];
+  const costs = table(
     ['Processor seconds', ...results.map(({ seed }) => `seed ${seed}`)],
     rows.map(([title, cell]) => [title].concat(results.map(cell))),
   );
+  return [costs];
 }
 
 function costRows(
-  name: keyof typeof controlTitles,
+  name: ControlName,
   results: readonly SeedControls[],
 ): (readonly [string, Cell])[] {
   const title = controlTitles[name];

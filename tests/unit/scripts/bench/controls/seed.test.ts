@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { keepAsked, prepareOwn, type SeedOptions } from '#scripts/bench/controls/seed.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const optionsWith = (more: Partial<SeedOptions> = {}): SeedOptions => ({
+  seed: 3,
+  config: join(packageRoot(), 'configs/workspace_grpo.yaml'),
+  sftConfig: join(packageRoot(), 'configs/workspace_sft.yaml'),
+  sets: [],
+  attempts: 8,
+  price: 0.05,
+  runs: 'runs',
+  folder,
+  signal: new AbortController().signal,
+  print: () => undefined,
+  ...more,
+});
+
+test('a seed starts from its own starter, and a control from the model that it names', async () => {
+  const started = await prepareOwn(optionsWith({ starter: 'starters/three' }));
+  expect(started.loaded.config).toMatchObject({
+    run: { seed: 3 },
+    model: { path: 'starters/three' },
+  });
+  const taught = await prepareOwn(optionsWith({ starter: 'starters/three' }), {
+    'model.path': 'taught',
+  });
+  expect(taught.loaded.config.model.path).toBe('taught');
+});
+
+describe('A folder of parts', () => {
+  test('is taken up again with the same settings, whatever is asked of it', async () => {
+    await keepAsked(optionsWith());
+    await keepAsked(optionsWith({ attempts: 4, price: 1, runs: 'elsewhere' }));
+  });
+
+  test.each<[string, Partial<SeedOptions>]>([
+    ['settings', { sets: ['train.learningRate=1'] }],
+    ['another starter', { starter: 'starters/four' }],
+    ['another warm-up', { sftConfig: join(packageRoot(), 'configs/search_sft.yaml') }],
+  ])('is refused with %s', async (_, more) => {
+    await keepAsked(optionsWith());
+    await expect(keepAsked(optionsWith(more))).rejects.toThrow('Give another folder with --out');
+  });
+});
