@@ -30,17 +30,26 @@ const general = [
   'The model before the run and all other settings are the same in every row of a seed. Controls are evaluated by themselves, and no evaluation is in their seconds.',
 ];
 
+const seenText = ({ seed, overlap }: SeedControls): string =>
+  `Seen: how many tasks of the evaluation share this with a task that seed ${seed} trained on${
+    overlap?.warmUp
+      ? ", or with the conversations that lie where the warm-up's run file names them: those of the starter made last"
+      : ''
+  }. Up to names: with words that are rare in prompts left out. Forms and pairs: all of a task's.`;
+
 /** What each row means that the results have. */
 export function legend(results: readonly SeedControls[]): string[] {
   const made = controlNames.filter((name) => results.some(({ controls }) => controls[name]));
   const starters = results.flatMap(({ seed, starter }) =>
     starter === null ? [] : [`seed ${seed} from \`${starter}\``],
   );
+  const [compared] = results.filter(({ overlap }) => overlap !== null);
   return [
     ...general,
     ...(starters.length === 0
       ? []
       : [`Each seed has a starter of its own, warm-up included: ${starters.join(', ')}.`]),
+    ...(compared === undefined ? [] : [seenText(compared)]),
     ...made.map((name) => `${controlTitles[name].replaceAll('*', '')}: ${sentences[name]}`),
   ].map((text) => `- ${text}`);
 }
