@@ -43,7 +43,7 @@ export function legend(results: readonly SeedControls[]): string[] {
   const starters = results.flatMap(({ seed, starter }) =>
     starter === null ? [] : [`seed ${seed} from \`${starter}\``],
   );
-  const [compared] = results.filter(({ overlap }) => overlap !== null);
+  const compared = results.find(({ overlap }) => overlap !== null);
   return [
     ...general,
     ...(starters.length === 0
