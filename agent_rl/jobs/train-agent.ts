@@ -55,7 +55,7 @@ export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<Trai
  * @throws AgentRlError for what the user can mend, as the command does.
  * @example
  * ```ts
- * const summary = await trainAgent({ config: 'configs/code_tasks_grpo.yaml', print: console.log });
+ * const summary = await trainAgent({ config: 'configs/workspace_grpo.yaml', print: console.log });
  * ```
  * @example
  * ```ts

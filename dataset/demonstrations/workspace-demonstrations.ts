@@ -8,13 +8,14 @@ import type { Demonstration } from './demonstrations.ts';
 
 /** What the teacher of the warm-up shows. The rest are questions of one step, answered rightly. */
 export interface WorkspaceTeaching {
-  /** Share of questions of two steps. */
+  /** Share of questions of two steps, and of three. */
   two: number;
+  three: number;
   /** Share of those that it answers rightly. */
   right: number;
 }
 
-export const defaultTeaching: WorkspaceTeaching = { two: 0.5, right: 0.3 };
+export const defaultTeaching: WorkspaceTeaching = { two: 0.35, three: 0.25, right: 0.35 };
 
 /** Most attempts of the teacher at a task that it must show. */
 const mostAttempts = 8;
@@ -107,9 +108,10 @@ function knownQuestion({ taskId, prompt, answer, metadata }: QuestionTask): Work
 async function warmUpDemonstration(
   rng: KeyedRng,
   run: RunProgram,
-  { two, right }: WorkspaceTeaching,
+  { two, three, right }: WorkspaceTeaching,
 ): Promise<Demonstration> {
-  const depth = rng.child('depth').uniform() < two ? 2 : 1;
+  const share = rng.child('depth').uniform();
+  const depth = share < three ? 3 : share < three + two ? 2 : 1;
   const slips = depth > 1 && rng.child('right').uniform() >= right;
   const slip: Slip | undefined = slips ? rng.child('slip').pick(['stop', 'skip']) : undefined;
   for (let draw = 0; ; draw++) {

@@ -12,7 +12,7 @@ export const demonstrations = command({
   name: 'demonstrations <run>',
   describe: 'Write the good episodes of a run as conversations to imitate: rejection sampling',
   examples: [
-    ['runs/code_tasks_grpo-seed42 --success', 'All different episodes that succeeded'],
+    ['runs/workspace_grpo-seed42 --success', 'All different episodes that succeeded'],
     [
       'runs/my-run --min-reward 0.8 --per-task 1 --output good/train.jsonl',
       'The best of each task, if it earned enough',

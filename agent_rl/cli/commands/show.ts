@@ -5,10 +5,10 @@ export const show = command({
   name: 'show <run>',
   describe: 'Show the episodes of a run: what was said, what tools did, how it was judged',
   examples: [
-    ['runs/code_tasks_grpo-seed42', 'A line for each episode of the newest iteration'],
-    ['runs/code_tasks_grpo-seed42 --worst 3', 'The three with the lowest reward, whole'],
-    ['runs/code_tasks_grpo-seed42 --episode 3/sum-17/2', 'One episode'],
-    ['runs/code_tasks_grpo-seed42 --held-out --step 0', 'Held-out attempts before training'],
+    ['runs/workspace_grpo-seed42', 'A line for each episode of the newest iteration'],
+    ['runs/workspace_grpo-seed42 --worst 3', 'The three with the lowest reward, whole'],
+    ['runs/workspace_grpo-seed42 --episode 3/workspace-42-17/2', 'One episode'],
+    ['runs/workspace_grpo-seed42 --held-out --step 0', 'Held-out attempts before training'],
   ],
   positionals: { run: requiredFlag('Folder of a run') },
   flags: {

@@ -5,6 +5,9 @@ import { drawQuestion, rowOf, type WorkspaceQuestion, type WorkspaceRow } from '
 /** Of the generator: another number where the same seed gives other tasks. */
 export const workspaceVersion = 3;
 
+/** How many of the questions to train on have three steps; the others have two. */
+const threeStepShare = 0.25;
+
 /** How often a question begins or ends with a table. */
 const tableShare = 0.35;
 
@@ -47,13 +50,14 @@ function withUnseen(rng: KeyedRng): StepForm[] {
   return drawForms(2, rng, (at) => (at === place ? unseenSteps : trainedSteps));
 }
 
-/** Questions to train on, of two steps: task i depends on the seed and i alone. */
+/** Questions to train on, of two or three steps: task i depends on the seed and i alone. */
 export const trainRow = (seed: number, index: number): WorkspaceRow =>
   rowOf(trainQuestion(seed, index), { id: `workspace-${seed}-${index}` });
 
 function trainQuestion(seed: number, index: number): WorkspaceQuestion {
   const rng = new KeyedRng(seed, 'workspace', workspaceVersion, 'train', index);
-  const forms = trainedChain(2, rng.child('forms'));
+  const depth = rng.child('depth').uniform() < threeStepShare ? 3 : 2;
+  const forms = trainedChain(depth, rng.child('forms'));
   return drawQuestion(forms, 'train', rng.child('question'));
 }
 
