@@ -7,7 +7,7 @@ import { evaluate } from '../../../agent_rl/trainer/evaluate.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import { countsOf, type TaskCounts } from './counts.ts';
-import { prepareOwn, type SeedOptions } from './seed.ts';
+import { prepareEvaluated, type SeedOptions } from './seed.ts';
 
 /** An evaluation as it is kept, with its tasks in order. */
 export type Evaluated = ReturnType<typeof evaluationSummary> & {
@@ -22,7 +22,7 @@ export async function evaluated(
   checkpoint?: string,
 ): Promise<Evaluated> {
   const { seed, signal, print } = options;
-  const prepared = await prepareOwn(options, settings);
+  const prepared = await prepareEvaluated(options, settings);
   const run = await resolveRun(prepared, {
     signal,
     print,

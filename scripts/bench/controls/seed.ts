@@ -4,6 +4,7 @@ import path from 'node:path';
 import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { writeFileAtomic } from '../../../agent_rl/telemetry/index.ts';
+import { sliceNames } from '../../../dataset/workspace_tasks/generator/rows.ts';
 
 /** What the controls of one seed are made with. */
 export interface SeedOptions {
@@ -50,6 +51,22 @@ export const prepareOwn = (options: SeedOptions, settings: Settings = {}): Promi
     ...(options.starter !== undefined && { 'model.path': options.starter }),
     ...settings,
   });
+
+/** The same with all slices of the evaluation, where its tasks are made and the run itself asks some of them. */
+export async function prepareEvaluated(
+  options: SeedOptions,
+  settings: Settings = {},
+): Promise<PreparedRun> {
+  const { datasets } = (await prepareOwn(options)).loaded.config;
+  const places = datasets.flatMap(({ generator }, place) =>
+    generator?.type === 'workspace' ? [place] : [],
+  );
+  const slices = sliceNames.filter((name) => name !== undefined);
+  return prepareOwn(options, {
+    ...Object.fromEntries(places.map((place) => [`datasets.${place}.generator.slices`, slices])),
+    ...settings,
+  });
+}
 
 /**
  * Parts are kept by their names, so that a folder is for one seed of one run and its warm-up.

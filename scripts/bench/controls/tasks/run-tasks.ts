@@ -2,7 +2,7 @@ import type { PreparedRun } from '../../../../agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '../../../../agent_rl/compose/resolve-run.ts';
 import type { Task } from '../../../../agent_rl/core/tasks/task.ts';
 import { planOf } from '../../../../dataset/tasks/task-sets.ts';
-import { prepareOwn, type SeedOptions } from '../seed.ts';
+import { prepareEvaluated, prepareOwn, type SeedOptions } from '../seed.ts';
 
 export interface OwnTasks {
   prepared: PreparedRun;
@@ -15,7 +15,7 @@ export interface OwnTasks {
 
 /** The tasks of a run, without opening anything. */
 export async function runTasks(options: SeedOptions): Promise<OwnTasks> {
-  const prepared = await prepareOwn(options);
+  const prepared = await prepareEvaluated(options);
   const { trainSplit, evalSplit } = prepared.loaded.config.dataset;
   const { config, tasks } = await resolveRun(prepared, {
     ...options,

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { keepAsked, prepareOwn, type SeedOptions } from '#scripts/bench/controls/seed.ts';
+import {
+  keepAsked,
+  prepareEvaluated,
+  prepareOwn,
+  type SeedOptions,
+} from '#scripts/bench/controls/seed.ts';
+import { sliceNames } from '#dataset/workspace_tasks/generator/rows.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -31,6 +37,20 @@ test('a seed starts from its own starter, and a control from the model that it n
     'model.path': 'taught',
   });
   expect(taught.loaded.config.model.path).toBe('taught');
+});
+
+test('controls are evaluated on every slice, and the run trains as its own file says', async () => {
+  const slicesOf = ({ loaded }: Awaited<ReturnType<typeof prepareOwn>>): unknown =>
+    loaded.config.datasets.map(({ generator }) => generator);
+  const sets = ['dataset.generator.slices=[four steps]', 'dataset.generator.evalTasks=8'];
+  const options = optionsWith({ sets });
+  expect(slicesOf(await prepareOwn(options))).toEqual([
+    { type: 'workspace', slices: ['four steps'], evalTasks: 8 },
+  ]);
+  const slices = sliceNames.filter((name) => name !== undefined);
+  expect(slicesOf(await prepareEvaluated(options))).toEqual([
+    { type: 'workspace', slices, evalTasks: 8 },
+  ]);
 });
 
 describe('A folder of parts', () => {
