@@ -159,8 +159,8 @@ const pick = ({ columns }: Table, { header }: TableForm, column: string): string
   header ? `['${column}']` : `[${columns.indexOf(column)}]`;
 
 const numberCode = (table: Table, form: TableForm): string => {
-  const cell = `r${pick(table, form, table.number)}`;
-  return form.decimals === 'point' ? `float(${cell})` : `float(${cell}.replace(',', '.'))`;
+  const read = `r${pick(table, form, table.number)}`;
+  return form.decimals === 'point' ? `float(${read})` : `float(${read}.replace(',', '.'))`;
 };
 
 /** Python for the thing with the largest number. */
