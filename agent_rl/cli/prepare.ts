@@ -72,7 +72,7 @@ function configOfRun(folder: string): string {
 export function configFor(
   folder: unknown,
   { parsed }: Pick<Running, 'parsed'>,
-  usual = 'workspace_grpo.yaml',
+  usual = 'code_tasks_grpo.yaml',
 ): string {
   const given = typeof folder === 'string' && folder !== '';
   return given && parsed['config'] === undefined

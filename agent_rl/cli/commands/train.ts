@@ -53,7 +53,7 @@ const asTrain = {
 /** `train` with another run file of `configs/` when none is named, for a program of its own. */
 export const trainFrom = (usual: string): Command => trainingCommand({ ...asTrain, usual });
 
-export const train = trainingCommand(asTrain);
+export const train = trainFrom('workspace_grpo.yaml');
 
 export const sft = trainingCommand({
   name: 'sft',
