@@ -23,4 +23,5 @@ export {
   type TaskPlanOptions,
   type TaskPlanState,
 } from './tasks/plan/task-plan.ts';
+export type { WorkspaceRow } from './workspace_tasks/generator/task.ts';
 export { WorkspaceTasks, type WorkspaceTaskSettings } from './workspace_tasks/workspace-tasks.ts';
