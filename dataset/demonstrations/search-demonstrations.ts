@@ -7,6 +7,7 @@ import { trainedWordings } from '../search_tasks/generator/form.ts';
 import { askAbout, isFair, type Question } from '../search_tasks/generator/question.ts';
 import { documentsOf, makeWorld, type Namesake, type World } from '../search_tasks/generator/world.ts';
 import type { Demonstration } from './demonstrations.ts';
+import { readingLesson } from '../search_tasks/teacher/lesson.ts';
 import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
 
 export interface SearchDemonstrationOptions {
@@ -17,6 +18,8 @@ export interface SearchDemonstrationOptions {
   /** The teacher does nothing wrong: to see whether a model can learn to read at all. */
   reliable?: boolean;
 }
+
+const lessonShare = Number(process.env['LESSONS'] ?? 0.6);
 
 /** Large enough that a query without a name seldom finds the right document. */
 const smallWorld = { town: 10, person: 14, land: 9, ship: 9 };
@@ -46,14 +49,22 @@ export function* searchDemonstrations(
         [entity, ...(entity.namesake ? [entity.namesake] : [])].map((one) => [one.name, one]),
       ),
     );
-    const question = fairQuestion(world, rng.child('question'));
-    const { messages, correct } = demonstrate(question, rng.child('teacher'), {
-      search: (query, searchRng) => lookUp(query, documents, { topK, rng: searchRng }),
+    const surroundings = {
+      search: (query: string, searchRng: KeyedRng) =>
+        lookUp(query, documents, { topK, rng: searchRng }),
       render,
-      read: (title) => subjects.get(title)!,
+      read: (title: string) => subjects.get(title)!,
       anyName,
       reliable,
-    });
+    };
+    if (rng.child('lesson').uniform() < lessonShare) {
+      const entity = rng.child('lesson').pick(world.entities);
+      const messages = readingLesson(entity, rng.child('teacher'), surroundings);
+      yield { kind: 'lesson', messages, correct: true };
+      continue;
+    }
+    const question = fairQuestion(world, rng.child('question'));
+    const { messages, correct } = demonstrate(question, rng.child('teacher'), surroundings);
     yield {
       kind: question.kind.name,
       messages: [user(question.text), ...messages],

@@ -29,10 +29,10 @@ export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
   vocabSize: 600,
   hiddenSize: 128,
-  layers: 3,
+  layers: 4,
   headDim: 64,
   ropeTheta: 1_000_000,
-  intermediateSize: 384,
+  intermediateSize: 256,
 };
 
 /** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */

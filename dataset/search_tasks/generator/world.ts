@@ -17,7 +17,7 @@ export interface Entity {
   namesake?: Namesake;
 }
 
-export type Namesake = Pick<Entity, 'name' | 'type' | 'facts'>;
+export type Namesake = Pick<Entity, 'name' | 'type' | 'facts' | 'earlier'>;
 
 /** Entities whose facts lead to each other. */
 export interface World {
@@ -69,7 +69,7 @@ function entityOf({ name, type }: Named, draw: FactDraw, rng: KeyedRng): Entity 
   if (!happens('namesake')) return entity;
   const prefix = rng.child('prefix').pick(namesakePrefixes);
   const others = draw.facts(type, [...taken, ...earlier.values()]);
-  return { ...entity, namesake: { name: `${prefix} ${name}`, type, facts: others } };
+  return { ...entity, namesake: { name: `${prefix} ${name}`, type, facts: others, earlier: new Map() } };
 }
 
 /** Draws values that are other things of the world, or new ones. */
@@ -118,7 +118,7 @@ export function documentsOf(
 ): WrittenDocument[] {
   const written = [
     ...(documented ? [{ name, type, facts, earlier }] : []),
-    ...(namesake === undefined ? [] : [{ ...namesake, earlier: new Map<string, string>() }]),
+    ...(namesake === undefined ? [] : [namesake]),
   ];
   return written.map(({ name: title, type: of, facts: now, earlier: then }) => {
     const draw = rng.child(title);
