@@ -5,9 +5,13 @@ import { trainedKinds } from '../search_tasks/generator/kinds.ts';
 import { namesOf } from '../search_tasks/generator/names.ts';
 import { trainedWordings } from '../search_tasks/generator/form.ts';
 import { askAbout, isFair, type Question } from '../search_tasks/generator/question.ts';
-import { documentsOf, makeWorld, type Namesake, type World } from '../search_tasks/generator/world.ts';
+import {
+  documentsOf,
+  makeWorld,
+  type World,
+  type WrittenDocument,
+} from '../search_tasks/generator/world.ts';
 import type { Demonstration } from './demonstrations.ts';
-import { readingLesson } from '../search_tasks/teacher/lesson.ts';
 import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
 
 export interface SearchDemonstrationOptions {
@@ -18,8 +22,6 @@ export interface SearchDemonstrationOptions {
   /** The teacher does nothing wrong: to see whether a model can learn to read at all. */
   reliable?: boolean;
 }
-
-const lessonShare = Number(process.env['LESSONS'] ?? 0.6);
 
 /** Large enough that a query without a name seldom finds the right document. */
 const smallWorld = { town: 10, person: 14, land: 9, ship: 9 };
@@ -44,27 +46,13 @@ export function* searchDemonstrations(
     const documents = world.entities.flatMap((entity) =>
       documentsOf(entity, trainedWordings, rng.child('document')),
     );
-    const subjects = new Map<string, Namesake>(
-      world.entities.flatMap((entity) =>
-        [entity, ...(entity.namesake ? [entity.namesake] : [])].map((one) => [one.name, one]),
-      ),
-    );
-    const surroundings = {
-      search: (query: string, searchRng: KeyedRng) =>
-        lookUp(query, documents, { topK, rng: searchRng }),
+    const question = fairQuestion(world, rng.child('question'));
+    const { messages, correct } = demonstrate(question, rng.child('teacher'), {
+      search: (query, searchRng) => lookUp(query, documents, { topK, rng: searchRng }),
       render,
-      read: (title: string) => subjects.get(title)!,
       anyName,
       reliable,
-    };
-    if (rng.child('lesson').uniform() < lessonShare) {
-      const entity = rng.child('lesson').pick(world.entities);
-      const messages = readingLesson(entity, rng.child('teacher'), surroundings);
-      yield { kind: 'lesson', messages, correct: true };
-      continue;
-    }
-    const question = fairQuestion(world, rng.child('question'));
-    const { messages, correct } = demonstrate(question, rng.child('teacher'), surroundings);
+    });
     yield {
       kind: question.kind.name,
       messages: [user(question.text), ...messages],
@@ -93,9 +81,9 @@ function fairQuestion(world: World, rng: KeyedRng): Question {
  */
 function lookUp(
   query: string,
-  documents: readonly SearchDocument[],
+  documents: readonly WrittenDocument[],
   { topK, rng }: { topK: number; rng: KeyedRng },
-): readonly SearchDocument[] {
+): readonly WrittenDocument[] {
   const terms = query.split(' ').filter((term) => term !== 'the');
   return rng
     .shuffle(documents)

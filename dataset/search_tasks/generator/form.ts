@@ -70,11 +70,19 @@ export const drawForm = (from: readonly Wording[], rng: KeyedRng): DocumentForm 
   separator: rng.pick(separators),
 });
 
-/** The text of a document. */
-export function documentText({ title, type, facts }: Subject, form: DocumentForm): string {
+/** The text of a document, and for each fact, in order, where in the text its statement ends. */
+export function documentText(
+  { title, type, facts }: Subject,
+  form: DocumentForm,
+): { text: string; ends: readonly number[] } {
   const { opening, separator } = form;
-  const stated = facts.map((fact) => factText(title, fact, form));
-  return `${opening.replace('#', type).replace('{}', title)}${stated.join(separator)}.`;
+  const ends: number[] = [];
+  let text = opening.replace('#', type).replace('{}', title);
+  for (const [index, fact] of facts.entries()) {
+    text += `${index === 0 ? '' : separator}${factText(title, fact, form)}`;
+    ends.push(text.length);
+  }
+  return { text: `${text}.`, ends };
 }
 
 function factText(title: string, fact: StatedFact, { mention, link }: Wording): string {

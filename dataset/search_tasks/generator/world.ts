@@ -69,7 +69,10 @@ function entityOf({ name, type }: Named, draw: FactDraw, rng: KeyedRng): Entity 
   if (!happens('namesake')) return entity;
   const prefix = rng.child('prefix').pick(namesakePrefixes);
   const others = draw.facts(type, [...taken, ...earlier.values()]);
-  return { ...entity, namesake: { name: `${prefix} ${name}`, type, facts: others, earlier: new Map() } };
+  return {
+    ...entity,
+    namesake: { name: `${prefix} ${name}`, type, facts: others, earlier: new Map() },
+  };
 }
 
 /** Draws values that are other things of the world, or new ones. */
@@ -105,9 +108,11 @@ function nextName(names: Iterator<string>): string {
   return next.value;
 }
 
-/** A document and how it words its facts. */
+/** A document, what it states and how. */
 export interface WrittenDocument extends SearchDocument {
   wording: Wording;
+  /** In the order of the text, each with where its statement ends. */
+  stated: readonly (StatedFact & { end: number })[];
 }
 
 /** The documents about an entity: its own, and that of its namesake. Facts stand in any order. */
@@ -125,11 +130,13 @@ export function documentsOf(
     const stated = draw.shuffle([...statedFacts(now, false), ...statedFacts(then, true)]);
     const subject: Subject = { title, type: of, facts: stated };
     const form = drawForm(wordings, draw);
+    const { text, ends } = documentText(subject, form);
     return {
       id: documentId(title),
       title,
-      text: documentText(subject, form),
+      text,
       wording: { mention: form.mention, link: form.link },
+      stated: stated.map((fact, index) => ({ ...fact, end: ends[index] ?? text.length })),
     };
   });
 }

@@ -2,15 +2,13 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import { absentAnswer, type Question, type Step } from '../generator/question.ts';
-import { asked, type Entity, type Namesake } from '../generator/world.ts';
+import { asked, type WrittenDocument } from '../generator/world.ts';
 import { drawSlip, type Slip } from './slips.ts';
 
 /** What the teacher works with. */
 export interface Surroundings {
-  search: (query: string, rng: KeyedRng) => readonly SearchDocument[];
+  search: (query: string, rng: KeyedRng) => readonly WrittenDocument[];
   render: (documents: readonly SearchDocument[]) => string;
-  /** What a document states, by its title. */
-  read: (title: string) => Namesake;
   /** A name to guess with. */
   anyName: string;
   /** Does nothing wrong. */
@@ -51,66 +49,88 @@ class Work {
     if (slip === 'guess') return this.#say(this.surroundings.anyName);
     if (second === undefined) return this.#last(first, slip);
     if (slip === 'skip') return this.#skip(first, second);
-    this.#search(asked(first.entity.name, first.relation));
-    const led = this.#note(first.entity.name, first.relation, first.value ?? absentAnswer);
+    const found = this.#search(asked(first.entity.name, first.relation));
+    const led = this.#read(found, first.entity.name, { relation: first.relation });
     return slip === 'stop' ? this.#say(led) : this.#last(second, slip);
   }
 
   /** Reads the fact if the thing has one of that name, and else any. */
-  #skip({ entity: { name, facts } }: Step, { relation }: Step): string {
+  #skip({ entity: { name } }: Step, { relation }: Step): string {
     this.#thought = `find ${relation}`;
-    this.#search(asked(name, relation));
-    const value = facts.get(relation);
-    return value === undefined
-      ? this.#readAnother(name, facts, relation)
-      : this.#say(this.#note(name, relation, value));
+    const found = this.#search(asked(name, relation));
+    const has = factsIn(found, name).some((fact) => !fact.earlier && fact.relation === relation);
+    return has ? this.#say(this.#read(found, name, { relation })) : this.#misread(found, name);
   }
 
-  #last({ entity, relation, value = absentAnswer }: Step, slip: Slip | undefined): string {
+  #last({ entity: { name, type }, relation }: Step, slip: Slip | undefined): string {
     if (slip === 'vague') {
-      const found = this.#search(asked(entity.type, relation));
+      const found = this.#search(asked(type, relation));
       if (this.rng.child('retry').uniform() >= retryShare) return this.#readAny(found, relation);
       this.#thought = 'not found';
     }
-    const [best] = this.#search(asked(entity.name, relation));
-    if (slip === 'mistake') return this.#mistake(entity, relation);
-    if (slip === 'misread' && best !== undefined) {
-      const title = entity.documented ? entity.name : best.title;
-      return this.#readAnother(title, this.surroundings.read(title).facts, relation);
-    }
-    return this.#say(this.#note(entity.name, relation, slip === 'give up' ? absentAnswer : value));
+    const found = this.#search(asked(name, relation));
+    if (slip === 'misread') return this.#misread(found, name, relation);
+    if (slip === 'mistake') return this.#mistake(found, name, relation);
+    return this.#say(this.#read(found, name, { relation, misses: slip === 'give up' }));
   }
 
-  /** Reads what held formerly, or what holds of the namesake. */
-  #mistake({ name, documented, earlier, namesake }: Entity, relation: string): string {
-    const past = documented ? earlier.get(relation) : undefined;
-    const other = namesake?.facts.get(relation);
-    if (past !== undefined && (other === undefined || this.rng.child('past').uniform() < 0.5))
-      return this.#say(this.#note(`former ${name}`, relation, past));
-    return this.#say(this.#note(namesake?.name ?? name, relation, other ?? absentAnswer));
+  /** Takes another fact of the document for the one asked for; that of the first document where there is none. */
+  #misread(found: readonly WrittenDocument[], name: string, relation?: string): string {
+    const others = (title: string) =>
+      factsIn(found, title).filter((fact) => fact.relation !== relation);
+    const title = others(name).length > 0 ? name : (found[0]?.title ?? name);
+    const other = this.rng.child('other').pick(others(title));
+    return this.#say(this.#read(found, title, other));
   }
 
-  #readAnother(title: string, facts: ReadonlyMap<string, string>, relation: string): string {
-    const others = [...facts].filter(([other]) => other !== relation);
-    return this.#say(this.#note(title, ...this.rng.child('other').pick(others)));
+  /** Takes what held formerly, or what holds of a namesake, for what was asked. */
+  #mistake(found: readonly WrittenDocument[], name: string, relation: string): string {
+    const past = factsIn(found, name).filter((fact) => fact.earlier && fact.relation === relation);
+    const namesakes = found.filter(({ title }) => title.endsWith(` ${name}`));
+    const reads = [
+      ...past.map((fact) => ({ title: name, fact })),
+      ...namesakes.map(({ title }) => ({ title, fact: { relation } })),
+    ];
+    const [only] = reads;
+    const { title, fact } =
+      only === undefined
+        ? { title: name, fact: { relation } }
+        : this.rng.child('mistake').pick(reads);
+    return this.#say(this.#read(found, title, fact));
   }
 
   /** Takes the first document that has such a fact for the right one. */
-  #readAny(found: readonly SearchDocument[], relation: string): string {
-    for (const { title } of found) {
-      const value = this.surroundings.read(title).facts.get(relation);
-      if (value !== undefined) return this.#say(this.#note(title, relation, value));
-    }
-    return this.#say(this.surroundings.anyName);
+  #readAny(found: readonly WrittenDocument[], relation: string): string {
+    const any = found.find(({ stated }) =>
+      stated.some((fact) => !fact.earlier && fact.relation === relation),
+    );
+    return this.#say(
+      any === undefined ? this.surroundings.anyName : this.#read(found, any.title, { relation }),
+    );
   }
 
-  /** Notes a fact: `the Velmora mayor Tamlina`, whatever the words of the document. */
-  #note(entity: string, relation: string, value: string): string {
-    this.#thought = `${asked(entity, relation)} ${value}`;
+  /**
+   * Reads a document word for word as far as the fact, or to its end, and notes what it says:
+   * `[1] Velmora … Tamlina as mayor so the Velmora mayor Tamlina`, `… so the Velmora mayor not stated`.
+   */
+  #read(
+    found: readonly WrittenDocument[],
+    title: string,
+    { relation, earlier = false, misses = false }: WantedFact,
+  ): string {
+    const at = found.findIndex((document) => document.title === title);
+    const document = found[at];
+    const fact = misses
+      ? undefined
+      : document?.stated.find((one) => one.relation === relation && one.earlier === earlier);
+    const value = fact?.value ?? absentAnswer;
+    const quote = document && `[${at + 1}] ${title}\n${document.text.slice(0, fact?.end)} `;
+    const subject = earlier ? `former ${title}` : title;
+    this.#thought = `${quote ?? ''}so ${asked(subject, relation)} ${value}`;
     return value;
   }
 
-  #search(query: string): readonly SearchDocument[] {
+  #search(query: string): readonly WrittenDocument[] {
     const turn = this.messages.length / 2;
     const id = `call_${turn}_0`;
     const found = this.surroundings.search(query, this.rng.child('search', turn));
@@ -129,3 +149,14 @@ class Work {
     return answer;
   }
 }
+
+/** What is looked for in a document. */
+interface WantedFact {
+  relation: string;
+  earlier?: boolean;
+  /** The reader passes it over. */
+  misses?: boolean;
+}
+
+const factsIn = (found: readonly WrittenDocument[], title: string) =>
+  found.find((document) => document.title === title)?.stated ?? [];

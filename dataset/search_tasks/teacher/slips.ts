@@ -44,7 +44,7 @@ const twoSteps: Readonly<Record<string, Habit>> = {
 };
 
 /** Chance that the teacher does nothing wrong, with kinds it knows and with others. */
-const rightShare = { known: 0.62, others: 0.2 };
+const rightShare = { known: 0.7, others: 0.25 };
 
 /** Of what it does wrong with the others, the share of the habit. */
 const habitShare = 0.88;
