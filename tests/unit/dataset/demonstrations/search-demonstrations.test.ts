@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 
 import { searchDemonstrations } from '#dataset/demonstrations/search-demonstrations.ts';
-import { unseenWordings, wordingName } from '#dataset/search_tasks/generator/form.ts';
 import { unseenKinds } from '#dataset/search_tasks/generator/kinds.ts';
 import { namesOf } from '#dataset/search_tasks/generator/names.ts';
 
 const options = {
-  topK: 2,
+  topK: 1,
   render: (documents: readonly { title: string; text: string }[]): string =>
     documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
 };
@@ -37,30 +36,16 @@ test('a reliable teacher is always right', () => {
   expect(reliable.filter(({ correct }) => !correct)).toEqual([]);
 });
 
-test('what was noted stands in what was found', () => {
+test('what was noted stands in what was found, word for word', () => {
   const notes = demonstrations.flatMap(({ messages }) =>
     messages.map((message, index) => ({
       noted: message.role === 'assistant' ? (message.reasoning ?? '') : '',
       found: messages[index - 1]?.content ?? '',
     })),
   );
-  const facts = notes.filter(({ noted }) => /^the .*[A-Z0-9]/u.test(noted));
+  const facts = notes.filter(({ noted }) => /^the [A-Z]/u.test(noted));
   expect(facts.length).toBeGreaterThan(demonstrations.length / 2);
-  const unread = facts.filter(({ noted, found }) => {
-    const words = noted.split(' ');
-    return !noted.endsWith(' not stated') && !found.includes(words.at(-1) ?? '');
-  });
-  expect(unread).toEqual([]);
-});
-
-test('the teacher says that an answer is stated nowhere, rightly and wrongly', () => {
-  const said = demonstrations.filter(
-    ({ messages }) => messages.at(-1)?.content === 'It is not stated.',
-  );
-  expect(said.length).toBeGreaterThan(demonstrations.length / 20);
-  const right = rightShare(said);
-  expect(right).toBeGreaterThan(0.25);
-  expect(right).toBeLessThan(0.75);
+  expect(facts.filter(({ noted, found }) => !found.includes(noted))).toEqual([]);
 });
 
 test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', () => {
@@ -69,13 +54,7 @@ test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', (
   expect([...names].filter((name) => namesOf.eval.includes(name))).toEqual([]);
   const kinds = new Set(demonstrations.map(({ kind }) => kind));
   expect(unseenKinds.filter(({ name }) => kinds.has(name))).toEqual([]);
-  const unseen = unseenWordings.map((wording) => {
-    const fact = wordingName(wording)
-      .replace('@', 'mayor')
-      .replaceAll(/\{\}|=/gu, String.raw`[A-Z]\w+`);
-    return new RegExp(String.raw`[:;|/*] ${fact}(?:;| [|/*]|\.)`, 'u');
-  });
-  expect(unseen.filter((wording) => wording.test(text))).toEqual([]);
+  expect(text).not.toMatch(/The \w+ of \w+ is/u);
 });
 
 test('names in queries were read before: in the question or in what was found', () => {
@@ -91,7 +70,7 @@ test('names in queries were read before: in the question or in what was found', 
 
 test('a conversation ends with an answer and every search has its result', () => {
   for (const { messages } of demonstrations) {
-    expect(messages.at(-1)?.content).toMatch(/^It is (?:\w+|not stated)\.$/u);
+    expect(messages.at(-1)?.content).toMatch(/^It is \w+\.$/u);
     const roles = messages.map(({ role }) => role);
     expect(roles.filter((role) => role === 'tool').length * 2 + 2).toBe(roles.length);
   }
