@@ -2,9 +2,16 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Generator } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
+import { publishedWhileDrawing } from '../generation/published-while-drawing.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
-import { memorySettings, type EngineInfo, type EngineServiceOptions } from './engine-options.ts';
+import { DecoderThreads, sideBySide, SpreadSampler } from './decoder-threads.ts';
+import {
+  decodingThreads,
+  memorySettings,
+  type EngineInfo,
+  type EngineServiceOptions,
+} from './engine-options.ts';
 import type { EngineMethods } from './engine-worker.ts';
 
 type EngineThread = RpcClient<EngineMethods>;
@@ -19,8 +26,13 @@ export class EngineClient {
   readonly generator: Required<Generator>;
   readonly learner: Learner;
 
-  private constructor(private readonly thread: EngineThread) {
-    this.generator = generatorOf(thread);
+  private constructor(
+    private readonly thread: EngineThread,
+    private readonly beside: DecoderThreads | undefined,
+  ) {
+    const totals = async () => (await this.info()).totals;
+    const own = { ...generatorOf(thread), totals };
+    this.generator = beside === undefined ? own : spreadOver(own, beside, thread);
     this.learner = learnerOf(thread);
   }
 
@@ -38,24 +50,79 @@ export class EngineClient {
           { cause },
         ),
     });
-    return new EngineClient(thread);
+    try {
+      return new EngineClient(thread, await openBeside(thread, options));
+    } catch (thrown) {
+      await thread.close();
+      throw thrown;
+    }
   }
 
-  info(): Promise<EngineInfo> {
-    return this.thread.call('info', []);
+  async info(): Promise<EngineInfo> {
+    const info = await this.thread.call('info', []);
+    if (this.beside === undefined) return info;
+    const [totals, cacheBytes] = await Promise.all([
+      this.beside.totals(),
+      this.beside.cacheBytes(),
+    ]);
+    return {
+      ...info,
+      decoders: info.decoders + this.beside.count,
+      totals: sideBySide([info.totals, ...totals]),
+      cacheBytes: info.cacheBytes + cacheBytes,
+    };
   }
 
-  close(): Promise<void> {
-    return this.thread.close();
+  async close(): Promise<void> {
+    await Promise.all([this.thread.close(), this.beside?.close()]);
   }
 }
 
-const generatorOf = (thread: EngineThread): Required<Generator> => ({
+/** The threads that draw beside the engine's own, with the weights it draws from. */
+async function openBeside(
+  thread: EngineThread,
+  options: EngineServiceOptions,
+): Promise<DecoderThreads | undefined> {
+  const { device, threads, rows, maxContextTokens, decoders = 1 } = options;
+  if (decoders === 1) return undefined;
+  const { config, ...weights } = await thread.call('share', []);
+  const beside = await DecoderThreads.open(decoders - 1, {
+    config,
+    device,
+    threads: decodingThreads(threads, decoders),
+    rows: Math.ceil(rows / decoders),
+    maxContextTokens,
+    memorySettings: memorySettings(options),
+  });
+  await beside.use(weights);
+  return beside;
+}
+
+/** The engine's own generator and the threads beside it as one. */
+function spreadOver(
+  own: Required<Generator>,
+  beside: DecoderThreads,
+  thread: EngineThread,
+): Required<Generator> {
+  const sampler = new SpreadSampler([own, ...beside.samplers]);
+  return {
+    ...own,
+    generate: (request, signal) => sampler.generate(request, signal),
+    release: (episode) => sampler.release(episode),
+    use: async (weights, signal) => {
+      // Otherwise some might take them, and others refuse.
+      if (sampler.drawing > 0) throw publishedWhileDrawing();
+      await own.use(weights, signal);
+      await beside.use(await thread.call('share', []));
+    },
+  };
+}
+
+const generatorOf = (thread: EngineThread): Omit<Required<Generator>, 'totals'> => ({
   describe: () => thread.call('describeGenerator', []),
   generate: (request, signal) => thread.call('generate', [request], signal),
   release: (episode) => thread.release(episode),
   use: (weights, signal) => thread.call('use', [weights], signal),
-  totals: async () => (await thread.call('info', [])).totals,
   close: async () => undefined,
 });
 

@@ -23,6 +23,8 @@ export interface EngineServiceOptions {
   threads: number;
   /** Most episodes generated at once. */
   rows: number;
+  /** Threads that draw tokens, each for its share of the episodes; 1 by default, the engine's own. */
+  decoders?: number;
   maxContextTokens: number;
   microBatchTokens: number;
   /** Registered in the thread before it imports a loss of a plugin's. */
@@ -42,6 +44,10 @@ export interface EngineServiceOptions {
   training?: { longestTokens: number; loss: LossSpec } | undefined;
 }
 
+/** Threads of a matrix product of one of some decoders. The only one leaves a processor to what runs beside it. */
+export const decodingThreads = (threads: number, decoders: number): number =>
+  Math.max(1, decoders === 1 ? threads - 1 : Math.floor(threads / decoders));
+
 /** The settings of a run that lower what its engine holds at once: supervised training collects no episodes. */
 export function memorySettings({ training }: Pick<EngineServiceOptions, 'training'>): string {
   const ofEpisodes = 'rollout.workers and policy.maxContextTokens';
@@ -58,6 +64,8 @@ export interface ModelFacts extends ParameterCounts {
 
 export interface EngineInfo extends ModelFacts {
   device: string;
+  /** Threads that draw tokens. */
+  decoders: number;
   cacheBytes: number;
   totals: GenerationTotals;
 }

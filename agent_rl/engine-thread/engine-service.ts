@@ -17,12 +17,14 @@ import type { Weights } from '../../model/config/parameters.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
 import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
 import {
+  decodingThreads,
   memorySettings,
   type EngineInfo,
   type EngineServiceOptions,
   type ModelFacts,
 } from './engine-options.ts';
 import { PublishedWeights } from './published-weights.ts';
+import { type SharedWeights, shareWeights } from './shared-weights.ts';
 
 interface EngineParts {
   engine: Engine;
@@ -47,18 +49,24 @@ const engineName = `engine ${threadId}`;
 export class EngineService {
   /** Changes of the weights when the generator took them; absent where it has weights of its own. */
   #taken: number | undefined = 0;
+  /** What the generator draws from. */
+  #drawn: SharedWeights;
 
-  private constructor(private readonly parts: EngineParts) {}
+  private constructor(private readonly parts: EngineParts) {
+    this.#drawn = { weights: parts.parameters, version: 0 };
+  }
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
     const request: ModelRequest = { ...options, folder: options.modelFolder };
     const described = await describeModel(request);
     const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
+    const { decoders = 1 } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
     const { training, scores, published: copies = 0, beside = 0 } = options;
     const needs: MemoryRequest = {
       rows,
+      decoders,
       maxContextTokens,
       memory,
       beside,
@@ -72,8 +80,13 @@ export class EngineService {
     if (device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
-    const programs = new DecoderPrograms(engine, config, maxContextTokens, true);
-    const generator = new LocalGenerator(programs, options);
+    const programs = new DecoderPrograms(engine, config, maxContextTokens, {
+      threads: decodingThreads(threads, decoders),
+    });
+    const generator = new LocalGenerator(programs, {
+      rows: Math.ceil(rows / decoders),
+      maxContextTokens,
+    });
     await generator.setWeights(parameters, 0);
     // The last adapter is trained where no new one is.
     const under = options.newAdapter === undefined ? layers.adapters.slice(0, -1) : layers.adapters;
@@ -131,18 +144,30 @@ export class EngineService {
   async use({ kind, version, location }: WeightRef): Promise<void> {
     const { config, parameters, published } = this.parts;
     if (kind === 'memory') {
-      await this.generator.setWeights(published.get(version), version);
+      await this.#draw({ weights: published.get(version), version });
       this.#taken = published.copies === 0 ? this.learner.changes : undefined;
       return;
     }
     const read = await readTrained(location, config);
-    await this.generator.setWeights(new Map([...parameters, ...read]), version);
+    await this.#draw({ weights: new Map([...parameters, ...read]), version });
     this.#taken = undefined;
+  }
+
+  async #draw(drawn: SharedWeights): Promise<void> {
+    await this.generator.setWeights(drawn.weights, drawn.version);
+    this.#drawn = drawn;
+  }
+
+  /** What threads beside this one need to draw as its generator does. */
+  share(): SharedWeights & { config: ModelConfig } {
+    const { weights, version } = this.#drawn;
+    return { weights: shareWeights(weights), version, config: this.parts.config };
   }
 
   info(): EngineInfo {
     return {
       device: this.parts.engine.device,
+      decoders: 1,
       ...this.parts.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,

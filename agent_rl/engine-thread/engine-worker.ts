@@ -24,6 +24,7 @@ const methodsOf = (service: EngineService) => {
       service.generate(request, signal),
     release: ([episode]: [string]) => generator.release(episode),
     use: ([weights]: [WeightRef]) => service.use(weights),
+    share: () => service.share(),
     forward: (args: Args<'forward'>) => learner.forward(...args),
     forwardBackward: (args: Args<'forwardBackward'>) => learner.forwardBackward(...args),
     discardGradients: () => learner.discardGradients(),

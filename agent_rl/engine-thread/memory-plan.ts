@@ -19,6 +19,8 @@ import { mebibytes } from '../telemetry/mebibytes.ts';
 export interface MemoryRequest {
   /** Most episodes generated at once. */
   rows: number;
+  /** Threads that draw tokens; 1 by default. Those beside the engine's own draw from copies of the weights. */
+  decoders?: number;
   maxContextTokens: number;
   memory: ProgramMemory;
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
@@ -43,7 +45,7 @@ export interface MemoryRequest {
 
 /** Bytes an engine will hold at its peak. */
 export interface MemoryPlan {
-  /** Of the model and its adapters; the frozen reference too where it is a copy, and published versions. */
+  /** Of the model and its adapters; the frozen reference too where it is a copy, published versions, and what decoders share. */
   weights: number;
   /** Gradients and moments of what is trained. */
   optimizer: number;
@@ -64,12 +66,17 @@ const bytesPerFloat = 4;
 /** Resident size of Node with the libraries loaded, measured; and what freed blocks leave between those in use. */
 const runtimeBytes = 400 * 2 ** 20;
 const fragmentation = 0.05;
+/** A thread with an engine and its programs, measured. */
+const decoderBytes = 120 * 2 ** 20;
 
 const bytesOf = (specs: readonly ParameterSpec[]): number =>
   specs.reduce(
     (sum, { shape, dtype }) => sum + sizeOf(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
     0,
   );
+
+/** A model's weights with its adapters. */
+export const weightBytes = (config: ModelConfig): number => bytesOf(allSpecs(config));
 
 export interface CacheRequest {
   /** `rollout.workers`: episodes in flight. */
@@ -90,12 +97,14 @@ export async function memoryPlan(
   request: MemoryRequest,
   has = machineBytes(),
 ): Promise<MemoryPlan> {
-  const { rows, maxContextTokens, scores, training } = request;
+  const { rows, decoders = 1, maxContextTokens, scores, training } = request;
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
   const { published = 0 } = training ?? {};
   // One more while a new version takes the place of one that is drawn from.
   const versions = (published === 0 ? 0 : published + 1) * bytesOf(trainedSpecs(config));
-  const weights = bytesOf(allSpecs(config)) * (copied ? 2 : 1) + versions;
+  // One of each thread beside the engine's, one that is sent, and the old ones while new ones take their place.
+  const shared = decoders === 1 ? 0 : (2 * (decoders - 1) + 1) * weightBytes(config);
+  const weights = weightBytes(config) * (copied ? 2 : 1) + versions + shared;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
   const cache = cacheBytes(config, { workers: rows, maxContextTokens });
   const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
@@ -110,7 +119,7 @@ export async function memoryPlan(
           scores === undefined ? 0 : await scoringBytes(config, request, scores),
           training === undefined ? 0 : await trainingBytes(config, request, training),
         );
-  const runtime = runtimeBytes + fragmentation * activations;
+  const runtime = runtimeBytes + (decoders - 1) * decoderBytes + fragmentation * activations;
   const total = weights + optimizer + cache + activations + runtime;
   return { weights, optimizer, cache, activations, runtime, total };
 }

@@ -52,10 +52,10 @@ export interface CompileOptions {
    */
   keepRecomputation?: boolean;
   /**
-   * Other work waits for the processors while this program runs: it takes one thread less, and its threads sleep
-   * between operations instead of spinning. Slower by itself, faster together.
+   * Threads of one matrix product, where other work waits for the processors while this program runs; they sleep between
+   * operations instead of spinning. Slower by itself, faster together. The engine's, spinning, by default.
    */
-  sharesProcessors?: boolean;
+  threads?: number;
 }
 
 /** Something that executes tfjs maths on a device. */

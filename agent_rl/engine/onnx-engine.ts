@@ -36,11 +36,10 @@ const providerOf = (device: string): InferenceSession.ExecutionProviderConfig =>
 
 const sessionOptions = (
   { device, threads, profilePrefix }: OnnxEngineOptions,
-  { keepRecomputation = false, sharesProcessors = false }: CompileOptions,
+  { keepRecomputation = false, threads: shared }: CompileOptions,
 ): InferenceSession.SessionOptions => ({
   executionProviders: [providerOf(device)],
-  // A program that shares the processors leaves one to what runs beside it.
-  intraOpNumThreads: sharesProcessors ? Math.max(1, threads - 1) : threads,
+  intraOpNumThreads: shared ?? threads,
   interOpNumThreads: 1,
   graphOptimizationLevel: 'all',
   // Planning one block for all activations held 1.7 times the memory at the same speed.
@@ -56,7 +55,7 @@ const sessionOptions = (
     session: {
       // ONNX Runtime computes on the CPU, and says nothing, what CUDA has no kernel for.
       ...(device.startsWith('cuda') && { disable_cpu_ep_fallback: '1' }),
-      ...(sharesProcessors && { intra_op: { allow_spinning: '0' } }),
+      ...(shared !== undefined && { intra_op: { allow_spinning: '0' } }),
     },
   },
 });

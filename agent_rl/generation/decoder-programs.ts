@@ -1,5 +1,6 @@
 import {
   float,
+  type CompileOptions,
   type Engine,
   type Program,
   type ProgramBody,
@@ -64,8 +65,8 @@ export class DecoderPrograms {
     private readonly engine: Engine,
     private readonly config: ModelConfig,
     maxPositions: number,
-    /** Whether tools and sandboxes want the processors while tokens are drawn. */
-    private readonly sharesProcessors = false,
+    /** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
+    private readonly compileOptions: Pick<CompileOptions, 'threads'> = {},
   ) {
     this.#weightSpecs = allSpecs(config).map(inputSpec);
     this.#rope = ropeTablesUpTo(
@@ -208,7 +209,7 @@ export class DecoderPrograms {
   }
 
   #compile(specs: readonly TensorSpec[], body: ProgramBody): Promise<Program> {
-    return this.engine.compile(specs, body, { sharesProcessors: this.sharesProcessors });
+    return this.engine.compile(specs, body, this.compileOptions);
   }
 
   #compilePrefill(length: number): Promise<Program> {

@@ -17,6 +17,7 @@ import {
 } from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';
 import { PrefixCache } from './prefix-cache.ts';
+import { publishedWhileDrawing } from './published-while-drawing.ts';
 import { ActiveRequest, Slot } from './slot.ts';
 import { append, largest } from '../core/long-lists.ts';
 
@@ -125,9 +126,7 @@ export class LocalGenerator implements Sampler {
    */
   async setWeights(parameters: Weights, version: number): Promise<void> {
     if (this.#unsettled > 0) {
-      throw failed(
-        'New weights were published while tokens were being sampled. Wait for the rollouts to end first.',
-      );
+      throw publishedWhileDrawing();
     }
     this.#prefixes.clear();
     // Rows of episodes between two turns too: the next turn computes its context anew.

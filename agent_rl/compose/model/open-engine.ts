@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os';
 
 import type { Config } from '../../config/index.ts';
 import type { LossSpec } from '../../core/services/learner.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { EngineClient } from '../../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../../engine-thread/engine-options.ts';
+import { weightBytes } from '../../engine-thread/memory-plan.ts';
 import { klParts, lossPart } from '../plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../plugins/choose-plugins.ts';
 import { pluginHooks } from '../plugins/plugin-loader.ts';
@@ -14,13 +16,15 @@ import { abortableStart } from '../../core/stopping/abort.ts';
 export interface EngineRequest
   extends
     Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'>,
-    Partial<Pick<EngineServiceOptions, 'reference' | 'training' | 'scores' | 'beside'>> {
+    Partial<
+      Pick<EngineServiceOptions, 'decoders' | 'reference' | 'training' | 'scores' | 'beside'>
+    > {
   /** Stops the opening. */
   signal: AbortSignal;
 }
 
 /** How many threads a config's engine has. */
-export const engineThreads = ({ run }: Config): number =>
+export const engineThreads = ({ run }: Pick<Config, 'run'>): number =>
   run.engineThreads ?? availableParallelism();
 
 /** The engine thread that a config asks for, on its device or another. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
@@ -55,6 +59,24 @@ export function engineOptions(
     seed: run.seed,
     microBatchTokens: algorithm.microBatchTokens,
   };
+}
+
+/** Episodes that fill a step of a decoder: with fewer, a second one saves little. */
+const episodesOfDecoder = 16;
+
+/** Larger weights are not copied for decoders: reading them would be most of a step. */
+const largestShared = 256 * 2 ** 20;
+
+/** How many threads draw tokens for a number of episodes at once. */
+export function decoders(
+  { run }: Config,
+  { description, episodes }: { description: ModelConfig; episodes: number },
+): number {
+  if (run.device !== 'cpu') return 1;
+  const most = run.decoders ?? engineThreads({ run });
+  const filled = Math.floor(episodes / (run.decoders === undefined ? episodesOfDecoder : 1));
+  const isShared = run.decoders !== undefined || weightBytes(description) <= largestShared;
+  return isShared ? Math.max(1, Math.min(most, filled)) : 1;
 }
 
 /** What a number of episodes at once ask of an engine. */

@@ -30,6 +30,12 @@ export const RunBlock = block(
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),
+    decoders: Type.Optional(
+      integer(
+        'Threads that draw tokens, each for its share of the episodes, which changes no token; by default as many as engineThreads, if each has 16 episodes or more and the weights take at most 256 MiB',
+        { minimum: 1, maximum: 256, unit: 'threads' },
+      ),
+    ),
     previewTasks: integer('Tasks to print before the run starts', {
       minimum: 0,
       maximum: most.count,

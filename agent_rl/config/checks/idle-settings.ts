@@ -50,6 +50,11 @@ const idle: readonly IdleRule[] = [
     'model.hfModelName takes its place',
   ],
   [
+    ['run.decoders'],
+    (run) => isRl(run) && run.config.run.device !== 'cpu',
+    'run.device is not cpu, and one thread draws for another device',
+  ],
+  [
     ['train.finalRatio'],
     ({ config }) => config.train.schedule === 'constant',
     'train.schedule is constant, so that the learning rate stays at its peak',
@@ -131,6 +136,7 @@ const idle: readonly IdleRule[] = [
       'policy.maxTurnTokens',
       'policy.maxContextTokens',
       'generator',
+      'run.decoders',
       ...ofRewards,
       'rewards',
       'rewardManager',

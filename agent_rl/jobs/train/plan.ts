@@ -81,6 +81,8 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
 /** What is known once the engine and the sandbox are open. */
 export interface OpenedFacts extends ExpectedTime {
   memory: MemoryPlan;
+  /** Threads that draw tokens, of the engine that has most. */
+  decoders: number;
   /** Absent where nothing asks for a sandbox. */
   sandboxTier?: SandboxTier;
   /** What the disk has for checkpoints. */
@@ -95,8 +97,13 @@ export async function openedFacts(
   known: ExpectedTime & Pick<OpenedFacts, 'bytesForCheckpoints'>,
   tier: SandboxTier | undefined,
 ): Promise<OpenedFacts> {
-  const plans = await Promise.all(engines.map(async (engine) => (await engine.info()).plan));
-  return { ...known, memory: sumOfPlans(plans), ...(tier !== undefined && { sandboxTier: tier }) };
+  const infos = await Promise.all(engines.map((engine) => engine.info()));
+  return {
+    ...known,
+    memory: sumOfPlans(infos.map(({ plan }) => plan)),
+    decoders: Math.max(0, ...infos.map(({ decoders }) => decoders)),
+    ...(tier !== undefined && { sandboxTier: tier }),
+  };
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: a warning, not an error. */
@@ -120,15 +127,15 @@ function timeText({
 }
 
 /** The threads decide the last bits of the weights, so a default that follows the machine is shown. */
-const threadsText = (config: Config): string =>
-  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', one for each processor' : ''}`;
+const threadsText = (config: Config, decoders: number): string =>
+  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', one for each processor' : ''}; threads that draw tokens: ${decoders}`;
 
 /** The plan as the user reads it. */
 export function planText(
   config: Config,
   facts: PlanFacts,
   plan: ReturnType<typeof trainingPlan>,
-  { memory, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints, ...expected }: OpenedFacts,
+  { memory, decoders, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints, ...expected }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
@@ -145,7 +152,7 @@ export function planText(
       .map((what) => `; one forward pass more for the ${what}`)
       .join('')}`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${config.eval.temperature}`,
-    `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config)}`,
+    `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config, decoders)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total, facts.sandboxes),

@@ -1,0 +1,115 @@
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  GenerationTotals,
+  Sampler,
+} from '../core/services/generator.ts';
+import { RpcClient } from '../threads/rpc.ts';
+import { moduleBeside } from '../threads/thread.ts';
+import type { DecoderOptions } from './decoder-service.ts';
+import type { DecoderMethods } from './decoder-worker.ts';
+import type { SharedWeights } from './shared-weights.ts';
+
+type DecoderThread = RpcClient<DecoderMethods>;
+
+/** Threads that draw tokens beside the engine's own: a step blocks its thread, and two steps take two processors. */
+export class DecoderThreads {
+  private constructor(private readonly threads: readonly DecoderThread[]) {}
+
+  static async open(count: number, options: DecoderOptions): Promise<DecoderThreads> {
+    const opening = Array.from({ length: count }, () =>
+      RpcClient.open<DecoderMethods>({
+        entry: moduleBeside(import.meta.url, 'decoder-worker'),
+        data: options,
+        ended: (cause) =>
+          new AgentRlError(
+            'ENGINE_FAILED',
+            `A thread that draws tokens ended (${messageOf(cause)}). If memory ran out, lower ${options.memorySettings}.`,
+            { cause },
+          ),
+      }),
+    );
+    const opened = await Promise.allSettled(opening);
+    const threads = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = opened.find((one) => one.status === 'rejected');
+    const decoders = new DecoderThreads(threads);
+    if (failed === undefined) return decoders;
+    await decoders.close();
+    throw failed.reason;
+  }
+
+  get count(): number {
+    return this.threads.length;
+  }
+
+  get samplers(): Sampler[] {
+    return this.threads.map((thread) => ({
+      generate: (request, signal) => thread.call('generate', [request], signal),
+      release: (episode) => thread.release(episode),
+    }));
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` while tokens are drawn */
+  async use(weights: SharedWeights): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.call('use', [weights])));
+  }
+
+  totals(): Promise<GenerationTotals[]> {
+    return Promise.all(this.threads.map((thread) => thread.call('totals', [])));
+  }
+
+  async cacheBytes(): Promise<number> {
+    const bytes = await Promise.all(this.threads.map((thread) => thread.call('cacheBytes', [])));
+    return bytes.reduce((sum, one) => sum + one, 0);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.close()));
+  }
+}
+
+/** Gives each episode to the sampler that has the fewest, and keeps it there: what it holds of its earlier turns is there. */
+export class SpreadSampler implements Sampler {
+  readonly #episodes: readonly Set<string>[];
+  /** Requests that were not answered yet. */
+  drawing = 0;
+
+  constructor(private readonly samplers: readonly Sampler[]) {
+    this.#episodes = samplers.map(() => new Set());
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const { episode } = request;
+    const known = this.#episodes.findIndex((some) => some.has(episode));
+    const at = known >= 0 ? known : this.#fewest();
+    this.#episodes[at]!.add(episode);
+    this.drawing += 1;
+    try {
+      return await this.samplers[at]!.generate(request, signal);
+    } finally {
+      this.drawing -= 1;
+    }
+  }
+
+  release(episode: string): void {
+    const at = this.#episodes.findIndex((some) => some.delete(episode));
+    if (at >= 0) this.samplers[at]!.release(episode);
+  }
+
+  #fewest(): number {
+    const sizes = this.#episodes.map(({ size }) => size);
+    return sizes.indexOf(Math.min(...sizes));
+  }
+}
+
+/** Of samplers that draw side by side: what they did together, and the seconds of the busiest. */
+export const sideBySide = (all: readonly GenerationTotals[]): GenerationTotals =>
+  all.reduce((one, other) => ({
+    steps: one.steps + other.steps,
+    sampledTokens: one.sampledTokens + other.sampledTokens,
+    fedTokens: one.fedTokens + other.fedTokens,
+    prefilledTokens: one.prefilledTokens + other.prefilledTokens,
+    runS: Math.max(one.runS, other.runS),
+    totalS: Math.max(one.totalS, other.totalS),
+  }));

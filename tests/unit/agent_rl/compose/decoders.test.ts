@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+
+import { decoders } from '#agent_rl/compose/model/open-engine.ts';
+import type { Config } from '#agent_rl/config/index.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+const count = (run: Partial<Config['run']>, episodes: number, hiddenSize = 64): number =>
+  decoders({ run: { device: 'cpu', engineThreads: 4, ...run } } as Config, {
+    description: { ...tinyModelConfig, hiddenSize, vocabSize: 2 ** 18 },
+    episodes,
+  });
+
+test('as many threads draw as the engine has, if each has sixteen episodes', () => {
+  expect([1, 16, 31, 32, 48, 64, 200].map((episodes) => count({}, episodes))).toEqual([
+    1, 1, 1, 2, 3, 4, 4,
+  ]);
+  expect(count({ engineThreads: 1 }, 64)).toBe(1);
+});
+
+test('one thread draws where the weights are large, and for other devices', () => {
+  expect(count({}, 64, 512)).toBe(1);
+  expect(count({ device: 'webgpu', decoders: 3 }, 64)).toBe(1);
+});
+
+test('a number that is asked for is taken, but for threads without an episode', () => {
+  expect(count({ decoders: 3 }, 5, 512)).toBe(3);
+  expect(count({ decoders: 8 }, 5)).toBe(5);
+});

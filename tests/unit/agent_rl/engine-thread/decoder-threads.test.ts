@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+
+import {
+  type Generation,
+  type GenerationRequest,
+  type Sampler,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
+import { sideBySide, SpreadSampler } from '#agent_rl/engine-thread/decoder-threads.ts';
+import { ownWeights, shareWeights } from '#agent_rl/engine-thread/shared-weights.ts';
+
+const request = (episode: string): GenerationRequest => ({
+  episode,
+  tokens: [1],
+  maxTokens: 1,
+  stopTokens: [],
+  sampling: unbiased,
+  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+});
+
+/** Writes down what it is asked, and answers at once, or never. */
+class Witness implements Sampler {
+  readonly asked: string[] = [];
+  readonly released: string[] = [];
+
+  generate({ episode }: GenerationRequest): Promise<Generation> {
+    this.asked.push(episode);
+    if (episode === 'failing') return Promise.reject(new Error('broken'));
+    return Promise.resolve({ tokens: [], logProbs: [], stop: 'max-tokens', version: 0 });
+  }
+
+  release(episode: string): void {
+    this.released.push(episode);
+  }
+}
+
+describe('episodes spread over samplers', () => {
+  test('go to the one that has fewest, and stay there', async () => {
+    const [one, two] = [new Witness(), new Witness()];
+    const spread = new SpreadSampler([one, two]);
+    for (const episode of ['a', 'b', 'c', 'a', 'b']) await spread.generate(request(episode));
+    expect([one.asked, two.asked]).toEqual([
+      ['a', 'c', 'a'],
+      ['b', 'b'],
+    ]);
+    spread.release('a');
+    spread.release('c');
+    expect([one.released, two.released]).toEqual([['a', 'c'], []]);
+    for (const episode of ['d', 'e']) await spread.generate(request(episode));
+    expect([one.asked.slice(3), two.asked.slice(2)]).toEqual([['d', 'e'], []]);
+  });
+
+  test('are released once, and what nobody knows is not', async () => {
+    const one = new Witness();
+    const spread = new SpreadSampler([one]);
+    await spread.generate(request('a'));
+    for (const episode of ['a', 'a', 'unknown']) spread.release(episode);
+    expect(one.released).toEqual(['a']);
+  });
+
+  test('are counted while they are drawn for, failed ones too', async () => {
+    const spread = new SpreadSampler([new Witness(), new Witness()]);
+    const drawing = spread.generate(request('a'));
+    const failing = spread.generate(request('failing'));
+    expect(spread.drawing).toBe(2);
+    await drawing;
+    await expect(failing).rejects.toThrow('broken');
+    expect(spread.drawing).toBe(0);
+  });
+});
+
+test('totals of samplers side by side add up, but for seconds, which are of the busiest', () => {
+  const totals = {
+    steps: 1,
+    sampledTokens: 2,
+    fedTokens: 3,
+    prefilledTokens: 4,
+    runS: 5,
+    totalS: 7,
+  };
+  expect(sideBySide([totals, { ...totals, runS: 6, totalS: 6 }])).toEqual({
+    steps: 2,
+    sampledTokens: 4,
+    fedTokens: 6,
+    prefilledTokens: 8,
+    runS: 6,
+    totalS: 7,
+  });
+});
+
+test('shared weights are copies, and so are those that a thread makes of them', () => {
+  const weights = new Map<string, Float32Array | Uint8Array>([
+    ['floats', Float32Array.from([1, 2])],
+    ['codes', Uint8Array.from([3])],
+  ]);
+  const shared = shareWeights(weights);
+  const own = ownWeights(shared);
+  weights.get('floats')![0] = 9;
+  shared.get('codes')![0] = 9;
+  expect(shared.get('floats')).toEqual(Float32Array.from([1, 2]));
+  expect(shared.get('floats')?.buffer).toBeInstanceOf(SharedArrayBuffer);
+  expect(own.get('codes')).toEqual(Uint8Array.from([3]));
+  expect(own.get('codes')?.buffer).toBeInstanceOf(ArrayBuffer);
+});
