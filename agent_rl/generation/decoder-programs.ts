@@ -51,8 +51,16 @@ const smallestRows = 4;
 const programsKept = 32;
 const prefillMultiple = 32;
 
-/** Tokens of a context that one program feeds to a row that holds some already. */
-export const chunkTokens = 64;
+/** Tokens of a context that one program feeds at most to a row that holds some already; the smaller one that they fit. */
+const chunkSizes = [32, 64] as const;
+const chunkTokens = 64;
+
+/** Fewer tokens cost less in steps that other rows share than in a program of their own: where both took the same time. */
+const leastChunk = 20;
+
+/** How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws. */
+export const chunkOf = (pending: number): number =>
+  pending <= leastChunk ? 0 : Math.min(chunkTokens, pending - 1);
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
@@ -114,7 +122,7 @@ export class DecoderPrograms {
   }
 
   /**
-   * Keys and values of tokens that follow the `length` that a row holds: at most `chunkTokens`, which fit into the cache
+   * Keys and values of tokens that follow the `length` that a row holds: as many as `chunkOf` says, which fit into the cache
    * in use. The bits are those of feeding them one by one.
    */
   async chunk(
@@ -123,19 +131,20 @@ export class DecoderPrograms {
   ): Promise<KvPrefix> {
     const { layers, headDim } = this.config;
     const { capacity } = cache;
-    const program = await this.#programs.get(`chunk ${capacity}`, () =>
-      this.#compileChunk(capacity),
+    const size = chunkSizes.find((some) => tokens.length <= some) ?? chunkTokens;
+    const program = await this.#programs.get(`chunk ${size} ${capacity}`, () =>
+      this.#compileChunk(size, capacity),
     );
-    const padded = new Int32Array(chunkTokens);
+    const padded = new Int32Array(size);
     padded.set(tokens);
     const rope = (table: Float32Array) =>
-      table.subarray(length * headDim, (length + chunkTokens) * headDim);
+      table.subarray(length * headDim, (length + size) * headDim);
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
       tokens: padded,
       cos: rope(this.#rope.cos),
       sin: rope(this.#rope.sin),
-      mask: chunkMask(length, chunkTokens, capacity),
+      mask: chunkMask(length, size, capacity),
       places: chunkPlaces(length, tokens.length, capacity),
     };
     for (let layer = 0; layer < layers; layer++) {
@@ -226,16 +235,16 @@ export class DecoderPrograms {
     );
   }
 
-  #compileChunk(capacity: number): Promise<Program> {
+  #compileChunk(size: number, capacity: number): Promise<Program> {
     const { headDim, kvHeads, layers } = this.config;
     const past = [kvHeads, capacity, headDim];
     const specs: TensorSpec[] = [
       ...this.#weightSpecs,
-      { name: 'tokens', shape: [chunkTokens], dtype: 'int32' },
+      { name: 'tokens', shape: [size], dtype: 'int32' },
       { name: 'places', shape: [capacity], dtype: 'int32' },
-      float('cos', [chunkTokens, headDim]),
-      float('sin', [chunkTokens, headDim]),
-      float('mask', [chunkTokens, capacity + 1]),
+      float('cos', [size, headDim]),
+      float('sin', [size, headDim]),
+      float('mask', [size, capacity + 1]),
       ...pastSpecs(layers, past),
     ];
     return this.#compile(specs, (inputs) =>

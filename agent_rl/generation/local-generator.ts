@@ -10,7 +10,7 @@ import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { drawTruncated } from './draw-token.ts';
 import {
-  chunkTokens,
+  chunkOf,
   type DecoderPrograms,
   type StepInputs,
   type StepResult,
@@ -169,7 +169,7 @@ export class LocalGenerator implements Sampler {
           if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
         if (this.#activeSlots().length === 0) break;
         const started = performance.now();
-        await this.#feedChunk();
+        for (const slot of this.#activeSlots()) if (slot.feedsChunks) await this.#feedChunk(slot);
         await this.#step();
         this.#totals.totalS += (performance.now() - started) / 1000;
         // Lets requests, releases and aborts that arrived meanwhile take effect.
@@ -276,14 +276,11 @@ export class LocalGenerator implements Sampler {
   }
 
   /**
-   * Feeds a part of a long context to one row, so that the others draw on between the parts. The bits are those of
+   * Feeds a part of what is to be fed to a row, so that the others draw on between the parts. The bits are those of
    * feeding its tokens one by one.
    */
-  async #feedChunk(): Promise<void> {
-    const slot = this.#activeSlots().find(({ feedsChunks }) => feedsChunks);
-    if (slot === undefined) return;
-    // The last token is fed by a step, which draws what follows.
-    const tokens = slot.pending.slice(0, Math.min(chunkTokens, slot.pending.length - 1));
+  async #feedChunk(slot: Slot): Promise<void> {
+    const tokens = slot.pending.slice(0, chunkOf(slot.pending.length));
     const { length } = slot.cached;
     this.#makeRoom(length + tokens.length);
     const computed = await this.programs.chunk(tokens, {

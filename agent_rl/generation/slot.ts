@@ -1,6 +1,6 @@
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import { chunkTokens } from './decoder-programs.ts';
+import { chunkOf } from './decoder-programs.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
 export class ActiveRequest {
@@ -47,7 +47,7 @@ export class Slot {
 
   /** Whether so much is to be fed that chunks cost less than steps, in which other rows have their share. */
   get feedsChunks(): boolean {
-    return this.pending.length > chunkTokens;
+    return chunkOf(this.pending.length) > 0;
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

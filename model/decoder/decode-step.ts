@@ -152,23 +152,33 @@ export function chunkStep(
   return caches;
 }
 
-/** Attention of n tokens of one sequence, [n, H * hd]: products of the sizes of `attendOne`, whose bits they have. */
+/**
+ * Attention of n tokens of one sequence, [n, H * hd]. The query heads of all tokens that share a key head are the rows of one
+ * product: each row has the bits that it has in `attendOne`.
+ */
 function attendChunk(config: ModelConfig, heads: Heads, seen: KeysAndValues, mask: Tensor): Tensor {
   const { heads: queryHeads, kvHeads, headDim } = config;
   const count = heads.queries.shape[0];
   const capacity = seen.keys.shape[1]!;
   const shared = queryHeads / kvHeads;
   const ofEach = (rows: Tensor): Tensor => tf.reshape(rows, [count, kvHeads, 1, headDim]);
-  const ofAll = (past: Tensor): Tensor => tf.reshape(past, [1, kvHeads, capacity, headDim]);
+  const byToken = [count, kvHeads, shared];
+  const byHead = (rows: Tensor): Tensor =>
+    tf.reshape(tf.transpose(rows, [1, 0, 2, 3]), [kvHeads, count * shared, rows.shape[3]!]);
+  const backByToken = (product: Tensor): Tensor => {
+    const split = tf.reshape(product, [kvHeads, count, shared, product.shape[2]!]);
+    return tf.transpose(split, [1, 0, 2, 3]);
+  };
   const grouped = tf.reshape(heads.queries, [count, kvHeads, shared, headDim]);
-  const queries = tf.mul(grouped, 1 / Math.sqrt(headDim));
-  const onPast = tf.matMul(queries, ofAll(seen.keys), false, true);
-  const onSelf = tf.matMul(queries, ofEach(heads.keys), false, true);
+  // Next to its product, as in `attendOne`: the runtime joins the two, which decides the last bits.
+  const scaled = (some: Tensor): Tensor => tf.mul(some, 1 / Math.sqrt(headDim));
+  const onPast = backByToken(tf.matMul(scaled(byHead(grouped)), seen.keys, false, true));
+  const onSelf = tf.matMul(scaled(grouped), ofEach(heads.keys), false, true);
   const masks = tf.reshape(mask, [count, 1, 1, capacity + 1]);
   const shares = tf.softmax(tf.add(tf.concat([onPast, onSelf], -1), masks));
-  const ofPast = tf.slice(shares, [0, 0, 0, 0], [count, kvHeads, shared, capacity]);
-  const ofSelf = tf.slice(shares, [0, 0, 0, capacity], [count, kvHeads, shared, 1]);
-  const mixed = tf.add(tf.matMul(ofPast, ofAll(seen.values)), tf.mul(ofSelf, ofEach(heads.values)));
+  const ofPast = tf.slice(shares, [0, 0, 0, 0], [...byToken, capacity]);
+  const ofSelf = tf.slice(shares, [0, 0, 0, capacity], [...byToken, 1]);
+  const mixed = tf.add(backByToken(tf.matMul(byHead(ofPast), seen.values)), tf.mul(ofSelf, ofEach(heads.values)));
   return tf.reshape(mixed, [count, queryHeads * headDim]);
 }
 

@@ -14,19 +14,22 @@ beforeAll(() => {
 afterAll(() => engine.close());
 
 const rows = 4;
-const capacity = 128;
+/** Of a small starter: sums over its capacity are split by matrix products. */
+const starterShape = { ...tinyModelConfig, heads: 4, kvHeads: 2, headDim: 64, maxPositions: 512 };
 const at = 2;
 
 describe('DecoderPrograms', () => {
   test.each([
-    [10, 40],
-    [0, 64],
-    [50, 9],
+    [10, 40, tinyModelConfig, 128],
+    [0, 64, tinyModelConfig, 128],
+    [50, 9, tinyModelConfig, 128],
+    [300, 21, starterShape, 512],
+    [433, 64, starterShape, 512],
   ])(
     'a chunk of tokens after %i others has the bits of feeding its %i tokens one by one',
-    async (before, count) => {
-      const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
-      const programs = new DecoderPrograms(engine, tinyModelConfig, capacity);
+    async (before, count, config, capacity) => {
+      const parameters = initialParameters(config, new KeyedRng(7));
+      const programs = new DecoderPrograms(engine, config, capacity);
       await programs.setWeights(parameters);
       const token = (place: number): number => (place * 7 + 3) % 24;
       const tokens = Array.from({ length: before + count }, (_, place) => token(place));
