@@ -15,18 +15,23 @@ interface Measured {
   training: { learner: Learner };
 }
 
-/** Samples a few tokens with every row and scores one micro-batch, each once to warm up and once timed. */
+/** What an episode is expected to fill of the tokens that it may have. */
+const filledShare = 0.5;
+
+/** Samples a few tokens with every row, in contexts of half the expected length, and scores one micro-batch, each once to warm up and once timed. */
 async function measureSpeed(
   { generator, training: { learner } }: Measured,
   { rollout, algorithm }: Config,
 ) {
   const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
+  const expected = rollout.maxEpisodeTokens * filledShare;
+  const context = Array.from({ length: Math.max(2, Math.floor(expected / 2)) }, () => 0);
   const decode = async (round: number): Promise<void> => {
     const names = Array.from({ length: rows }, (_, row) => `speed-${round}-${row}`);
     const requests = names.map((episode, sample) =>
       generator.generate({
         episode,
-        tokens: [0, 0],
+        tokens: context,
         maxTokens: sampledTokens,
         stopTokens: [],
         sampling: unbiased,
@@ -73,8 +78,8 @@ type PlannedWork = Record<
 };
 
 /**
- * How long a run will take, from what is measured just now: episodes of two turns, each of half the tokens allowed;
- * sandbox and tools not counted.
+ * How long a run will take, from what is measured just now, if episodes fill half of the tokens that they may have. All of
+ * them are fed a step at a time or drawn, and trained on; sandbox and tools are not counted.
  */
 export async function expectedTime(parts: Measured, config: Config, plan: PlannedWork) {
   const speed = await measureSpeed(parts, config);
@@ -83,15 +88,15 @@ export async function expectedTime(parts: Measured, config: Config, plan: Planne
 
 /** The same, from speeds that are known. */
 export function expectedSeconds(
-  { rollout, algorithm, policy }: Config,
+  { rollout, algorithm }: Config,
   plan: PlannedWork,
   speed: Record<'decodeTokensPerSecond' | 'trainTokensPerSecond', number>,
 ): number {
-  const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
+  const tokens = rollout.maxEpisodeTokens * filledShare;
   const passes = algorithm.epochs + scorings(algorithm).length / passesOfUpdate;
   const { agents = 1 } = plan;
-  const updates = (plan.rollouts * agents * passes * 2 * sampled) / speed.trainTokensPerSecond;
+  const updates = (plan.rollouts * agents * passes * tokens) / speed.trainTokensPerSecond;
   const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;
   const episodes = plan.rollouts + evaluated;
-  return (episodes * agents * sampled) / speed.decodeTokensPerSecond + updates;
+  return (episodes * agents * tokens) / speed.decodeTokensPerSecond + updates;
 }

@@ -123,7 +123,7 @@ function timeText({
   trainTokensPerSecond,
 }: ExpectedTime): string {
   const [decode, train] = [decodeTokensPerSecond, trainTokensPerSecond].map(Math.round);
-  return `about ${Math.round(expectedS)} s: measured just now, this machine samples ${decode} tokens a second and trains on ${train}; tools and sandbox are not counted`;
+  return `about ${Math.round(expectedS)} s: measured just now, this machine samples ${decode} tokens a second and trains on ${train}; episodes are taken to fill half of rollout.maxEpisodeTokens, tools and sandbox are not counted`;
 }
 
 /** The threads decide the last bits of the weights, so a default that follows the machine is shown. */

@@ -79,9 +79,8 @@ describe('a plan', () => {
     };
     const none = secondsOf('');
     const both = secondsOf('kl: {kind: k3, weight: 0.1}, correction: {type: tis}, ');
-    // A forward pass is a third of an update; 192 episodes of two turns.
-    const { policy } = configOf(settings);
-    const tokens = 192 * 2 * Math.min(policy.maxTurnTokens, 256);
+    // A forward pass is a third of an update; 192 episodes that fill half of 256 tokens.
+    const tokens = 192 * 128;
     expect(both.seconds - none.seconds).toBeCloseTo((2 / 3) * (tokens / 2300), 6);
     expect(both.text).toContain(
       'of 1024 tokens each; one forward pass more for the KL; one forward pass more for the correction\n',
@@ -110,7 +109,7 @@ describe('a plan', () => {
     const text = planText(config, facts, trainingPlan(config, facts), opened);
     expect(text).toContain('0.52 M of them, 25 %');
     expect(text).toContain(
-      'about 12 s: measured just now, this machine samples 812 tokens a second and trains on 2300;',
+      'about 12 s: measured just now, this machine samples 812 tokens a second and trains on 2300; episodes are taken to fill half of rollout.maxEpisodeTokens,',
     );
     // 604 + 2 x 230.
     expect(text).toContain(
