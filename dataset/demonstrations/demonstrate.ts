@@ -27,7 +27,7 @@ const retryShare = 0.25;
 const maxCalls = 3;
 
 /** The steps of a task in a few words, always the right ones: the teacher slips in writing, not in planning. */
-function planOf({ family, parameters }: TaskShape): string {
+export function planOf({ family, parameters }: Pick<TaskShape, 'family' | 'parameters'>): string {
   const steps = family.steps.map(({ atom }, i) => fill(atom.plan, quoted(parameters[i])));
   return [family.source.plan, ...steps].filter((step) => step !== '').join(', ');
 }

@@ -65,8 +65,8 @@ const onFromDemonstrations =
 /** Jobs whose tasks hold another world, so that the tool can answer from it; calls and errors have a price there. */
 const workspaces = ['workspace'];
 
-/** Jobs whose teacher can be asked to make no mistakes. */
-const withRightTeacher = ['workspace', 'search'];
+/** Jobs of which right demonstrations can be made. */
+const withRightTeacher = ['workspace', 'search', 'code_exec'];
 
 const onlyIn =
   (names: readonly string[], make: Make): Make =>

@@ -9,7 +9,7 @@ const sentences: Readonly<Record<ControlName, string>> = {
   'pass-before':
     'pass@k, the chance that one of k attempts of the model before the run succeeds, sampled at temperature 1: what there is for RL to find.',
   'more-warm-up': `the model before the run, trained on by supervision on fresh conversations of the same unreliable teacher, ${equalSeconds}.`,
-  'right-demonstrations': `the same on a teacher's work without slips, ${equalSeconds}: in \`workspace\` on the tasks that the run draws and would draw next, in \`search\` on fresh questions of the warm-up's names and kinds.`,
+  'right-demonstrations': `the same on a teacher's work without slips, ${equalSeconds}: in \`workspace\` on the tasks that the run draws and would draw next, in \`code_exec\` the references of such tasks, in \`search\` on fresh questions of the warm-up's names and kinds.`,
   'rejection-sampling': `the model before the run samples training tasks and learns from the attempts that the run's judge finds right, again and again, ${equalSeconds}.`,
   'rl-from-right-demonstrations':
     'the run once more, from the model that right demonstrations made: its seconds come on top of theirs.',

@@ -1,5 +1,7 @@
 import type { PreparedRun } from '../../../../agent_rl/compose/prepare-run.ts';
 import type { Message } from '../../../../agent_rl/core/message.ts';
+import type { CodeTask } from '../../../../agent_rl/core/tasks/code-task.ts';
+import { referenceDemonstration } from '../../../../dataset/demonstrations/reference-demonstrations.ts';
 import type { QuestionTask } from '../../../../agent_rl/core/tasks/question-task.ts';
 import {
   rightConversations,
@@ -25,14 +27,18 @@ export const moreWarmUp = (options: SeedOptions): Shown => ({
   conversations: (count, warmUp) => teacherConversations(warmUp, freshSeed(options), count),
 });
 
-/** The teacher without slips, on the tasks that the run draws and would go on to draw; `search` on fresh ones of the warm-up. */
+/** No slips, on the tasks that the run draws and would go on to draw: the teacher, or references of programs; `search` on fresh questions of the warm-up. */
 export const rightDemonstrations = (options: SeedOptions): Shown => ({
   name: 'right-demonstrations',
   conversations: async (count, warmUp) => {
     const seed = freshSeed(options);
-    if (!(await environmentsOf(options)).includes('workspace'))
+    const [environment] = await environmentsOf(options);
+    if (environment === 'search')
       return teacherConversations(warmUp, seed, count, { reliable: true });
     const { drawn } = await runTasks(options);
-    return rightConversations(warmUp.loaded.config, seed, drawn(count) as readonly QuestionTask[]);
+    const tasks = drawn(count);
+    return environment === 'workspace'
+      ? rightConversations(warmUp.loaded.config, seed, tasks as readonly QuestionTask[])
+      : (tasks as readonly CodeTask[]).map(referenceDemonstration);
   },
 });
