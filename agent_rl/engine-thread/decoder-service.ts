@@ -22,7 +22,8 @@ export async function openDecoder({ config, memorySettings, ...options }: Decode
   const generator = new LocalGenerator(programs, options);
   return {
     generator,
-    use: ({ weights, version }: SharedWeights) => generator.setWeights(ownWeights(weights), version),
+    use: ({ weights, version }: SharedWeights) =>
+      generator.setWeights(ownWeights(weights), version),
     close: () => engine.close(),
   };
 }

@@ -5,6 +5,7 @@ import type {
   GenerationTotals,
   Sampler,
 } from '../core/services/generator.ts';
+import { smallest } from '../core/long-lists.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import type { DecoderOptions } from './decoder-service.ts';
@@ -99,7 +100,7 @@ export class SpreadSampler implements Sampler {
 
   #fewest(): number {
     const sizes = this.#episodes.map(({ size }) => size);
-    return sizes.indexOf(Math.min(...sizes));
+    return sizes.indexOf(smallest(sizes));
   }
 }
 

@@ -178,7 +178,10 @@ function attendChunk(config: ModelConfig, heads: Heads, seen: KeysAndValues, mas
   const shares = tf.softmax(tf.add(tf.concat([onPast, onSelf], -1), masks));
   const ofPast = tf.slice(shares, [0, 0, 0, 0], [...byToken, capacity]);
   const ofSelf = tf.slice(shares, [0, 0, 0, capacity], [...byToken, 1]);
-  const mixed = tf.add(backByToken(tf.matMul(byHead(ofPast), seen.values)), tf.mul(ofSelf, ofEach(heads.values)));
+  const mixed = tf.add(
+    backByToken(tf.matMul(byHead(ofPast), seen.values)),
+    tf.mul(ofSelf, ofEach(heads.values)),
+  );
   return tf.reshape(mixed, [count, queryHeads * headDim]);
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { episodeSettings } from '#agent_rl/compose/episode-maker.ts';
 import { openRewarding } from '#agent_rl/compose/open-rewarding.ts';
-import { engineOptions, learning, sampling } from '#agent_rl/compose/model/open-engine.ts';
+import { collecting, engineOptions, learning } from '#agent_rl/compose/model/open-engine.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
@@ -169,7 +169,7 @@ function reinforced({
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
     engine: engineOptions(config, model, {
-      ...sampling(config, workers),
+      ...collecting(config, model, workers),
       ...learning(config, chosen.loss),
     }),
     services: [chosen.generator, chosen.learner].map(({ entry, settings }) => [

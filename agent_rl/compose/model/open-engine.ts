@@ -85,6 +85,16 @@ export const sampling = ({ policy }: Config, rows: number) => ({
   maxContextTokens: policy.maxContextTokens,
 });
 
+/** The same of the engine whose episodes are collected, which may draw with several threads. */
+export const collecting = (
+  config: Config,
+  { description }: Pick<ResolvedModel, 'description'>,
+  episodes: number,
+) => ({
+  ...sampling(config, episodes),
+  decoders: decoders(config, { description, episodes }),
+});
+
 /** What training by reinforcement learning asks of an engine. */
 export function learning(config: Config, loss: ChosenPlugins['loss']) {
   const { reference, ...training } = trainingLoss(config, loss);

@@ -2,7 +2,7 @@ import type { Cleanup } from '../../core/stopping/cleanup.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { sumOfPlans } from '../../engine-thread/memory-plan.ts';
 import type { ResolvedRun } from '../resolve-run.ts';
-import { decoders, type EngineRequest, learning, openEngine, sampling } from './open-engine.ts';
+import { collecting, type EngineRequest, learning, openEngine } from './open-engine.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 export interface ModelServicesRequest {
@@ -64,10 +64,7 @@ export class RunEngines {
     const learns = trains && chosen.learner.entry.spec.engine === true;
     return this.#keep(
       openEngine(config, model, {
-        ...(samples ? sampling(config, workers) : samplesNothing),
-        ...(samples && {
-          decoders: decoders(config, { description: model.description, episodes: workers }),
-        }),
+        ...(samples ? collecting(config, model, workers) : samplesNothing),
         ...(learns && learning(config, chosen.loss)),
         signal,
       }),

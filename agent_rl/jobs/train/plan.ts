@@ -101,7 +101,10 @@ export async function openedFacts(
   return {
     ...known,
     memory: sumOfPlans(infos.map(({ plan }) => plan)),
-    decoders: Math.max(0, ...infos.map(({ decoders }) => decoders)),
+    decoders: largest(
+      infos.map(({ decoders }) => decoders),
+      0,
+    ),
     ...(tier !== undefined && { sandboxTier: tier }),
   };
 }
@@ -135,7 +138,14 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: ReturnType<typeof trainingPlan>,
-  { memory, decoders, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints, ...expected }: OpenedFacts,
+  {
+    memory,
+    decoders,
+    sandboxTier,
+    sandboxesSkipped = [],
+    bytesForCheckpoints,
+    ...expected
+  }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);

@@ -24,7 +24,13 @@ const memory = {
   total: 604 * mebibyte,
 };
 const time = { expectedS: 12, decodeTokensPerSecond: 812.4, trainTokensPerSecond: 2300 };
-const opened = { ...time, memory, decoders: 2, sandboxTier: 'pyodide', bytesForCheckpoints: 1e12 } as const;
+const opened = {
+  ...time,
+  memory,
+  decoders: 2,
+  sandboxTier: 'pyodide',
+  bytesForCheckpoints: 1e12,
+} as const;
 
 const folder = temporaryFolder();
 
