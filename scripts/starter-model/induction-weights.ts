@@ -41,10 +41,17 @@ const slowRadians = 0.02;
  * After Olsson et al. 2022, "In-context learning and induction heads", https://arxiv.org/abs/2209.11895. Departure: wired
  * by hand, and on two tokens.
  *
+ * @param noteWidth channels of each of the two notes; all that are free by default, which leaves none to learn with
  * @throws RangeError when the model has too few layers, heads or channels for it
  */
-export function inductionParameters(config: ModelConfig, rng: KeyedRng): Map<string, Float32Array> {
-  const wiring = new Wiring(config, rng.child('induction'), initialParameters(config, rng));
+export function inductionParameters(
+  config: ModelConfig,
+  rng: KeyedRng,
+  { noteWidth }: { noteWidth?: number } = {},
+): Map<string, Float32Array> {
+  const free = Math.floor((config.hiddenSize - config.headDim - 1) / 2);
+  const given = { parameters: initialParameters(config, rng), noteWidth: noteWidth ?? free };
+  const wiring = new Wiring(config, rng.child('induction'), given);
   wiring.embed();
   wiring.notePrevious();
   wiring.matchNotes();
@@ -53,17 +60,26 @@ export function inductionParameters(config: ModelConfig, rng: KeyedRng): Map<str
 }
 
 class Wiring {
+  readonly parameters: Map<string, Float32Array>;
   readonly #noteWidth: number;
   readonly #noteMap: readonly Float32Array[];
 
   constructor(
     private readonly config: ModelConfig,
     private readonly rng: KeyedRng,
-    readonly parameters: Map<string, Float32Array>,
+    { parameters, noteWidth }: { parameters: Map<string, Float32Array>; noteWidth: number },
   ) {
+    this.parameters = parameters;
     const { layers, heads, kvHeads, hiddenSize, headDim, tiedEmbeddings, qkNorm } = config;
-    this.#noteWidth = Math.floor((hiddenSize - headDim - 1) / 2);
-    if (layers < 2 || heads / kvHeads < 2 || this.#noteWidth < 8 || !tiedEmbeddings || !qkNorm) {
+    this.#noteWidth = noteWidth;
+    if (
+      2 * noteWidth + headDim + 1 > hiddenSize ||
+      layers < 2 ||
+      heads / kvHeads < 2 ||
+      this.#noteWidth < 8 ||
+      !tiedEmbeddings ||
+      !qkNorm
+    ) {
       throw new RangeError('Induction needs two layers, two heads a key, and channels for notes.');
     }
     this.#noteMap = this.#random(this.#noteWidth, headDim, 'note');

@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
 
 import { searchDemonstrations } from '#dataset/demonstrations/search-demonstrations.ts';
+import { unseenWordings, wordingName } from '#dataset/search_tasks/generator/form.ts';
 import { unseenKinds } from '#dataset/search_tasks/generator/kinds.ts';
 import { namesOf } from '#dataset/search_tasks/generator/names.ts';
 
 const options = {
-  topK: 1,
+  topK: 2,
   render: (documents: readonly { title: string; text: string }[]): string =>
     documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
 };
@@ -36,16 +37,30 @@ test('a reliable teacher is always right', () => {
   expect(reliable.filter(({ correct }) => !correct)).toEqual([]);
 });
 
-test('what was noted stands in what was found, word for word', () => {
+test('what was noted stands in what was found', () => {
   const notes = demonstrations.flatMap(({ messages }) =>
     messages.map((message, index) => ({
       noted: message.role === 'assistant' ? (message.reasoning ?? '') : '',
       found: messages[index - 1]?.content ?? '',
     })),
   );
-  const facts = notes.filter(({ noted }) => /^the [A-Z]/u.test(noted));
+  const facts = notes.filter(({ noted }) => /^the .*[A-Z0-9]/u.test(noted));
   expect(facts.length).toBeGreaterThan(demonstrations.length / 2);
-  expect(facts.filter(({ noted, found }) => !found.includes(noted))).toEqual([]);
+  const unread = facts.filter(({ noted, found }) => {
+    const words = noted.split(' ');
+    return !noted.endsWith(' not stated') && !found.includes(words.at(-1) ?? '');
+  });
+  expect(unread).toEqual([]);
+});
+
+test('the teacher says that an answer is stated nowhere, rightly and wrongly', () => {
+  const said = demonstrations.filter(
+    ({ messages }) => messages.at(-1)?.content === 'It is not stated.',
+  );
+  expect(said.length).toBeGreaterThan(demonstrations.length / 20);
+  const right = rightShare(said);
+  expect(right).toBeGreaterThan(0.25);
+  expect(right).toBeLessThan(0.75);
 });
 
 test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', () => {
@@ -54,7 +69,13 @@ test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', (
   expect([...names].filter((name) => namesOf.eval.includes(name))).toEqual([]);
   const kinds = new Set(demonstrations.map(({ kind }) => kind));
   expect(unseenKinds.filter(({ name }) => kinds.has(name))).toEqual([]);
-  expect(text).not.toMatch(/The \w+ of \w+ is/u);
+  const unseen = unseenWordings.map((wording) => {
+    const fact = wordingName(wording)
+      .replace('@', 'mayor')
+      .replaceAll(/\{\}|=/gu, String.raw`[A-Z]\w+`);
+    return new RegExp(String.raw`[:;|/*] ${fact}(?:;| [|/*]|\.)`, 'u');
+  });
+  expect(unseen.filter((wording) => wording.test(text))).toEqual([]);
 });
 
 test('names in queries were read before: in the question or in what was found', () => {
@@ -70,7 +91,7 @@ test('names in queries were read before: in the question or in what was found', 
 
 test('a conversation ends with an answer and every search has its result', () => {
   for (const { messages } of demonstrations) {
-    expect(messages.at(-1)?.content).toMatch(/^It is \w+\.$/u);
+    expect(messages.at(-1)?.content).toMatch(/^It is (?:\w+|not stated)\.$/u);
     const roles = messages.map(({ role }) => role);
     expect(roles.filter((role) => role === 'tool').length * 2 + 2).toBe(roles.length);
   }
