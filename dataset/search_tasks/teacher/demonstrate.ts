@@ -91,11 +91,8 @@ class Work {
       ...past.map((fact) => ({ title: name, fact })),
       ...namesakes.map(({ title }) => ({ title, fact: { relation } })),
     ];
-    const [only] = reads;
-    const { title, fact } =
-      only === undefined
-        ? { title: name, fact: { relation } }
-        : this.rng.child('mistake').pick(reads);
+    const none = { title: name, fact: { relation } };
+    const { title, fact } = reads.length === 0 ? none : this.rng.child('mistake').pick(reads);
     return this.#say(this.#read(found, title, fact));
   }
 
