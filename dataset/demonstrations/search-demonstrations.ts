@@ -41,8 +41,7 @@ export function* searchDemonstrations(
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'search demonstration', index);
     const names = rng.child('names').shuffle(namesOf.warmUp);
-    const [anyName = '', ...rest] = names;
-    const world = makeWorld(smallWorld, rest.values(), rng.child('world'));
+    const world = makeWorld(smallWorld, names.values(), rng.child('world'));
     const documents = world.entities.flatMap((entity) =>
       documentsOf(entity, trainedWordings, rng.child('document')),
     );
@@ -50,7 +49,6 @@ export function* searchDemonstrations(
     const { messages, correct } = demonstrate(question, rng.child('teacher'), {
       search: (query, searchRng) => lookUp(query, documents, { topK, rng: searchRng }),
       render,
-      anyName,
       reliable,
     });
     yield {

@@ -24,33 +24,38 @@ const loudness = 2;
 /** Weights of the norms of queries and keys: how sharply heads look. */
 const sharpness = { previous: 2, matching: 1.7 };
 
+/** What tokens one, two, three and four places back count for where contexts are compared. */
+const backWeights = [1, 1, 0.7, 0.5] as const;
+
 /** Turns faster than this distinguish neighbours; slower ones hardly turn over a whole conversation. */
 const fastRadians = 0.3;
 const slowRadians = 0.02;
 
 /**
- * Fresh weights that begin as an induction head: what followed the same two tokens before is likely to follow now.
+ * Fresh weights that begin as an induction head: what followed the same tokens before (two, or up to four) is likely to
+ * follow now.
  *
- * The stream's channels are an embedding (as many as a head is wide), notes of the token before and of the one before that,
- * and a constant. In the first layer two heads look one and two tokens back, by the phases of the rotary embedding alone, and
- * write their notes. In the second layer a head compares the current token and the note of the one before it with the notes of
- * every place, and copies the embedding of the place that fits, which the tied output reads. All else is small and random;
+ * The stream's channels are an embedding (as many as a head is wide), a note of each of the tokens before, and a constant. In
+ * the first layer a head for each note looks one, two, ... tokens back, by the phases of the rotary embedding alone, and writes
+ * it. In the second layer a head compares the current token and the notes of those before it with the notes of every place, and
+ * copies the embedding of the place that fits, which the tied output reads. All else is small and random;
  * heads without a part of it copy what they attend to (as in Trockman and Kolter 2023,
  * https://arxiv.org/abs/2305.09828, section 3).
  *
  * After Olsson et al. 2022, "In-context learning and induction heads", https://arxiv.org/abs/2209.11895. Departure: wired
- * by hand, and on two tokens.
+ * by hand, and on more than one token.
  *
- * @param noteWidth channels of each of the two notes; all that are free by default, which leaves none to learn with
+ * @param backs tokens that are compared
+ * @param noteWidth channels of each note; all that are free by default, which leaves none to learn with
  * @throws RangeError when the model has too few layers, heads or channels for it
  */
 export function inductionParameters(
   config: ModelConfig,
   rng: KeyedRng,
-  { noteWidth }: { noteWidth?: number } = {},
+  { backs = 2, noteWidth }: { backs?: 2 | 3 | 4; noteWidth?: number } = {},
 ): Map<string, Float32Array> {
-  const free = Math.floor((config.hiddenSize - config.headDim - 1) / 2);
-  const given = { parameters: initialParameters(config, rng), noteWidth: noteWidth ?? free };
+  const free = Math.floor((config.hiddenSize - config.headDim - 1) / backs);
+  const given = { parameters: initialParameters(config, rng), backs, noteWidth: noteWidth ?? free };
   const wiring = new Wiring(config, rng.child('induction'), given);
   wiring.embed();
   wiring.notePrevious();
@@ -61,19 +66,26 @@ export function inductionParameters(
 
 class Wiring {
   readonly parameters: Map<string, Float32Array>;
+  readonly #backs: readonly number[];
   readonly #noteWidth: number;
   readonly #noteMap: readonly Float32Array[];
 
   constructor(
     private readonly config: ModelConfig,
     private readonly rng: KeyedRng,
-    { parameters, noteWidth }: { parameters: Map<string, Float32Array>; noteWidth: number },
+    {
+      parameters,
+      backs,
+      noteWidth,
+    }: { parameters: Map<string, Float32Array>; backs: number; noteWidth: number },
   ) {
     this.parameters = parameters;
     const { layers, heads, kvHeads, hiddenSize, headDim, tiedEmbeddings, qkNorm } = config;
+    this.#backs = Array.from({ length: backs }, (_, at) => at + 1);
     this.#noteWidth = noteWidth;
     if (
-      2 * noteWidth + headDim + 1 > hiddenSize ||
+      backs * noteWidth + headDim + 1 > hiddenSize ||
+      backs > heads ||
       layers < 2 ||
       heads / kvHeads < 2 ||
       this.#noteWidth < 8 ||
@@ -98,29 +110,33 @@ class Wiring {
     }
   }
 
-  /** First layer, heads 0 and 1: the tokens one and two places back. */
+  /** First layer, a head for each note: the tokens one, two, ... places back. */
   notePrevious(): void {
-    const { hiddenSize: width, headDim, heads, ropeTheta } = this.config;
+    const { hiddenSize: width, headDim, heads, kvHeads, ropeTheta } = this.config;
     const half = headDim / 2;
+    const count = this.#backs.length;
+    const keyHeads = Math.ceil((count * kvHeads) / heads);
     const queries = this.#layer(0, 'self_attn.q_proj');
     const keys = this.#layer(0, 'self_attn.k_proj');
-    queries.fill(0, 0, 2 * headDim * width);
-    keys.fill(0, 0, headDim * width);
+    queries.fill(0, 0, count * headDim * width);
+    keys.fill(0, 0, keyHeads * headDim * width);
     for (const [pair, radians] of inverseFrequencies(headDim, ropeTheta).entries()) {
       if (radians < fastRadians) continue;
-      keys[pair * width + width - 1] = 1;
-      for (const back of [1, 2]) {
+      for (let head = 0; head < keyHeads; head++) {
+        keys[(head * headDim + pair) * width + width - 1] = 1;
+      }
+      for (const back of this.#backs) {
         const row = (back - 1) * headDim + pair;
         queries[row * width + width - 1] = Math.cos(back * radians);
         queries[(row + half) * width + width - 1] = -Math.sin(back * radians);
       }
     }
-    this.#readEmbedding(0, 0);
+    for (let head = 0; head < keyHeads; head++) this.#readEmbedding(0, head);
     const output = this.#layer(0, 'self_attn.o_proj');
     for (let out = 0; out < width; out++) {
-      output.fill(0, out * heads * headDim, out * heads * headDim + 2 * headDim);
+      output.fill(0, out * heads * headDim, (out * heads + count) * headDim);
     }
-    for (const back of [1, 2]) {
+    for (const back of this.#backs) {
       for (const [channel, from] of this.#noteMap.entries()) {
         const out = this.#noteChannel(back) + channel;
         for (let i = 0; i < headDim; i++) {
@@ -131,7 +147,7 @@ class Wiring {
     this.#sharpen(0, sharpness.previous);
   }
 
-  /** Second layer, head 0: this token and the one before it against the notes of every place. */
+  /** Second layer, head 0: this token and those before it against the notes of every place. */
   matchNotes(): void {
     const { hiddenSize: width, headDim, ropeTheta } = this.config;
     const half = headDim / 2;
@@ -142,12 +158,13 @@ class Wiring {
     const keys = this.#layer(1, 'self_attn.k_proj');
     queries.fill(0, 0, headDim * width);
     keys.fill(0, 0, headDim * width);
-    for (const back of [1, 2]) {
+    for (const [at, back] of this.#backs.entries()) {
       const compared = this.#random(slow.length, this.#noteWidth, `compare ${back}`);
       for (const [i, row] of slow.entries()) {
-        for (const [channel, weight] of compared[i]!.entries()) {
+        for (const [channel, drawn] of compared[i]!.entries()) {
+          const weight = drawn * Math.sqrt(backWeights[at] ?? 0);
           add(keys, row * width + this.#noteChannel(back) + channel, weight);
-          if (back === 2) add(queries, row * width + this.#noteChannel(1) + channel, weight);
+          if (back > 1) add(queries, row * width + this.#noteChannel(back - 1) + channel, weight);
           else {
             for (const [from, share] of this.#noteMap[channel]!.entries())
               add(queries, row * width + from, weight * share);

@@ -110,6 +110,8 @@ function nextName(names: Iterator<string>): string {
 
 /** A document, what it states and how. */
 export interface WrittenDocument extends SearchDocument {
+  /** Of what it is about. */
+  type: EntityType;
   wording: Wording;
   /** In the order of the text, each with where its statement ends. */
   stated: readonly (StatedFact & { end: number })[];
@@ -135,6 +137,7 @@ export function documentsOf(
       id: documentId(title),
       title,
       text,
+      type: of,
       wording: { mention: form.mention, link: form.link },
       stated: stated.map((fact, index) => ({ ...fact, end: ends[index] ?? text.length })),
     };

@@ -20,16 +20,16 @@ test('an item depends on the seed and its place alone', () => {
 const rightShare = (of: readonly { correct: boolean }[]): number =>
   of.filter(({ correct }) => correct).length / of.length;
 
-test('the teacher is right about a third of the time', () => {
-  expect(rightShare(demonstrations)).toBeGreaterThan(0.22);
-  expect(rightShare(demonstrations)).toBeLessThan(0.42);
+test('the teacher is right less than half of the time', () => {
+  expect(rightShare(demonstrations)).toBeGreaterThan(0.3);
+  expect(rightShare(demonstrations)).toBeLessThan(0.5);
 });
 
-test('the teacher is mostly right with the kinds it knows, and mostly wrong with the others', () => {
+test('the teacher is mostly right with the kinds it knows, and oftener wrong than right with the others', () => {
   const known = new Set(['founder', 'spouse', 'haven']);
   const ofOneStep = demonstrations.filter(({ kind }) => !kind.includes('-'));
   expect(rightShare(ofOneStep.filter(({ kind }) => known.has(kind)))).toBeGreaterThan(0.5);
-  expect(rightShare(ofOneStep.filter(({ kind }) => !known.has(kind)))).toBeLessThan(0.35);
+  expect(rightShare(ofOneStep.filter(({ kind }) => !known.has(kind)))).toBeLessThan(0.5);
 });
 
 test('a reliable teacher is always right', () => {
@@ -37,19 +37,50 @@ test('a reliable teacher is always right', () => {
   expect(reliable.filter(({ correct }) => !correct)).toEqual([]);
 });
 
-test('what is read stands in what was found, word for word, and what is noted in what is read', () => {
-  const notes = demonstrations.flatMap(({ messages }) =>
-    messages.flatMap((message, index) => {
-      const thought = message.role === 'assistant' ? (message.reasoning ?? '') : '';
-      const [read = '', note] = thought.split(/(?:^| )so the /u);
-      return note === undefined ? [] : [{ read, note, found: messages[index - 1]?.content ?? '' }];
-    }),
-  );
-  expect(notes.length).toBeGreaterThan(demonstrations.length / 2);
-  for (const { read, note, found } of notes) {
-    expect(found).toContain(read);
-    if (!note.endsWith(' not stated')) expect(read).toContain(note.split(' ').at(-1));
+interface Reading {
+  found: string;
+  quotes: readonly string[];
+  goal: string;
+}
+
+/** Each thought about something found: passages it quotes or passes over, then `so`, then what is left. */
+const readings = demonstrations.flatMap(({ messages }) =>
+  messages.flatMap((message, index): Reading[] => {
+    const thought = message.role === 'assistant' ? (message.reasoning ?? '') : '';
+    const [read = '', goal] = thought.split(/(?:^| )so /u);
+    const found = messages[index - 1]?.content ?? '';
+    return goal === undefined ? [] : [{ found, quotes: read.split(/ (?=\[)/u), goal }];
+  }),
+);
+
+test('what is read stands in what was found, word for word, and what it leads to in what is read', () => {
+  expect(readings.length).toBeGreaterThan(demonstrations.length / 2);
+  for (const { found, quotes, goal } of readings) {
+    for (const quote of quotes) expect(found).toContain(quote.replace(/ no$/u, ''));
+    if (goal !== 'not stated .') expect(quotes.at(-1)).toContain(goal.split(' ')[0]);
   }
+});
+
+test('a thought ends with what is left: the next query, or the answer', () => {
+  for (const { messages } of demonstrations) {
+    for (const message of messages) {
+      if (message.role !== 'assistant') continue;
+      const goal = /(?:^|so )([^\n]+) \.$/u.exec(
+        (message.reasoning ?? '').split(' so ').at(-1) ?? '',
+      )?.[1];
+      const query = message.toolCalls?.[0]?.arguments['query'];
+      if (query === undefined) expect(message.content).toBe(`It is ${goal}.`);
+      else expect(goal?.split(' ').slice(0, 2).join(' ')).toBe(query);
+    }
+  }
+});
+
+test('a passage that is read to its end has not the fact, or another of its facts is taken for it', () => {
+  const toTheEnd = readings.filter(({ quotes }) => quotes.at(-1)?.endsWith('.'));
+  const taken = toTheEnd.filter(({ goal }) => goal !== 'not stated .');
+  expect(toTheEnd.length).toBeGreaterThan(demonstrations.length / 20);
+  expect(taken.length).toBeGreaterThan(toTheEnd.length / 4);
+  expect(taken.length).toBeLessThan((3 * toTheEnd.length) / 4);
 });
 
 test('the teacher says that an answer is stated nowhere, rightly and wrongly', () => {

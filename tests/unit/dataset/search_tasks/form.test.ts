@@ -34,10 +34,10 @@ test.each(['mention', 'link'] as const)(
 test('a document states its facts in its form, each up to where it ends', () => {
   const form = { opening: 'A #: ', separator: ' | ' } as const;
   const { text, ends } = documentText(subject, { ...form, mention: 'the {} @', link: '@ is =' });
-  expect(text).toBe('A town: the Velmora mayor is Tamlina | the former Velmora mayor is Kelpano.');
+  expect(text).toBe('A town: the Velmora mayor is Tamlina | the Velmora former mayor is Kelpano.');
   expect(ends.map((end) => text.slice(0, end))).toEqual([
     'A town: the Velmora mayor is Tamlina',
-    'A town: the Velmora mayor is Tamlina | the former Velmora mayor is Kelpano',
+    'A town: the Velmora mayor is Tamlina | the Velmora former mayor is Kelpano',
   ]);
   const other = { opening: 'Known of {}: ', separator: '; ' } as const;
   expect(documentText(subject, { ...other, mention: "{}'s @", link: '= as @' }).text).toBe(
