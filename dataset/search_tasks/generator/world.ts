@@ -139,7 +139,7 @@ export function documentsOf(
       text,
       type: of,
       wording: { mention: form.mention, link: form.link },
-      stated: stated.map((fact, index) => ({ ...fact, end: ends[index] ?? text.length })),
+      stated: ends.map((end, index) => Object.assign({}, stated[index]!, { end })),
     };
   });
 }
