@@ -18,8 +18,8 @@ const config = { ...searchStarterConfig, vocabSize: 60, intermediateSize: 8 };
 const everyToken = Array.from({ length: config.vocabSize }, (_, token) => token);
 
 /** Which of some tokens fresh weights hold likeliest after a text. */
-function likeliestAfter(text: readonly number[], of = everyToken): number {
-  const weights = inductionParameters(config, new KeyedRng('test'));
+function likeliestAfter(text: readonly number[], of = everyToken, options: Parameters<typeof inductionParameters>[2] = {}) {
+  const weights = inductionParameters(config, new KeyedRng('test'), options);
   const parameters = Object.fromEntries(
     parameterSpecs(config).map(({ name, shape }) => [
       name,
@@ -49,8 +49,8 @@ test('has every tensor of an ordinary model, in its shape', () => {
 
 test('continues as the text continued before', () => {
   const before = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25];
-  expect(likeliestAfter([...before, 13, 14])).toBe(15);
-  expect(likeliestAfter([...before, 19, 20, 21])).toBe(22);
+  expect(likeliestAfter([...before, 13, 14], everyToken, { backs: 4, noteWidth: 24 })).toBe(15);
+  expect(likeliestAfter([...before, 19, 20, 21], everyToken, { backs: 4, noteWidth: 24 })).toBe(22);
 });
 
 test('of two places after the same token, takes the one whose token before it agrees too', () => {
@@ -59,6 +59,14 @@ test('of two places after the same token, takes the one whose token before it ag
   expect(likeliestAfter([...before, 30, 5], followed)).toBe(41);
   expect(likeliestAfter([...before, 32, 5], followed)).toBe(42);
   expect(likeliestAfter([...before, 34, 5], followed)).toBe(43);
+});
+
+test('with four tokens compared, of two places after the same two takes the one whose tokens before them agree', () => {
+  const before = [30, 8, 5, 6, 41, 31, 32, 9, 5, 6, 42, 33, 34, 10, 5, 6, 43, 35];
+  const followed = [41, 42, 43];
+  expect(likeliestAfter([...before, 30, 8, 5, 6], followed, { backs: 4 })).toBe(41);
+  expect(likeliestAfter([...before, 32, 9, 5, 6], followed, { backs: 4 })).toBe(42);
+  expect(likeliestAfter([...before, 34, 10, 5, 6], followed, { backs: 4 })).toBe(43);
 });
 
 test('a model that has no room for it is refused', () => {
