@@ -2,8 +2,12 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import { absentAnswer, type Question } from '../generator/question.ts';
+import { relationsOf } from '../generator/relations.ts';
 import type { WrittenDocument } from '../generator/world.ts';
 import { drawPlan, type Goal, type Plan } from './plan.ts';
+
+/** What the teacher notes of a relation that a passage does not state. */
+const none = 'none';
 
 /** What the teacher works with. */
 export interface Surroundings {
@@ -17,8 +21,8 @@ export interface Surroundings {
  * The turns of the assistant and of the tool in one demonstration.
  *
  * Each thought ends with what is left to do, `so Velmora mayor teacher .`, in words that stand before it: the query is its first
- * two. What was found is read along, word for word, as far as the fact: at each title the teacher says `no` or goes on, and
- * where the fact has not come when the passage ends, it says `so not stated .`
+ * two. Of what was found the teacher says `no` to each title that is not the thing's, and of the thing's passage it notes what each
+ * relation of its type leads to, or `none`: `[1] Old Velmora no [2] Velmora : mayor Tamlina founder none river Garfika`.
  */
 export function demonstrate(
   question: Question,
@@ -43,12 +47,12 @@ export function demonstrate(
       },
       { role: 'tool', name: 'search', callId: id, content: render(found) },
     );
-    const { quotes, value } = read(found, goal, plan);
+    const { notes, value } = read(found, goal, plan);
     goal = {
       thing: value ?? absentAnswer,
       relations: value === undefined ? [] : goal.relations.slice(1),
     };
-    thought = `${quotes.join(' ')} so ${sayGoal(goal)}`;
+    thought = `${notes.join(' ')} so ${sayGoal(goal)}`;
   }
   messages.push({ role: 'assistant', content: `It is ${goal.thing}.`, reasoning: thought });
   return { messages, correct: goal.thing === question.answer };
@@ -57,25 +61,28 @@ export function demonstrate(
 /** `Velmora mayor teacher .`: a thing, and the relations that are still to be followed from it. */
 const sayGoal = ({ thing, relations }: Goal): string => [thing, ...relations, '.'].join(' ');
 
-/** Reads along what was found, and says what the goal's first relation leads to, if that is stated. */
+/** Reads what was found, and says what the goal's first relation leads to, if that is stated. */
 function read(
   found: readonly WrittenDocument[],
   { thing, relations }: Goal,
-  { takesNamesake, takesFormer, takesLast }: Plan,
-): { quotes: readonly string[]; value: string | undefined } {
-  const quotes: string[] = [];
-  for (const [at, { title, type, text, stated }] of found.entries()) {
+  { takesNamesake, takesAnother }: Plan,
+): { notes: readonly string[]; value: string | undefined } {
+  const notes: string[] = [];
+  for (const [at, { title, type, stated }] of found.entries()) {
     const head = `[${at + 1}] ${title}`;
     const isIt = title === thing || type === thing;
     if (!isIt && !(takesNamesake && title.endsWith(` ${thing}`))) {
-      quotes.push(`${head} no`);
+      notes.push(`${head} no`);
       continue;
     }
-    const fact = stated.find(
-      ({ relation, earlier }) => relation === relations[0] && (takesFormer || !earlier),
-    );
-    quotes.push(`${head}\n${text.slice(0, fact?.end)}`);
-    return { quotes, value: (fact ?? (takesLast ? stated.at(-1) : undefined))?.value };
+    const facts = relationsOf(type).map(({ name }) => ({
+      name,
+      value: stated.find(({ relation, earlier }) => relation === name && !earlier)?.value,
+    }));
+    notes.push(`${head} :`, ...facts.map(({ name, value }) => `${name} ${value ?? none}`));
+    const fact = facts.find(({ name }) => name === relations[0]);
+    const another = takesAnother ? facts.findLast(({ value }) => value !== undefined) : undefined;
+    return { notes, value: fact?.value ?? another?.value };
   }
-  return { quotes, value: undefined };
+  return { notes, value: undefined };
 }

@@ -13,10 +13,8 @@ export interface Plan {
   goal: Goal;
   /** Takes a passage about a namesake for one about the thing. */
   takesNamesake: boolean;
-  /** Takes what held formerly for what holds. */
-  takesFormer: boolean;
-  /** Takes the last fact of the passage for one that is not stated. */
-  takesLast: boolean;
+  /** Takes the last fact that it noted for one that is not stated. */
+  takesAnother: boolean;
 }
 
 /**
@@ -65,8 +63,8 @@ const rightShare = { known: 0.75, others: 0.35 };
 /** Of its wrong plans with the others, the share of the habit. */
 const habitShare = 0.88;
 
-/** Chance of each mistake in reading, in a whole conversation. */
-const mistakenShare = { namesake: 0.3, former: 0.3, last: 0.5 };
+/** Chance of each mistake, in a whole conversation. */
+const mistakenShare = { namesake: 0.3, another: 0.5 };
 
 /** The plan for a question, right or wrong. */
 export function drawPlan(question: Question, rng: KeyedRng, reliable: boolean): Plan {
@@ -76,8 +74,7 @@ export function drawPlan(question: Question, rng: KeyedRng, reliable: boolean): 
   return {
     goal: goalOf(question, slip, rng.child('other')),
     takesNamesake: mistakes('namesake'),
-    takesFormer: mistakes('former'),
-    takesLast: mistakes('last'),
+    takesAnother: mistakes('another'),
   };
 }
 
