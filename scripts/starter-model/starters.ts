@@ -76,8 +76,8 @@ export const starters: Readonly<Record<string, Starter>> = {
   'search-starter': {
     config: 'configs/search_sft.yaml',
     model: searchStarterConfig,
-    // Channels are left to learn with: reading a fact takes more than copying one.
-    weights: (config, rng) => inductionParameters(config, rng, { noteWidth: 31 }),
+    // Reading a fact takes more than copying one.
+    weights: (config, rng) => inductionParameters(config, rng, { noteWidth: 31, recalls: true }),
     pieces: searchPieces,
     between: '\n',
   },

@@ -6,14 +6,17 @@ import { lmHead } from '#model/decoder/decoder-block.ts';
 import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
 import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTablesUpTo } from '#model/decoder/rope.ts';
-import { inductionParameters } from '#scripts/starter-model/induction-weights.ts';
+import {
+  type InductionOptions,
+  inductionParameters,
+} from '#scripts/starter-model/induction-weights.ts';
 import { searchStarterConfig } from '#scripts/starter-model/starters.ts';
 
 beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-const config = {
+const narrowConfig = {
   ...searchStarterConfig,
   vocabSize: 60,
   hiddenSize: 128,
@@ -21,13 +24,14 @@ const config = {
   intermediateSize: 8,
 };
 
-const everyToken = Array.from({ length: config.vocabSize }, (_, token) => token);
+const everyToken = Array.from({ length: narrowConfig.vocabSize }, (_, token) => token);
 
 /** Which of some tokens fresh weights hold likeliest after a text. */
 function likeliestAfter(
   text: readonly number[],
   of = everyToken,
-  options: Parameters<typeof inductionParameters>[2] = {},
+  options: InductionOptions = {},
+  config = narrowConfig,
 ) {
   const weights = inductionParameters(config, new KeyedRng('test'), options);
   const parameters = Object.fromEntries(
@@ -52,8 +56,8 @@ function likeliestAfter(
 test('has every tensor of an ordinary model, in its shape', () => {
   const sizes = (all: ReadonlyMap<string, Float32Array>) =>
     Object.fromEntries([...all].map(([name, values]) => [name, values.length]));
-  expect(sizes(inductionParameters(config, new KeyedRng('test')))).toEqual(
-    sizes(initialParameters(config, new KeyedRng('test'))),
+  expect(sizes(inductionParameters(narrowConfig, new KeyedRng('test')))).toEqual(
+    sizes(initialParameters(narrowConfig, new KeyedRng('test'))),
   );
 });
 
@@ -79,7 +83,19 @@ test('with four tokens compared, of two places after the same two takes the one 
   expect(likeliestAfter([...before, 34, 10, 5, 6], followed, { backs: 4 })).toBe(43);
 });
 
+const recalling = { noteWidth: 31, recalls: true };
+
+test('recalling heads leave the copying as it is', () => {
+  const wide = { ...searchStarterConfig, vocabSize: 60, intermediateSize: 8 };
+  const before = [30, 5, 41, 31, 32, 5, 42, 33, 34, 5, 43, 35];
+  expect(likeliestAfter([...before, 30, 5], [41, 42, 43], recalling, wide)).toBe(41);
+  expect(likeliestAfter([...before, 34, 5], [41, 42, 43], recalling, wide)).toBe(43);
+});
+
 test('a model that has no room for it is refused', () => {
-  const narrow = { ...config, hiddenSize: 64 };
+  const narrow = { ...narrowConfig, hiddenSize: 64 };
   expect(() => inductionParameters(narrow, new KeyedRng('test'))).toThrow(RangeError);
+  expect(() => inductionParameters(narrowConfig, new KeyedRng('test'), recalling)).toThrow(
+    RangeError,
+  );
 });

@@ -20,8 +20,8 @@ export interface Surroundings {
 /**
  * The turns of the assistant and of the tool in one demonstration.
  *
- * Each thought ends with what is left to do, `so Velmora mayor teacher .`, in words that stand before it: the query is its first
- * two. Of what was found the teacher says `no` to each title that is not the thing's, and of the thing's passage it notes what each
+ * Each thought ends with what is left to do, in words that stand before it: `Velmora mayor teacher .`, then `so mayor Tamlina
+ * teacher .`, then `so teacher Kelpano .` Of what was found the teacher says `no` to each title that is not the thing's, and of the thing's passage it notes what each
  * relation of its type leads to, or `none`: `[1] Old Velmora no [2] Velmora : mayor Tamlina founder none river Garfika`.
  */
 export function demonstrate(
@@ -48,11 +48,10 @@ export function demonstrate(
       { role: 'tool', name: 'search', callId: id, content: render(found) },
     );
     const { notes, value } = read(found, goal, plan);
-    goal = {
-      thing: value ?? absentAnswer,
-      relations: value === undefined ? [] : goal.relations.slice(1),
-    };
-    thought = `${notes.join(' ')} so ${sayGoal(goal)}`;
+    const [relation, ...left] = goal.relations;
+    const next = { thing: value ?? none, relations: value === undefined ? [] : left };
+    thought = `${notes.join(' ')} so ${relation ?? ''} ${sayGoal(next)}`;
+    goal = { ...next, thing: value ?? absentAnswer };
   }
   messages.push({ role: 'assistant', content: `It is ${goal.thing}.`, reasoning: thought });
   return { messages, correct: goal.thing === question.answer };
