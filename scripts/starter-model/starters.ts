@@ -37,14 +37,15 @@ export const searchStarterConfig: ModelConfig = {
 /** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */
 const mixedStarterConfig: ModelConfig = {
   ...searchStarterConfig,
-  hiddenSize: 160,
   vocabSize: 1280,
-  intermediateSize: 448,
+  intermediateSize: 320,
 };
 
 /** As that of the mixed starter, 1.5 M parameters, with room for the longest conversations. */
 const workspaceStarterConfig: ModelConfig = {
   ...mixedStarterConfig,
+  hiddenSize: 160,
+  intermediateSize: 448,
   vocabSize: 704,
   maxPositions: 2048,
 };
@@ -63,6 +64,10 @@ export interface Starter {
   between: string;
 }
 
+/** Reading a fact takes more than copying one. */
+const recallingWeights: typeof initialParameters = (config, rng) =>
+  inductionParameters(config, rng, { noteWidth: 31, recalls: true });
+
 /** The shipped starter models, by their folders in `model/`. */
 export const starters: Readonly<Record<string, Starter>> = {
   // Of code execution.
@@ -76,8 +81,7 @@ export const starters: Readonly<Record<string, Starter>> = {
   'search-starter': {
     config: 'configs/search_sft.yaml',
     model: searchStarterConfig,
-    // Reading a fact takes more than copying one.
-    weights: (config, rng) => inductionParameters(config, rng, { noteWidth: 31, recalls: true }),
+    weights: recallingWeights,
     pieces: searchPieces,
     between: '\n',
   },
@@ -85,7 +89,7 @@ export const starters: Readonly<Record<string, Starter>> = {
   'mixed-starter': {
     config: 'configs/mixed_sft.yaml',
     model: mixedStarterConfig,
-    weights: inductionParameters,
+    weights: recallingWeights,
     pieces: mixedPieces,
     between: '\n',
   },
