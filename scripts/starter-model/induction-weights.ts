@@ -241,7 +241,7 @@ class Wiring {
 
   /** Third layer: from a token to the place that has gathered it, and from a token to what its place has gathered. */
   recall(): void {
-    const { headDim, heads, kvHeads, layers } = this.config;
+    const { heads, kvHeads, layers } = this.config;
     const second = heads - heads / kvHeads;
     for (let layer = 2; layer < layers; layer++) {
       this.#readChannels(layer, kvHeads - 1, this.#gatheredChannel);

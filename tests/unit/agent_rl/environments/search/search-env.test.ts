@@ -168,11 +168,11 @@ describe('an answer that is stated nowhere', () => {
   const nowhere = { ...task, answer: 'not stated', aliases: [], metadata: { absent: true } };
 
   test.each([
-    ['said where it is so', nowhere, 'It is not stated.', { saidAbsentRightly: 1 }, true],
-    ['not said where it is so', nowhere, 'It is 5895.', { saidAbsentRightly: 0 }, false],
-    ['said where there is one', task, 'not stated', { saidAbsentWrongly: 1 }, false],
-    ['not said where there is one', task, 'It is 5895.', { saidAbsentWrongly: 0 }, true],
-  ])('%s', async (_, of, answer, metrics, success) => {
+    ['said where it is so', nowhere, 'It is not stated.', [true, { saidAbsentRightly: 1 }]],
+    ['not said where it is so', nowhere, 'It is 5895.', [false, { saidAbsentRightly: 0 }]],
+    ['said where there is one', task, 'not stated', [false, { saidAbsentWrongly: 1 }]],
+    ['not said where there is one', task, 'It is 5895.', [true, { saidAbsentWrongly: 0 }]],
+  ] as const)('%s', async (_, of, answer, [success, metrics]) => {
     const verdict = await play(make(settings, of), [[found]], answer);
     expect(verdict).toMatchObject({ success, metrics });
     expect(Object.keys(verdict.metrics ?? {}).filter((name) => /Absent/u.test(name))).toEqual(
