@@ -57,7 +57,13 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
 
 const flag = (value: boolean): number => (value ? 1 : 0);
 
-function metricsOf({ searches, answer, right, wordy, absence }: SearchEpisode): Record<string, number> {
+function metricsOf({
+  searches,
+  answer,
+  right,
+  wordy,
+  absence,
+}: SearchEpisode): Record<string, number> {
   return {
     searches: searches.length,
     noSearch: flag(searches.length === 0),

@@ -25,9 +25,6 @@ export interface World {
   byName: ReadonlyMap<string, Entity>;
 }
 
-/** How queries and thoughts name a fact: `the Velmora mayor`. */
-export const asked = (name: string, relation: string): string => `the ${name} ${relation}`;
-
 /** Of the entities: one fact is stated nowhere, there is no document, one former fact is stated, there is a namesake. */
 const shares = { incomplete: 0.4, undocumented: 0.05, former: 0.4, namesake: 0.3 };
 
