@@ -7,6 +7,7 @@ import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import { type Generation, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '#agent_rl/engine-thread/engine-options.ts';
+import { EngineService } from '#agent_rl/engine-thread/engine-service.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
@@ -117,4 +118,18 @@ describe('two threads that draw', () => {
     expect(two).toEqual(one);
     expect(two.map(({ version }) => version)).toEqual(two.map(() => 1));
   });
+});
+
+test('what an engine shares is what it draws from, weights that came as files too', async () => {
+  const service = await EngineService.open({ ...options, decoders: 1 });
+  try {
+    expect(service.share().version).toBe(0);
+    await service.use({ version: 5, kind: 'folder', location: otherFolder });
+    const { weights, version } = service.share();
+    expect(version).toBe(5);
+    for (const [name, values] of initialParameters(config, new KeyedRng(2)))
+      expect(weights.get(name)).toEqual(values);
+  } finally {
+    await service.close();
+  }
 });

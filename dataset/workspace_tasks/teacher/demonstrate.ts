@@ -1,7 +1,8 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { type AssistantMessage, type Message, user } from '../../../agent_rl/core/message.ts';
-import { phraseOf, type Step } from '../generator/step.ts';
+import type { Step } from '../generator/step.ts';
 import { rowOf, type WorkspaceQuestion } from '../generator/task.ts';
+import { planOf } from './plan.ts';
 import { wayThrough } from './programs.ts';
 
 /** Runs a program in the world of a question and says what the agent would read. */
@@ -19,8 +20,9 @@ const toolName = 'code_exec';
 const mostTries = 5;
 
 /**
- * A teacher's work on a question. It looks relations up by habit and tables once it has seen how they begin, and repairs
- * what fails by what the error says. What it reads comes from running its programs.
+ * A teacher's work on a question. Before each program it thinks of what it has and what is left to do. It looks relations up by
+ * habit and tables once it has seen how they begin, and repairs what fails by what the error says. What it reads comes from
+ * running its programs.
  *
  * @returns the conversation, or `undefined` where the teacher did not find its way
  */
@@ -33,7 +35,7 @@ export async function demonstrate(
   const steps = slipped(world.chain, slip, rng.child('slip'));
   let thing = start;
   for (const [at, step] of steps.entries()) {
-    const thought = `${phraseOf(step, thing)} .`;
+    const thought = planOf(steps.slice(at), thing);
     const found = await goThrough(step, thing, {
       run: (code) => run(code, setup),
       rng: rng.child('way', at),
@@ -42,7 +44,7 @@ export async function demonstrate(
     if (found === undefined) return undefined;
     thing = found;
   }
-  messages.push({ role: 'assistant', content: `It is ${thing}.`, reasoning: `${thing} .` });
+  messages.push({ role: 'assistant', content: `It is ${thing}.`, reasoning: planOf([], thing) });
   return { messages, correct: thing === answer };
 }
 

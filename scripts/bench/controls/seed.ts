@@ -52,7 +52,14 @@ export const prepareOwn = (options: SeedOptions, settings: Settings = {}): Promi
     ...settings,
   });
 
-/** The same with all slices of the evaluation, where its tasks are made and the run itself asks some of them. */
+/** Room for the deepest questions: a run has less, for the sake of its speed. */
+const roomOfSlices = {
+  'policy.maxContextTokens': 1536,
+  'rollout.maxEpisodeTokens': 1536,
+  'rollout.maxTurns': 24,
+};
+
+/** The same with all slices of the evaluation, where its tasks are made and the run itself asks some of them, and room for them. */
 export async function prepareEvaluated(
   options: SeedOptions,
   settings: Settings = {},
@@ -64,6 +71,7 @@ export async function prepareEvaluated(
   const slices = sliceNames.filter((name) => name !== undefined);
   return prepareOwn(options, {
     ...Object.fromEntries(places.map((place) => [`datasets.${place}.generator.slices`, slices])),
+    ...(places.length > 0 && roomOfSlices),
     ...settings,
   });
 }

@@ -27,7 +27,7 @@ const sentences: Readonly<Record<ControlName, string>> = {
 const general = [
   'Greedy unless stated otherwise. Brackets are 95 % intervals by cluster bootstrap over tasks or over families (forms in their order), whichever is wider; differences are paired by task.',
   'Calls: those that ran. Errors: those of them that failed. Of solved episodes and of all.',
-  'Rows of a seed begin with the same model and differ in what they say alone. Controls are evaluated by themselves, and no evaluation is in their seconds.',
+  'Rows of a seed begin with the same model and differ in what they say alone. Controls are evaluated by themselves, in `workspace` with room for its deepest questions (1,536 tokens, 24 turns), and no evaluation is in their seconds.',
 ];
 
 const seenText = ({ seed, overlap }: SeedControls): string =>
