@@ -6,12 +6,8 @@ import { publishedWhileDrawing } from '../generation/published-while-drawing.ts'
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import { DecoderThreads, sideBySide, SpreadSampler } from './decoder-threads.ts';
-import {
-  decodingThreads,
-  memorySettings,
-  type EngineInfo,
-  type EngineServiceOptions,
-} from './engine-options.ts';
+import { decodingThreads } from './decoding-threads.ts';
+import { memorySettings, type EngineInfo, type EngineServiceOptions } from './engine-options.ts';
 import type { EngineMethods } from './engine-worker.ts';
 
 type EngineThread = RpcClient<EngineMethods>;
@@ -89,7 +85,7 @@ async function openBeside(
   const beside = await DecoderThreads.open(decoders - 1, {
     config,
     device,
-    threads: decodingThreads(threads, decoders),
+    threads: decodingThreads(config, threads),
     rows: Math.ceil(rows / decoders),
     maxContextTokens,
     memorySettings: memorySettings(options),

@@ -44,10 +44,6 @@ export interface EngineServiceOptions {
   training?: { longestTokens: number; loss: LossSpec } | undefined;
 }
 
-/** Threads of a matrix product of one of some decoders. The only one leaves a processor to what runs beside it. */
-export const decodingThreads = (threads: number, decoders: number): number =>
-  Math.max(1, decoders === 1 ? threads - 1 : Math.floor(threads / decoders));
-
 /** The settings of a run that lower what its engine holds at once: supervised training collects no episodes. */
 export function memorySettings({ training }: Pick<EngineServiceOptions, 'training'>): string {
   const ofEpisodes = 'rollout.workers and policy.maxContextTokens';

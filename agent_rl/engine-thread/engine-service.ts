@@ -16,8 +16,8 @@ import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
 import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
+import { decodingThreads } from './decoding-threads.ts';
 import {
-  decodingThreads,
   memorySettings,
   type EngineInfo,
   type EngineServiceOptions,
@@ -81,7 +81,7 @@ export class EngineService {
     const { config, parameters, layers } = await openModel(request);
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {
-      threads: decodingThreads(threads, decoders),
+      threads: decodingThreads(config, threads),
     });
     const generator = new LocalGenerator(programs, {
       rows: Math.ceil(rows / decoders),

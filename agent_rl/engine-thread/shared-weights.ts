@@ -6,24 +6,18 @@ export interface SharedWeights {
   version: number;
 }
 
-const copied = (
-  weights: Weights,
-  memory: (bytes: number) => ArrayBuffer | SharedArrayBuffer,
-): Weights => {
-  const copies = new Map<string, Float32Array | Uint8Array>();
-  for (const [name, data] of weights) {
-    const bytes = memory(data.byteLength);
-    const copy = data instanceof Uint8Array ? new Uint8Array(bytes) : new Float32Array(bytes);
-    copy.set(data);
-    copies.set(name, copy);
-  }
-  return copies;
-};
-
 /** A copy in memory that threads share: it is sent to all of them without being copied again. */
-export const shareWeights = (weights: Weights): Weights =>
-  copied(weights, (bytes) => new SharedArrayBuffer(bytes));
+export function shareWeights(weights: Weights): Weights {
+  const shared = new Map<string, Float32Array | Uint8Array>();
+  for (const [name, data] of weights) {
+    const memory = new SharedArrayBuffer(data.byteLength);
+    const copy = data instanceof Uint8Array ? new Uint8Array(memory) : new Float32Array(memory);
+    copy.set(data);
+    shared.set(name, copy);
+  }
+  return shared;
+}
 
-/** A copy of shared weights for one thread: ONNX Runtime takes no shared memory. */
+/** A copy of shared weights for one thread, in memory of its own: ONNX Runtime takes no shared memory. */
 export const ownWeights = (shared: Weights): Weights =>
-  copied(shared, (bytes) => new ArrayBuffer(bytes));
+  new Map([...shared].map(([name, data]) => [name, data.slice()]));

@@ -51,9 +51,8 @@ const smallestRows = 4;
 const programsKept = 32;
 const prefillMultiple = 32;
 
-/** Tokens of a context that one program feeds at most to a row that holds some already; the smaller one that they fit. */
-const chunkSizes = [32, 64] as const;
-const chunkTokens = 64;
+/** Tokens of a context that one program feeds at most to a row that holds some already: the few fit the smaller program. */
+const [fewTokens, chunkTokens] = [32, 64];
 
 /** Fewer tokens cost less in steps that other rows share than in a program of their own: where both took the same time. */
 const leastChunk = 20;
@@ -131,7 +130,7 @@ export class DecoderPrograms {
   ): Promise<KvPrefix> {
     const { layers, headDim } = this.config;
     const { capacity } = cache;
-    const size = chunkSizes.find((some) => tokens.length <= some) ?? chunkTokens;
+    const size = tokens.length <= fewTokens ? fewTokens : chunkTokens;
     const program = await this.#programs.get(`chunk ${size} ${capacity}`, () =>
       this.#compileChunk(size, capacity),
     );

@@ -3,46 +3,25 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import { type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
-import type { Learner, LossSpec } from '#agent_rl/core/services/learner.ts';
+import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '#agent_rl/engine-thread/engine-options.ts';
-import { initialParameters } from '#model/config/parameters.ts';
-import { saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { describeLearnerContract } from '../contracts/learner-contract.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { learnOnce, saveTinyModel, tinyEngine } from '../support/tiny-engine.ts';
 import { tinyModelConfig } from '../support/tiny-model.ts';
 
 const root = temporaryFolder();
 const modelFolder = join(root, 'model');
-const config = tinyModelConfig;
-const { vocabSize } = config;
-const loss: LossSpec = { name: 'cross_entropy' };
+const { vocabSize } = tinyModelConfig;
 
-const options: EngineServiceOptions = {
-  modelFolder,
-  seed: 1,
-  device: 'cpu',
-  threads: 1,
-  rows: 4,
-  maxContextTokens: 64,
-  microBatchTokens: 64,
-  reference: false,
-  training: { longestTokens: 64, loss },
-};
+const options = tinyEngine(modelFolder);
 
 const otherFolder = join(root, 'other');
-const saved = (folder: string, seed: number) =>
-  saveModel(folder, {
-    config,
-    parameters: initialParameters(config, new KeyedRng(seed)),
-    storedDtype: 'F32',
-  });
-beforeAll(() => Promise.all([saved(modelFolder, 1), saved(otherFolder, 2)]));
+beforeAll(() => Promise.all([saveTinyModel(modelFolder, 1), saveTinyModel(otherFolder, 2)]));
 
 /** A part of an engine of its own, which ends with it. */
 const part = async <Part extends Generator | Learner>(
@@ -64,23 +43,6 @@ for (const device of ['cpu', 'eager'])
     vocabSize,
   });
 
-const datum: TrainDatum = {
-  tokens: Int32Array.from([5, 6, 7, 8, 9]),
-  weights: new Float32Array(5).fill(0.25, 1),
-  advantages: new Float32Array(5),
-  oldLogProbs: new Float32Array(5),
-};
-const step = async (learner: Learner): Promise<void> => {
-  await learner.forwardBackward(batchOf([datum]), loss);
-  await learner.optimStep({
-    learningRate: 0.1,
-    beta1: 0.9,
-    beta2: 0.99,
-    eps: 1e-8,
-    weightDecay: 0,
-    maxGradNorm: 1,
-  });
-};
 const draw = (generator: Generator, episode: string) =>
   generator.generate({
     episode,
@@ -113,13 +75,13 @@ describe('weights', () => {
       generators: [own.generator, other.generator],
       folder,
     });
-    await step(own.learner);
+    await learnOnce(own.learner);
     expect(await near.publish()).toMatchObject({ version: 1, kind: 'memory' });
     const shared = await draw(own.generator, 'shared');
     const sent = await far.publish();
     expect(sent).toMatchObject({ version: 1, kind: 'folder' });
     expect(await draw(other.generator, 'sent')).toEqual(shared);
-    await step(own.learner);
+    await learnOnce(own.learner);
     await far.publish();
     expect((await draw(other.generator, 'later')).version).toBe(2);
     // Of files there are only the newest.
@@ -131,7 +93,7 @@ describe('weights', () => {
 
   test('are not drawn from between a step and their publication', async () => {
     const { generator, learner } = await open();
-    await step(learner);
+    await learnOnce(learner);
     await expect(draw(generator, 'early')).rejects.toMatchObject({ code: 'GENERATION_FAILED' });
     await generator.use(await learner.exportWeights({ kind: 'memory' }));
     expect((await draw(generator, 'late')).version).toBe(1);
@@ -143,7 +105,7 @@ describe('weights', () => {
     const first = await publish();
     await generator.use(first);
     const before = await draw(generator, 'before');
-    await step(learner);
+    await learnOnce(learner);
     expect(await draw(generator, 'meanwhile')).toEqual(before);
     const second = await publish();
     await generator.use(second);
@@ -151,7 +113,7 @@ describe('weights', () => {
     expect([after.version, after.logProbs[0] === before.logProbs[0]]).toEqual([1, false]);
     await generator.use(first);
     expect(await draw(generator, 'again')).toEqual(before);
-    await step(learner);
+    await learnOnce(learner);
     await publish();
     await expect(generator.use(first)).rejects.toThrow('holds 1, 2');
   });

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { batchOf } from '#agent_rl/core/services/batch.ts';
 import { EngineService } from '#agent_rl/engine-thread/engine-service.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -10,6 +9,7 @@ import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { learnOnce } from '../support/tiny-engine.ts';
 
 const folder = temporaryFolder();
 const quantization = { bits: 4, blockSize: 16 } as const;
@@ -107,25 +107,7 @@ describe('an engine over four-bit weights', () => {
       parameters: parameters + adapter,
       trainedParameters: adapter,
     });
-    await own.learner.forwardBackward(
-      batchOf([
-        {
-          tokens: tokens[0]!,
-          weights: new Float32Array(5).fill(1, 1),
-          advantages: new Float32Array(5),
-          oldLogProbs: new Float32Array(5),
-        },
-      ]),
-      { name: 'cross_entropy' },
-    );
-    await own.learner.optimStep({
-      learningRate: 0.1,
-      beta1: 0.9,
-      beta2: 0.99,
-      eps: 1e-8,
-      weightDecay: 0,
-      maxGradNorm: 1,
-    });
+    await learnOnce(own.learner, tokens[0]);
     await own.use(await own.learner.exportWeights({ kind: 'memory' }));
     const [after] = await own.learner.forward(tokens, { temperature: 1, which: 'policy' });
     expect(after).not.toEqual(scored[0]);

@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../../config/index.ts';
 import type { LossSpec } from '../../core/services/learner.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
+import { isCopiedForThreads } from '../../engine-thread/decoding-threads.ts';
 import { EngineClient } from '../../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../../engine-thread/engine-options.ts';
-import { weightBytes } from '../../engine-thread/memory-plan.ts';
 import { klParts, lossPart } from '../plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../plugins/choose-plugins.ts';
 import { pluginHooks } from '../plugins/plugin-loader.ts';
@@ -61,11 +61,8 @@ export function engineOptions(
   };
 }
 
-/** Episodes that fill a step of a decoder: with fewer, a second one saves little. */
+/** Fewest episodes of each decoder by default. */
 const episodesOfDecoder = 16;
-
-/** Larger weights are not copied for decoders: reading them would be most of a step. */
-const largestShared = 256 * 2 ** 20;
 
 /** How many threads draw tokens for a number of episodes at once. */
 export function decoders(
@@ -75,8 +72,8 @@ export function decoders(
   if (run.device !== 'cpu') return 1;
   const most = run.decoders ?? engineThreads({ run });
   const filled = Math.floor(episodes / (run.decoders === undefined ? episodesOfDecoder : 1));
-  const isShared = run.decoders !== undefined || weightBytes(description) <= largestShared;
-  return isShared ? Math.max(1, Math.min(most, filled)) : 1;
+  const isCopied = run.decoders !== undefined || isCopiedForThreads(description);
+  return isCopied ? Math.max(1, Math.min(most, filled)) : 1;
 }
 
 /** What a number of episodes at once ask of an engine. */

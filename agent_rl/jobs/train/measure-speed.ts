@@ -18,14 +18,17 @@ interface Measured {
 /** What an episode is expected to fill of the tokens that it may have. */
 const filledShare = 0.5;
 
+/** Longest context or sequence that is measured with: a large model would take minutes for more. */
+const longestMeasured = 192;
+
 /** Samples a few tokens with every row, in contexts of half the expected length, and scores one micro-batch, each once to warm up and once timed. */
 async function measureSpeed(
   { generator, training: { learner } }: Measured,
   { rollout, algorithm }: Config,
 ) {
   const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
-  const expected = rollout.maxEpisodeTokens * filledShare;
-  const context = Array.from({ length: Math.max(2, Math.floor(expected / 2)) }, () => 0);
+  const halfway = Math.floor((rollout.maxEpisodeTokens * filledShare) / 2);
+  const context = Array.from({ length: Math.max(2, Math.min(longestMeasured, halfway)) }, () => 0);
   const decode = async (round: number): Promise<void> => {
     const names = Array.from({ length: rows }, (_, row) => `speed-${round}-${row}`);
     const requests = names.map((episode, sample) =>
@@ -41,7 +44,7 @@ async function measureSpeed(
     await Promise.all(requests);
     for (const name of names) generator.release(name);
   };
-  const length = Math.min(192, rollout.maxEpisodeTokens);
+  const length = Math.min(longestMeasured, rollout.maxEpisodeTokens);
   const sequences = Math.max(1, Math.floor(algorithm.microBatchTokens / length));
   const tokens = Array.from({ length: sequences }, () => new Int32Array(length));
   const score = () => learner.forward(tokens, { temperature: 1, which: 'policy' });
@@ -78,8 +81,8 @@ type PlannedWork = Record<
 };
 
 /**
- * How long a run will take, from what is measured just now, if episodes fill half of the tokens that they may have. All of
- * them are fed a step at a time or drawn, and trained on; sandbox and tools are not counted.
+ * How long a run will take, from what is measured just now, if episodes fill half of the tokens that they may have, as if
+ * each of these were drawn and trained on; sandbox and tools are not counted.
  */
 export async function expectedTime(parts: Measured, config: Config, plan: PlannedWork) {
   const speed = await measureSpeed(parts, config);

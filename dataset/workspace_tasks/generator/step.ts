@@ -68,18 +68,24 @@ export const formOf = (step: Step): StepForm =>
     ? { kind: step.kind, form: step.form }
     : { kind: step.kind, form: step.table.form };
 
-/** In words, of what was found before. A step that needs nothing found says where it begins. */
-export function phraseOf(step: Step, inner: string): string {
+/** In words, without what it is done to. */
+export function wordsOf(step: Step): string {
   switch (step.kind) {
     case 'relation':
-      return `the ${step.name} of ${inner}`;
+      return step.name;
     case 'largest':
-      return `the ${step.table.thing} in ${fileName(step.table)} with the largest ${step.table.number}`;
+      return `${step.table.thing} in ${fileName(step.table)} with the largest ${step.table.number}`;
     case 'total':
-      return `the total ${step.table.number} in ${fileName(step.table)} where ${step.table.thing} is ${inner}`;
+      return `total ${step.table.number} in ${fileName(step.table)} where ${step.table.thing}`;
     default:
       return unreachable(step);
   }
+}
+
+/** In words, of what was found before. A step that needs nothing found says where it begins. */
+export function phraseOf(step: Step, inner: string): string {
+  const joined = { relation: ` of ${inner}`, largest: '', total: ` is ${inner}` };
+  return `the ${wordsOf(step)}${joined[step.kind]}`;
 }
 
 /** What a step leads to. */

@@ -68,11 +68,12 @@ const workspaces = ['workspace'];
 /** Jobs of which right demonstrations can be made. */
 const withRightTeacher = ['workspace', 'search', 'code_exec'];
 
+/** Jobs with one environment, of one of these types. */
 const onlyIn =
   (names: readonly string[], make: Make): Make =>
   async (given) => {
-    const own = await environmentsOf(given.options);
-    return own.every((name) => names.includes(name)) ? make(given) : null;
+    const [own, ...others] = await environmentsOf(given.options);
+    return others.length === 0 && own !== undefined && names.includes(own) ? make(given) : null;
   };
 
 const makers: Readonly<Record<ControlName, Make>> = {

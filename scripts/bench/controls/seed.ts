@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
+import type { Config } from '../../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { writeFileAtomic } from '../../../agent_rl/telemetry/index.ts';
 import { sliceNames } from '../../../dataset/workspace_tasks/generator/rows.ts';
@@ -52,26 +53,27 @@ export const prepareOwn = (options: SeedOptions, settings: Settings = {}): Promi
     ...settings,
   });
 
-/** Room for the deepest questions: a run has less, for the sake of its speed. */
-const roomOfSlices = {
-  'policy.maxContextTokens': 1536,
-  'rollout.maxEpisodeTokens': 1536,
-  'rollout.maxTurns': 24,
-};
+/** At least so much room for the deepest questions: a run may have less, for the sake of its speed. */
+const roomOfSlices = ({ policy, rollout }: Config) => ({
+  'policy.maxContextTokens': Math.max(1536, policy.maxContextTokens),
+  'rollout.maxEpisodeTokens': Math.max(1536, rollout.maxEpisodeTokens),
+  'rollout.maxTurns': Math.max(24, rollout.maxTurns),
+});
 
 /** The same with all slices of the evaluation, where its tasks are made and the run itself asks some of them, and room for them. */
 export async function prepareEvaluated(
   options: SeedOptions,
   settings: Settings = {},
 ): Promise<PreparedRun> {
-  const { datasets } = (await prepareOwn(options)).loaded.config;
+  const { config } = (await prepareOwn(options)).loaded;
+  const { datasets } = config;
   const places = datasets.flatMap(({ generator }, place) =>
     generator?.type === 'workspace' ? [place] : [],
   );
   const slices = sliceNames.filter((name) => name !== undefined);
   return prepareOwn(options, {
     ...Object.fromEntries(places.map((place) => [`datasets.${place}.generator.slices`, slices])),
-    ...(places.length > 0 && roomOfSlices),
+    ...(places.length > 0 && roomOfSlices(config)),
     ...settings,
   });
 }

@@ -53,6 +53,16 @@ test('controls are evaluated on every slice, and the run trains as its own file 
   ]);
 });
 
+test('controls are evaluated with room for the deepest questions, and never with less than the run has', async () => {
+  const roomOf = async (sets: string[]) => {
+    const { policy, rollout } = (await prepareEvaluated(optionsWith({ sets }))).loaded.config;
+    return [policy.maxContextTokens, rollout.maxEpisodeTokens, rollout.maxTurns];
+  };
+  expect(await roomOf([])).toEqual([1536, 1536, 24]);
+  const more = ['policy.maxContextTokens=1600', 'rollout.maxEpisodeTokens=1600'];
+  expect(await roomOf([...more, 'rollout.maxTurns=30'])).toEqual([1600, 1600, 30]);
+});
+
 describe('A folder of parts', () => {
   test('is taken up again with the same settings, whatever is asked of it', async () => {
     await keepAsked(optionsWith());

@@ -1,0 +1,16 @@
+import type { ModelConfig } from '../../model/config/architecture.ts';
+import { weightBytes } from './memory-plan.ts';
+
+/** Larger weights are not copied for further threads by default. */
+const largestCopied = 256 * 2 ** 20;
+
+/** Whether weights are small enough that each thread that draws may have a copy of them. */
+export const isCopiedForThreads = (config: ModelConfig): boolean =>
+  weightBytes(config) <= largestCopied;
+
+/**
+ * Threads of a matrix product where tokens are drawn: one where several threads may draw, and otherwise all but one, which is left
+ * to what runs beside it. It decides last bits, and so may not depend on how many threads draw or how many episodes there are.
+ */
+export const decodingThreads = (config: ModelConfig, threads: number): number =>
+  isCopiedForThreads(config) ? 1 : Math.max(1, threads - 1);
