@@ -9,6 +9,8 @@ export interface Circumstances {
   config: Config;
   /** Whether a plugin of the run asks for a sandbox. */
   runsPrograms: boolean;
+  /** Whether the engine of this process draws the tokens. */
+  drawsTokens: boolean;
 }
 
 /** Settings or whole blocks, when they cannot act, and why. */
@@ -53,6 +55,11 @@ const idle: readonly IdleRule[] = [
     ['run.decoders'],
     (run) => isRl(run) && run.config.run.device !== 'cpu',
     'run.device is not cpu, and one thread draws for another device',
+  ],
+  [
+    ['run.decoders'],
+    (run) => isRl(run) && !run.drawsTokens,
+    'the generator of this run is not the engine, whose threads they are',
   ],
   [
     ['train.finalRatio'],
@@ -185,7 +192,7 @@ export const idleSettings = (run: Circumstances): IdleSetting[] => named(idle, r
 
 /** Those of them that are surely a mistake. */
 export const mistakenSettings = (config: Config): IdleSetting[] =>
-  named(mistaken, { config, runsPrograms: true });
+  named(mistaken, { config, runsPrograms: true, drawsTokens: true });
 
 const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
   rules

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { basename } from 'node:path';
 
 import { make } from '../../compose/episode-maker.ts';
-import { openEngine, sampling } from '../../compose/model/open-engine.ts';
+import { collecting, openEngine } from '../../compose/model/open-engine.ts';
 import { runContainer } from '../../compose/plugins/container.ts';
 import { type ResolvedRun, resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
@@ -108,7 +108,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     );
   const engine = opened.add(
     await openEngine(config, model, {
-      ...sampling(config, answers),
+      ...collecting(config, model, answers),
       signal,
     }),
   );

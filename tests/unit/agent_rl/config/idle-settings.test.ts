@@ -34,6 +34,12 @@ test('a setting inside a block of a plugin is named too', async () => {
 
 describe('a setting that cannot act in the run is named with its place and the reason', () => {
   test.each([
+    [['run.device=cuda', 'run.decoders=2'], 'run.decoders 2', 'run.device is not cpu'],
+    [
+      ['generator={type: served, url: "http://127.0.0.1:1"}', 'run.decoders=2'],
+      'run.decoders 2',
+      'the generator of this run is not the engine',
+    ],
     [['train.finalRatio=0.3'], 'train.finalRatio 0.3', 'train.schedule is constant'],
     [
       ['algorithm.advantage.std=none', 'algorithm.advantage.eps=0.5'],
