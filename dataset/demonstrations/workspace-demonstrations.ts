@@ -3,6 +3,7 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import { questionOf, trainedChain } from '../workspace_tasks/generator/rows.ts';
 import { drawQuestion, rowOf, type WorkspaceQuestion } from '../workspace_tasks/generator/task.ts';
+import type { StepForm } from '../workspace_tasks/generator/step.ts';
 import { demonstrate, type RunProgram, type Slip } from '../workspace_tasks/teacher/demonstrate.ts';
 import type { Demonstration } from './demonstrations.ts';
 
@@ -11,11 +12,15 @@ export interface WorkspaceTeaching {
   /** Share of questions of two steps, and of three. */
   two: number;
   three: number;
-  /** Share of those that it answers rightly. */
-  right: number;
+  /** Share of those that it answers rightly, where they end with a total and elsewhere. */
+  right: { total: number; others: number };
 }
 
-export const defaultTeaching: WorkspaceTeaching = { two: 0.35, three: 0.25, right: 0.35 };
+export const defaultTeaching: WorkspaceTeaching = {
+  two: 0.35,
+  three: 0.25,
+  right: { total: 0.4, others: 0.28 },
+};
 
 /** Most attempts of the teacher at a task that it must show. */
 const mostAttempts = 8;
@@ -112,11 +117,11 @@ async function warmUpDemonstration(
 ): Promise<Demonstration> {
   const share = rng.child('depth').uniform();
   const depth = share < three ? 3 : share < three + two ? 2 : 1;
-  const slips = depth > 1 && rng.child('right').uniform() >= right;
-  const slip: Slip | undefined = slips ? rng.child('slip').pick(['stop', 'skip']) : undefined;
   for (let draw = 0; ; draw++) {
     const drawn = rng.child('draw', draw);
     const forms = trainedChain(depth, drawn.child('forms'));
+    const slips = depth > 1 && drawn.child('right').uniform() >= rightShare(forms, right);
+    const slip: Slip | undefined = slips ? drawn.child('slip').pick(['stop', 'skip']) : undefined;
     const question = drawQuestion(forms, 'warmUp', drawn.child('question'));
     const work = await demonstrate(question, {
       run,
@@ -127,6 +132,11 @@ async function warmUpDemonstration(
     return { kind: rowKind(depth, slip), ...work };
   }
 }
+
+const rightShare = (
+  forms: readonly StepForm[],
+  { total, others }: WorkspaceTeaching['right'],
+): number => (forms.at(-1)?.kind === 'total' ? total : others);
 
 const rowKind = (depth: number, slip: Slip | undefined): string =>
   slip === undefined ? `depth ${depth}` : `depth ${depth}, ${slip}`;

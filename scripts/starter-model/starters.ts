@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
 import { namePieces } from '../../dataset/workspace_tasks/generator/names.ts';
 import { inductionParameters } from './induction-weights.ts';
-import { codePieces, mixedPieces, searchPieces } from './train-tokenizer.ts';
+import { codePieces, mixedPieces, type Pieces, searchPieces } from './train-tokenizer.ts';
 
 /** The MiniMind-3 layout at 2.6 M parameters, 10.5 MB in float32: the size that learns to program in minutes on two cores. */
 const starterModelConfig: ModelConfig = {
@@ -59,8 +59,7 @@ export interface Starter {
   model: ModelConfig;
   /** Makes the fresh weights. */
   weights: typeof initialParameters;
-  /** Regular expression of pieces that the tokenizer never joins with their neighbours. */
-  pieces: string;
+  pieces: Pieces;
   /** What the tokenizer sees between a thought, a text and a call. */
   between: string;
 }
@@ -72,14 +71,14 @@ export const starters: Readonly<Record<string, Starter>> = {
     config: 'configs/code_tasks_sft.yaml',
     model: starterModelConfig,
     weights: initialParameters,
-    pieces: codePieces,
+    pieces: { apart: codePieces, phrases: [] },
     between: '',
   },
   'search-starter': {
     config: 'configs/search_sft.yaml',
     model: searchStarterConfig,
     weights: inductionParameters,
-    pieces: searchPieces,
+    pieces: { apart: searchPieces, phrases: [] },
     between: '\n',
   },
   // Of both.
@@ -87,7 +86,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     config: 'configs/mixed_sft.yaml',
     model: mixedStarterConfig,
     weights: inductionParameters,
-    pieces: mixedPieces,
+    pieces: { apart: mixedPieces, phrases: [] },
     between: '\n',
   },
   // Of questions about an unknown workspace.
@@ -95,7 +94,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     config: 'configs/workspace_sft.yaml',
     model: workspaceStarterConfig,
     weights: inductionParameters,
-    pieces: `${namePieces}|\\d`,
+    pieces: { apart: `${namePieces}|\\d`, phrases: [' of the '] },
     between: '\n',
   },
 };
