@@ -54,7 +54,7 @@ const prefillMultiple = 32;
 /** Tokens of a context that one program feeds at most to a row that holds some already: the few fit the smaller program. */
 const [fewTokens, chunkTokens] = [32, 64];
 
-/** Fewer tokens cost less in steps that other rows share than in a program of their own: where both took the same time. */
+/** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
 const leastChunk = 20;
 
 /** How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws. */
