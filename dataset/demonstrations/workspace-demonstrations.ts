@@ -12,14 +12,17 @@ export interface WorkspaceTeaching {
   /** Share of questions of two steps, and of three. */
   two: number;
   three: number;
-  /** Share of those that it answers rightly, where they end with a total and elsewhere. */
-  right: { total: number; others: number };
+  /** Share of those that it answers rightly: where a relation comes first and a total last, and elsewhere. */
+  right: { known: number; others: number };
+  /** Share of the others in which it leaves a relation out, where there is one to leave out, and does not stop on the way. */
+  skip: number;
 }
 
 export const defaultTeaching: WorkspaceTeaching = {
   two: 0.35,
   three: 0.25,
-  right: { total: 0.4, others: 0.28 },
+  right: { known: 0.5, others: 0.27 },
+  skip: 0.15,
 };
 
 /** Most attempts of the teacher at a task that it must show. */
@@ -113,7 +116,7 @@ function knownQuestion({ taskId, prompt, answer, metadata }: QuestionTask): Work
 async function warmUpDemonstration(
   rng: KeyedRng,
   run: RunProgram,
-  { two, three, right }: WorkspaceTeaching,
+  { two, three, right, skip }: WorkspaceTeaching,
 ): Promise<Demonstration> {
   const share = rng.child('depth').uniform();
   const depth = share < three ? 3 : share < three + two ? 2 : 1;
@@ -121,22 +124,25 @@ async function warmUpDemonstration(
     const drawn = rng.child('draw', draw);
     const forms = trainedChain(depth, drawn.child('forms'));
     const slips = depth > 1 && drawn.child('right').uniform() >= rightShare(forms, right);
-    const slip: Slip | undefined = slips ? drawn.child('slip').pick(['stop', 'skip']) : undefined;
+    const slip: Slip = drawn.child('slip').uniform() < skip ? 'skip' : 'stop';
     const question = drawQuestion(forms, 'warmUp', drawn.child('question'));
     const work = await demonstrate(question, {
       run,
       rng: drawn.child('teacher'),
-      ...(slip !== undefined && { slip }),
+      ...(slips && { slip }),
     });
     if (work === undefined) continue;
-    return { kind: rowKind(depth, slip), ...work };
+    return { kind: rowKind(depth, slips ? slip : undefined), ...work };
   }
 }
 
 const rightShare = (
   forms: readonly StepForm[],
-  { total, others }: WorkspaceTeaching['right'],
-): number => (forms.at(-1)?.kind === 'total' ? total : others);
+  { known, others }: WorkspaceTeaching['right'],
+): number => {
+  const isKnown = forms[0]?.kind === 'relation' && forms.at(-1)?.kind === 'total';
+  return isKnown ? known : others;
+};
 
 const rowKind = (depth: number, slip: Slip | undefined): string =>
   slip === undefined ? `depth ${depth}` : `depth ${depth}, ${slip}`;

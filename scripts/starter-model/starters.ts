@@ -47,7 +47,7 @@ const mixedStarterConfig: ModelConfig = {
 /** As that of the mixed starter, 1.5 M parameters, with room for the longest conversations. */
 const workspaceStarterConfig: ModelConfig = {
   ...mixedStarterConfig,
-  vocabSize: 704,
+  vocabSize: 1088,
   maxPositions: 2048,
 };
 

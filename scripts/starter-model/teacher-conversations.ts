@@ -31,7 +31,7 @@ export async function teacherConversations(
 ): Promise<Conversations> {
   const names = chosen.environments.map(({ entry }) => entry.spec.name);
   if (names.includes('workspace')) {
-    const teaching = reliable ? { ...defaultTeaching, right: { total: 1, others: 1 } } : defaultTeaching;
+    const teaching = reliable ? { ...defaultTeaching, right: { known: 1, others: 1 } } : defaultTeaching;
     return withPrograms(loaded.config, seed, (run) =>
       workspaceDemonstrations(seed, count, run, teaching),
     );
