@@ -24,29 +24,28 @@ const starterModelConfig: ModelConfig = {
   eosTokenIds: [2],
 };
 
-/** The same layout at 0.8 M parameters, 3.3 MB: finding and copying needs less than programming does. */
+/** The same layout at 1.3 M parameters, 5.2 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
   vocabSize: 600,
-  hiddenSize: 128,
-  layers: 3,
+  layers: 4,
   headDim: 64,
   ropeTheta: 1_000_000,
-  intermediateSize: 384,
+  intermediateSize: 256,
 };
 
 /** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */
 const mixedStarterConfig: ModelConfig = {
   ...searchStarterConfig,
   vocabSize: 1280,
-  hiddenSize: 160,
-  layers: 4,
-  intermediateSize: 448,
+  intermediateSize: 320,
 };
 
 /** As that of the mixed starter, 1.5 M parameters, with room for the longest conversations. */
 const workspaceStarterConfig: ModelConfig = {
   ...mixedStarterConfig,
+  hiddenSize: 160,
+  intermediateSize: 448,
   vocabSize: 1088,
   maxPositions: 2048,
 };
@@ -64,6 +63,10 @@ export interface Starter {
   between: string;
 }
 
+/** Reading a fact takes more than copying one. */
+const recallingWeights: typeof initialParameters = (config, rng) =>
+  inductionParameters(config, rng, { noteWidth: 31, recalls: true });
+
 /** The shipped starter models, by their folders in `model/`. */
 export const starters: Readonly<Record<string, Starter>> = {
   // Of code execution.
@@ -77,7 +80,7 @@ export const starters: Readonly<Record<string, Starter>> = {
   'search-starter': {
     config: 'configs/search_sft.yaml',
     model: searchStarterConfig,
-    weights: inductionParameters,
+    weights: recallingWeights,
     pieces: { apart: searchPieces, phrases: [] },
     between: '\n',
   },
@@ -85,7 +88,7 @@ export const starters: Readonly<Record<string, Starter>> = {
   'mixed-starter': {
     config: 'configs/mixed_sft.yaml',
     model: mixedStarterConfig,
-    weights: inductionParameters,
+    weights: recallingWeights,
     pieces: { apart: mixedPieces, phrases: [] },
     between: '\n',
   },

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const project = temporaryFolder();
 const agentRl = residentProgram('agent-rl');
 const iterations = 2;
-const sizes = { tasksPerStep: 4, groupSize: 2, evalTasks: 8 };
+const sizes = { tasksPerStep: 4, groupSize: 2, evalTasks: 16 };
 
 /** A short run of the shipped config from the shipped starter, with some of its tools. */
 async function train(name: string, ...more: string[]): Promise<void> {
