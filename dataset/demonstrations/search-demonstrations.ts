@@ -14,6 +14,9 @@ import {
 import type { Demonstration } from './demonstrations.ts';
 import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
 
+/** Share of things without a document: more than in the tasks, so that what other passages say is not taken for theirs. */
+const undocumented = 0.2;
+
 export interface SearchDemonstrationOptions {
   /** Passages a search shows. */
   topK: number;
@@ -41,7 +44,7 @@ export function* searchDemonstrations(
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'search demonstration', index);
     const names = rng.child('names').shuffle(namesOf.warmUp);
-    const world = makeWorld(smallWorld, names.values(), rng.child('world'));
+    const world = makeWorld(smallWorld, names.values(), rng.child('world'), undocumented);
     const documents = world.entities.flatMap((entity) =>
       documentsOf(entity, trainedWordings, rng.child('document')),
     );

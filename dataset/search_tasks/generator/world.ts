@@ -25,8 +25,8 @@ export interface World {
   byName: ReadonlyMap<string, Entity>;
 }
 
-/** Of the entities: one fact is stated nowhere, there is no document, one former fact is stated, there is a namesake. */
-const shares = { incomplete: 0.4, undocumented: 0.05, former: 0.4, namesake: 0.3 };
+/** Of the entities: one fact is stated nowhere, one former fact is stated, there is a namesake. */
+const shares = { incomplete: 0.4, former: 0.4, namesake: 0.3 };
 
 const namesakePrefixes = ['Old', 'New', 'Little'] as const;
 
@@ -37,21 +37,31 @@ type Named = Pick<Entity, 'name' | 'type'>;
  *
  * @param size how many entities of each type
  * @param names taken from the front; each names one thing.
+ * @param undocumented share of things without a document
  */
 export function makeWorld(
   size: Readonly<Record<EntityType, number>>,
   names: Iterator<string>,
   rng: KeyedRng,
+  undocumented = 0.05,
 ): World {
   const named = (Object.entries(size) as [EntityType, number][]).flatMap(([type, count]) =>
     Array.from({ length: count }, (): Named => ({ type, name: nextName(names) })),
   );
   const draw = new FactDraw(named, names, rng);
-  const entities = named.map((one) => entityOf(one, draw, rng.child('entity', one.name)));
+  const entities = named.map((one) => {
+    const own = rng.child('entity', one.name);
+    const documented = own.child('undocumented').uniform() >= undocumented;
+    return entityOf({ ...one, documented }, draw, own);
+  });
   return { entities, byName: new Map(entities.map((entity) => [entity.name, entity])) };
 }
 
-function entityOf({ name, type }: Named, draw: FactDraw, rng: KeyedRng): Entity {
+function entityOf(
+  { name, type, documented }: Named & Pick<Entity, 'documented'>,
+  draw: FactDraw,
+  rng: KeyedRng,
+): Entity {
   const happens = (what: keyof typeof shares): boolean => rng.child(what).uniform() < shares[what];
   const relations = relationsOf(type);
   const facts = draw.facts(type, [name]);
@@ -62,7 +72,7 @@ function entityOf({ name, type }: Named, draw: FactDraw, rng: KeyedRng): Entity 
   if (happens('former') && past.value !== 'number') {
     earlier.set(past.name, draw.value(past, taken));
   }
-  const entity = { name, type, facts, earlier, documented: !happens('undocumented') };
+  const entity = { name, type, facts, earlier, documented };
   if (!happens('namesake')) return entity;
   const prefix = rng.child('prefix').pick(namesakePrefixes);
   const others = draw.facts(type, [...taken, ...earlier.values()]);

@@ -69,8 +69,7 @@ function read(
   const notes: string[] = [];
   for (const [at, { title, type, stated }] of found.entries()) {
     const head = `[${at + 1}] ${title}`;
-    const isIt = title === thing || type === thing;
-    if (!isIt && !(takesNamesake && title.endsWith(` ${thing}`))) {
+    if (title !== thing && !(takesNamesake && title.endsWith(` ${thing}`))) {
       notes.push(`${head} no`);
       continue;
     }

@@ -21,12 +21,11 @@ export interface Plan {
  * What the teacher habitually plans wrong.
  *
  * - `give up`: says at once that it is not stated.
- * - `vague`: looks for any thing of the type instead of the one that is named.
  * - `confuse`: asks for another relation of the thing.
  * - `stop`: leaves the second of two relations out.
  * - `skip`: leaves the first of two relations out.
  */
-type Slip = 'give up' | 'vague' | 'confuse' | 'stop' | 'skip';
+type Slip = 'give up' | 'confuse' | 'stop' | 'skip';
 
 /** What the teacher does most often with a kind of question: `known` is nothing wrong. */
 type Habit = Slip | 'known';
@@ -36,15 +35,15 @@ const oneStep: Readonly<Record<string, Habit>> = {
   mayor: 'confuse',
   founder: 'known',
   river: 'give up',
-  hometown: 'vague',
+  hometown: 'give up',
   teacher: 'confuse',
   spouse: 'known',
   capital: 'confuse',
-  ruler: 'vague',
+  ruler: 'give up',
   age: 'give up',
   captain: 'confuse',
   haven: 'known',
-  builder: 'vague',
+  builder: 'confuse',
 };
 
 /** With questions of two steps, by what they ask for in the end. */
@@ -64,7 +63,7 @@ const rightShare = { known: 0.75, others: 0.35 };
 const habitShare = 0.88;
 
 /** Chance of each mistake, in a whole conversation. */
-const mistakenShare = { namesake: 0.3, another: 0.5 };
+const mistakenShare = { namesake: 0.3, another: 0.35 };
 
 /** The plan for a question, right or wrong. */
 export function drawPlan(question: Question, rng: KeyedRng, reliable: boolean): Plan {
@@ -86,7 +85,7 @@ function drawSlip({ kind: { path } }: Question, rng: KeyedRng): Slip | undefined
   const right = rightShare[habit === 'known' ? habit : 'others'];
   if (drawn < right) return undefined;
   if (habit !== 'known' && drawn < right + habitShare * (1 - right)) return habit;
-  return rng.pick(second === undefined ? ['vague', 'confuse'] : ['stop', 'skip']);
+  return second === undefined ? 'confuse' : rng.pick(['stop', 'skip']);
 }
 
 function goalOf({ kind, steps }: Question, slip: Slip | undefined, rng: KeyedRng): Goal {
@@ -94,7 +93,6 @@ function goalOf({ kind, steps }: Question, slip: Slip | undefined, rng: KeyedRng
   const relations = kind.path.map(({ name }) => name);
   const others = () => relationsOf(kind.subject).filter(({ name }) => name !== relations[0]);
   if (slip === 'give up') return { thing: absentAnswer, relations: [] };
-  if (slip === 'vague') return { thing: kind.subject, relations };
   if (slip === 'confuse') return { thing, relations: [rng.pick(others()).name] };
   if (slip === 'stop') return { thing, relations: relations.slice(0, 1) };
   if (slip === 'skip') return { thing, relations: relations.slice(1) };
