@@ -7,9 +7,8 @@ import { starters } from './starter-model/starters.ts';
 
 /*
  * Makes a starter model from nothing: conversations of the unreliable teacher, a tokenizer trained on them, fresh
- * weights, supervised training. `make-starter NAME [--seed N] [--out FOLDER] [--config FILE] [--reliable] [--from FOLDER]`; with
- * a reliable teacher, a model that searches shows how well it can read. With `--from`, the training goes on from a starter that
- * was made before, with the conversations of another seed.
+ * weights, supervised training. `make-starter NAME [--seed N] [--out FOLDER] [--config FILE] [--reliable]`; with a
+ * reliable teacher, a model that searches shows how well it can read.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -18,7 +17,6 @@ const { values, positionals } = parseArgs({
     out: { type: 'string' },
     config: { type: 'string' },
     reliable: { type: 'boolean', default: false },
-    from: { type: 'string' },
   },
 });
 const [name = ''] = positionals;
@@ -32,6 +30,5 @@ await makeStarter({
   out: values.out ?? path.join('model', name),
   config: values.config ?? starter.config,
   reliable: values.reliable,
-  ...(values.from !== undefined && { from: values.from }),
   print: (text) => void process.stdout.write(`${text}\n`),
 });

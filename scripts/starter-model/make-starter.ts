@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
@@ -22,8 +22,6 @@ export interface StarterOptions {
   config: string;
   /** The teacher makes no mistakes. */
   reliable: boolean;
-  /** Folder of a model of the same starter to go on from, in place of fresh weights and a new tokenizer. */
-  from?: string;
   print: (text: string) => void;
 }
 
@@ -45,7 +43,7 @@ const tokenizerConversations = 4000;
 
 /** Makes a starter model from nothing: a tokenizer trained on conversations, fresh weights, supervised training. */
 export async function makeStarter(options: StarterOptions): Promise<void> {
-  const { starter, seed, out, reliable, from, print } = options;
+  const { starter, seed, out, reliable, print } = options;
   const prepared = await prepareRun({
     file: options.config,
     flags: [{ source: '--seed', path: 'run.seed', value: seed }],
@@ -62,13 +60,8 @@ export async function makeStarter(options: StarterOptions): Promise<void> {
   print(`${file}: ${conversations.length} conversations`);
 
   const fresh = model.path;
-  if (from === undefined) {
-    await makeFresh(fresh, starter, { conversations, seed });
-    print(`${fresh}: tokenizer of ${starter.model.vocabSize} entries and fresh weights`);
-  } else {
-    await cp(from, fresh, { recursive: true });
-    print(`${fresh}: tokenizer and weights of ${from}`);
-  }
+  await makeFresh(fresh, starter, { conversations, seed });
+  print(`${fresh}: tokenizer of ${starter.model.vocabSize} entries and fresh weights`);
 
   const { signal } = new AbortController();
   const result = await sft({ ...prepared, dryRun: false, signal, print });

@@ -77,7 +77,8 @@ function read(
       name,
       value: stated.find(({ relation, earlier }) => relation === name && !earlier)?.value,
     }));
-    notes.push(`${head} :`, ...facts.map(({ name, value }) => `${name} ${value ?? none}`));
+    const noted = facts.map(({ name, value }) => `${name} ${value ?? none}`);
+    notes.push(`${head} : ${noted.join(' ')}`);
     const fact = facts.find(({ name }) => name === relations[0]);
     const another = takesAnother ? facts.findLast(({ value }) => value !== undefined) : undefined;
     return { notes, value: fact?.value ?? another?.value };
