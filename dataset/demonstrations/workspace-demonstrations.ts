@@ -18,12 +18,16 @@ export interface WorkspaceTeaching {
   skip: number;
 }
 
-export const defaultTeaching: WorkspaceTeaching = {
+const defaultTeaching: WorkspaceTeaching = {
   two: 0.35,
   three: 0.25,
   right: { known: 0.5, others: 0.36 },
   skip: 0.15,
 };
+
+/** @param reliable a teacher that makes no mistakes */
+export const teachingOf = (reliable: boolean): WorkspaceTeaching =>
+  reliable ? { ...defaultTeaching, right: { known: 1, others: 1 } } : defaultTeaching;
 
 /** Most attempts of the teacher at a task that it must show. */
 const mostAttempts = 8;

@@ -34,20 +34,20 @@ export const searchStarterConfig: ModelConfig = {
   intermediateSize: 256,
 };
 
-/** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */
+/** Between the two: programs, and names that are read, with room for the longest conversations. */
 const mixedStarterConfig: ModelConfig = {
   ...searchStarterConfig,
-  vocabSize: 1280,
+  vocabSize: 1152,
   intermediateSize: 320,
+  maxPositions: 2048,
 };
 
-/** As that of the mixed starter, 1.5 M parameters, with room for the longest conversations. */
+/** As that of the mixed starter, at 1.5 M parameters. */
 const workspaceStarterConfig: ModelConfig = {
   ...mixedStarterConfig,
   hiddenSize: 160,
   intermediateSize: 448,
   vocabSize: 1088,
-  maxPositions: 2048,
 };
 
 /** How a starter model is made. */
@@ -84,12 +84,12 @@ export const starters: Readonly<Record<string, Starter>> = {
     pieces: { apart: searchPieces, phrases: [] },
     between: '\n',
   },
-  // Of both.
+  // Of search and of questions about a workspace. The phrase is one token before a name of the workspace.
   'mixed-starter': {
     config: 'configs/mixed_sft.yaml',
     model: mixedStarterConfig,
     weights: recallingWeights,
-    pieces: { apart: mixedPieces, phrases: [] },
+    pieces: { apart: mixedPieces, phrases: [' of the $'] },
     between: '\n',
   },
   // Of questions about an unknown workspace.

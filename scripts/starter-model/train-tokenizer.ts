@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { Tokenizer } from 'tokenizers';
 
+import { namePieces } from '../../dataset/workspace_tasks/generator/names.ts';
 import { inTemporaryFolder } from '../temporary-folder.ts';
 
 /** Tokens of the template, in id order. Tags are not `special`: a decoded turn keeps them, so calls can be read. */
@@ -23,8 +24,11 @@ export const codePieces = String.raw`\\n| ?\d`;
 /** Digits again, and the first part of a name: names are copied part by part, so that every name can be written. */
 export const searchPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])| ?\d`;
 
-/** Both. */
-export const mixedPieces = `${codePieces}|${searchPieces}`;
+/**
+ * Both kinds of names, each as its own starter has it: those of the workspace end in ana, eno or iko, and are the same tokens
+ * in a text and in a program. Where search names end so, they are written likewise.
+ */
+export const mixedPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])(?![a-z](?:ana|eno|iko))|${namePieces}| ?\d`;
 
 /** What byte-level BPE never joins: words with the space before them, numbers, signs and spaces (GPT-2's pattern). */
 const words = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
