@@ -28,7 +28,7 @@ const searches = (index: number): boolean => (index * searchPercent) % 100 < sea
 const mistakenEvery = 4;
 
 /** How often, in these. */
-const mistakenShare = 0.6;
+const mistakenShare = 0.45;
 
 /** Kinds of workspace questions: what they ask of tables. Training has some of each. */
 const tablesAsked = ['a largest', 'a total', 'a largest and a total', 'no table'] as const;
