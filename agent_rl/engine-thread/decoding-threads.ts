@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { weightBytes } from './memory-plan.ts';
+import { weightBytes } from './weight-bytes.ts';
 
 /** Larger weights are not copied for further threads by default. */
 const largestCopied = 256 * 2 ** 20;

@@ -9,11 +9,11 @@ import {
   compileTrainProgram,
   dropoutSpecs,
 } from '../learner/train-program.ts';
-import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
+import { trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { countNumbers, type ParameterSpec } from '../../model/config/parameters.ts';
-import { sizeOf } from '../engine/check-inputs.ts';
+import { countNumbers } from '../../model/config/parameters.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
+import { bytesOf, bytesPerFloat, weightBytes } from './weight-bytes.ts';
 
 /** What an engine is to hold at once. */
 export interface MemoryRequest {
@@ -62,21 +62,11 @@ export interface MemoryPlan {
 const copiesOfTrained = 4;
 /** Logits, their softmax and its cumulative sum. */
 const copiesOfLogits = 4;
-const bytesPerFloat = 4;
 /** Resident size of Node with the libraries loaded, measured; and what freed blocks leave between those in use. */
 const runtimeBytes = 400 * 2 ** 20;
 const fragmentation = 0.05;
 /** A thread with an engine and its programs, measured. */
 const decoderBytes = 120 * 2 ** 20;
-
-const bytesOf = (specs: readonly ParameterSpec[]): number =>
-  specs.reduce(
-    (sum, { shape, dtype }) => sum + sizeOf(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
-    0,
-  );
-
-/** A model's weights with its adapters. */
-export const weightBytes = (config: ModelConfig): number => bytesOf(allSpecs(config));
 
 export interface CacheRequest {
   /** `rollout.workers`: episodes in flight. */

@@ -1,0 +1,15 @@
+import { allSpecs } from '../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
+import type { ParameterSpec } from '../../model/config/parameters.ts';
+import { sizeOf } from '../engine/check-inputs.ts';
+
+export const bytesPerFloat = 4;
+
+export const bytesOf = (specs: readonly ParameterSpec[]): number =>
+  specs.reduce(
+    (sum, { shape, dtype }) => sum + sizeOf(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
+    0,
+  );
+
+/** A model's weights with its adapters. */
+export const weightBytes = (config: ModelConfig): number => bytesOf(allSpecs(config));
