@@ -35,7 +35,7 @@ export async function demonstrate(
   const steps = slipped(world.chain, slip, rng.child('slip'));
   let thing = start;
   for (const [at, step] of steps.entries()) {
-    const thought = planOf(steps.slice(at), thing, steps[at - 1]);
+    const thought = planOf(steps.slice(at), thing);
     const found = await goThrough(step, thing, {
       run: (code) => run(code, setup),
       rng: rng.child('way', at),
@@ -44,11 +44,7 @@ export async function demonstrate(
     if (found === undefined) return undefined;
     thing = found;
   }
-  messages.push({
-    role: 'assistant',
-    content: `It is ${thing}.`,
-    reasoning: planOf([], thing, steps.at(-1)),
-  });
+  messages.push({ role: 'assistant', content: `It is ${thing}.`, reasoning: planOf([], thing) });
   return { messages, correct: thing === answer };
 }
 
