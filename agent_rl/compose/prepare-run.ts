@@ -53,14 +53,15 @@ export async function prepareRun(
   if (training === undefined) return { loaded, plugins, chosen };
   const { config, places } = loaded;
   const warnings = trainingWarnings(
-    { config, runsPrograms: needsSandbox(chosen), drawsTokens: drawsTokens(chosen) },
+    {
+      config,
+      runsPrograms: needsSandbox(chosen),
+      drawsTokens: chosen.generator.entry.spec.engine === true,
+    },
     { training, places, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }
-
-const drawsTokens = ({ policy, generator }: ChosenPlugins): boolean =>
-  policy.entry.spec.openGenerator === undefined && generator.entry.spec.engine === true;
 
 /** Says how the environment `mixed` of version 0.1 is written now. */
 function oldMixed({ config, places }: LoadedConfig): string[] {
