@@ -3,10 +3,19 @@ import { user } from '../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { trainedKinds } from '../search_tasks/generator/kinds.ts';
 import { namesOf } from '../search_tasks/generator/names.ts';
+import { trainedWordings } from '../search_tasks/generator/form.ts';
 import { askAbout, isFair, type Question } from '../search_tasks/generator/question.ts';
-import { documentOf, makeWorld, trainedForm, type World } from '../search_tasks/generator/world.ts';
+import {
+  documentsOf,
+  makeWorld,
+  type World,
+  type WrittenDocument,
+} from '../search_tasks/generator/world.ts';
 import type { Demonstration } from './demonstrations.ts';
 import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
+
+/** Share of things without a document: more than in the tasks, so that what other passages say is not taken for theirs. */
+const undocumented = 0.2;
 
 export interface SearchDemonstrationOptions {
   /** Passages a search shows. */
@@ -35,16 +44,14 @@ export function* searchDemonstrations(
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'search demonstration', index);
     const names = rng.child('names').shuffle(namesOf.warmUp);
-    const [anyName = '', ...rest] = names;
-    const world = makeWorld(smallWorld, rest.values(), rng.child('world'));
-    const documents = world.entities.map((entity) =>
-      documentOf(entity, trainedForm, rng.child('document', entity.name)),
+    const world = makeWorld(smallWorld, names.values(), rng.child('world'), undocumented);
+    const documents = world.entities.flatMap((entity) =>
+      documentsOf(entity, trainedWordings, rng.child('document')),
     );
     const question = fairQuestion(world, rng.child('question'));
     const { messages, correct } = demonstrate(question, rng.child('teacher'), {
       search: (query, searchRng) => lookUp(query, documents, { topK, rng: searchRng }),
       render,
-      anyName,
       reliable,
     });
     yield {
@@ -55,12 +62,16 @@ export function* searchDemonstrations(
   }
 }
 
+/** Share of the questions whose answer is stated nowhere. */
+const absentShare = 0.15;
+
 function fairQuestion(world: World, rng: KeyedRng): Question {
   const kind = rng.pick(trainedKinds);
+  const absent = rng.uniform() < absentShare;
   const subjects = rng.shuffle(world.entities.filter(({ type }) => type === kind.subject));
   for (const subject of subjects) {
     const question = askAbout(world, kind, subject, rng);
-    if (isFair(question)) return question;
+    if (question.absent === absent && isFair(question)) return question;
   }
   return fairQuestion(world, rng);
 }
@@ -71,9 +82,9 @@ function fairQuestion(world: World, rng: KeyedRng): Question {
  */
 function lookUp(
   query: string,
-  documents: readonly SearchDocument[],
+  documents: readonly WrittenDocument[],
   { topK, rng }: { topK: number; rng: KeyedRng },
-): readonly SearchDocument[] {
+): readonly WrittenDocument[] {
   const terms = query.split(' ').filter((term) => term !== 'the');
   return rng
     .shuffle(documents)
@@ -88,7 +99,7 @@ function lookUp(
 
 /** Names are rare and say most; a title counts for more than a mention. */
 function worth(term: string, { title, text }: SearchDocument): number {
-  if (title === term) return 20;
+  if (title.split(' ').includes(term)) return 20;
   if (!text.includes(term)) return 0;
   return /^[A-Z]/u.test(term) ? 10 : 3;
 }

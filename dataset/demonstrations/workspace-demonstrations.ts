@@ -3,6 +3,7 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import { questionOf, trainedChain } from '../workspace_tasks/generator/rows.ts';
 import { drawQuestion, rowOf, type WorkspaceQuestion } from '../workspace_tasks/generator/task.ts';
+import type { StepForm } from '../workspace_tasks/generator/step.ts';
 import { demonstrate, type RunProgram, type Slip } from '../workspace_tasks/teacher/demonstrate.ts';
 import type { Demonstration } from './demonstrations.ts';
 
@@ -11,11 +12,22 @@ export interface WorkspaceTeaching {
   /** Share of questions of two steps, and of three. */
   two: number;
   three: number;
-  /** Share of those that it answers rightly. */
-  right: number;
+  /** Share of those that it answers rightly: where a relation comes first and a total last, and elsewhere. */
+  right: { known: number; others: number };
+  /** Share of the others in which it leaves a relation out, where there is one to leave out, and does not stop on the way. */
+  skip: number;
 }
 
-export const defaultTeaching: WorkspaceTeaching = { two: 0.35, three: 0.25, right: 0.35 };
+const defaultTeaching: WorkspaceTeaching = {
+  two: 0.35,
+  three: 0.25,
+  right: { known: 0.5, others: 0.36 },
+  skip: 0.15,
+};
+
+/** @param reliable a teacher that makes no mistakes */
+export const teachingOf = (reliable: boolean): WorkspaceTeaching =>
+  reliable ? { ...defaultTeaching, right: { known: 1, others: 1 } } : defaultTeaching;
 
 /** Most attempts of the teacher at a task that it must show. */
 const mostAttempts = 8;
@@ -108,25 +120,33 @@ function knownQuestion({ taskId, prompt, answer, metadata }: QuestionTask): Work
 async function warmUpDemonstration(
   rng: KeyedRng,
   run: RunProgram,
-  { two, three, right }: WorkspaceTeaching,
+  { two, three, right, skip }: WorkspaceTeaching,
 ): Promise<Demonstration> {
   const share = rng.child('depth').uniform();
   const depth = share < three ? 3 : share < three + two ? 2 : 1;
-  const slips = depth > 1 && rng.child('right').uniform() >= right;
-  const slip: Slip | undefined = slips ? rng.child('slip').pick(['stop', 'skip']) : undefined;
   for (let draw = 0; ; draw++) {
     const drawn = rng.child('draw', draw);
     const forms = trainedChain(depth, drawn.child('forms'));
+    const slips = depth > 1 && drawn.child('right').uniform() >= rightShare(forms, right);
+    const slip: Slip = drawn.child('slip').uniform() < skip ? 'skip' : 'stop';
     const question = drawQuestion(forms, 'warmUp', drawn.child('question'));
     const work = await demonstrate(question, {
       run,
       rng: drawn.child('teacher'),
-      ...(slip !== undefined && { slip }),
+      ...(slips && { slip }),
     });
     if (work === undefined) continue;
-    return { kind: rowKind(depth, slip), ...work };
+    return { kind: rowKind(depth, slips ? slip : undefined), ...work };
   }
 }
+
+const rightShare = (
+  forms: readonly StepForm[],
+  { known, others }: WorkspaceTeaching['right'],
+): number => {
+  const isKnown = forms[0]?.kind === 'relation' && forms.at(-1)?.kind === 'total';
+  return isKnown ? known : others;
+};
 
 const rowKind = (depth: number, slip: Slip | undefined): string =>
   slip === undefined ? `depth ${depth}` : `depth ${depth}, ${slip}`;

@@ -6,9 +6,6 @@ const renamed: Readonly<Record<string, string>> = {
   // dataset/code_tasks/eval.jsonl
   f81ac1d4d647a22196a2468eb4f1d4b047f3ff048942fc4912337465b27e1159:
     'a423e228c19047ad969932779dbf2e0a938edf3d8737e6de702ea429c51c1214',
-  // dataset/search_tasks/eval.jsonl
-  '42fabe9d2117fd210dc0582bb14b278e94c0331719e12059e076527d3600d8a5':
-    '17a2258fa65b433125a5903da69ba515d75cecb11aff1d12be14ee677a73495c',
 };
 
 /** Whether a file of tasks, by its SHA-256, holds the tasks that another held: the same bytes, or fields renamed. */

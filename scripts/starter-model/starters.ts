@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
 import { namePieces } from '../../dataset/workspace_tasks/generator/names.ts';
 import { inductionParameters } from './induction-weights.ts';
-import { codePieces, mixedPieces, searchPieces } from './train-tokenizer.ts';
+import { codePieces, mixedPieces, type Pieces, searchPieces } from './train-tokenizer.ts';
 
 /** The MiniMind-3 layout at 2.6 M parameters, 10.5 MB in float32: the size that learns to program in minutes on two cores. */
 const starterModelConfig: ModelConfig = {
@@ -24,31 +24,30 @@ const starterModelConfig: ModelConfig = {
   eosTokenIds: [2],
 };
 
-/** The same layout at 0.8 M parameters, 3.3 MB: finding and copying needs less than programming does. */
+/** The same layout at 1.3 M parameters, 5.2 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
   vocabSize: 600,
-  hiddenSize: 128,
-  layers: 3,
+  layers: 4,
   headDim: 64,
   ropeTheta: 1_000_000,
-  intermediateSize: 384,
+  intermediateSize: 256,
 };
 
-/** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */
+/** Between the two: programs, and names that are read, with room for the longest conversations. */
 const mixedStarterConfig: ModelConfig = {
   ...searchStarterConfig,
-  vocabSize: 1280,
-  hiddenSize: 160,
-  layers: 4,
-  intermediateSize: 448,
+  vocabSize: 1152,
+  intermediateSize: 320,
+  maxPositions: 2048,
 };
 
-/** As that of the mixed starter, 1.5 M parameters, with room for the longest conversations. */
+/** As that of the mixed starter, at 1.5 M parameters. */
 const workspaceStarterConfig: ModelConfig = {
   ...mixedStarterConfig,
-  vocabSize: 704,
-  maxPositions: 2048,
+  hiddenSize: 160,
+  intermediateSize: 448,
+  vocabSize: 1088,
 };
 
 /** How a starter model is made. */
@@ -59,11 +58,14 @@ export interface Starter {
   model: ModelConfig;
   /** Makes the fresh weights. */
   weights: typeof initialParameters;
-  /** Regular expression of pieces that the tokenizer never joins with their neighbours. */
-  pieces: string;
+  pieces: Pieces;
   /** What the tokenizer sees between a thought, a text and a call. */
   between: string;
 }
+
+/** Reading a fact takes more than copying one. */
+const recallingWeights: typeof initialParameters = (config, rng) =>
+  inductionParameters(config, rng, { noteWidth: 31, recalls: true });
 
 /** The shipped starter models, by their folders in `model/`. */
 export const starters: Readonly<Record<string, Starter>> = {
@@ -72,22 +74,22 @@ export const starters: Readonly<Record<string, Starter>> = {
     config: 'configs/code_tasks_sft.yaml',
     model: starterModelConfig,
     weights: initialParameters,
-    pieces: codePieces,
+    pieces: { apart: codePieces, phrases: [] },
     between: '',
   },
   'search-starter': {
     config: 'configs/search_sft.yaml',
     model: searchStarterConfig,
-    weights: inductionParameters,
-    pieces: searchPieces,
+    weights: recallingWeights,
+    pieces: { apart: searchPieces, phrases: [] },
     between: '\n',
   },
-  // Of both.
+  // Of search and of questions about a workspace. The phrase is one token before a name of the workspace.
   'mixed-starter': {
     config: 'configs/mixed_sft.yaml',
     model: mixedStarterConfig,
-    weights: inductionParameters,
-    pieces: mixedPieces,
+    weights: recallingWeights,
+    pieces: { apart: mixedPieces, phrases: [' of the $'] },
     between: '\n',
   },
   // Of questions about an unknown workspace.
@@ -95,7 +97,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     config: 'configs/workspace_sft.yaml',
     model: workspaceStarterConfig,
     weights: inductionParameters,
-    pieces: `${namePieces}|\\d`,
+    pieces: { apart: `${namePieces}|\\d`, phrases: [' of the '] },
     between: '\n',
   },
 };

@@ -14,35 +14,33 @@ import {
 import { mixedDemonstrations } from '../../dataset/demonstrations/mixed-demonstrations.ts';
 import { searchDemonstrations } from '../../dataset/demonstrations/search-demonstrations.ts';
 import {
-  defaultTeaching,
   rightDemonstrations,
+  teachingOf,
   workspaceDemonstrations,
 } from '../../dataset/demonstrations/workspace-demonstrations.ts';
 import type { RunProgram } from '../../dataset/workspace_tasks/teacher/demonstrate.ts';
 
 type Conversations = readonly (readonly Message[])[];
 
-/** Conversations of the unreliable teacher of the environment that a warm-up's run file names, `count` in all. */
+/** Conversations of the unreliable teacher of the environments that a warm-up's run file names, `count` in all. */
 export async function teacherConversations(
   { chosen, loaded }: Pick<PreparedRun, 'chosen' | 'loaded'>,
   seed: number,
   count: number,
   { reliable = false }: { reliable?: boolean } = {},
 ): Promise<Conversations> {
-  const names = chosen.environments.map(({ entry }) => entry.spec.name);
-  if (names.includes('workspace')) {
-    const teaching = reliable ? { ...defaultTeaching, right: 1 } : defaultTeaching;
+  const names = new Set(chosen.environments.map(({ entry }) => entry.spec.name));
+  const searching = () => ({ topK: topKOf(chosen), render, reliable });
+  if (names.has('workspace')) {
     return withPrograms(loaded.config, seed, (run) =>
-      workspaceDemonstrations(seed, count, run, teaching),
+      names.has('search')
+        ? mixedDemonstrations(seed, count, { ...searching(), run })
+        : workspaceDemonstrations(seed, count, run, teachingOf(reliable)),
     );
   }
-  const searching = () => ({ topK: topKOf(chosen), render, reliable });
-  const demonstrations =
-    names.length > 1 || names.includes('mixed')
-      ? mixedDemonstrations(seed, count, searching())
-      : names.includes('search')
-        ? searchDemonstrations(seed, count, searching())
-        : codeDemonstrations(seed, count);
+  const demonstrations = names.has('search')
+    ? searchDemonstrations(seed, count, searching())
+    : codeDemonstrations(seed, count);
   return [...demonstrations].map(({ messages }) => messages);
 }
 

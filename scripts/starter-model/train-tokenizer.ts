@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { Tokenizer } from 'tokenizers';
 
+import { namePieces } from '../../dataset/workspace_tasks/generator/names.ts';
 import { inTemporaryFolder } from '../temporary-folder.ts';
 
 /** Tokens of the template, in id order. Tags are not `special`: a decoded turn keeps them, so calls can be read. */
@@ -23,21 +24,43 @@ export const codePieces = String.raw`\\n| ?\d`;
 /** Digits again, and the first part of a name: names are copied part by part, so that every name can be written. */
 export const searchPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])| ?\d`;
 
-/** Both. */
-export const mixedPieces = `${codePieces}|${searchPieces}`;
+/**
+ * Both kinds of names, each as its own starter has it: those of the workspace end in ana, eno or iko, and are the same tokens
+ * in a text and in a program. Where search names end so, they are written likewise.
+ */
+export const mixedPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])(?![a-z](?:ana|eno|iko))|${namePieces}| ?\d`;
 
-const skeleton = (pieces: string) => ({
+/** What byte-level BPE never joins: words with the space before them, numbers, signs and spaces (GPT-2's pattern). */
+const words = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+
+const isolate = (pattern: string) => ({
+  type: 'Split',
+  pattern: { Regex: pattern },
+  behavior: 'Isolated',
+  invert: false,
+});
+
+const skeleton = ({ apart, phrases }: Pieces) => ({
   version: '1.0',
   pre_tokenizer: {
     type: 'Sequence',
     pretokenizers: [
-      { type: 'Split', pattern: { Regex: pieces }, behavior: 'Isolated', invert: false },
-      { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
+      isolate(apart),
+      isolate([...phrases, words].join('|')),
+      { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
     ],
   },
   decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
   model: { type: 'BPE', vocab: {}, merges: [] },
 });
+
+/** What a tokenizer keeps together and apart. */
+export interface Pieces {
+  /** Regular expression of what is never joined with its neighbours. */
+  apart: string;
+  /** Of several words, each learnt as one token. */
+  phrases: readonly string[];
+}
 
 const printable = (byte: number): boolean =>
   (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
@@ -55,13 +78,12 @@ function byteCharacters(): string[] {
  *
  * The trainer takes no options, so it learns all merges and the first ones are kept.
  *
- * @param pieces regular expression of pieces that never join their neighbours
  * @returns the text of a tokenizer.json
  */
 export const trainTokenizer = (
   texts: readonly string[],
   vocabSize: number,
-  pieces: string,
+  pieces: Pieces,
 ): Promise<string> =>
   inTemporaryFolder('agent-rl-tokenizer', async (folder) => {
     const corpus = join(folder, 'corpus.txt');

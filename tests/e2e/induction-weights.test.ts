@@ -6,20 +6,34 @@ import { lmHead } from '#model/decoder/decoder-block.ts';
 import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
 import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTablesUpTo } from '#model/decoder/rope.ts';
-import { inductionParameters } from '#scripts/starter-model/induction-weights.ts';
+import {
+  type InductionOptions,
+  inductionParameters,
+} from '#scripts/starter-model/induction-weights.ts';
 import { searchStarterConfig } from '#scripts/starter-model/starters.ts';
 
 beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-const config = { ...searchStarterConfig, vocabSize: 60, intermediateSize: 8 };
+const narrowConfig = {
+  ...searchStarterConfig,
+  vocabSize: 60,
+  hiddenSize: 128,
+  layers: 3,
+  intermediateSize: 8,
+};
 
-const everyToken = Array.from({ length: config.vocabSize }, (_, token) => token);
+const everyToken = Array.from({ length: narrowConfig.vocabSize }, (_, token) => token);
 
 /** Which of some tokens fresh weights hold likeliest after a text. */
-function likeliestAfter(text: readonly number[], of = everyToken): number {
-  const weights = inductionParameters(config, new KeyedRng('test'));
+function likeliestAfter(
+  text: readonly number[],
+  of = everyToken,
+  options: InductionOptions = {},
+  config = narrowConfig,
+) {
+  const weights = inductionParameters(config, new KeyedRng('test'), options);
   const parameters = Object.fromEntries(
     parameterSpecs(config).map(({ name, shape }) => [
       name,
@@ -42,8 +56,8 @@ function likeliestAfter(text: readonly number[], of = everyToken): number {
 test('has every tensor of an ordinary model, in its shape', () => {
   const sizes = (all: ReadonlyMap<string, Float32Array>) =>
     Object.fromEntries([...all].map(([name, values]) => [name, values.length]));
-  expect(sizes(inductionParameters(config, new KeyedRng('test')))).toEqual(
-    sizes(initialParameters(config, new KeyedRng('test'))),
+  expect(sizes(inductionParameters(narrowConfig, new KeyedRng('test')))).toEqual(
+    sizes(initialParameters(narrowConfig, new KeyedRng('test'))),
   );
 });
 
@@ -61,7 +75,27 @@ test('of two places after the same token, takes the one whose token before it ag
   expect(likeliestAfter([...before, 34, 5], followed)).toBe(43);
 });
 
+test('with four tokens compared, of two places after the same two takes the one whose tokens before them agree', () => {
+  const before = [30, 8, 5, 6, 41, 31, 32, 9, 5, 6, 42, 33, 34, 10, 5, 6, 43, 35];
+  const followed = [41, 42, 43];
+  expect(likeliestAfter([...before, 30, 8, 5, 6], followed, { backs: 4 })).toBe(41);
+  expect(likeliestAfter([...before, 32, 9, 5, 6], followed, { backs: 4 })).toBe(42);
+  expect(likeliestAfter([...before, 34, 10, 5, 6], followed, { backs: 4 })).toBe(43);
+});
+
+const recalling = { noteWidth: 31, recalls: true };
+
+test('recalling heads leave the copying as it is', () => {
+  const wide = { ...searchStarterConfig, vocabSize: 60, intermediateSize: 8 };
+  const before = [30, 5, 41, 31, 32, 5, 42, 33, 34, 5, 43, 35];
+  expect(likeliestAfter([...before, 30, 5], [41, 42, 43], recalling, wide)).toBe(41);
+  expect(likeliestAfter([...before, 34, 5], [41, 42, 43], recalling, wide)).toBe(43);
+});
+
 test('a model that has no room for it is refused', () => {
-  const narrow = { ...config, hiddenSize: 64 };
+  const narrow = { ...narrowConfig, hiddenSize: 64 };
   expect(() => inductionParameters(narrow, new KeyedRng('test'))).toThrow(RangeError);
+  expect(() => inductionParameters(narrowConfig, new KeyedRng('test'), recalling)).toThrow(
+    RangeError,
+  );
 });

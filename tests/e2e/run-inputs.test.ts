@@ -134,16 +134,16 @@ describe('a run is not resumed', () => {
 test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed, with a note', async () => {
   const shipped = await resolve(
     configFile,
-    'dataset.dir=dataset/search_tasks',
-    'dataset.format=search',
+    'dataset.dir=dataset/code_tasks',
+    'dataset.format=code',
   );
   await begin(shipped);
   const inputs = await readInputs(sourcesOf(shipped));
-  const evalTasks = ['42fabe9d2117fd210dc0582bb14b278e94c0331719e12059e076527d3600d8a5'];
+  const evalTasks = ['f81ac1d4d647a22196a2468eb4f1d4b047f3ff048942fc4912337465b27e1159'];
   expect(inputs.sha256.evalTasks).not.toEqual(evalTasks);
   writeInputs(run, { ...inputs, sha256: { ...inputs.sha256, evalTasks } });
   expect(await check(run.config)).toEqual([
-    `${join(packageRoot(), 'dataset', 'search_tasks', 'eval.jsonl')}: fields of the file were renamed since the run began; the tasks are the same.`,
+    `${join(packageRoot(), 'dataset', 'code_tasks', 'eval.jsonl')}: fields of the file were renamed since the run began; the tasks are the same.`,
   ]);
 });
 

@@ -23,7 +23,7 @@ import type { SearchTask } from '../../core/tasks/search-task.ts';
 import { TASK } from '../../core/tasks/task.ts';
 import { SETTINGS } from '../../core/plugins/tool.ts';
 import { SearchSettings } from './settings.ts';
-import { type SearchRecord, verdictOf } from './verdict.ts';
+import { type SearchEpisode, type SearchRecord, verdictOf } from './verdict.ts';
 
 const toolName = 'search';
 
@@ -83,6 +83,7 @@ export class SearchEnv implements Environment {
         answer,
         right: answer !== undefined && this.#isRight(answer),
         wordy: answer !== undefined && answerWords(answer).length > this.settings.maxAnswerWords,
+        ...this.#absence(),
       },
       this.settings,
     );
@@ -93,6 +94,15 @@ export class SearchEnv implements Environment {
     return match === 'whole'
       ? isAnswerAfter(openings, answer, this.#accepted)
       : mentionsAnswer(answer, this.#accepted);
+  }
+
+  /** Whether the answer is stated nowhere, and whether the final message says so. */
+  #absence(): Pick<SearchEpisode, 'absence'> {
+    const { absentAnswer, openings } = this.settings;
+    if (absentAnswer === undefined) return {};
+    const said =
+      this.#answer !== undefined && isAnswerAfter(openings, this.#answer, [absentAnswer]);
+    return { absence: { said, rightly: this.task.metadata['absent'] === true } };
   }
 
   #look(executed: ExecutedCall): void {

@@ -30,6 +30,12 @@ export const SearchSettings = Type.Object(
       'A longer final message is wrong, so that copying whole passages earns nothing',
       { minimum: 1, maximum: most.count, default: 40 },
     ),
+    absentAnswer: Type.Optional(
+      text(
+        'What the final message says when the answer is stated nowhere: said rightly or wrongly, it is counted. Tasks with metadata.absent are those where it is right',
+        { minLength: 1 },
+      ),
+    ),
     successReward: successReward('For a right answer'),
     requireSearch: flag(
       'Whether an answer that no search came before is wrong, even if it is right',

@@ -26,6 +26,8 @@ export interface SearchEpisode {
   right: boolean;
   /** It has more words than an answer may have. */
   wordy: boolean;
+  /** Whether it says that the answer is stated nowhere, and whether that is right; absent when nobody asked. */
+  absence?: { said: boolean; rightly: boolean };
 }
 
 /** Puts an episode into reward, components and counts. */
@@ -55,7 +57,13 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
 
 const flag = (value: boolean): number => (value ? 1 : 0);
 
-function metricsOf({ searches, answer, right, wordy }: SearchEpisode): Record<string, number> {
+function metricsOf({
+  searches,
+  answer,
+  right,
+  wordy,
+  absence,
+}: SearchEpisode): Record<string, number> {
   return {
     searches: searches.length,
     noSearch: flag(searches.length === 0),
@@ -66,5 +74,8 @@ function metricsOf({ searches, answer, right, wordy }: SearchEpisode): Record<st
     quotedAnswer: flag(searches.some(({ quotedAnswer }) => quotedAnswer)),
     repeatedSearches: searches.filter(({ repeated }) => repeated).length,
     timedOutSearches: searches.filter(({ status }) => status === 'timeout').length,
+    ...(absence && {
+      [absence.rightly ? 'saidAbsentRightly' : 'saidAbsentWrongly']: flag(absence.said),
+    }),
   };
 }

@@ -16,8 +16,8 @@ const reach = 10;
 const queryChars = 200;
 
 /**
- * Checks questions for search: each answer occurs in the task's documents, queries that do not quote the answer find
- * each of these documents, and no question or document of this split is in another `*.jsonl` of its folder. Of these
+ * Checks questions for search: each answer occurs in the task's documents unless `metadata.absent` says that none states it,
+ * queries that do not quote the answer find each of these documents, and no question or document of this split is in another `*.jsonl` of its folder. Of these
  * the file of documents and what `prepare-data` writes beside the splits are not splits.
  *
  * @throws AgentRlError `CONFIG_INVALID` without `--documents` where tasks name documents by id, `DATASET_INVALID`
@@ -87,7 +87,10 @@ async function checkTask(task: SearchTask, { byId, shared }: Library): Promise<C
   const documents = task.documentIds.flatMap((id) => own.get(id) ?? byId.get(id) ?? []);
   const accepted = acceptedAnswers(task);
   const holding = documents.filter((document) => mentionsAnswer(wordsOf(document), accepted));
-  if (holding.length === 0) return broken('none of its documents contains the answer');
+  if (task.metadata['absent'] === true && holding.length > 0)
+    return broken('its answer is said to be absent, and one of its documents contains it');
+  if (task.metadata['absent'] !== true && holding.length === 0)
+    return broken('none of its documents contains the answer');
   const backend =
     own.size > 0 || shared === undefined ? await openTaskDocuments([...own.values()]) : shared;
   try {

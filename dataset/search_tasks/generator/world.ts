@@ -1,14 +1,23 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
+import { documentText, drawForm, type StatedFact, type Subject, type Wording } from './form.ts';
 import { type EntityType, type Relation, relationsOf } from './relations.ts';
 
-/** Something with a document about it. */
+/** Something of the world. */
 export interface Entity {
   name: string;
   type: EntityType;
-  /** The value of each relation of its type. */
+  /** The value of each relation of its type that its document states. */
   facts: ReadonlyMap<string, string>;
+  /** What its document says held formerly. */
+  earlier: ReadonlyMap<string, string>;
+  /** Whether there is a document about it. */
+  documented: boolean;
+  /** Another thing of its type, `Old Velmora`, that its document may be mistaken for. */
+  namesake?: Namesake;
 }
+
+export type Namesake = Pick<Entity, 'name' | 'type' | 'facts' | 'earlier'>;
 
 /** Entities whose facts lead to each other. */
 export interface World {
@@ -16,58 +25,88 @@ export interface World {
   byName: ReadonlyMap<string, Entity>;
 }
 
-/** How a document states the facts of an entity. */
-export type DocumentForm = (entity: Entity, rng: KeyedRng) => string;
+/** Of the entities: one fact is stated nowhere, one former fact is stated, there is a namesake. */
+const shares = { incomplete: 0.4, former: 0.4, namesake: 0.3 };
 
-/**
- * The form of training and of the warm-up: `A town: the Velmora mayor Tamlina; the Velmora river Olvano.` A fact follows on
- * the very words that ask for it.
- */
-export const trainedForm: DocumentForm = ({ type, name, facts }, rng) =>
-  `A ${type}: ${rng
-    .shuffle([...facts])
-    .map(([relation, value]) => `${asked(name, relation)} ${value}`)
-    .join('; ')}.`;
+const namesakePrefixes = ['Old', 'New', 'Little'] as const;
 
-/** How queries, documents and thoughts name a fact: `the Velmora mayor`. */
-export const asked = (name: string, relation: string): string => `the ${name} ${relation}`;
-
-/** A form that neither training nor the warm-up shows: `The mayor of Velmora is Tamlina.` */
-export const unseenForm: DocumentForm = ({ name, facts }, rng) =>
-  rng
-    .shuffle([...facts])
-    .map(([relation, value]) => `The ${relation} of ${name} is ${value}.`)
-    .join(' ');
+type Named = Pick<Entity, 'name' | 'type'>;
 
 /**
  * Draws a world.
  *
  * @param size how many entities of each type
  * @param names taken from the front; each names one thing.
+ * @param undocumented share of things without a document
  */
 export function makeWorld(
   size: Readonly<Record<EntityType, number>>,
   names: Iterator<string>,
   rng: KeyedRng,
+  undocumented = 0.05,
 ): World {
   const named = (Object.entries(size) as [EntityType, number][]).flatMap(([type, count]) =>
-    Array.from({ length: count }, () => ({ type, name: nextName(names) })),
+    Array.from({ length: count }, (): Named => ({ type, name: nextName(names) })),
   );
-  const ofType = (type: EntityType): readonly string[] =>
-    named.filter((one) => one.type === type).map(({ name }) => name);
-  const valueOf = ({ value }: Relation, own: readonly string[]): string => {
-    if (value === 'name') return nextName(names);
-    if (value === 'number') return String(100 + rng.integer(900));
-    return rng.pick(ofType(value).filter((name) => !own.includes(name)));
-  };
-  const entities = named.map(({ name, type }): Entity => {
-    const facts = new Map<string, string>();
-    for (const relation of relationsOf(type)) {
-      facts.set(relation.name, valueOf(relation, [name, ...facts.values()]));
-    }
-    return { name, type, facts };
+  const draw = new FactDraw(named, names, rng);
+  const entities = named.map((one) => {
+    const own = rng.child('entity', one.name);
+    const documented = own.child('undocumented').uniform() >= undocumented;
+    return entityOf({ ...one, documented }, draw, own);
   });
   return { entities, byName: new Map(entities.map((entity) => [entity.name, entity])) };
+}
+
+function entityOf(
+  { name, type, documented }: Named & Pick<Entity, 'documented'>,
+  draw: FactDraw,
+  rng: KeyedRng,
+): Entity {
+  const happens = (what: keyof typeof shares): boolean => rng.child(what).uniform() < shares[what];
+  const relations = relationsOf(type);
+  const facts = draw.facts(type, [name]);
+  if (happens('incomplete')) facts.delete(rng.child('left out').pick(relations).name);
+  const earlier = new Map<string, string>();
+  const past = rng.child('past').pick(relations);
+  const taken = [name, ...facts.values()];
+  if (happens('former') && past.value !== 'number') {
+    earlier.set(past.name, draw.value(past, taken));
+  }
+  const entity = { name, type, facts, earlier, documented };
+  if (!happens('namesake')) return entity;
+  const prefix = rng.child('prefix').pick(namesakePrefixes);
+  const others = draw.facts(type, [...taken, ...earlier.values()]);
+  return {
+    ...entity,
+    namesake: { name: `${prefix} ${name}`, type, facts: others, earlier: new Map() },
+  };
+}
+
+/** Draws values that are other things of the world, or new ones. */
+class FactDraw {
+  constructor(
+    private readonly named: readonly Named[],
+    private readonly names: Iterator<string>,
+    private readonly rng: KeyedRng,
+  ) {}
+
+  /** All facts of a type, no value among those taken or twice. */
+  facts(type: EntityType, taken: readonly string[]): Map<string, string> {
+    const facts = new Map<string, string>();
+    for (const relation of relationsOf(type)) {
+      facts.set(relation.name, this.value(relation, [...taken, ...facts.values()]));
+    }
+    return facts;
+  }
+
+  value({ value }: Relation, taken: readonly string[]): string {
+    if (value === 'name') return nextName(this.names);
+    const candidates =
+      value === 'number'
+        ? Array.from({ length: 900 }, (_, i) => String(100 + i))
+        : this.named.filter(({ type }) => type === value).map(({ name }) => name);
+    return this.rng.pick(candidates.filter((one) => !taken.includes(one)));
+  }
 }
 
 function nextName(names: Iterator<string>): string {
@@ -76,9 +115,43 @@ function nextName(names: Iterator<string>): string {
   return next.value;
 }
 
-/** The document about an entity: its name as title, its facts in any order. */
-export const documentOf = (entity: Entity, form: DocumentForm, rng: KeyedRng): SearchDocument => ({
-  id: entity.name.toLowerCase(),
-  title: entity.name,
-  text: form(entity, rng),
-});
+/** A document, what it states and how. */
+export interface WrittenDocument extends SearchDocument {
+  /** Of what it is about. */
+  type: EntityType;
+  wording: Wording;
+  /** In the order of the text, each with where its statement ends. */
+  stated: readonly (StatedFact & { end: number })[];
+}
+
+/** The documents about an entity: its own, and that of its namesake. Facts stand in any order. */
+export function documentsOf(
+  { name, type, facts, earlier, documented, namesake }: Entity,
+  wordings: readonly Wording[],
+  rng: KeyedRng,
+): WrittenDocument[] {
+  const written = [
+    ...(documented ? [{ name, type, facts, earlier }] : []),
+    ...(namesake === undefined ? [] : [namesake]),
+  ];
+  return written.map(({ name: title, type: of, facts: now, earlier: then }) => {
+    const draw = rng.child(title);
+    const stated = draw.shuffle([...statedFacts(now, false), ...statedFacts(then, true)]);
+    const subject: Subject = { title, type: of, facts: stated };
+    const form = drawForm(wordings, draw);
+    const { text, ends } = documentText(subject, form);
+    return {
+      id: documentId(title),
+      title,
+      text,
+      type: of,
+      wording: { mention: form.mention, link: form.link },
+      stated: ends.map((end, index) => Object.assign({}, stated[index]!, { end })),
+    };
+  });
+}
+
+const statedFacts = (facts: ReadonlyMap<string, string>, earlier: boolean): StatedFact[] =>
+  [...facts].map(([relation, value]) => ({ relation, value, earlier }));
+
+export const documentId = (title: string): string => title.toLowerCase().replaceAll(' ', '-');

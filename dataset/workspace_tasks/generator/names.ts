@@ -43,7 +43,7 @@ export const relationsOf = shared(relations, 'relations');
 export const namePieces = [
   String.raw`[A-Z][aeio][lnr](?=[a-z])`,
   String.raw`[a-z][aeio][lnr](?=[a-z](?:ana|eno|iko))`,
-  '[jqvxz][aeiou](?=[bdfgkmnprstvz](?![a-z]))',
+  '(?<![a-z])[jqvxz][aeiou](?=[bdfgkmnprstvz](?![a-z]))',
 ].join('|');
 
 /** Different ones of the names, in an order of their own. */

@@ -35,7 +35,7 @@ export async function demonstrate(
   const steps = slipped(world.chain, slip, rng.child('slip'));
   let thing = start;
   for (const [at, step] of steps.entries()) {
-    const thought = planOf(steps.slice(at), thing);
+    const thought = planOf(steps.slice(at), thing, steps[at - 1]);
     const found = await goThrough(step, thing, {
       run: (code) => run(code, setup),
       rng: rng.child('way', at),
@@ -44,7 +44,11 @@ export async function demonstrate(
     if (found === undefined) return undefined;
     thing = found;
   }
-  messages.push({ role: 'assistant', content: `It is ${thing}.`, reasoning: planOf([], thing) });
+  messages.push({
+    role: 'assistant',
+    content: `It is ${thing}.`,
+    reasoning: planOf([], thing, steps.at(-1)),
+  });
   return { messages, correct: thing === answer };
 }
 

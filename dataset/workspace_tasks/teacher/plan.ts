@@ -1,11 +1,14 @@
-import { type Step, wordsOf } from '../generator/step.ts';
+import { phraseOf, type Step, wordsOf } from '../generator/step.ts';
 
 /**
- * What was found and what is left to do, next step first: `Velmora : kel , zof .` for the zof of the kel of Velmora. Whether
- * anything is left stands in it, and what comes next can be copied from the question or from the plan before.
+ * The question as far as it is not yet answered, and after `=` what is known of its end: `zof of the kel of Velmora = Velmora .`
+ * before anything is found, `zof of the kel = Duri .` after the first step, `zof = Tanka .` after the last. It is copied in the
+ * order of the question up to the step done last, and what comes next stands before its end, so that a longer question asks for
+ * nothing new.
  */
-export function planOf(steps: readonly Step[], thing: string): string {
-  const found = steps[0]?.kind === 'largest' ? [] : [thing];
-  const left = steps.length === 0 ? [] : [steps.map(wordsOf).join(' , ')];
-  return `${[...found, ...left].join(' : ')} .`;
+export function planOf(left: readonly Step[], thing: string, done?: Step): string {
+  const known = done === undefined ? thing : `the ${wordsOf(done)}`;
+  const end = done === undefined && left[0]?.kind === 'largest' ? '' : `${known} = ${thing}`;
+  const whole = left.reduce((inner, step) => phraseOf(step, inner), end);
+  return `${whole.replace(/^the /, '')} .`;
 }

@@ -1,22 +1,42 @@
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 
 import type { AssistantMessage } from '#agent_rl/core/message.ts';
 import {
   isMistaken,
   mixedDemonstrations,
   type MixedDemonstration,
+  type MixedDemonstrationOptions,
 } from '#dataset/demonstrations/mixed-demonstrations.ts';
 
-const options = {
+const options: MixedDemonstrationOptions = {
   topK: 1,
-  render: (documents: readonly { title: string; text: string }[]): string =>
+  render: (documents) =>
     documents.length === 0
       ? 'No results.'
       : documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
+  run: async () => ({ content: 'Velmana', isError: false }),
 };
-const demonstrations = [...mixedDemonstrations(1, 600, options)];
-const questions = demonstrations.filter((_, index) => index % 2 === 0);
-const programs = demonstrations.filter((_, index) => index % 2 === 1);
+
+async function demonstrate(count: number, more = {}): Promise<MixedDemonstration[]> {
+  const all = [];
+  for await (const one of mixedDemonstrations(1, count, { ...options, ...more })) all.push(one);
+  return all;
+}
+
+const asked = ({ messages }: MixedDemonstration): string => messages[0]?.content ?? '';
+
+/** Search questions end in a question mark right after a word, those of the workspace after a space. */
+const isOfWorkspace = (one: MixedDemonstration): boolean => asked(one).endsWith(' ?');
+
+let demonstrations: readonly MixedDemonstration[] = [];
+let searching: readonly MixedDemonstration[] = [];
+let working: readonly MixedDemonstration[] = [];
+
+beforeAll(async () => {
+  demonstrations = await demonstrate(600);
+  searching = demonstrations.filter((one) => !isOfWorkspace(one));
+  working = demonstrations.filter(isOfWorkspace);
+});
 
 const firstTool = ({ messages }: MixedDemonstration): string | undefined =>
   (messages[1] as AssistantMessage).toolCalls?.[0]?.name;
@@ -24,18 +44,19 @@ const firstTool = ({ messages }: MixedDemonstration): string | undefined =>
 const share = (of: readonly MixedDemonstration[], is: (one: MixedDemonstration) => boolean) =>
   of.filter(is).length / of.length;
 
-test('an item depends on the seed and its place alone', () => {
-  expect([...mixedDemonstrations(1, 5, options)]).toEqual(demonstrations.slice(0, 5));
+test('an item depends on the seed and its place alone', async () => {
+  expect(await demonstrate(7)).toEqual(demonstrations.slice(0, 7));
 });
 
-test('questions and programs come in turn', () => {
-  const opening = ({ messages }: MixedDemonstration): string => messages[0]?.content ?? '';
-  expect(questions.filter((one) => !/^(Who|Wh|How)[^`]*\?$/u.test(opening(one)))).toEqual([]);
-  expect(programs.filter((one) => !opening(one).includes('Example: '))).toEqual([]);
+test('six in ten search, all along', () => {
+  const sorts = demonstrations.map(isOfWorkspace);
+  expect(sorts.slice(0, 5)).toEqual([false, true, false, true, false]);
+  expect(sorts.slice(5)).toEqual(sorts.slice(0, -5));
+  expect(searching).toHaveLength(0.6 * demonstrations.length);
 });
 
 test('the wrong tool is taken with some kinds only, and there more often than not', () => {
-  for (const all of [questions, programs]) {
+  for (const all of [searching, working]) {
     const mistaken = all.filter(({ kind }) => isMistaken(kind));
     expect(share(all, ({ kind }) => isMistaken(kind))).toBeGreaterThan(0.15);
     expect(share(all, ({ kind }) => isMistaken(kind))).toBeLessThan(0.4);
@@ -43,6 +64,16 @@ test('the wrong tool is taken with some kinds only, and there more often than no
     expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeLessThan(0.75);
     expect(all.filter(({ kind, wrongTool }) => wrongTool && !isMistaken(kind))).toEqual([]);
   }
+});
+
+test('workspace questions are mistaken that ask for a largest and for no total', () => {
+  const tables = (one: MixedDemonstration) => [
+    asked(one).includes('largest'),
+    asked(one).includes('total'),
+  ];
+  const mistaken = working.filter(({ kind }) => isMistaken(kind));
+  expect(mistaken).toEqual(working.filter((one) => tables(one).join() === 'true,false'));
+  expect(new Set(working.map(({ kind }) => kind)).size).toBe(4);
 });
 
 const wrongOnes = (of: readonly MixedDemonstration[]) =>
@@ -55,8 +86,8 @@ const wrongOnes = (of: readonly MixedDemonstration[]) =>
       return { task: task?.content, plan, call, seen: seen?.content, last, rest, correct };
     });
 
-test('a question taken for a program has the name it is about printed, and that for an answer', () => {
-  const wrong = wrongOnes(questions);
+test('a search question taken for one of the workspace has its name printed, and that for an answer', () => {
+  const wrong = wrongOnes(searching);
   expect(wrong.length).toBeGreaterThan(20);
   for (const { task, plan, call, seen = '-', last, rest, correct } of wrong) {
     expect(task).toContain(seen);
@@ -66,23 +97,31 @@ test('a question taken for a program has the name it is about printed, and that 
   }
 });
 
-test('a program taken for a question is searched for, and nothing is found', () => {
-  const wrong = wrongOnes(programs);
+test('of a workspace question taken for one of search the first name is searched for, and is stated nowhere', () => {
+  const wrong = wrongOnes(working);
   expect(wrong.length).toBeGreaterThan(20);
-  for (const { plan, call, seen, last, rest, correct } of wrong) {
-    expect(call).toMatchObject({ name: 'search', arguments: { query: plan } });
-    expect([seen, last?.content, rest, correct]).toEqual(['No results.', 'Done.', [], false]);
+  for (const { task, plan, call, seen, last, rest, correct } of wrong) {
+    const query = /^What is the (\w+)/.exec(task ?? '')?.[1];
+    expect(call).toMatchObject({ name: 'search', arguments: { query } });
+    expect(last).toMatchObject({ content: 'It is not stated.', reasoning: plan });
+    expect([seen, rest, correct]).toEqual(['No results.', [], false]);
   }
 });
 
 test('else the right tool is called, or none', () => {
   const right = (of: readonly MixedDemonstration[]) =>
     new Set(of.filter(({ wrongTool }) => !wrongTool).map(firstTool));
-  expect(right(questions)).toEqual(new Set(['search', undefined]));
-  expect(right(programs)).toEqual(new Set(['code_exec']));
+  expect(right(searching)).toEqual(new Set(['search', undefined]));
+  expect(right(working)).toEqual(new Set(['code_exec']));
 });
 
-test('a reliable teacher never takes the wrong tool', () => {
-  const reliable = [...mixedDemonstrations(1, 100, { ...options, reliable: true })];
+test('a reliable teacher never takes the wrong tool, and leaves no step out', async () => {
+  const reliable = await demonstrate(100, { reliable: true });
   expect(reliable.filter(({ wrongTool }) => wrongTool)).toEqual([]);
+  // Its last plan says what the question does, up to what was found.
+  for (const { messages } of reliable.filter(isOfWorkspace)) {
+    const [task, last] = [messages[0]?.content ?? '', messages.at(-1)];
+    const plan = (last as AssistantMessage).reasoning ?? '';
+    expect(task).toContain(`What is the ${plan.replace(/ = .*$/, '')} `);
+  }
 });

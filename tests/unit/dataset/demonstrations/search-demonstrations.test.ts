@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 
 import { searchDemonstrations } from '#dataset/demonstrations/search-demonstrations.ts';
+import { unseenWordings, wordingName } from '#dataset/search_tasks/generator/form.ts';
 import { unseenKinds } from '#dataset/search_tasks/generator/kinds.ts';
 import { namesOf } from '#dataset/search_tasks/generator/names.ts';
 
 const options = {
-  topK: 1,
+  topK: 2,
   render: (documents: readonly { title: string; text: string }[]): string =>
-    documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
+    documents.map(({ title, text }, i) => `[${i + 1}] ${title}\n${text}`).join('\n\n'),
 };
 const demonstrations = [...searchDemonstrations(1, 400, options)];
 const text = JSON.stringify(demonstrations);
@@ -19,16 +20,16 @@ test('an item depends on the seed and its place alone', () => {
 const rightShare = (of: readonly { correct: boolean }[]): number =>
   of.filter(({ correct }) => correct).length / of.length;
 
-test('the teacher is right about a third of the time', () => {
-  expect(rightShare(demonstrations)).toBeGreaterThan(0.22);
-  expect(rightShare(demonstrations)).toBeLessThan(0.42);
+test('the teacher is right less than half of the time', () => {
+  expect(rightShare(demonstrations)).toBeGreaterThan(0.3);
+  expect(rightShare(demonstrations)).toBeLessThan(0.5);
 });
 
-test('the teacher is mostly right with the kinds it knows, and mostly wrong with the others', () => {
+test('the teacher is mostly right with the kinds it knows, and oftener wrong than right with the others', () => {
   const known = new Set(['founder', 'spouse', 'haven']);
   const ofOneStep = demonstrations.filter(({ kind }) => !kind.includes('-'));
   expect(rightShare(ofOneStep.filter(({ kind }) => known.has(kind)))).toBeGreaterThan(0.5);
-  expect(rightShare(ofOneStep.filter(({ kind }) => !known.has(kind)))).toBeLessThan(0.35);
+  expect(rightShare(ofOneStep.filter(({ kind }) => !known.has(kind)))).toBeLessThan(0.5);
 });
 
 test('a reliable teacher is always right', () => {
@@ -36,16 +37,63 @@ test('a reliable teacher is always right', () => {
   expect(reliable.filter(({ correct }) => !correct)).toEqual([]);
 });
 
-test('what was noted stands in what was found, word for word', () => {
-  const notes = demonstrations.flatMap(({ messages }) =>
-    messages.map((message, index) => ({
-      noted: message.role === 'assistant' ? (message.reasoning ?? '') : '',
-      found: messages[index - 1]?.content ?? '',
-    })),
+interface Reading {
+  found: string;
+  notes: string;
+  /** What was looked for, what that led to, and what is left. */
+  so: readonly string[];
+  content: string;
+}
+
+/** Each thought about something found. */
+const readings = demonstrations.flatMap(({ messages }) =>
+  messages.flatMap((message, index): Reading[] => {
+    if (message.role !== 'assistant') return [];
+    const [notes = '', so] = (message.reasoning ?? '').split(/(?:^| )so /u);
+    const found = messages[index - 1]?.content ?? '';
+    return so === undefined ? [] : [{ found, notes, so: so.split(' '), content: message.content }];
+  }),
+);
+
+test('what is noted stands in what was found, and what is taken from it in the notes', () => {
+  expect(readings.length).toBeGreaterThan(demonstrations.length / 2);
+  for (const { found, notes, so } of readings) {
+    for (const name of notes.match(/[A-Z]\w+|\d+/gu) ?? []) expect(found).toContain(name);
+    expect(`${notes} none`).toContain(so[1]);
+  }
+});
+
+test('a thought ends with what is left: the next query, or the answer', () => {
+  for (const { messages } of demonstrations) {
+    for (const message of messages) {
+      if (message.role !== 'assistant') continue;
+      const thought = message.reasoning ?? '';
+      const [plan = '', so] = thought.replace(/ \.$/u, '').split(' so ');
+      const goal = so?.replace(/^\w+ /u, '') ?? plan;
+      const query = message.toolCalls?.[0]?.arguments['query'];
+      const answer = goal === 'none' ? 'not stated' : goal;
+      const says = query === undefined ? `It is ${answer}.` : goal.split(' ').slice(0, 2).join(' ');
+      expect(says).toBe(query ?? message.content);
+    }
+  }
+});
+
+test('where a fact is not stated, another is sometimes taken for it', () => {
+  const missed = readings.filter(({ notes, so }) => notes.includes(`${so[0]} none`));
+  const taken = missed.filter(({ so }) => so[1] !== 'none');
+  expect(missed.length).toBeGreaterThan(demonstrations.length / 30);
+  expect(taken.length).toBeGreaterThan(missed.length / 6);
+  expect(taken.length).toBeLessThan(missed.length / 2);
+});
+
+test('the teacher says that an answer is stated nowhere, rightly and wrongly', () => {
+  const said = demonstrations.filter(
+    ({ messages }) => messages.at(-1)?.content === 'It is not stated.',
   );
-  const facts = notes.filter(({ noted }) => /^the [A-Z]/u.test(noted));
-  expect(facts.length).toBeGreaterThan(demonstrations.length / 2);
-  expect(facts.filter(({ noted, found }) => !found.includes(noted))).toEqual([]);
+  expect(said.length).toBeGreaterThan(demonstrations.length / 20);
+  const right = rightShare(said);
+  expect(right).toBeGreaterThan(0.25);
+  expect(right).toBeLessThan(0.75);
 });
 
 test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', () => {
@@ -54,7 +102,13 @@ test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', (
   expect([...names].filter((name) => namesOf.eval.includes(name))).toEqual([]);
   const kinds = new Set(demonstrations.map(({ kind }) => kind));
   expect(unseenKinds.filter(({ name }) => kinds.has(name))).toEqual([]);
-  expect(text).not.toMatch(/The \w+ of \w+ is/u);
+  const unseen = unseenWordings.map((wording) => {
+    const fact = wordingName(wording)
+      .replace('@', 'mayor')
+      .replaceAll(/\{\}|=/gu, String.raw`[A-Z]\w+`);
+    return new RegExp(String.raw`[:;|/*] ${fact}(?:;| [|/*]|\.)`, 'u');
+  });
+  expect(unseen.filter((wording) => wording.test(text))).toEqual([]);
 });
 
 test('names in queries were read before: in the question or in what was found', () => {
@@ -70,7 +124,7 @@ test('names in queries were read before: in the question or in what was found', 
 
 test('a conversation ends with an answer and every search has its result', () => {
   for (const { messages } of demonstrations) {
-    expect(messages.at(-1)?.content).toMatch(/^It is \w+\.$/u);
+    expect(messages.at(-1)?.content).toMatch(/^It is (?:\w+|not stated)\.$/u);
     const roles = messages.map(({ role }) => role);
     expect(roles.filter((role) => role === 'tool').length * 2 + 2).toBe(roles.length);
   }

@@ -19,7 +19,7 @@ test('the files that ship are those the seed makes', () => {
 });
 
 test('another seed makes another world', () => {
-  const other = makeSearchData(1);
+  const other = makeSearchData(2);
   expect(other.train[0]).not.toEqual(data.train[0]);
   expect(other.train.length).toBe(data.train.length);
 });
@@ -49,7 +49,7 @@ describe('splits', () => {
 
   test('enough questions are in the total of the evaluation', () => {
     const total = data.eval.filter(({ metadata }) => metadata['slice'] === undefined);
-    expect([data.train.length, total.length]).toEqual([548, 218]);
+    expect([data.train.length, total.length]).toEqual([640, 218]);
   });
 });
 
@@ -58,4 +58,39 @@ test('no answer is named by its question', () => {
     question.includes(answer),
   );
   expect(named).toEqual([]);
+});
+
+describe('answers that are stated nowhere', () => {
+  const texts = new Map(data.documents.map(({ id, text }) => [id, text]));
+  const absent = [...data.train, ...data.eval].filter(({ metadata }) => metadata['absent']);
+
+  test('are asked for in a seventh of the training tasks and in a slice of their own', () => {
+    expect(data.train.filter(({ metadata }) => metadata['absent']).length).toBe(92);
+    const slice = data.eval.filter(({ answer }) => answer === 'not stated');
+    expect(new Set(slice.map(({ metadata }) => metadata['slice'])).size).toBe(1);
+    expect(slice.length).toBeGreaterThanOrEqual(200);
+  });
+
+  test('are in none of the documents on the way: at most what held formerly is', () => {
+    for (const { metadata, documents } of absent) {
+      const relations = metadata.kind.split('-');
+      const last = texts.get(documents.at(-1) ?? '');
+      if (documents.length < relations.length || last === undefined) continue;
+      const now = last.replaceAll(/former \w+( \w+)?/gu, '');
+      expect(now).not.toContain(` ${relations.at(-1)}`);
+    }
+  });
+});
+
+test('every slice has tasks with what may be mistaken for the answer', () => {
+  const slices = new Set(data.eval.map(({ metadata }) => metadata['slice']));
+  for (const slice of slices) {
+    const tasks = data.eval.filter(({ metadata }) => metadata['slice'] === slice);
+    for (const distractor of ['former', 'namesake']) {
+      const share =
+        tasks.filter(({ metadata }) => metadata.distractors.includes(distractor)).length /
+        tasks.length;
+      expect(share).toBeGreaterThan(0.1);
+    }
+  }
 });

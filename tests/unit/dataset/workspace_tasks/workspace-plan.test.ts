@@ -11,21 +11,31 @@ const asked = (kinds: readonly StepForm['kind'][]) => {
   return { ...question, text: rowOf(question, { id: 'task' }).question };
 };
 
-test('a plan names what was found and the relations left, the next one first', () => {
+test('a plan repeats the question, up to the step that was done last and what it led to', () => {
   const { world, start, text } = asked(['relation', 'relation', 'relation']);
   const [, third, second, first] = /the (\w+) of the (\w+) of the (\w+) of/.exec(text) ?? [];
-  expect(planOf(world.chain, start)).toBe(`${start} : ${first} , ${second} , ${third} .`);
-  expect(planOf(world.chain.slice(2), 'Velmora')).toBe(`Velmora : ${third} .`);
+  const [one, two] = world.chain;
+  expect(planOf(world.chain, start)).toBe(
+    `${third} of the ${second} of the ${first} of ${start} .`,
+  );
+  expect(planOf(world.chain.slice(1), 'Velmora', one)).toBe(
+    `${third} of the ${second} of the ${first} = Velmora .`,
+  );
+  expect(planOf(world.chain.slice(2), 'Duri', two)).toBe(`${third} of the ${second} = Duri .`);
 });
 
 test('a plan has what is asked of files in the words of the question', () => {
   const { world, start, text } = asked(['largest', 'relation', 'total']);
-  const [, total, relation, largest] =
-    /the (total \w+ in \S+ where \w+) is the (\w+) of the (.*) \?/.exec(text) ?? [];
-  expect(planOf(world.chain, start)).toBe(`${largest} , ${relation} , ${total} .`);
-  expect(planOf(world.chain.slice(1), 'Velmora')).toBe(`Velmora : ${relation} , ${total} .`);
+  const [, whole, total, relation] =
+    /the ((total \w+ in \S+ where \w+) is the (\w+) of the .*) \?/.exec(text) ?? [];
+  const [first, second] = world.chain;
+  expect(planOf(world.chain, start)).toBe(`${whole} .`);
+  expect(planOf(world.chain.slice(1), 'Velmora', first)).toBe(`${whole} = Velmora .`);
+  expect(planOf(world.chain.slice(2), 'Duri', second)).toBe(`${total} is the ${relation} = Duri .`);
 });
 
-test('at the end of a plan is what was found alone', () => {
-  expect(planOf([], '12.5')).toBe('12.5 .');
+test('a plan ends with the answer beside what was asked for', () => {
+  const { world } = asked(['relation', 'total']);
+  const [, last] = world.chain;
+  expect(planOf([], '12.5', last)).toMatch(/^total \w+ in \S+ where \w+ = 12\.5 \.$/);
 });

@@ -163,6 +163,29 @@ describe('what counts as an answer', () => {
   });
 });
 
+describe('an answer that is stated nowhere', () => {
+  const settings = { match: 'whole', absentAnswer: 'not stated' } as const;
+  const nowhere = { ...task, answer: 'not stated', aliases: [], metadata: { absent: true } };
+
+  test.each([
+    ['said where it is so', nowhere, 'It is not stated.', [true, { saidAbsentRightly: 1 }]],
+    ['not said where it is so', nowhere, 'It is 5895.', [false, { saidAbsentRightly: 0 }]],
+    ['said where there is one', task, 'not stated', [false, { saidAbsentWrongly: 1 }]],
+    ['not said where there is one', task, 'It is 5895.', [true, { saidAbsentWrongly: 0 }]],
+  ] as const)('%s', async (_, of, answer, [success, metrics]) => {
+    const verdict = await play(make(settings, of), [[found]], answer);
+    expect(verdict).toMatchObject({ success, metrics });
+    expect(Object.keys(verdict.metrics ?? {}).filter((name) => /Absent/u.test(name))).toEqual(
+      Object.keys(metrics),
+    );
+  });
+
+  test('is counted nowhere unless the setting says how it is said', async () => {
+    const { metrics = {} } = await play(make({}, nowhere), [[found]], 'It is not stated.');
+    expect(Object.keys(metrics).filter((name) => /Absent/u.test(name))).toEqual([]);
+  });
+});
+
 describe('quoting the answer in a query', () => {
   test('earns nothing before anything showed it', async () => {
     const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };

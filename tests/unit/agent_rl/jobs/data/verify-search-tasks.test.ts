@@ -71,6 +71,16 @@ test('tasks may bring their documents', async () => {
   expect(result.ok).toBe(true);
 });
 
+test('an answer that no document states need not be found, and must not be', async () => {
+  const absent = { answer: 'not stated', metadata: { absent: true } };
+  const { result } = await verify({ eval: [row(absent)], documents: corpus });
+  expect(result.ok).toBe(true);
+  const stated = row({ ...absent, aliases: ['Tamlina'] });
+  const { result: bad, text } = await verify({ eval: [stated], documents: corpus });
+  expect(bad.ok).toBe(false);
+  expect(text).toContain('said to be absent');
+});
+
 describe('what is found', () => {
   test.each([
     ['an answer its documents do not hold', { answer: 'Belgada' }, 'none of its documents'],
