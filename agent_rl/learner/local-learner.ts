@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 
 import { findLoss } from '../algorithms/losses/find-loss.ts';
-import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { type Batch, requireSchema, type TrainDatum } from '../core/services/batch.ts';
@@ -31,16 +30,17 @@ import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
+import { microBatches, type MicroBatch } from './micro-batches.ts';
 import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
   byDatum,
   dropoutFactors,
   membershipOf,
-  paddedLength,
   trainBatch,
   type BatchShape,
   type ProgramMemory,
   type TrainBatch,
+  type TrainRow,
 } from './train-batch.ts';
 import {
   compileScoreProgram,
@@ -59,6 +59,8 @@ export interface LocalLearnerOptions {
   microBatchTokens: number;
   /** Layers kept whole and 256 MiB of logits by default. */
   memory?: ProgramMemory;
+  /** Whether sequences that begin alike are computed together where that saves work, by default, or each by itself. */
+  prefixTrees?: boolean;
   /** Needed where an adapter is trained. */
   adapter?: {
     /** Where the model under it is, and the adapters between the two, for its own file. */
@@ -128,9 +130,9 @@ export class LocalLearner implements Learner {
   ): Promise<readonly Float32Array[]> {
     const data = tokens.map((sequence, index) => scored(sequence, wanted?.[index]));
     const result: Float32Array[] = data.map(() => new Float32Array());
-    for (const indices of this.#pack(data)) {
+    for (const { rows, indices } of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const batch = this.#batchOf(part);
+      const batch = this.#batchOf(rows);
       const logProbs = await this.#score(batch, temperature, which);
       for (const [i, values] of byDatum(logProbs, batch, part).entries()) {
         result[indices[i] as number] = values;
@@ -155,10 +157,12 @@ export class LocalLearner implements Learner {
     const sums: Record<string, number> = {};
     let total = 0;
     const perSequence = loss.name === 'policy' && (await findLoss(loss)).spec.perSequence === true;
-    const microBatches = this.#pack(data);
-    for (const indices of microBatches) {
+    const packs = this.#pack(data);
+    let computed = 0;
+    for (const { rows, indices } of packs) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const packed = this.#batchOf(part);
+      const packed = this.#batchOf(rows);
+      computed += packed.tokens.length;
       if (packed.origins.length === 0) continue;
       const dropout = this.#dropout(packed, part);
       const { shape } = packed;
@@ -174,11 +178,11 @@ export class LocalLearner implements Learner {
         ...(perSequence && { [membershipInput]: membershipOf(packed) }),
       });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
-      const computed =
+      const own =
         Object.keys(dropout).length === 0
           ? (outputs['logProbs'] as Float32Array)
           : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, 'policy');
-      for (const [i, values] of byDatum(computed, packed, part).entries()) {
+      for (const [i, values] of byDatum(own, packed, part).entries()) {
         logProbs[indices[i] as number] = values;
       }
       total += outputs['loss']?.[0] ?? Number.NaN;
@@ -191,7 +195,7 @@ export class LocalLearner implements Learner {
         }
       }
     }
-    return { loss: total, sums, logProbs, microBatches: microBatches.length };
+    return { loss: total, sums, logProbs, microBatches: packs.length, computedTokens: computed };
   }
 
   async discardGradients(): Promise<void> {
@@ -255,21 +259,31 @@ export class LocalLearner implements Learner {
     await this.#programs.clear();
   }
 
-  #pack(data: readonly TrainDatum[]): number[][] {
-    const lengths = data.map(({ tokens }) => tokens.length);
-    const longest = largest(lengths, 0);
+  #pack(data: readonly TrainDatum[]): MicroBatch[] {
+    const longest = largest(
+      data.map(({ tokens }) => tokens.length),
+      0,
+    );
     if (longest > this.config.maxPositions) {
       throw new AgentRlError(
         'SHAPE_MISMATCH',
         `A sequence of ${longest} tokens is longer than the model's ${this.config.maxPositions} positions. Shorten the episodes (rollout.maxEpisodeTokens) or the demonstrations.`,
       );
     }
-    const padded = this.engine.compiles ? paddedLength : undefined;
-    return packMicroBatches(lengths, this.options.microBatchTokens, padded);
+    return microBatches(data, {
+      microBatchTokens: this.options.microBatchTokens,
+      pads: this.engine.compiles,
+      ...(this.#plants && { treesOf: this.config }),
+    });
   }
 
-  #batchOf(data: readonly TrainDatum[]): TrainBatch {
-    return trainBatch(data, this.options.microBatchTokens, !this.engine.compiles);
+  /** What dropout drops is keyed by whole sequences, so that with it each has a row of its own. */
+  get #plants(): boolean {
+    return this.options.prefixTrees !== false && (this.#adapted?.adapter.dropout ?? 0) === 0;
+  }
+
+  #batchOf(rows: readonly TrainRow[]): TrainBatch {
+    return trainBatch(rows, this.options.microBatchTokens, !this.engine.compiles);
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
@@ -314,8 +328,10 @@ export class LocalLearner implements Learner {
     return { cos: this.#rope.cos.subarray(0, size), sin: this.#rope.sin.subarray(0, size) };
   }
 
-  #inputs({ tokens, rows, targets, shape: { length } }: TrainBatch): Record<string, TensorData> {
-    return { tokens, rows, targets, ...this.#ropeUpTo(length), mask: causalMask(length) };
+  #inputs({ tokens, rows, targets, trees, shape }: TrainBatch): Record<string, TensorData> {
+    const { length } = shape;
+    const layout = trees ?? { mask: causalMask(length) };
+    return { tokens, rows, targets, ...this.#ropeUpTo(length), ...layout };
   }
 }
 
@@ -347,8 +363,10 @@ function required(parameters: Weights, name: string): Float32Array {
 const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<All, Name>;
 
-const shapeKey = ({ sequences, length, trained }: BatchShape): string =>
-  `${sequences} x ${length}, ${trained}`;
+const shapeKey = ({ sequences, length, trained, trees }: BatchShape): string => {
+  const rows = `${sequences} x ${length}, ${trained}`;
+  return trees === undefined ? rows : `${rows}, trees of ${trees.sequences}, ${trees.trained}`;
+};
 
 /** Those that are wanted, but for the first, which nothing predicts. */
 function scored(tokens: Int32Array, wanted?: ArrayLike<number>): TrainDatum {

@@ -3,12 +3,15 @@ import { philox4x32, type KeyedRng } from '../core/keyed-rng.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import { largest } from '../core/long-lists.ts';
+import type { PrefixTree } from './prefix-tree.ts';
 
-/** Static sizes of one training program: B sequences of T tokens, N of them trained. */
+/** Static sizes of one training program: B rows of T tokens, N predictions that are trained on. */
 export interface BatchShape {
   sequences: number;
   length: number;
   trained: number;
+  /** Where rows are trees: how many sequences they hold, and how many tokens of these are trained, which may share predictions. */
+  trees?: { sequences: number; trained: number };
 }
 
 /** How a program trades time for memory. Beside the batch, not the programs: public types need no TensorFlow.js. */
@@ -19,20 +22,39 @@ export interface ProgramMemory {
   logitBytes: number;
 }
 
-/** One micro-batch as program inputs. Everything after `tokens` has one entry per trained token, padded with weight 0. */
+/** One row of a micro-batch: a sequence, or several as a tree. */
+export interface TrainRow {
+  data: readonly TrainDatum[];
+  tree: PrefixTree;
+}
+
+/** One micro-batch as program inputs. From `weights` on all have one entry per trained token, padded with weight 0. */
 export interface TrainBatch {
   shape: BatchShape;
   /** [B, T], padded at the right */
   tokens: Int32Array;
-  /** Row of the hidden states that predicts each trained token [N]. */
+  /** Row of the hidden states that makes each prediction [N]. */
   rows: Int32Array;
+  /** What it predicts [N]. */
   targets: Int32Array;
+  /** Where rows are trees. */
+  trees?: TreeInputs;
   weights: Float32Array;
   advantages: Float32Array;
   oldLogProbs: Float32Array;
   refLogProbs: Float32Array;
   /** Where each trained token came from: datum and place in it. */
   origins: readonly { datum: number; place: number }[];
+}
+
+/** What a program reads of trees besides. */
+export interface TreeInputs {
+  /** Where each token stands in its sequences, [B, T]. */
+  places: Int32Array;
+  /** 0 where a token (row) may look: at itself and what comes before it in its sequences; -1e9 elsewhere. [B, T, T] */
+  mask: Float32Array;
+  /** Which prediction each trained token is. */
+  predictions: Int32Array;
 }
 
 /**
@@ -55,59 +77,90 @@ const halfOrFull = (count: number, full: number): number => {
   return Math.max(full, count);
 };
 
+/** Most tokens of a tree of several sequences, beside the longest of these: attention is what a tree has more of. */
+export const mostTreeTokens = (longestTokens: number, microBatchTokens: number): number =>
+  Math.min(2 * longestTokens, microBatchTokens);
+
 /** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
-export function worstShape(longestTokens: number, microBatchTokens: number): BatchShape {
-  const length = paddedLength(Math.max(2, longestTokens), microBatchTokens);
+export function worstShape(
+  longestTokens: number,
+  microBatchTokens: number,
+  { trees = false }: { trees?: boolean } = {},
+): BatchShape {
+  const alone = Math.max(2, longestTokens);
+  const longest = trees ? Math.max(alone, mostTreeTokens(alone, microBatchTokens)) : alone;
+  const length = paddedLength(longest, microBatchTokens);
   const sequences = fullBatch(length, microBatchTokens);
-  return { sequences, length, trained: sequences * length };
+  const trained = sequences * length;
+  return { sequences, length, trained, ...(trees && { trees: { sequences, trained } }) };
 }
 
+/** The smallest of `count`, 2 `count`, 4 `count` … that holds `needed`. */
+const doubled = (count: number, needed: number): number =>
+  count >= needed ? count : doubled(2 * count, needed);
+
 /**
- * Lays data out as one micro-batch. Sizes are rounded up to few values, since each combination is a program:
- * a padded length has two numbers of sequences, and each of those two numbers of trained tokens.
+ * Lays rows out as one micro-batch. Sizes are rounded up to few values, since each combination is a program:
+ * a padded length has two numbers of rows, and each of those two numbers of trained tokens.
  *
- * @param microBatchTokens what the data was packed to, see `packMicroBatches`.
- * @param exact for an engine that compiles nothing: no sequence is added, none padded beyond the longest
+ * @param microBatchTokens what the rows were packed to, see `packMicroBatches`.
+ * @param exact for an engine that compiles nothing: no row is added, none padded beyond the longest
  * @throws AgentRlError `SHAPE_MISMATCH` when a datum's arrays disagree, or its first token is to be trained.
  */
 export function trainBatch(
-  data: readonly TrainDatum[],
+  laid: readonly TrainRow[],
   microBatchTokens: number,
   exact = false,
 ): TrainBatch {
+  const data = laid.flatMap((row) => row.data);
   for (const datum of data) checkDatum(datum);
   const longest = largest(
-    data.map(({ tokens }) => tokens.length),
+    laid.map(({ tree }) => tree.tokens.length),
     2,
   );
   const length = exact ? longest : paddedLength(longest, microBatchTokens);
   const rounded = (count: number, full: number) => (exact ? count : halfOrFull(count, full));
-  const sequences = rounded(data.length, fullBatch(length, microBatchTokens));
+  const sequences = rounded(laid.length, fullBatch(length, microBatchTokens));
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );
-  const trained = rounded(Math.max(2, origins.length), sequences * length);
+  const hasTrees = laid.some((row) => row.data.length > 1);
+  const nodes = laid.flatMap(({ tree }, row) => tree.nodes.map((own) => ({ row, own })));
+  const placed = origins.map(({ datum, place }) => {
+    const { row, own } = nodes[datum]!;
+    const at = (of: number): number => row * length + own[of]!;
+    return { token: at(place), state: at(place - 1), target: data[datum]!.tokens[place]! };
+  });
+  const made = predictionsOf(placed);
+  const trained = rounded(Math.max(2, made.rows.length), sequences * length);
+  const entries = hasTrees ? doubled(trained, origins.length) : trained;
 
   const tokens = new Int32Array(sequences * length);
-  for (const [row, datum] of data.entries()) tokens.set(datum.tokens, row * length);
-  const rows = new Int32Array(trained);
-  const targets = new Int32Array(trained);
-  for (const [i, { datum, place }] of origins.entries()) {
-    rows[i] = datum * length + place - 1;
-    targets[i] = data[datum]?.tokens[place] ?? 0;
-  }
+  for (const [row, { tree }] of laid.entries()) tokens.set(tree.tokens, row * length);
   const column = (pick: (datum: TrainDatum) => Float32Array | undefined): Float32Array => {
-    const values = new Float32Array(trained);
+    const values = new Float32Array(entries);
     for (const [i, { datum, place }] of origins.entries()) {
       values[i] = pick(data[datum] as TrainDatum)?.[place] ?? 0;
     }
     return values;
   };
+  const members = exact ? data.length : doubled(sequences, data.length);
   return {
-    shape: { sequences, length, trained },
+    shape: {
+      sequences,
+      length,
+      trained,
+      ...(hasTrees && { trees: { sequences: members, trained: entries } }),
+    },
     tokens,
-    rows,
-    targets,
+    rows: padded(made.rows, trained),
+    targets: padded(made.targets, trained),
+    ...(hasTrees && {
+      trees: {
+        ...treeLayout(laid, { sequences, length }),
+        predictions: padded(made.predictions, entries),
+      },
+    }),
     weights: column((datum) => datum.weights),
     advantages: column((datum) => datum.advantages),
     oldLogProbs: column((datum) => datum.oldLogProbs),
@@ -116,11 +169,56 @@ export function trainBatch(
   };
 }
 
-/** [B, N], 1 where a trained token is of a sequence. */
+function padded(values: readonly number[], length: number): Int32Array {
+  const all = new Int32Array(length);
+  all.set(values);
+  return all;
+}
+
+/** What is predicted from where, each token of a tree once, and which of these each trained token is. */
+function predictionsOf(placed: readonly { token: number; state: number; target: number }[]) {
+  const [rows, targets]: number[][] = [[], []];
+  const known = new Map<number, number>();
+  const predictions = placed.map(({ token, state, target }) => {
+    const before = known.get(token);
+    if (before !== undefined) return before;
+    targets!.push(target);
+    const prediction = rows!.push(state) - 1;
+    known.set(token, prediction);
+    return prediction;
+  });
+  return { rows: rows!, targets: targets!, predictions };
+}
+
+/** Padding sees itself alone: a row that sees nothing has no softmax. */
+function treeLayout(
+  laid: readonly TrainRow[],
+  { sequences, length }: Pick<BatchShape, 'sequences' | 'length'>,
+): Pick<TreeInputs, 'places' | 'mask'> {
+  const places = new Int32Array(sequences * length);
+  const mask = new Float32Array(sequences * length * length).fill(-1e9);
+  for (let row = 0; row < sequences; row++) {
+    const { parents, places: own } = laid[row]?.tree ?? {};
+    if (own !== undefined) places.set(own, row * length);
+    for (let token = 0; token < length; token++) {
+      const start = (row * length + token) * length;
+      const parent = parents?.[token] ?? -1;
+      if (parent >= 0) {
+        const above = (row * length + parent) * length;
+        mask.copyWithin(start, above, above + parent + 1);
+      }
+      mask[start + token] = 0;
+    }
+  }
+  return { places, mask };
+}
+
+/** [sequences, trained tokens], 1 where a trained token is of a sequence. */
 export function membershipOf({
-  shape: { sequences, trained },
+  shape,
   origins,
 }: Pick<TrainBatch, 'shape' | 'origins'>): Float32Array {
+  const { sequences, trained } = shape.trees ?? shape;
   const membership = new Float32Array(sequences * trained);
   for (const [i, { datum }] of origins.entries()) membership[datum * trained + i] = 1;
   return membership;

@@ -41,25 +41,39 @@ function trainedLogProbs(
   const rows = tf.gather(hidden, inputs['rows'] as Tensor); // [N, D]
   const head = parameter(parameters, headName(config));
   const targets = inputs['targets'] as Tensor;
-  if (entropyGradient) return tokenDistribution(rows, head, targets, temperature);
-  return tokenLogProbs(rows, head, targets, {
-    temperature,
-    rowsAtOnce: Math.floor(memory.logitBytes / (4 * config.vocabSize)),
-    frozenHead: trainedAdapter(config) !== undefined,
-  });
+  const predicted = entropyGradient
+    ? tokenDistribution(rows, head, targets, temperature)
+    : tokenLogProbs(rows, head, targets, {
+        temperature,
+        rowsAtOnce: Math.floor(memory.logitBytes / (4 * config.vocabSize)),
+        frozenHead: trainedAdapter(config) !== undefined,
+      });
+  const predictions = inputs['predictions'];
+  if (predictions === undefined) return predicted;
+  const { logProbs, entropy } = predicted;
+  return { logProbs: tf.gather(logProbs, predictions), entropy: tf.gather(entropy, predictions) };
 }
 
 /** Inputs besides the weights. */
-function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchShape): TensorSpec[] {
+function batchSpecs(
+  config: ModelConfig,
+  { sequences, length, trained, trees }: BatchShape,
+): TensorSpec[] {
   return [
     { name: 'tokens', shape: [sequences, length], dtype: 'int32' },
     float('cos', [length, config.headDim]),
     float('sin', [length, config.headDim]),
-    float('mask', [length, length]),
+    float('mask', trees === undefined ? [length, length] : [sequences, length, length]),
     { name: 'rows', shape: [trained], dtype: 'int32' },
     { name: 'targets', shape: [trained], dtype: 'int32' },
+    ...(trees === undefined ? [] : treeSpecs(sequences, length, trees.trained)),
   ];
 }
+
+const treeSpecs = (sequences: number, length: number, trained: number): TensorSpec[] => [
+  { name: 'places', shape: [sequences, length], dtype: 'int32' },
+  { name: 'predictions', shape: [trained], dtype: 'int32' },
+];
 
 const weightSpecs = (config: ModelConfig): TensorSpec[] => allSpecs(config).map(inputSpec);
 
@@ -92,13 +106,14 @@ export async function compileTrainProgram(
 ): Promise<Program> {
   const trained = trainedSpecs(config);
   const own = loss.name === 'policy' ? { spec: loss, found: await findLoss(loss) } : undefined;
+  const sequences = shape.trees ?? shape;
   const specs = [
     ...weightSpecs(config),
     ...dropoutSpecs(config, shape),
     ...batchSpecs(config, shape),
-    ...lossInputs(loss).map((name) => float(name, [shape.trained])),
+    ...lossInputs(loss).map((name) => float(name, [sequences.trained])),
     ...(own?.found.spec.perSequence === true
-      ? [float(membershipInput, [shape.sequences, shape.trained])]
+      ? [float(membershipInput, [sequences.sequences, sequences.trained])]
       : []),
   ];
   return engine.compile(

@@ -15,7 +15,7 @@ import type { Demonstration } from './demonstrations.ts';
 import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
 
 /** Share of things without a document: more than in the tasks, so that what other passages say is not taken for theirs. */
-const undocumented = 0.2;
+const undocumented = 0.1;
 
 export interface SearchDemonstrationOptions {
   /** Passages a search shows. */

@@ -21,7 +21,7 @@ export interface WorkspaceTeaching {
 const defaultTeaching: WorkspaceTeaching = {
   two: 0.35,
   three: 0.25,
-  right: { known: 0.5, others: 0.36 },
+  right: { known: 0.5, others: 0.31 },
   skip: 0.15,
 };
 

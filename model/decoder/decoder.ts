@@ -17,7 +17,10 @@ import {
 import type { ModelConfig } from '../config/architecture.ts';
 import { layerParameter, parameter } from '../config/parameters.ts';
 
-/** Whole sequences, padded at the right to one length T: no token sees the padding that follows it. */
+/**
+ * Whole sequences, padded at the right to one length T: no token sees the padding that follows it. Or trees of sequences
+ * that begin alike, each token after its parent: then tokens have places and each tree a mask.
+ */
 export interface SequenceInputs {
   /** [B, T] int32 */
   tokens: Tensor;
@@ -25,8 +28,10 @@ export interface SequenceInputs {
   cos: Tensor;
   /** [T, hd] */
   sin: Tensor;
-  /** [T, T] from `causalMask`, added to the scores. */
+  /** Added to the scores: [T, T] from `causalMask`, or [B, T, T] of trees. */
   mask: Tensor;
+  /** Where each token stands in its sequence, [B, T] int32; token t at t without it. */
+  places?: Tensor;
 }
 
 /** Those inputs of a program that are a decoder's. */
@@ -35,6 +40,7 @@ export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   cos: inputs['cos']!,
   sin: inputs['sin']!,
   mask: inputs['mask']!,
+  ...(inputs['places'] && { places: inputs['places'] }),
 });
 
 /** 0 where a token (row) may look, -1e9 where it may not; [length, length]. */
@@ -89,7 +95,7 @@ export function sequenceHeads(
   decoder: Decoder,
   layer: number,
   hidden: Tensor,
-  { tokens, cos, sin }: SequenceInputs,
+  { tokens, cos, sin, places }: SequenceInputs,
 ): Heads {
   const { headDim } = decoder.config;
   const [batch, length] = [tokens.shape[0], tokens.shape[1]!];
@@ -97,8 +103,8 @@ export function sequenceHeads(
   const byHead = (rows: Tensor): Tensor =>
     tf.transpose(tf.reshape(rows, [batch, length, rows.shape[1]!, headDim]), [0, 2, 1, 3]);
   return {
-    queries: ropeRotate(byHead(queries), cos, sin),
-    keys: ropeRotate(byHead(keys), cos, sin),
+    queries: ropeRotate(byHead(queries), cos, sin, places),
+    keys: ropeRotate(byHead(keys), cos, sin, places),
     values: byHead(values),
   };
 }

@@ -24,14 +24,14 @@ const starterModelConfig: ModelConfig = {
   eosTokenIds: [2],
 };
 
-/** The same layout at 1.3 M parameters, 5.2 MB: finding and copying needs less than programming does. */
+/** The same layout at 1.6 M parameters, 6.3 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
   vocabSize: 600,
   layers: 4,
   headDim: 64,
   ropeTheta: 1_000_000,
-  intermediateSize: 256,
+  intermediateSize: 384,
 };
 
 /** Between the two: programs, and names that are read, with room for the longest conversations. */

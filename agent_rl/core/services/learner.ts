@@ -31,6 +31,8 @@ export interface LossMetrics {
   readonly logProbs: readonly Float32Array[];
   /** Forward and backward passes that the batch was cut into. */
   readonly microBatches: number;
+  /** Tokens of these, padding counted; less than those of the batch where sequences that begin alike were computed together. */
+  readonly computedTokens?: number;
 }
 
 export interface OptimStepOptions {

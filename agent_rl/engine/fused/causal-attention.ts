@@ -8,7 +8,7 @@ export interface AttentionInputs {
   /** [batch, kv heads, tokens, head width]; heads is a multiple of kv heads. */
   key: Tensor;
   value: Tensor;
-  /** Added to the scores, [tokens, tokens]. No gradient. */
+  /** Added to the scores, [tokens, tokens], or [batch, tokens, tokens] where each sequence has its own. No gradient. */
   mask: Tensor;
 }
 
@@ -37,12 +37,18 @@ export function causalAttention(inputs: AttentionInputs, tokensAtOnce?: number):
   for (const queries of tf.split(query, [...sizes], 2)) {
     const to = from + queries.shape[2]!;
     const seen = (x: Tensor): Tensor => tf.slice(x, [0, 0, 0, 0], [-1, -1, to, -1]);
-    const own = tf.slice(mask, [from, 0], [to - from, to]);
+    const own = rowsOfMask(mask, from, to);
     blocks.push(attention({ query: queries, key: seen(key), value: seen(value), mask: own }));
     from = to;
   }
   return tf.concat(blocks, 2);
 }
+
+/** What the queries `from` to `to` see of the keys up to their own end. */
+const rowsOfMask = (mask: Tensor, from: number, to: number): Tensor => {
+  const before = mask.rank === 3 ? [0] : [];
+  return tf.slice(mask, [...before, from, 0], [...before.map(() => -1), to - from, to]);
+};
 
 function attention({ query, key, value, mask }: AttentionInputs): Tensor {
   const batch = query.shape[0];
@@ -54,10 +60,11 @@ function attention({ query, key, value, mask }: AttentionInputs): Tensor {
   const rows = [batch, keyHeads, group * tokens];
   const scale = 1 / Math.sqrt(width);
   const grouped = tf.reshape(query, [...rows, width]);
+  const hidden = mask.rank === 3 ? tf.reshape(mask, [batch, 1, 1, tokens, seen]) : mask;
   const mixed = withCustomGradient([grouped, key, value], {
     forward: () => {
       const products = tf.mul(tf.matMul(grouped, key, false, true), scale);
-      const scores = tf.add(tf.reshape(products, [batch, keyHeads, group, tokens, seen]), mask);
+      const scores = tf.add(tf.reshape(products, [batch, keyHeads, group, tokens, seen]), hidden);
       const weights = tf.reshape(tf.softmax(scores), [...rows, seen]);
       const output = tf.matMul(weights, value);
       return { value: output, saved: [grouped, key, value, weights, output] };

@@ -11,22 +11,36 @@ const composed = (x: Tensor, cos: Tensor, sin: Tensor): Tensor => {
   return tf.add(tf.mul(x, cos), tf.mul(rotated, sin));
 };
 
-/** RotaryEmbedding reads x [1, heads, tokens, width] and tables [tokens, width / 2]. */
-const traced = (graph: Graph, x: Value, cos: Value, sin: Value): Value => {
-  const [tokens, width] = cos.shape as [number, number];
-  const flat = reshaped(graph, x, [1, sizeOf(x.shape) / (tokens * width), tokens, width]);
+/** RotaryEmbedding reads x [sequences, heads, tokens, width], tables [positions, width / 2] and where each token stands. */
+const traced = (graph: Graph, x: Value, [cos, sin, places]: readonly Value[]): Value => {
+  const [tokens, width] = cos!.shape as [number, number];
+  const every = [1, sizeOf(x.shape) / (tokens * width), tokens, width];
+  const flat = reshaped(graph, x, places === undefined ? every : x.shape);
   const half = (table: Value): string => {
     const bounds = [0, width / 2, 1].map((bound) => graph.int64s([bound]));
     return graph.emit('Slice', [graph.nameOf(table), ...bounds]);
   };
-  const inputs = [graph.nameOf(flat), graph.int64s([0]), half(cos), half(sin)];
+  const first = graph.int64s([0]);
+  const at = places === undefined ? first : graph.cast(graph.nameOf(places), 'int64');
+  const inputs = [graph.nameOf(flat), at, half(cos!), half(sin!)];
   return reshaped(graph, computed(graph.emit('RotaryEmbedding', inputs), flat.shape), x.shape);
 };
 
-const rotate = (x: Tensor, cos: Tensor, sin: Tensor): Tensor =>
-  fused([x, cos, sin], {
-    composed: () => [composed(x, cos, sin)],
-    traced: (graph, [value, cosines, sines]) => [traced(graph, value!, cosines!, sines!)],
+/** [sequences, 1, tokens, width]: rows of a table, by where each token stands. */
+const rowsAt = (table: Tensor, places: Tensor): Tensor =>
+  tf.expandDims(tf.gather(table, places), 1);
+
+const rotate = (x: Tensor, tables: readonly Tensor[]): Tensor =>
+  fused([x, ...tables], {
+    composed: () => {
+      const [cos, sin, places] = tables;
+      return [
+        places === undefined
+          ? composed(x, cos!, sin!)
+          : composed(x, rowsAt(cos!, places), rowsAt(sin!, places)),
+      ];
+    },
+    traced: (graph, [value, ...others]) => [traced(graph, value!, others)],
   })[0]!;
 
 /**
@@ -37,8 +51,10 @@ const rotate = (x: Tensor, cos: Tensor, sin: Tensor): Tensor =>
  * @param x - [..., tokens, head width], an even width
  * @param cos - [tokens, head width]; both of its halves are equal
  * @param sin - as `cos`
+ * @param places - [sequences, tokens] int32, the row of the tables for each token of x [sequences, heads, tokens, head width];
+ * without it token t takes row t
  */
-export function ropeRotate(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
+export function ropeRotate(x: Tensor, cos: Tensor, sin: Tensor, places?: Tensor): Tensor {
   tf.util.assert(
     sameTable(x, cos) && sameTable(x, sin),
     () =>
@@ -46,9 +62,12 @@ export function ropeRotate(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
       `got cos [${cos.shape.join(', ')}] and sin [${sin.shape.join(', ')}]`,
   );
   return withCustomGradient([x], {
-    forward: () => ({ value: rotate(x, cos, sin), saved: [cos, sin] }),
+    forward: () => {
+      const tables = [cos, sin, ...(places === undefined ? [] : [places])];
+      return { value: rotate(x, tables), saved: tables };
+    },
     // The transpose of a rotation is the rotation by the opposite angle.
-    backward: (dy, saved) => [rotate(dy, saved[0]!, tf.neg(saved[1]!))],
+    backward: (dy, [cosines, sines, ...at]) => [rotate(dy, [cosines!, tf.neg(sines!), ...at])],
   });
 }
 

@@ -63,7 +63,7 @@ const rightShare = { known: 0.75, others: 0.35 };
 const habitShare = 0.88;
 
 /** Chance of each mistake, in a whole conversation. */
-const mistakenShare = { namesake: 0.3, another: 0.35 };
+const mistakenShare = { namesake: 0.3, another: 0.5 };
 
 /** The plan for a question, right or wrong. */
 export function drawPlan(question: Question, rng: KeyedRng, reliable: boolean): Plan {

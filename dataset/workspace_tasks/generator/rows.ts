@@ -3,10 +3,10 @@ import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps 
 import { drawQuestion, rowOf, type WorkspaceQuestion, type WorkspaceRow } from './task.ts';
 
 /** Of the generator: another number where the same seed gives other tasks. */
-export const workspaceVersion = 3;
+export const workspaceVersion = 4;
 
 /** How many of the questions to train on have three steps; the others have two. */
-const threeStepShare = 0.25;
+const threeStepShare = 0.4;
 
 /** How often a question begins or ends with a table. */
 const tableShare = 0.35;

@@ -2,8 +2,17 @@ import { expect, test } from '@jest/globals';
 
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
-import { paddedLength, trainBatch, worstShape } from '#agent_rl/learner/train-batch.ts';
+import { prefixTree } from '#agent_rl/learner/prefix-tree.ts';
+import {
+  paddedLength,
+  trainBatch,
+  type TrainRow,
+  worstShape,
+} from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, property } from '#tests/support/properties.ts';
+
+const rowsOf = (data: readonly TrainDatum[]): TrainRow[] =>
+  data.map((datum) => ({ data: [datum], tree: prefixTree([datum.tokens]) }));
 
 const datumOf = (length: number): TrainDatum => ({
   tokens: new Int32Array(length).fill(7),
@@ -28,7 +37,7 @@ test('padding stops at what a micro-batch holds, and a longer sequence is padded
 });
 
 test('one sequence of exactly a micro-batch is laid out without padding', () => {
-  expect(trainBatch([datumOf(1024)], 1024).shape).toEqual({
+  expect(trainBatch(rowsOf([datumOf(1024)]), 1024).shape).toEqual({
     sequences: 1,
     length: 1024,
     trained: 1024,
@@ -37,7 +46,7 @@ test('one sequence of exactly a micro-batch is laid out without padding', () => 
 });
 
 test('for an engine that compiles nothing, nothing is padded beyond the longest sequence', () => {
-  expect(trainBatch([datumOf(9), datumOf(5)], 4096, true).shape).toEqual({
+  expect(trainBatch(rowsOf([datumOf(9), datumOf(5)]), 4096, true).shape).toEqual({
     sequences: 2,
     length: 9,
     trained: 8 + 4,
@@ -49,10 +58,7 @@ test('no micro-batch is of more tokens than it may be, padding counted, unless i
   assert(
     property(lengths, integer({ min: 2, max: 700 }), (all, budget) => {
       for (const indices of packMicroBatches(all, budget, paddedLength)) {
-        const { shape } = trainBatch(
-          indices.map((index) => datumOf(all[index]!)),
-          budget,
-        );
+        const { shape } = trainBatch(rowsOf(indices.map((index) => datumOf(all[index]!))), budget);
         const longest = Math.max(...indices.map((index) => all[index]!));
         const most = longest > budget ? shape.length : budget;
         expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);

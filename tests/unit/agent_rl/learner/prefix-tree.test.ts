@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { plantTrees, prefixTree } from '#agent_rl/learner/prefix-tree.ts';
+import { array, assert, integer, property } from '#tests/support/properties.ts';
+
+const sequence = (...tokens: number[]): Int32Array => Int32Array.from(tokens);
+const some = array(array(integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 7 }), {
+  minLength: 1,
+  maxLength: 8,
+});
+const options = { attentionAsMuchAt: 20, mostTokens: 12 };
+
+describe('a prefix tree', () => {
+  test('holds common tokens once, each after its parent', () => {
+    const { tokens, parents, places, nodes } = prefixTree([
+      sequence(5, 6, 7),
+      sequence(5, 6, 1, 2),
+      sequence(5, 6),
+      sequence(5, 6, 7),
+    ]);
+    expect([...tokens]).toEqual([5, 6, 1, 2, 7]);
+    expect([...parents]).toEqual([-1, 0, 1, 2, 1]);
+    expect([...places]).toEqual([0, 1, 2, 3, 2]);
+    expect(nodes.map((own) => [...own])).toEqual([
+      [0, 1, 4],
+      [0, 1, 2, 3],
+      [0, 1],
+      [0, 1, 4],
+    ]);
+  });
+
+  test('gives every sequence back, by its nodes and by their parents', () => {
+    assert(
+      property(some, (lists) => {
+        const tree = prefixTree(lists.map((tokens) => sequence(...tokens)));
+        const distinct = new Set(
+          lists.flatMap((tokens) => tokens.map((_, place) => tokens.slice(0, place + 1).join())),
+        );
+        expect(tree.tokens).toHaveLength(distinct.size);
+        for (const [index, tokens] of lists.entries()) {
+          const own = [...tree.nodes[index]!];
+          expect(own.map((node) => tree.tokens[node])).toEqual(tokens);
+          expect(own.map((node) => tree.places[node])).toEqual([...tokens.keys()]);
+          expect(own.map((node) => tree.parents[node])).toEqual([-1, ...own.slice(0, -1)]);
+        }
+        for (const [node, parent] of tree.parents.entries()) expect(parent).toBeLessThan(node);
+      }),
+    );
+  });
+});
+
+describe('dividing sequences into trees', () => {
+  test('puts equal sequences together and leaves those apart that begin otherwise', () => {
+    const trees = plantTrees(
+      [sequence(1, 2, 3), sequence(4, 5), sequence(1, 2, 3), sequence(1, 2, 3, 9)],
+      options,
+    );
+    expect(trees).toEqual([
+      { members: [0, 2, 3], tokens: 4 },
+      { members: [1], tokens: 2 },
+    ]);
+  });
+
+  test('does not join long branches, whose tokens would be compared with each other for nothing', () => {
+    const [a, b] = [sequence(1, 2, 2, 2, 2, 2), sequence(1, 3, 3, 3, 3, 3)];
+    // Apart 12 + 72 / 20 = 15.6, together 11 + 121 / 20 = 17.05; with wider layers 12.07 and 11.12.
+    expect(plantTrees([a, b], options)).toHaveLength(2);
+    expect(plantTrees([a, b], { ...options, attentionAsMuchAt: 1000 })).toHaveLength(1);
+  });
+
+  test('makes no tree of several sequences longer than is allowed', () => {
+    const [a, b] = [sequence(1, 2, 3), sequence(1, 2, 4)];
+    expect(plantTrees([a, b], { ...options, mostTokens: 4 })).toHaveLength(1);
+    expect(plantTrees([a, b], { ...options, mostTokens: 3 })).toHaveLength(2);
+    expect(plantTrees([a, a], { ...options, mostTokens: 2 })).toHaveLength(2);
+  });
+
+  test('costs no more than any other division into neighbours, and holds each sequence once', () => {
+    assert(
+      property(some, (lists) => {
+        const sequences = lists.map((tokens) => sequence(...tokens));
+        const trees = plantTrees(sequences, options);
+        const order = trees.flatMap(({ members }) => members);
+        expect(order.toSorted((i, j) => i - j)).toEqual([...lists.keys()]);
+        const sizeOf = (members: readonly number[]): number =>
+          prefixTree(members.map((index) => sequences[index]!)).tokens.length;
+        for (const { members, tokens } of trees) expect(tokens).toBe(sizeOf(members));
+        const costs = divisions(order).map((division) =>
+          division.reduce((sum, members) => {
+            const tokens = sizeOf(members);
+            if (members.length > 1 && tokens > options.mostTokens) return Infinity;
+            return sum + tokens + tokens ** 2 / options.attentionAsMuchAt;
+          }, 0),
+        );
+        const cost = trees.reduce(
+          (sum, { tokens }) => sum + tokens + tokens ** 2 / options.attentionAsMuchAt,
+          0,
+        );
+        expect(cost).toBeCloseTo(Math.min(...costs), 9);
+      }),
+    );
+  });
+});
+
+/** All ways to cut a list into neighbours. */
+function divisions(list: readonly number[]): number[][][] {
+  const [first, ...rest] = list;
+  if (first === undefined) return [[]];
+  if (rest.length === 0) return [[[first]]];
+  return divisions(rest).flatMap(([head, ...others]) => [
+    [[first], head!, ...others],
+    [[first, ...head!], ...others],
+  ]);
+}

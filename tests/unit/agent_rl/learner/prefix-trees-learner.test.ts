@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import type { Engine } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { noRecompute } from '#agent_rl/learner/train-program.ts';
+import { adapterSpecs, adapterTargets, trainedSpecs } from '#model/adapters/adapter.ts';
+import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
+import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+const adapter: Adapter = {
+  name: 'own',
+  rank: 2,
+  alpha: 4,
+  dropout: 0,
+  rankStabilised: false,
+  targets: adapterTargets(['all-linear']),
+};
+const adapterWeights: Weights = new Map(
+  adapterSpecs(tinyModelConfig, adapter).map(({ name, shape }) => {
+    const rng = new KeyedRng(5, name);
+    return [name, new Float32Array(sizeOf(shape)).map(() => 0.3 * rng.normal())];
+  }),
+);
+
+const policy = (settings: Partial<LossSpec & { name: 'policy' }>): LossSpec => ({
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.3 },
+  kl: { kind: 'k3', weight: 0.1 },
+  temperature: 0.9,
+  ...settings,
+});
+const losses: Readonly<Record<string, LossSpec>> = {
+  'cross entropy': { name: 'cross_entropy' },
+  'a clipped loss with a KL term': policy({}),
+  'an entropy bonus': policy({ entropyBonus: 0.1, kl: { kind: 'none', weight: 0 } }),
+  'a loss per sequence': policy({
+    type: 'gspo',
+    settings: { clipLow: 0.2, clipHigh: 0.3 },
+    kl: { kind: 'none', weight: 0 },
+  }),
+  'no clipping': policy({ type: 'reinforce', settings: {}, kl: { kind: 'k2', weight: 0.3 } }),
+};
+
+/** Three groups that begin alike, with late and early branches, equal sequences and one that ends inside another. */
+function groups(seed: number): TrainDatum[] {
+  const rng = new KeyedRng(seed, 'groups');
+  const draw = (length: number): number[] => Array.from({ length }, () => 3 + rng.integer(21));
+  const begin = draw(4);
+  const sequences = [0, 1, 2].flatMap(() => {
+    const prompt = [...begin, ...draw(10 + rng.integer(30))];
+    const turn = [...prompt, ...draw(6)];
+    return [
+      turn,
+      [...turn, ...draw(1 + rng.integer(3))],
+      [...turn, ...draw(1 + rng.integer(3))],
+      turn,
+      [...prompt, ...draw(2)],
+      [...begin, ...draw(15)],
+    ];
+  });
+  return sequences.map((tokens) => ({
+    tokens: Int32Array.from(tokens),
+    weights: Float32Array.from(tokens, (_, place) =>
+      place > 4 && rng.uniform() < 0.8 ? 0.01 + 0.1 * rng.uniform() : 0,
+    ),
+    advantages: new Float32Array(tokens.length).fill(rng.normal()),
+    oldLogProbs: Float32Array.from(tokens, () => -3 + 0.2 * rng.normal()),
+    refLogProbs: Float32Array.from(tokens, () => -3.1 + 0.2 * rng.normal()),
+  }));
+}
+
+interface Model {
+  config: ModelConfig;
+  weights: Weights;
+}
+const whole: Model = {
+  config: tinyModelConfig,
+  weights: initialParameters(tinyModelConfig, new KeyedRng(3)),
+};
+const adapted = ({ config, weights }: Model): Model => ({
+  config: { ...config, adapters: [adapter] },
+  weights: new Map([...weights, ...adapterWeights]),
+});
+
+async function gradients(
+  { config, weights }: Model,
+  { loss, on = engine, ...options }: { loss: LossSpec; prefixTrees: boolean; on?: Engine },
+  data: readonly TrainDatum[],
+) {
+  const learner = new LocalLearner(on, config, weights, {
+    microBatchTokens: 256,
+    adapter: { baseModel: 'base', seed: 4 },
+    ...options,
+  });
+  const metrics = await learner.forwardBackward(batchOf(data), loss);
+  const names = trainedSpecs(config).map(({ name }) => name);
+  const all = names.map((name) => Float32Array.from(learner.gradientOf(name)!));
+  await learner.close();
+  return { ...metrics, all };
+}
+
+const norm = (values: Iterable<number>): number =>
+  Math.sqrt([...values].reduce((sum, value) => sum + value ** 2, 0));
+
+async function expectSame(
+  model: Model,
+  options: { loss: LossSpec; memory?: typeof noRecompute; on?: Engine },
+  data = groups(1),
+): Promise<void> {
+  const apart = await gradients(model, { ...options, prefixTrees: false }, data);
+  const together = await gradients(model, { ...options, prefixTrees: true }, data);
+  expect(together.computedTokens).toBeLessThan(0.8 * apart.computedTokens!);
+  expect(together.loss).toBeCloseTo(apart.loss, 5);
+  for (const [name, value] of Object.entries(apart.sums))
+    expect(together.sums[name]).toBeCloseTo(value, 4);
+  for (const [index, row] of apart.logProbs.entries())
+    for (const [place, value] of row.entries())
+      expect(Math.abs(together.logProbs[index]![place]! - value)).toBeLessThan(1e-5);
+  for (const [index, gradient] of apart.all.entries()) {
+    const distance = norm(gradient.map((value, at) => value - together.all[index]![at]!));
+    expect(distance).toBeLessThan(1e-5 * norm(gradient) + 1e-7);
+  }
+}
+
+describe('sequences that begin alike, computed together', () => {
+  test.each(Object.entries(losses))(
+    'have the log-probabilities, sums and gradients of each by itself, with %s',
+    (_name, loss) => expectSame(whole, { loss }),
+  );
+
+  test.each([2, 3, 4, 5])('have them in other groups, drawn with seed %i', (seed) =>
+    expectSame(whole, { loss: policy({}) }, groups(seed)),
+  );
+
+  test('have them where layers are computed again and logits in pieces', () =>
+    expectSame(whole, {
+      loss: policy({}),
+      memory: { recompute: 'blocks', logitBytes: 4 * tinyModelConfig.vocabSize * 16 },
+    }));
+
+  test('have them with an adapter, on a model of four bits too', async () => {
+    await expectSame(adapted(whole), { loss: policy({}) });
+    const { config, weights } = await tinyQuantizedModel();
+    await expectSame(adapted({ config, weights }), { loss: losses['cross entropy']! });
+  });
+
+  test('have them on an engine that compiles nothing', async () =>
+    expectSame(
+      whole,
+      { loss: policy({}), on: await EagerEngine.open('cpu') },
+      groups(6).slice(0, 6),
+    ));
+
+  test('are scored as each by itself', async () => {
+    const tokens = groups(7).map((datum) => datum.tokens);
+    const scored = async (prefixTrees: boolean) => {
+      const options = { microBatchTokens: 256, prefixTrees };
+      const learner = new LocalLearner(engine, whole.config, whole.weights, options);
+      const rows = await learner.forward(tokens, { temperature: 0.7, which: 'policy' });
+      await learner.close();
+      return rows.flatMap((row) => [...row]);
+    };
+    const [apart, together] = [await scored(false), await scored(true)];
+    expect(norm(together.map((value, at) => value - apart[at]!))).toBeLessThan(1e-5 * norm(apart));
+  });
+
+  test('keep the bits of each by itself where they share too little for a tree', async () => {
+    const data = groups(8).filter((_, index) => index % 6 === 5);
+    const options = { loss: policy({}) };
+    const apart = await gradients(whole, { ...options, prefixTrees: false }, data);
+    expect(await gradients(whole, { ...options, prefixTrees: true }, data)).toEqual(apart);
+  });
+});
