@@ -5,7 +5,7 @@ import type {
   GenerationTotals,
   Sampler,
 } from '../core/services/generator.ts';
-import { smallest } from '../core/long-lists.ts';
+import { largest, smallest } from '../core/long-lists.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import type { DecoderOptions } from './decoder-service.ts';
@@ -70,21 +70,29 @@ export class DecoderThreads {
   }
 }
 
-/** Gives each episode to the sampler that has the fewest, and keeps it there: what it holds of its earlier turns is there. */
+/** So many more episodes than another a sampler may have for the sake of a task. */
+const mostAhead = 8;
+
+/**
+ * Gives each episode to the sampler that has others of its task, with which it shares contexts, or else to the one that has
+ * the fewest, and keeps it there: what it holds of its earlier turns is there.
+ */
 export class SpreadSampler implements Sampler {
-  readonly #episodes: readonly Set<string>[];
+  /** Of each sampler, the tasks of its episodes. */
+  readonly #episodes: readonly Map<string, string>[];
   /** Requests that were not answered yet. */
   drawing = 0;
 
   constructor(private readonly samplers: readonly Sampler[]) {
-    this.#episodes = samplers.map(() => new Set());
+    this.#episodes = samplers.map(() => new Map());
   }
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const { episode } = request;
     const known = this.#episodes.findIndex((some) => some.has(episode));
-    const at = known >= 0 ? known : this.#fewest();
-    this.#episodes[at]!.add(episode);
+    const { taskId } = request.key;
+    const at = known >= 0 ? known : this.#placeFor(taskId);
+    this.#episodes[at]!.set(episode, taskId);
     this.drawing += 1;
     try {
       return await this.samplers[at]!.generate(request, signal);
@@ -98,9 +106,15 @@ export class SpreadSampler implements Sampler {
     if (at >= 0) this.samplers[at]!.release(episode);
   }
 
-  #fewest(): number {
+  #placeFor(taskId: string): number {
     const sizes = this.#episodes.map(({ size }) => size);
-    return sizes.indexOf(smallest(sizes));
+    const fewest = smallest(sizes);
+    const ofTask = this.#episodes.map(
+      (some) => [...some.values()].filter((other) => other === taskId).length,
+    );
+    const most = largest(ofTask, 0);
+    const near = ofTask.indexOf(most);
+    return most > 0 && sizes[near]! < fewest + mostAhead ? near : sizes.indexOf(fewest);
   }
 }
 
@@ -111,6 +125,7 @@ export const sideBySide = (all: readonly GenerationTotals[]): GenerationTotals =
     sampledTokens: one.sampledTokens + other.sampledTokens,
     fedTokens: one.fedTokens + other.fedTokens,
     prefilledTokens: one.prefilledTokens + other.prefilledTokens,
+    sharedTokens: one.sharedTokens + other.sharedTokens,
     runS: Math.max(one.runS, other.runS),
     totalS: Math.max(one.totalS, other.totalS),
   }));

@@ -17,6 +17,8 @@ export interface EngineServiceOptions {
   /** Quantise float weights while they are read. */
   quantize?: Quantization | undefined;
   recompute?: ProgramMemory['recompute'];
+  /** Whether sequences that begin alike are trained on together; by default they are. */
+  prefixTrees?: boolean;
   /** Keys what is random in learning. */
   seed: number;
   device: string;

@@ -63,13 +63,14 @@ export class EngineService {
     const { decoders = 1 } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
-    const { training, scores, published: copies = 0, beside = 0 } = options;
+    const { training, scores, published: copies = 0, beside = 0, prefixTrees = true } = options;
     const needs: MemoryRequest = {
       rows,
       decoders,
       maxContextTokens,
       memory,
       beside,
+      prefixTrees,
       ...(scores && { scores: { ...scores, microBatchTokens } }),
       ...(training && {
         training: { ...training, microBatchTokens, reference, published: copies },
@@ -97,6 +98,7 @@ export class EngineService {
     const learner = new LocalLearner(engine, config, parameters, {
       microBatchTokens,
       memory,
+      prefixTrees,
       adapter: { seed: options.seed, baseModel: layers.base, under },
       publish: (weights, version) => {
         published.add(weights, version);

@@ -1,9 +1,11 @@
+import { largest } from '../core/long-lists.ts';
 import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
-import { worstShape, type ProgramMemory } from '../learner/train-batch.ts';
+import { knownContextBytes } from '../generation/local-generator.ts';
+import { worstShape, type BatchShape, type ProgramMemory } from '../learner/train-batch.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
@@ -23,6 +25,8 @@ export interface MemoryRequest {
   decoders?: number;
   maxContextTokens: number;
   memory: ProgramMemory;
+  /** Whether sequences that begin alike share rows; by default they do, where nothing is dropped. */
+  prefixTrees?: boolean;
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
   beside?: number;
   /** Absent where it trains, and where it gives no log-probabilities of given tokens. */
@@ -49,7 +53,7 @@ export interface MemoryPlan {
   weights: number;
   /** Gradients and moments of what is trained. */
   optimizer: number;
-  /** Keys and values of the episodes in flight. */
+  /** Keys and values of the episodes in flight, and what of their contexts several of them share. */
   cache: number;
   /** Live at once in the largest program, with what it is fed and what is fetched from it. */
   activations: number;
@@ -96,7 +100,8 @@ export async function memoryPlan(
   const shared = decoders === 1 ? 0 : (2 * (decoders - 1) + 1) * weightBytes(config);
   const weights = weightBytes(config) * (copied ? 2 : 1) + versions + shared;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
-  const cache = cacheBytes(config, { workers: rows, maxContextTokens });
+  const rowBytes = cacheBytes(config, { workers: rows, maxContextTokens });
+  const cache = rowBytes + decoders * knownContextBytes(rowBytes / decoders);
   const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
   const least = leastActivations(config, request);
   // What is far too large is not recorded: that would take minutes.
@@ -139,28 +144,63 @@ async function prefillBytes(
 }
 
 /** The largest micro-batch that is scored. */
-async function scoringBytes(
+function scoringBytes(
   config: ModelConfig,
-  { memory }: MemoryRequest,
+  { memory, prefixTrees }: MemoryRequest,
   { microBatchTokens, longestTokens }: NonNullable<MemoryRequest['scores']>,
 ): Promise<number> {
-  const engine = new PlanningEngine();
-  const shape = worstShape(longestTokens, microBatchTokens);
-  await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
-  return engine.peakBytes + bytesPerFloat * shape.length ** 2;
+  const shapes = worstShapes(config, { microBatchTokens, longestTokens, prefixTrees });
+  return mostBytes(shapes, async (shape) => {
+    const engine = new PlanningEngine();
+    await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
+    return engine.peakBytes;
+  });
 }
 
-/** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
-async function trainingBytes(
+/** The largest micro-batch of sequences by themselves, and that of trees where there may be some. */
+function worstShapes(
   config: ModelConfig,
-  { memory }: MemoryRequest,
+  {
+    microBatchTokens,
+    longestTokens,
+    prefixTrees,
+  }: Record<'microBatchTokens' | 'longestTokens', number> & {
+    prefixTrees: boolean | undefined;
+  },
+): BatchShape[] {
+  const kinds = hasTrees(config, prefixTrees) ? [false, true] : [false];
+  return kinds.map((trees) => worstShape(longestTokens, microBatchTokens, { trees }));
+}
+
+/** Of the shapes, what the largest takes with its mask. */
+async function mostBytes(
+  shapes: readonly BatchShape[],
+  bytesOf: (shape: BatchShape) => Promise<number>,
+): Promise<number> {
+  const all: number[] = [];
+  for (const shape of shapes) all.push((await bytesOf(shape)) + maskBytes(shape));
+  return largest(all);
+}
+
+/** What dropout drops is keyed by whole sequences. */
+const hasTrees = (config: ModelConfig, prefixTrees = true): boolean =>
+  prefixTrees && (trainedAdapter(config)?.dropout ?? 0) === 0;
+
+const maskBytes = ({ sequences, length, trees }: BatchShape): number =>
+  bytesPerFloat * length ** 2 * (trees === undefined ? 1 : sequences);
+
+/** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
+function trainingBytes(
+  config: ModelConfig,
+  { memory, prefixTrees }: MemoryRequest,
   { microBatchTokens, longestTokens, loss }: NonNullable<MemoryRequest['training']>,
 ): Promise<number> {
-  const engine = new PlanningEngine();
-  const shape = worstShape(longestTokens, microBatchTokens);
-  await compileTrainProgram(engine, config, { shape, loss, memory });
-  const dropout = countNumbers(dropoutSpecs(config, shape));
-  return engine.peakBytes + bytesPerFloat * (shape.length ** 2 + dropout);
+  const shapes = worstShapes(config, { microBatchTokens, longestTokens, prefixTrees });
+  return mostBytes(shapes, async (shape) => {
+    const engine = new PlanningEngine();
+    await compileTrainProgram(engine, config, { shape, loss, memory });
+    return engine.peakBytes + bytesPerFloat * countNumbers(dropoutSpecs(config, shape));
+  });
 }
 
 /** Memory this process may use: the machine's, or less where a limit is set. */
@@ -204,7 +244,7 @@ export function checkCacheFits(
 export function checkPlanFits(
   plan: MemoryPlan,
   config: ModelConfig,
-  { memory, beside = 0, scores, training }: MemoryRequest,
+  { memory, beside = 0, prefixTrees, scores, training }: MemoryRequest,
   has = machineBytes(),
 ): void {
   if (beside + plan.total <= has) return;
@@ -214,7 +254,8 @@ export function checkPlanFits(
   const shorter = isSupervised
     ? ', or leave out the longest demonstrations'
     : ' or rollout.maxEpisodeTokens';
-  const batch = `lower algorithm.microBatchTokens${shorter} (activations)`;
+  const apart = hasTrees(config, prefixTrees) ? ', or set train.prefixTrees: off' : '';
+  const batch = `lower algorithm.microBatchTokens${shorter}${apart} (activations)`;
   const blocks = 'set train.recompute: blocks (activations)';
   const lora = 'train an adapter instead of the whole model (model.lora; gradients and optimiser)';
   const rank = 'lower model.lora.rank (gradients and optimiser)';

@@ -36,11 +36,17 @@ export interface StepInputs {
   mask: Float32Array;
 }
 
+/** What every row's token is drawn from, [rows, V] each: log-probabilities, and the sums of probabilities up to each token. */
+export interface WholeRows {
+  logProbs: Float32Array;
+  cumulative: Float32Array;
+}
+
 export interface StepResult {
   next: Int32Array;
   logProbs: Float32Array;
-  /** [rows, V], when requested. */
-  whole?: Float32Array;
+  /** When requested. */
+  whole?: WholeRows;
   /** Per layer, keys and values of the tokens fed, [rows, kvHeads, 1, headDim]. */
   fresh: readonly { keys: Float32Array; values: Float32Array }[];
   /** Seconds inside the runtime. */
@@ -158,7 +164,7 @@ export class DecoderPrograms {
   /**
    * Feeds one token per row and draws the next.
    *
-   * @param options with `wholeRows`, every row's log-probabilities are fetched too, for truncated sampling
+   * @param options with `wholeRows`, what every row's token is drawn from is fetched too
    */
   async step(
     inputs: StepInputs,
@@ -191,11 +197,14 @@ export class DecoderPrograms {
       keys: outputs[`k${layer}`] as Float32Array,
       values: outputs[`v${layer}`] as Float32Array,
     }));
-    const whole = outputs['whole'] as Float32Array | undefined;
+    const whole = wholeRows && {
+      logProbs: outputs['whole'] as Float32Array,
+      cumulative: outputs['cumulative'] as Float32Array,
+    };
     return {
       next: outputs['next'] as Int32Array,
       logProbs: outputs['logProbs'] as Float32Array,
-      ...(whole === undefined ? {} : { whole }),
+      ...(whole && { whole }),
       fresh,
       runS,
     };
@@ -280,7 +289,7 @@ export class DecoderPrograms {
       return {
         next: drawn.next,
         logProbs: drawn.logProbs,
-        ...(wholeRows && { whole: drawn.distribution }),
+        ...(wholeRows && { whole: drawn.distribution, cumulative: drawn.cumulative }),
         ...byLayer(fresh),
       };
     });

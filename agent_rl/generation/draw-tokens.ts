@@ -8,6 +8,8 @@ export interface DrawnTokens {
   logProbs: Tensor;
   /** Log-probabilities of the whole temperature-scaled distribution [R, V]. */
   distribution: Tensor;
+  /** Sums of its probabilities up to each token [R, V]. */
+  cumulative: Tensor;
 }
 
 /**
@@ -37,5 +39,5 @@ export function drawTokens(logits: Tensor, uniforms: Tensor, temperatures: Tenso
 
   const rowStarts = tf.mul(tf.range(0, rows, 1, 'int32'), tf.scalar(vocabSize, 'int32'));
   const logProbs = tf.gather(tf.reshape(distribution, [-1]), tf.add(rowStarts, next));
-  return { next, logProbs, distribution };
+  return { next, logProbs, distribution, cumulative };
 }

@@ -154,3 +154,38 @@ export class KvCache {
     }
   }
 }
+
+type OfLayers = readonly { keys: Float32Array; values: Float32Array }[];
+
+/** One row of a step's new entries, per layer [rows, kvHeads, 1, headDim]. */
+export function rowOf(
+  fresh: OfLayers,
+  row: number,
+  { kvHeads, headDim }: Pick<KvShape, 'kvHeads' | 'headDim'>,
+): KvPrefix {
+  const size = kvHeads * headDim;
+  const own = (all: Float32Array): Float32Array => all.slice(row * size, (row + 1) * size);
+  return {
+    length: 1,
+    keys: fresh.map(({ keys }) => own(keys)),
+    values: fresh.map(({ values }) => own(values)),
+  };
+}
+
+/** One position of a prefix. */
+export function positionOf(
+  prefix: KvPrefix,
+  place: number,
+  { kvHeads, headDim }: Pick<KvShape, 'kvHeads' | 'headDim'>,
+): KvPrefix {
+  const own = (all: Float32Array): Float32Array => {
+    const part = new Float32Array(kvHeads * headDim);
+    const stride = all.length / kvHeads;
+    for (let head = 0; head < kvHeads; head++) {
+      const from = head * stride + place * headDim;
+      part.set(all.subarray(from, from + headDim), head * headDim);
+    }
+    return part;
+  };
+  return { length: 1, keys: prefix.keys.map(own), values: prefix.values.map(own) };
+}

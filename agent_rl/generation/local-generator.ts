@@ -8,14 +8,21 @@ import {
 } from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
-import { drawTruncated } from './draw-token.ts';
+import { type Drawn, drawTruncated } from './draw-token.ts';
 import {
   chunkOf,
   type DecoderPrograms,
   type StepInputs,
   type StepResult,
 } from './decoder-programs.ts';
-import { KvCache } from './kv-cache.ts';
+import {
+  drawKnown,
+  isShared,
+  type KnownContext,
+  KnownContexts,
+  type NextTokens,
+} from './known-contexts.ts';
+import { KvCache, positionOf, rowOf } from './kv-cache.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { publishedWhileDrawing } from './published-while-drawing.ts';
 import { ActiveRequest, Slot } from './slot.ts';
@@ -31,6 +38,12 @@ export interface LocalGeneratorOptions {
 }
 
 const hidden = -1e9;
+const mostKnownBytes = 128 * 2 ** 20;
+
+/** Bytes that a generator keeps of contexts to which several episodes may come, beside its cache. */
+export const knownContextBytes = (cacheBytes: number): number =>
+  Math.min(cacheBytes / 2, mostKnownBytes);
+
 const prefixesKept = 64;
 
 /**
@@ -43,7 +56,8 @@ const prefixesKept = 64;
  *
  * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by
  * steps, or by chunks that have the bits of steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
- * same bits whatever shares the batch.
+ * same bits whatever shares the batch. Of rows with the same context one is computed; the others take its keys and values, and
+ * draw their own tokens from what it computed.
  */
 export class LocalGenerator implements Sampler {
   readonly maxContextTokens: number;
@@ -53,11 +67,13 @@ export class LocalGenerator implements Sampler {
   readonly #byRow: (Slot | undefined)[];
   readonly #waiting: ActiveRequest[] = [];
   readonly #prefixes: PrefixCache;
+  readonly #known: KnownContexts;
   readonly #totals = {
     steps: 0,
     sampledTokens: 0,
     fedTokens: 0,
     prefilledTokens: 0,
+    sharedTokens: 0,
     runS: 0,
     totalS: 0,
   };
@@ -80,6 +96,7 @@ export class LocalGenerator implements Sampler {
     // Prompts that are kept take no more memory than the rows themselves.
     const tokens = rows * this.maxContextTokens;
     this.#prefixes = new PrefixCache({ prefixes: prefixesKept, tokens });
+    this.#known = new KnownContexts(knownContextBytes(this.#cache.bytes));
     this.#mask = new Float32Array(rows * (this.maxContextTokens + 1));
     this.#byRow = Array.from({ length: rows }, () => undefined);
     this.#cache.resize(this.#capacityFor(1), 0);
@@ -113,7 +130,7 @@ export class LocalGenerator implements Sampler {
     if (slot !== undefined) {
       this.#end(slot, 'aborted');
       this.#slots.delete(episode);
-      this.#released.push(slot);
+      this.#close(slot);
     }
     if (this.#placing?.request.episode === episode) this.#placing.abandoned = true;
     void this.#pump();
@@ -129,8 +146,9 @@ export class LocalGenerator implements Sampler {
       throw publishedWhileDrawing();
     }
     this.#prefixes.clear();
+    this.#known.clear();
     // Rows of episodes between two turns too: the next turn computes its context anew.
-    append(this.#released, this.#slots.values());
+    for (const slot of this.#slots.values()) this.#close(slot);
     this.#slots.clear();
     await this.programs.setWeights(parameters);
     this.#version = version;
@@ -169,7 +187,10 @@ export class LocalGenerator implements Sampler {
           if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
         if (this.#activeSlots().length === 0) break;
         const started = performance.now();
-        for (const slot of this.#activeSlots()) if (slot.feedsChunks) await this.#feedChunk(slot);
+        for (const slot of this.#activeSlots()) {
+          this.#follow(slot);
+          if (slot.feedsChunks) await this.#feedChunk(slot);
+        }
         await this.#step();
         this.#totals.totalS += (performance.now() - started) / 1000;
         // Lets requests, releases and aborts that arrived meanwhile take effect.
@@ -243,8 +264,8 @@ export class LocalGenerator implements Sampler {
   async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
     const row = this.#byRow.indexOf(undefined);
     if (row < 0) return undefined;
-    const slot = new Slot(episode, row);
     const prefix = tokens.slice(0, -1);
+    const slot = new Slot(episode, row, this.#known.enter(prefix));
     if (prefix.length > 0) {
       const computed = await this.#prefixes.get(prefix, () => {
         this.#totals.prefilledTokens += prefix.length;
@@ -259,6 +280,34 @@ export class LocalGenerator implements Sampler {
     this.#writeMask(slot);
     if (this.#placing?.abandoned === true) this.release(episode);
     return slot;
+  }
+
+  /** Its row is free after what is under way. */
+  #close(slot: Slot): void {
+    this.#known.leave(slot.start);
+    this.#released.push(slot);
+  }
+
+  /** Takes what other episodes computed of this one's context, and draws from it, until nothing more is known. */
+  #follow(slot: Slot): void {
+    for (;;) {
+      const [token] = slot.pending;
+      const known = token === undefined ? undefined : slot.context?.after.get(token);
+      if (token === undefined || known?.kv === undefined) return;
+      const isLast = slot.pending.length === 1;
+      const { request, uniform = 0 } = slot.active ?? {};
+      const drawn = request && known.next && drawKnown(known.next, request.sampling, uniform);
+      if (isLast && drawn === undefined) return;
+      const { length } = slot.cached;
+      this.#makeRoom(length + 1);
+      this.#cache.load(slot.row, known.kv, length);
+      this.#mask[slot.row * (this.#cache.capacity + 1) + length] = 0;
+      slot.cached.push(token);
+      slot.pending.shift();
+      slot.context = known;
+      this.#totals.sharedTokens += 1;
+      if (isLast && drawn !== undefined) this.#take(slot, drawn);
+    }
   }
 
   #writeMask({ row, cached }: Slot): void {
@@ -292,20 +341,25 @@ export class LocalGenerator implements Sampler {
     // Released meanwhile.
     if (slot.active === undefined) return;
     this.#cache.load(slot.row, computed, length);
+    for (const [place, token] of tokens.entries())
+      this.#learn(slot, token, { kv: () => positionOf(computed, place, this.#cache.shape) });
     append(slot.cached, tokens);
     slot.pending = slot.pending.slice(tokens.length);
     this.#writeMask(slot);
   }
 
   async #step(): Promise<void> {
-    this.#compact();
-    const active = this.#activeSlots().filter(({ feedsChunks }) => !feedsChunks);
+    const active = this.#firstOfEach(this.#activeSlots().filter((slot) => !slot.feedsChunks));
     if (active.length === 0) return;
+    this.#compact(active);
     this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
     const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
-    const wholeRows = drawing.some(({ active: request }) => truncates(request!.request.sampling));
+    const wholeRows = drawing.some(
+      ({ active: request, context }) =>
+        truncates(request!.request.sampling) || (context !== undefined && isShared(context)),
+    );
 
     const step = await this.programs.step(inputs, { cache: this.#cache, rows, wholeRows });
     this.#totals.runS += step.runS;
@@ -330,29 +384,59 @@ export class LocalGenerator implements Sampler {
     return { tokens, positions, uniforms, temperatures, mask };
   }
 
-  #cacheFed(active: readonly Slot[], positions: Int32Array, { fresh }: StepResult): void {
-    for (const [layer, entries] of fresh.entries()) this.#cache.write(layer, entries, positions);
+  #cacheFed(active: readonly Slot[], positions: Int32Array, step: StepResult): void {
+    for (const [layer, entries] of step.fresh.entries())
+      this.#cache.write(layer, entries, positions);
     for (const slot of active) {
+      const isLast = slot.pending.length === 1;
       const fed = slot.pending.shift();
       // Released while the step was under way.
       if (fed === undefined) continue;
+      const { row } = slot;
+      this.#learn(slot, fed, {
+        kv: () => rowOf(step.fresh, row, this.#cache.shape),
+        next: isLast ? nextOf(slot, step, this.programs.vocabSize) : undefined,
+      });
       this.#mask[slot.row * (this.#cache.capacity + 1) + slot.cached.length] = 0;
       slot.cached.push(fed);
     }
     this.#totals.fedTokens += active.length;
   }
 
+  /** Of slots with one context and one token to feed, that in the first row: the others follow it. */
+  #firstOfEach(slots: readonly Slot[]): Slot[] {
+    const known = new Map<KnownContext, Set<number>>();
+    return slots.filter(({ context, pending: [token] }) => {
+      if (context === undefined || token === undefined || !isShared(context)) return true;
+      const tokens = known.get(context) ?? new Set();
+      known.set(context, tokens);
+      return tokens.size < tokens.add(token).size;
+    });
+  }
+
+  /** Lets others know what was computed of a slot's next token. */
+  #learn(slot: Slot, token: number, computed: Parameters<KnownContexts['add']>[2]): void {
+    slot.context = slot.context && this.#known.add(slot.context, token, computed);
+  }
+
   #draw(slot: Slot, step: StepResult): void {
     const { active } = slot;
     // Released while the step was under way.
     if (active === undefined) return;
-    const { sampling, stopTokens, maxTokens } = active.request;
+    const { sampling } = active.request;
     let drawn = { token: step.next[slot.row] ?? 0, logProb: step.logProbs[slot.row] ?? 0 };
     if (step.whole !== undefined && truncates(sampling)) {
       const width = this.programs.vocabSize;
-      const row = step.whole.subarray(slot.row * width, (slot.row + 1) * width);
+      const row = step.whole.logProbs.subarray(slot.row * width, (slot.row + 1) * width);
       drawn = drawTruncated(row, sampling, active.uniform);
     }
+    this.#take(slot, drawn);
+  }
+
+  #take(slot: Slot, drawn: Drawn): void {
+    const { active } = slot;
+    if (active === undefined) return;
+    const { stopTokens, maxTokens } = active.request;
     active.tokens.push(drawn.token);
     active.logProbs.push(drawn.logProb);
     this.#totals.sampledTokens += 1;
@@ -363,15 +447,15 @@ export class LocalGenerator implements Sampler {
     return undefined;
   }
 
-  /** Swaps active rows to the front when a smaller row bucket would hold them all. */
-  #compact(): void {
-    const active = this.#activeSlots();
+  /** Swaps rows that are computed to the front when a smaller row bucket would hold them all. */
+  #compact(active: readonly Slot[]): void {
     const wanted = this.programs.rowBucket(active.length);
     const late = active.filter(({ row }) => row >= wanted);
     if (late.length === 0) return;
+    const computed = new Set<Slot | undefined>(active);
     let front = 0;
     for (const slot of late) {
-      while (this.#byRow[front]?.active !== undefined) front += 1;
+      while (computed.has(this.#byRow[front])) front += 1;
       this.#swap(slot, front);
     }
   }
@@ -390,4 +474,21 @@ export class LocalGenerator implements Sampler {
       this.#writeMask(other);
     }
   }
+}
+
+/** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
+function nextOf({ row, active }: Slot, step: StepResult, width: number) {
+  const { whole } = step;
+  const temperature = active?.request.sampling.temperature;
+  if (whole === undefined || temperature === undefined) return undefined;
+  return (): NextTokens => {
+    const own = (all: Float32Array): Float32Array => all.slice(row * width, (row + 1) * width);
+    const drawn = { token: step.next[row] ?? 0, logProb: step.logProbs[row] ?? 0 };
+    return {
+      temperature,
+      logProbs: own(whole.logProbs),
+      cumulative: own(whole.cumulative),
+      ...(temperature <= 0 && { likeliest: drawn }),
+    };
+  };
 }

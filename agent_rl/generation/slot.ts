@@ -1,6 +1,7 @@
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { chunkOf } from './decoder-programs.ts';
+import type { KnownContext } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
 export class ActiveRequest {
@@ -39,11 +40,17 @@ export class Slot {
   /** Tokens to feed before the next draw; empty when no request is active. */
   pending: number[] = [];
   active: ActiveRequest | undefined;
+  /** Where its tokens are among those that several episodes may come to; absent where it has left these. */
+  context: KnownContext | undefined;
 
   constructor(
     readonly episode: string,
     public row: number,
-  ) {}
+    /** Where it began. */
+    readonly start: KnownContext,
+  ) {
+    this.context = start;
+  }
 
   /** Whether so much is to be fed that chunks cost less than steps, in which other rows have their share. */
   get feedsChunks(): boolean {

@@ -110,6 +110,10 @@ export const metricNames = {
   'train/optimizerSteps': metric('steps', 'Optimiser steps so far'),
   'train/trainedTokens': metric('tokens', 'Tokens with a weight in the loss'),
   'train/microBatches': metric('batches', 'Forward and backward passes'),
+  'train/computedPerToken': metric(
+    '1',
+    'Tokens that the update computes by those of its sequences: above 1 by padding, less where common beginnings are computed once (train.prefixTrees)',
+  ),
   'train/accuracy': metric('1', 'Share of trained tokens that were the likeliest (sft)'),
   'parity/maxAbsLogProbGap': metric('nats', 'Largest |log p(rollout) - log p(train)| of a token'),
   'parity/meanAbsLogProbGap': metric('nats', 'Mean |log p(rollout) - log p(train)|'),

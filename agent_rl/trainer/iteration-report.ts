@@ -37,6 +37,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
     'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
+    ...computedMetrics(epochs),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
     ...(last && {
@@ -53,6 +54,15 @@ export function iterationMetrics(report: IterationReport): Metrics {
     ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
     ...secondsMetrics(report),
   };
+}
+
+/** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
+function computedMetrics(epochs: readonly EpochResult[]): Metrics {
+  const computed = sum(epochs.map(({ computedTokens = Number.NaN }) => computedTokens));
+  const tokens = updatedTokens(epochs);
+  return tokens > 0 && !Number.isNaN(computed)
+    ? { 'train/computedPerToken': computed / tokens }
+    : {};
 }
 
 function advantageMetrics(data: readonly TracedDatum[]): Metrics {

@@ -84,6 +84,9 @@ export class SFTTrainer {
       'train/learningRate': optim.learningRate,
       'train/optimizerSteps': this.#iteration + 1,
       'train/microBatches': epoch.microBatches,
+      ...(epoch.computedTokens !== undefined && {
+        'train/computedPerToken': epoch.computedTokens / tokens,
+      }),
       'train/trainedTokens': sum(trained),
       'seconds/update': seconds,
       ...(seconds > 0 && { 'speed/trainTokensPerSecond': tokens / seconds }),

@@ -48,7 +48,7 @@ export type AlgorithmOptions = Omit<
 /** The optimiser and how long it runs. */
 export type TrainOptions = Omit<
   Config['train'],
-  'mode' | 'maxIterations' | 'batchSize' | 'recompute' | 'contextWeight' | 'control'
+  'mode' | 'maxIterations' | 'batchSize' | 'recompute' | 'prefixTrees' | 'contextWeight' | 'control'
 > &
   Partial<Pick<Config['train'], 'contextWeight' | 'control'>> & {
     /** What the schedule is made for, when the run ends before; otherwise `iterations`. */

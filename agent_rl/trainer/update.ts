@@ -17,6 +17,8 @@ export interface EpochResult extends OptimStepMetrics {
   microBatches: number;
   /** Of whole sequences, padding excluded. */
   tokens: number;
+  /** That the learner computed, padding included; absent where it does not say. */
+  computedTokens?: number;
 }
 
 export interface EpochOptions {
@@ -37,13 +39,20 @@ export async function runEpoch(
   try {
     const gradient = await learner.forwardBackward(batch, spec);
     check?.(gradient);
-    const { loss, microBatches } = gradient;
+    const { loss, microBatches, computedTokens } = gradient;
     const means = Object.fromEntries(
       Object.entries(gradient.sums).map(([name, value]) => [name, value / weight]),
     );
     const stepped = await learner.optimStep(optim);
     const tokens = sum(batch.data.map((datum) => datum.tokens.length));
-    return { ...stepped, loss, means, microBatches, tokens };
+    return {
+      ...stepped,
+      loss,
+      means,
+      microBatches,
+      tokens,
+      ...(computedTokens !== undefined && { computedTokens }),
+    };
   } catch (thrown) {
     // What failed is what is thrown, whether or not the learner can still be asked for anything.
     await learner.discardGradients().catch(() => undefined);

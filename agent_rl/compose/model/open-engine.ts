@@ -56,6 +56,7 @@ export function engineOptions(
     device: run.device,
     threads: engineThreads(config),
     recompute: train.recompute,
+    prefixTrees: train.prefixTrees === 'auto',
     seed: run.seed,
     microBatchTokens: algorithm.microBatchTokens,
   };

@@ -92,6 +92,11 @@ export const TrainBlock = block(
       ['none', 'blocks'],
       'none',
     ),
+    prefixTrees: choice(
+      'auto computes the common beginning of sequences once where that saves work, as of episodes of one group; off each sequence by itself',
+      ['auto', 'off'],
+      'auto',
+    ),
     parityBound: ParityBlock,
   },
   'The optimiser and the length of the run',

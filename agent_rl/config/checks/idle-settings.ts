@@ -67,6 +67,11 @@ const idle: readonly IdleRule[] = [
     'train.schedule is constant, so that the learning rate stays at its peak',
   ],
   [
+    ['train.prefixTrees'],
+    ({ config }) => (config.model.lora?.dropout ?? 0) > 0,
+    'model.lora.dropout is above 0, and what it drops is keyed by whole sequences',
+  ],
+  [
     ['algorithm.kl.in'],
     (run) => isRl(run) && run.config.algorithm.kl.kind === 'none',
     'algorithm.kl.kind is none',

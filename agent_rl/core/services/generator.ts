@@ -79,6 +79,8 @@ export interface GenerationTotals {
   sampledTokens: number;
   fedTokens: number;
   prefilledTokens: number;
+  /** Taken from another episode with the same context, and not computed again. */
+  sharedTokens: number;
   runS: number;
   totalS: number;
 }

@@ -31,7 +31,10 @@ export interface LossMetrics {
   readonly logProbs: readonly Float32Array[];
   /** Forward and backward passes that the batch was cut into. */
   readonly microBatches: number;
-  /** Tokens of these, padding counted; less than those of the batch where sequences that begin alike were computed together. */
+  /**
+   * Tokens of these, padding counted: fewer than the batch has where sequences that begin alike were computed together. Absent
+   * where it is not known.
+   */
   readonly computedTokens?: number;
 }
 

@@ -9,13 +9,13 @@ import {
 import { sideBySide, SpreadSampler } from '#agent_rl/engine-thread/decoder-threads.ts';
 import { ownWeights, shareWeights } from '#agent_rl/engine-thread/shared-weights.ts';
 
-const request = (episode: string): GenerationRequest => ({
+const request = (episode: string, taskId = episode): GenerationRequest => ({
   episode,
   tokens: [1],
   maxTokens: 1,
   stopTokens: [],
   sampling: unbiased,
-  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+  key: { seed: 1, taskId, sample: 0, turn: 0 },
 });
 
 /** Writes down what it is asked, and answers at once, or never. */
@@ -50,6 +50,18 @@ describe('episodes spread over samplers', () => {
     expect([one.asked.slice(3), two.asked.slice(2)]).toEqual([['d', 'e'], []]);
   });
 
+  test('go where others of their task are, unless that one has eight more than another', async () => {
+    const [one, two] = [new Witness(), new Witness()];
+    const spread = new SpreadSampler([one, two]);
+    await spread.generate(request('a0', 'a'));
+    await spread.generate(request('b0', 'b'));
+    for (let sample = 1; sample <= 8; sample++) await spread.generate(request(`a${sample}`, 'a'));
+    expect(one.asked).toHaveLength(9);
+    await spread.generate(request('a9', 'a'));
+    await spread.generate(request('b1', 'b'));
+    expect(two.asked).toEqual(['b0', 'a9', 'b1']);
+  });
+
   test('are released once, and what nobody knows is not', async () => {
     const one = new Witness();
     const spread = new SpreadSampler([one]);
@@ -75,6 +87,7 @@ test('totals of samplers side by side add up, but for seconds, which are of the 
     sampledTokens: 2,
     fedTokens: 3,
     prefilledTokens: 4,
+    sharedTokens: 1,
     runS: 5,
     totalS: 7,
   };
@@ -83,6 +96,7 @@ test('totals of samplers side by side add up, but for seconds, which are of the 
     sampledTokens: 4,
     fedTokens: 6,
     prefilledTokens: 8,
+    sharedTokens: 2,
     runS: 6,
     totalS: 7,
   });

@@ -52,7 +52,8 @@ describe('a plan of memory', () => {
     expect(plan.weights).toBe(2 * weightBytes);
     expect(plan.optimizer).toBe(4 * weightBytes);
     // Keys and values of 3 rows x 2 layers x 2 heads x 64 positions x 8 numbers.
-    expect(plan.cache).toBe(2 * 4 * 3 * 2 * 2 * 64 * 8);
+    // Rows, and half as much for what episodes share.
+    expect(plan.cache).toBe(1.5 * 2 * 4 * 3 * 2 * 2 * 64 * 8);
     const { weights, optimizer, cache, activations, runtime, total } = plan;
     expect(total).toBe(weights + optimizer + cache + activations + runtime);
   });
@@ -91,6 +92,16 @@ describe('a plan of memory', () => {
     expect(await activations(1024, 'blocks')).toBeLessThan(0.5 * kept);
   });
 
+  test('grows where rows may be trees of twice the longest sequence, which dropout rules out', async () => {
+    const activations = async (config: ModelConfig, prefixTrees: boolean) =>
+      (await memoryPlan(config, { ...request, prefixTrees })).activations;
+    const apart = await activations(adapted, false);
+    expect(await activations(adapted, true)).toBeGreaterThan(apart);
+    const [adapter] = adapted.adapters!;
+    const dropping = { ...adapted, adapters: [{ ...adapter!, dropout: 0.1 }] };
+    expect(await activations(dropping, true)).toBe(await activations(dropping, false));
+  });
+
   test.each([
     ['layers kept', tinyModelConfig, 'none'],
     ['layers computed again', tinyModelConfig, 'blocks'],
@@ -110,7 +121,7 @@ describe('a plan of memory', () => {
 
   test('counts the micro-batches of an engine that only scores, which take less than training on them', async () => {
     const scores = { microBatchTokens: 256, longestTokens: 64 };
-    const scoring = await memoryPlan(tinyModelConfig, { ...sampling, scores });
+    const scoring = await memoryPlan(tinyModelConfig, { ...sampling, scores, prefixTrees: false });
     const shape = worstShape(64, 256);
     const engine = new PlanningEngine();
     await compileScoreProgram(engine, tinyModelConfig, {

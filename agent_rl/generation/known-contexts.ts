@@ -1,0 +1,147 @@
+import { type Sampling, truncates } from '../core/services/generator.ts';
+import { type Drawn, drawTruncated } from './draw-token.ts';
+import type { KvPrefix } from './kv-cache.ts';
+
+/** What a token is drawn from. */
+export interface NextTokens {
+  /** At which it was computed. */
+  temperature: number;
+  /** Log-probabilities of all tokens, and the sums of their probabilities up to each, as the decode step has them. [V] */
+  logProbs: Float32Array;
+  cumulative: Float32Array;
+  /** At temperature 0: the one token. */
+  likeliest?: Drawn;
+}
+
+/** A context of which something is known: its last token was fed. */
+export interface KnownContext {
+  /** Keys and values of its last token; absent for the prompt. */
+  readonly kv?: KvPrefix;
+  /** Absent where nothing was to be drawn, or no other episode was at hand. */
+  next?: NextTokens;
+  readonly after: Map<number, KnownContext>;
+  readonly prompt: KnownPrompt;
+}
+
+/** A prompt, and the contexts that episodes went on to from it. */
+interface KnownPrompt {
+  readonly key: string;
+  readonly start: KnownContext;
+  /** Episodes that hold a place in it, and all that ever did. */
+  holders: number;
+  episodes: number;
+  bytes: number;
+}
+
+/**
+ * What was computed of contexts that several episodes may come to, by their tokens: the episodes of a group begin with one prompt,
+ * and go on alike until their draws differ. What the decode step computes of a row depends on its tokens alone, so that what
+ * one episode computed has the bits that another would compute.
+ */
+export class KnownContexts {
+  readonly #prompts = new Map<string, KnownPrompt>();
+  #bytes = 0;
+
+  constructor(private readonly mostBytes: number) {}
+
+  /** Where an episode begins. It is to be left again. */
+  enter(prompt: readonly number[]): KnownContext {
+    const key = prompt.join(',');
+    const known = this.#prompts.get(key) ?? newPrompt(key);
+    // The one used last is dropped last.
+    this.#prompts.delete(key);
+    this.#prompts.set(key, known);
+    known.holders += 1;
+    known.episodes += 1;
+    return known.start;
+  }
+
+  leave({ prompt }: KnownContext): void {
+    prompt.holders -= 1;
+    if (prompt.holders === 0 && prompt.episodes === 1) this.#forget(prompt);
+  }
+
+  /** Adds what was computed after a token; `undefined` where all room is taken. */
+  add(
+    context: KnownContext,
+    token: number,
+    { kv, next }: { kv: () => KvPrefix; next?: (() => NextTokens) | undefined },
+  ): KnownContext | undefined {
+    const before = context.after.get(token);
+    if (before !== undefined) {
+      if (next !== undefined && before.next === undefined) before.next = next();
+      return before;
+    }
+    const { prompt } = context;
+    if (this.#prompts.get(prompt.key) !== prompt) return undefined;
+    const made: KnownContext = {
+      kv: kv(),
+      after: new Map(),
+      prompt,
+      ...(next && { next: next() }),
+    };
+    const bytes = bytesOf(made);
+    if (!this.#makeRoom(bytes)) return undefined;
+    context.after.set(token, made);
+    prompt.bytes += bytes;
+    this.#bytes += bytes;
+    return made;
+  }
+
+  /** Forgets all; places that are held know nothing more. */
+  clear(): void {
+    this.#prompts.clear();
+    this.#bytes = 0;
+  }
+
+  #makeRoom(bytes: number): boolean {
+    for (const prompt of this.#prompts.values()) {
+      if (this.#bytes + bytes <= this.mostBytes) break;
+      if (prompt.holders === 0) this.#forget(prompt);
+    }
+    return this.#bytes + bytes <= this.mostBytes;
+  }
+
+  #forget(prompt: KnownPrompt): void {
+    if (this.#prompts.get(prompt.key) !== prompt) return;
+    this.#prompts.delete(prompt.key);
+    this.#bytes -= prompt.bytes;
+  }
+}
+
+/** Whether several episodes came to the prompt of a context. */
+export const isShared = ({ prompt }: KnownContext): boolean => prompt.episodes > 1;
+
+function newPrompt(key: string): KnownPrompt {
+  const prompt = { key, holders: 0, episodes: 0, bytes: 0 };
+  const start: KnownContext = { after: new Map(), prompt: prompt as KnownPrompt };
+  return Object.assign(prompt, { start });
+}
+
+function bytesOf({ kv, next }: KnownContext): number {
+  const arrays = [...(kv?.keys ?? []), ...(kv?.values ?? [])];
+  const held = next === undefined ? arrays : [...arrays, next.logProbs, next.cumulative];
+  return held.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/**
+ * Draws as the decode step does, bit by bit: the first token whose cumulative mass is more than the uniform number's share of all.
+ * `undefined` where what is known is of another temperature.
+ */
+export function drawKnown(
+  { temperature, logProbs, cumulative, likeliest }: NextTokens,
+  sampling: Sampling,
+  uniform: number,
+): Drawn | undefined {
+  if (temperature !== sampling.temperature) return undefined;
+  if (truncates(sampling)) return drawTruncated(logProbs, sampling, uniform);
+  if (temperature <= 0) return likeliest;
+  const wanted = Math.fround(Math.fround(uniform) * (cumulative.at(-1) ?? 0));
+  let [low, high] = [0, cumulative.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((cumulative[middle] ?? 0) <= wanted) low = middle + 1;
+    else high = middle;
+  }
+  return { token: low, logProb: logProbs[low] ?? 0 };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import {
+  type Generation,
+  greedy,
+  type Sampling,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
+for (const values of parameters.values())
+  if (values[0] !== 1) values.forEach((value, at) => (values[at] = value * 8));
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+async function open(rows: number, maxContextTokens = 192): Promise<LocalGenerator> {
+  const programs = new DecoderPrograms(engine, tinyModelConfig, maxContextTokens);
+  const generator = new LocalGenerator(programs, { rows, maxContextTokens });
+  await generator.setWeights(parameters, 3);
+  return generator;
+}
+
+/** What tools answer in a turn, the same to all: short ones are fed by steps, long ones in chunks. */
+const results = [4, 30, 90].map((length, turn) =>
+  Array.from({ length }, (_, at) => (at * 7 + turn * 5) % 24),
+);
+const prompts = [0, 1, 2].map((task) =>
+  Array.from({ length: 5 + task }, (_, at) => (at * 3 + task) % 24),
+);
+
+interface Episode {
+  task: number;
+  sample: number;
+  sampling?: Sampling;
+}
+
+/** An episode of four turns. */
+async function play(generator: LocalGenerator, { task, sample, sampling = unbiased }: Episode) {
+  const episode = `${task} ${sample}`;
+  let context = prompts[task]!;
+  const turns: Generation[] = [];
+  for (let turn = 0; turn <= results.length; turn++) {
+    const made = await generator.generate({
+      episode,
+      tokens: context,
+      maxTokens: 8,
+      stopTokens: [11],
+      sampling,
+      key: { seed: 5, taskId: String(task), sample, turn },
+    });
+    turns.push(made);
+    context = [...context, ...made.tokens, ...(results[turn] ?? [])];
+  }
+  generator.release(episode);
+  return turns;
+}
+
+async function playApart(episodes: readonly Episode[]): Promise<Generation[][]> {
+  const all: Generation[][] = [];
+  const generator = await open(4);
+  for (const episode of episodes) {
+    // Other weights in between: nothing of the episode before is known.
+    await generator.setWeights(parameters, 3);
+    all.push(await play(generator, episode));
+  }
+  expect(generator.totals.sharedTokens).toBe(0);
+  return all;
+}
+
+const groupOf = (task: number, count: number, sampling?: Sampling): Episode[] =>
+  Array.from({ length: count }, (_, sample) => ({ task, sample, ...(sampling && { sampling }) }));
+
+const samplings: Readonly<Record<string, Sampling>> = {
+  'as the model is': unbiased,
+  'at a low temperature': { ...unbiased, temperature: 0.25 },
+  greedily: greedy,
+  'from the likeliest': { ...unbiased, topK: 3, topP: 0.9, temperature: 0.5 },
+};
+
+describe('episodes that come to the same context', () => {
+  test.each(Object.entries(samplings))(
+    'compute it once, and draw what each would draw by itself: %s',
+    async (_name, sampling) => {
+      const episodes = groupOf(0, 8, sampling);
+      const together = await open(8);
+      const made = await Promise.all(episodes.map((episode) => play(together, episode)));
+      expect(made).toEqual(await playApart(episodes));
+      const { sharedTokens, fedTokens } = together.totals;
+      expect(sharedTokens).toBeGreaterThan(0);
+      expect(fedTokens).toBeLessThan(8 * 40);
+    },
+  );
+
+  test('are of several tasks, more than there are rows, and sample in different ways', async () => {
+    const episodes = [
+      ...groupOf(0, 6),
+      ...groupOf(1, 5, samplings['at a low temperature']),
+      ...groupOf(2, 4, greedy),
+      ...groupOf(2, 3).map((episode) => ({ ...episode, sample: 4 + episode.sample })),
+    ];
+    const together = await open(8);
+    const made = await Promise.all(episodes.map((episode) => play(together, episode)));
+    expect(made).toEqual(await playApart(episodes));
+    expect(together.totals.sharedTokens).toBeGreaterThan(100);
+  });
+
+  // The first may be a step ahead before it is known that others come.
+  test('compute each context once where they go on alike', async () => {
+    const alone = await open(4);
+    await play(alone, { task: 1, sample: 0, sampling: greedy });
+    const together = await open(8);
+    await Promise.all(groupOf(1, 8, greedy).map((episode) => play(together, episode)));
+    expect(together.totals.prefilledTokens).toBe(alone.totals.prefilledTokens);
+    expect(together.totals.fedTokens).toBeLessThan(alone.totals.fedTokens + 3);
+    expect(together.totals.steps).toBeLessThan(alone.totals.steps + 3);
+  });
+
+  test('forget all with other weights', async () => {
+    const generator = await open(8);
+    const episodes = groupOf(0, 4, greedy);
+    const made = await Promise.all(episodes.map((episode) => play(generator, episode)));
+    const others = new Map(
+      [...parameters].map(([name, values]) => [name, values.map((v) => v * 0.9)]),
+    );
+    await generator.setWeights(others, 4);
+    const later = await Promise.all(episodes.map((episode) => play(generator, episode)));
+    expect(later.map((turns) => turns.map(({ version }) => version)).flat()).toEqual(
+      Array.from({ length: 16 }, () => 4),
+    );
+    expect(later[0]![0]!.logProbs).not.toEqual(made[0]![0]!.logProbs);
+    const fresh = await open(8);
+    await fresh.setWeights(others, 4);
+    expect(await Promise.all(episodes.map((episode) => play(fresh, episode)))).toEqual(later);
+  });
+
+  test('go on where one of them is released while the others follow it', async () => {
+    const generator = await open(8);
+    const episodes = groupOf(0, 6, samplings['at a low temperature']);
+    const first = { ...episodes[0]!, sample: 9 };
+    const leaving = play(generator, first);
+    const staying = episodes.map((episode) => play(generator, episode));
+    setTimeout(() => generator.release('0 9'), 3);
+    await leaving.catch(() => undefined);
+    expect(await Promise.all(staying)).toEqual(await playApart(episodes));
+  });
+});
