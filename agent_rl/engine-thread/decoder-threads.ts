@@ -83,7 +83,11 @@ export class SpreadSampler implements Sampler {
   /** Requests that were not answered yet. */
   drawing = 0;
 
-  constructor(private readonly samplers: readonly Sampler[]) {
+  /** @param rows of each sampler: more episodes would wait for one another */
+  constructor(
+    private readonly samplers: readonly Sampler[],
+    private readonly rows = Infinity,
+  ) {
     this.#episodes = samplers.map(() => new Map());
   }
 
@@ -114,7 +118,8 @@ export class SpreadSampler implements Sampler {
     );
     const most = largest(ofTask, 0);
     const near = ofTask.indexOf(most);
-    return most > 0 && sizes[near]! < fewest + mostAhead ? near : sizes.indexOf(fewest);
+    const room = Math.min(this.rows, fewest + mostAhead);
+    return most > 0 && sizes[near]! < room ? near : sizes.indexOf(fewest);
   }
 }
 

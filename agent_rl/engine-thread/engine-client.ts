@@ -25,10 +25,14 @@ export class EngineClient {
   private constructor(
     private readonly thread: EngineThread,
     private readonly beside: DecoderThreads | undefined,
+    { rows, decoders = 1 }: EngineServiceOptions,
   ) {
     const totals = async () => (await this.info()).totals;
     const own = { ...generatorOf(thread), totals };
-    this.generator = beside === undefined ? own : spreadOver(own, beside, thread);
+    this.generator =
+      beside === undefined
+        ? own
+        : spreadOver(own, { beside, thread, rows: rowsOf(rows, decoders) });
     this.learner = learnerOf(thread);
   }
 
@@ -47,7 +51,7 @@ export class EngineClient {
         ),
     });
     try {
-      return new EngineClient(thread, await openBeside(thread, options));
+      return new EngineClient(thread, await openBeside(thread, options), options);
     } catch (thrown) {
       await thread.close();
       throw thrown;
@@ -86,7 +90,7 @@ async function openBeside(
     config,
     device,
     threads: decodingThreads(config, threads),
-    rows: Math.ceil(rows / decoders),
+    rows: rowsOf(rows, decoders),
     maxContextTokens,
     memorySettings: memorySettings(options),
   });
@@ -94,13 +98,15 @@ async function openBeside(
   return beside;
 }
 
+/** Of each thread that draws. */
+const rowsOf = (rows: number, decoders: number): number => Math.ceil(rows / decoders);
+
 /** The engine's own generator and the threads beside it as one. */
 function spreadOver(
   own: Required<Generator>,
-  beside: DecoderThreads,
-  thread: EngineThread,
+  { beside, thread, rows }: { beside: DecoderThreads; thread: EngineThread; rows: number },
 ): Required<Generator> {
-  const sampler = new SpreadSampler([own, ...beside.samplers]);
+  const sampler = new SpreadSampler([own, ...beside.samplers], rows);
   return {
     ...own,
     generate: (request, signal) => sampler.generate(request, signal),

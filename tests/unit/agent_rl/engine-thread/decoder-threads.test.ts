@@ -62,6 +62,13 @@ describe('episodes spread over samplers', () => {
     expect(two.asked).toEqual(['b0', 'a9', 'b1']);
   });
 
+  test('go elsewhere than others of their task where no row is left', async () => {
+    const [one, two] = [new Witness(), new Witness()];
+    const spread = new SpreadSampler([one, two], 2);
+    for (const episode of ['a0', 'a1', 'a2']) await spread.generate(request(episode, 'a'));
+    expect([one.asked, two.asked]).toEqual([['a0', 'a1'], ['a2']]);
+  });
+
   test('are released once, and what nobody knows is not', async () => {
     const one = new Witness();
     const spread = new SpreadSampler([one]);
