@@ -97,9 +97,11 @@ export class DecoderPrograms {
     return { layers, kvHeads, headDim };
   }
 
-  /** Rows a step is run with for `count` active ones: a power of two, never 1, whose last bits would differ. */
+  /** Rows a step is run with for `count` active ones: a power of two or, from 16 on, half as much again; never 1, whose last bits would differ. */
   rowBucket(count: number): number {
-    return Math.max(smallestRows, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
+    const power = Math.max(smallestRows, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
+    const between = 0.75 * power;
+    return between >= 1.5 * 16 && count <= between ? between : power;
   }
 
   async setWeights(parameters: Weights): Promise<void> {
