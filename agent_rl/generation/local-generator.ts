@@ -6,15 +6,9 @@ import {
   type Sampler,
   truncates,
 } from '../core/services/generator.ts';
-import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
-import {
-  chunkOf,
-  type DecoderPrograms,
-  type StepInputs,
-  type StepResult,
-} from './decoder-programs.ts';
+import { chunkOf, type DecoderPrograms } from './decoder-programs.ts';
 import {
   drawKnown,
   isShared,
@@ -22,7 +16,8 @@ import {
   KnownContexts,
   type NextTokens,
 } from './known-contexts.ts';
-import { KvCache, positionOf, rowOf } from './kv-cache.ts';
+import { positionOf } from './kv-cache.ts';
+import { Lanes, type LanesStep } from './lanes.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { publishedWhileDrawing } from './published-while-drawing.ts';
 import { ActiveRequest, Slot } from './slot.ts';
@@ -37,22 +32,21 @@ export interface LocalGeneratorOptions {
   maxContextTokens: number;
 }
 
-const hidden = -1e9;
 const mostKnownBytes = 128 * 2 ** 20;
 
-/** Bytes that a generator keeps of contexts to which several episodes may come, beside its cache. */
-export const knownContextBytes = (cacheBytes: number): number =>
-  Math.min(cacheBytes / 2, mostKnownBytes);
-
 const prefixesKept = 64;
+
+/** Bytes that a generator keeps of contexts to which several episodes may come, by those of its rows. */
+export const knownContextBytes = (rowBytes: number): number =>
+  Math.min(rowBytes / 2, mostKnownBytes);
 
 /**
  * Continuous batching on the local engine.
  *
- * Each episode has a row of the key-value cache for its whole life. Every step feeds one token of every active
- * row: a token of the context that is not cached yet, or the one just drawn. A row whose request ends is idle
+ * Each episode has a row of the key-value cache for its whole life. Every step feeds one token of
+ * every active row: a token of the context that is not cached yet, or the one just drawn. A row whose request ends is idle
  * until the episode's next turn, which continues where it stopped, or until `release` frees it for a waiting
- * episode. Active rows are kept at the front, so that a step runs on the smallest row bucket that holds them.
+ * episode.
  *
  * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by
  * steps, or by chunks that have the bits of steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
@@ -61,10 +55,8 @@ const prefixesKept = 64;
  */
 export class LocalGenerator implements Sampler {
   readonly maxContextTokens: number;
-  readonly #cache: KvCache;
-  readonly #mask: Float32Array; // [rows, capacity + 1] in use: 0 where a row may look, a large negative elsewhere
+  readonly #lanes: Lanes;
   readonly #slots = new Map<string, Slot>();
-  readonly #byRow: (Slot | undefined)[];
   readonly #waiting: ActiveRequest[] = [];
   readonly #prefixes: PrefixCache;
   readonly #known: KnownContexts;
@@ -92,14 +84,11 @@ export class LocalGenerator implements Sampler {
   ) {
     const rows = programs.rowBucket(options.rows);
     this.maxContextTokens = Math.ceil(options.maxContextTokens / 16) * 16;
-    this.#cache = new KvCache({ ...programs.kvShape, capacity: this.maxContextTokens }, rows);
+    this.#lanes = new Lanes(programs, rows, this.maxContextTokens);
     // Prompts that are kept take no more memory than the rows themselves.
     const tokens = rows * this.maxContextTokens;
     this.#prefixes = new PrefixCache({ prefixes: prefixesKept, tokens });
-    this.#known = new KnownContexts(knownContextBytes(this.#cache.bytes));
-    this.#mask = new Float32Array(rows * (this.maxContextTokens + 1));
-    this.#byRow = Array.from({ length: rows }, () => undefined);
-    this.#cache.resize(this.#capacityFor(1), 0);
+    this.#known = new KnownContexts(knownContextBytes(this.#lanes.bytes));
   }
 
   get totals(): GenerationTotals {
@@ -107,7 +96,7 @@ export class LocalGenerator implements Sampler {
   }
 
   get cacheBytes(): number {
-    return this.#cache.bytes;
+    return this.#lanes.bytes;
   }
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
@@ -154,26 +143,8 @@ export class LocalGenerator implements Sampler {
     this.#version = version;
   }
 
-  /** Positions per row for contexts of at most `length` tokens. */
-  #capacityFor(length: number): number {
-    const bucket = bucketSize(length, { multipleOf: 64, growth: 1.5 });
-    return Math.min(this.maxContextTokens, bucket);
-  }
-
-  /** Makes room for `length` positions in every row. */
-  #makeRoom(length: number): void {
-    if (length <= this.#cache.capacity) return;
-    const slots = [...this.#slots.values()];
-    const longest = largest(
-      slots.map(({ cached }) => cached.length),
-      0,
-    );
-    this.#cache.resize(this.#capacityFor(length), longest);
-    for (const slot of slots) this.#writeMask(slot);
-  }
-
   #activeSlots(): Slot[] {
-    return this.#byRow.filter((slot): slot is Slot => slot?.active !== undefined);
+    return this.#lanes.slots.filter(({ active }) => active !== undefined);
   }
 
   async #pump(): Promise<void> {
@@ -205,8 +176,7 @@ export class LocalGenerator implements Sampler {
   }
 
   #freeReleased(): void {
-    for (const { row } of this.#released.splice(0)) this.#byRow[row] = undefined;
-    if (this.#slots.size === 0) this.#cache.resize(this.#capacityFor(1), 0);
+    for (const slot of this.#released.splice(0)) this.#lanes.remove(slot);
   }
 
   #failAll(problem: unknown): void {
@@ -218,7 +188,7 @@ export class LocalGenerator implements Sampler {
   }
 
   #canAdmit(): boolean {
-    const hasFreeRow = this.#byRow.includes(undefined);
+    const { hasFreeRow } = this.#lanes;
     return this.#waiting.some(({ request }) => hasFreeRow || this.#slots.has(request.episode));
   }
 
@@ -262,22 +232,19 @@ export class LocalGenerator implements Sampler {
   }
 
   async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
-    const row = this.#byRow.indexOf(undefined);
-    if (row < 0) return undefined;
+    if (!this.#lanes.hasFreeRow) return undefined;
     const prefix = tokens.slice(0, -1);
-    const slot = new Slot(episode, row, this.#known.enter(prefix));
-    if (prefix.length > 0) {
-      const computed = await this.#prefixes.get(prefix, () => {
+    const computed =
+      prefix.length > 0 &&
+      (await this.#prefixes.get(prefix, () => {
         this.#totals.prefilledTokens += prefix.length;
         return this.programs.prefill(prefix);
-      });
-      this.#makeRoom(prefix.length);
-      this.#cache.load(row, computed);
-      append(slot.cached, prefix);
-    }
+      }));
+    const slot = new Slot(episode, this.#known.enter(prefix));
+    this.#lanes.add(slot);
+    if (computed) this.#lanes.load(slot, computed);
+    append(slot.cached, prefix);
     this.#slots.set(episode, slot);
-    this.#byRow[row] = slot;
-    this.#writeMask(slot);
     if (this.#placing?.abandoned === true) this.release(episode);
     return slot;
   }
@@ -298,24 +265,13 @@ export class LocalGenerator implements Sampler {
       const { request, uniform = 0 } = slot.active ?? {};
       const drawn = request && known.next && drawKnown(known.next, request.sampling, uniform);
       if (isLast && drawn === undefined) return;
-      const { length } = slot.cached;
-      this.#makeRoom(length + 1);
-      this.#cache.load(slot.row, known.kv, length);
-      this.#mask[slot.row * (this.#cache.capacity + 1) + length] = 0;
+      this.#lanes.load(slot, known.kv);
       slot.cached.push(token);
       slot.pending.shift();
       slot.context = known;
       this.#totals.sharedTokens += 1;
       if (isLast && drawn !== undefined) this.#take(slot, drawn);
     }
-  }
-
-  #writeMask({ row, cached }: Slot): void {
-    const width = this.#cache.capacity + 1;
-    const mask = this.#mask.subarray(row * width, (row + 1) * width);
-    mask.fill(hidden);
-    mask.fill(0, 0, cached.length);
-    mask[width - 1] = 0; // the token being fed always sees itself
   }
 
   #end(slot: Slot, stop: Generation['stop']): void {
@@ -330,77 +286,42 @@ export class LocalGenerator implements Sampler {
    */
   async #feedChunk(slot: Slot): Promise<void> {
     const tokens = slot.pending.slice(0, chunkOf(slot.pending.length));
-    const { length } = slot.cached;
-    this.#makeRoom(length + tokens.length);
-    const computed = await this.programs.chunk(tokens, {
-      cache: this.#cache,
-      row: slot.row,
-      length,
-    });
+    const computed = await this.#lanes.chunk(slot, tokens);
     this.#totals.prefilledTokens += tokens.length;
     // Released meanwhile.
     if (slot.active === undefined) return;
-    this.#cache.load(slot.row, computed, length);
+    this.#lanes.load(slot, computed);
     for (const [place, token] of tokens.entries())
-      this.#learn(slot, token, { kv: () => positionOf(computed, place, this.#cache.shape) });
+      this.#learn(slot, token, { kv: () => positionOf(computed, place, this.programs.kvShape) });
     append(slot.cached, tokens);
     slot.pending = slot.pending.slice(tokens.length);
-    this.#writeMask(slot);
   }
 
   async #step(): Promise<void> {
-    const active = this.#firstOfEach(this.#activeSlots().filter((slot) => !slot.feedsChunks));
-    if (active.length === 0) return;
-    this.#compact(active);
-    this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
-    const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));
-    const inputs = this.#inputs(active, rows);
-    const drawing = active.filter((slot) => slot.pending.length === 1);
+    const feeding = this.#activeSlots().filter((slot) => !slot.feedsChunks);
+    const slots = this.#firstOfEach(feeding);
+    if (slots.length === 0) return;
+    const drawing = slots.filter((slot) => slot.pending.length === 1);
     const wholeRows = drawing.some(
       ({ active: request, context }) =>
         truncates(request!.request.sampling) || (context !== undefined && isShared(context)),
     );
-
-    const step = await this.programs.step(inputs, { cache: this.#cache, rows, wholeRows });
+    const step = await this.#lanes.step(slots, wholeRows);
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
-
-    this.#cacheFed(active, inputs.positions, step);
-    for (const slot of drawing) this.#draw(slot, step);
-  }
-
-  #inputs(active: readonly Slot[], rows: number): StepInputs {
-    const tokens = new Int32Array(rows);
-    const positions = new Int32Array(rows).fill(-1);
-    const uniforms = new Float32Array(rows);
-    const temperatures = new Float32Array(rows).fill(1);
-    for (const { row, pending, cached, active: request } of active) {
-      tokens[row] = pending[0] ?? 0;
-      positions[row] = cached.length;
-      uniforms[row] = request?.uniform ?? 0;
-      temperatures[row] = request?.request.sampling.temperature ?? 1;
-    }
-    const mask = this.#mask.subarray(0, rows * (this.#cache.capacity + 1));
-    return { tokens, positions, uniforms, temperatures, mask };
-  }
-
-  #cacheFed(active: readonly Slot[], positions: Int32Array, step: StepResult): void {
-    for (const [layer, entries] of step.fresh.entries())
-      this.#cache.write(layer, entries, positions);
-    for (const slot of active) {
+    this.#totals.fedTokens += slots.length;
+    for (const slot of slots) {
       const isLast = slot.pending.length === 1;
       const fed = slot.pending.shift();
       // Released while the step was under way.
       if (fed === undefined) continue;
-      const { row } = slot;
       this.#learn(slot, fed, {
-        kv: () => rowOf(step.fresh, row, this.#cache.shape),
+        kv: () => step.fedIn(slot.row),
         next: isLast ? nextOf(slot, step, this.programs.vocabSize) : undefined,
       });
-      this.#mask[slot.row * (this.#cache.capacity + 1) + slot.cached.length] = 0;
       slot.cached.push(fed);
     }
-    this.#totals.fedTokens += active.length;
+    for (const slot of drawing) this.#draw(slot, step);
   }
 
   /** Of slots with one context and one token to feed, that in the first row: the others follow it. */
@@ -419,12 +340,12 @@ export class LocalGenerator implements Sampler {
     slot.context = slot.context && this.#known.add(slot.context, token, computed);
   }
 
-  #draw(slot: Slot, step: StepResult): void {
+  #draw(slot: Slot, step: LanesStep): void {
     const { active } = slot;
     // Released while the step was under way.
     if (active === undefined) return;
     const { sampling } = active.request;
-    let drawn = { token: step.next[slot.row] ?? 0, logProb: step.logProbs[slot.row] ?? 0 };
+    let drawn: Drawn = step.drawnIn(slot.row);
     if (step.whole !== undefined && truncates(sampling)) {
       const width = this.programs.vocabSize;
       const row = step.whole.logProbs.subarray(slot.row * width, (slot.row + 1) * width);
@@ -446,49 +367,20 @@ export class LocalGenerator implements Sampler {
     slot.pending = [drawn.token];
     return undefined;
   }
-
-  /** Swaps rows that are computed to the front when a smaller row bucket would hold them all. */
-  #compact(active: readonly Slot[]): void {
-    const wanted = this.programs.rowBucket(active.length);
-    const late = active.filter(({ row }) => row >= wanted);
-    if (late.length === 0) return;
-    const computed = new Set<Slot | undefined>(active);
-    let front = 0;
-    for (const slot of late) {
-      while (computed.has(this.#byRow[front])) front += 1;
-      this.#swap(slot, front);
-    }
-  }
-
-  #swap(slot: Slot, row: number): void {
-    const from = slot.row;
-    const other = this.#byRow[row];
-    if (other === undefined) this.#cache.move(from, row, slot.cached.length);
-    else this.#cache.swap(from, row, Math.max(slot.cached.length, other.cached.length));
-    this.#byRow[from] = other;
-    this.#byRow[row] = slot;
-    slot.row = row;
-    this.#writeMask(slot);
-    if (other !== undefined) {
-      other.row = from;
-      this.#writeMask(other);
-    }
-  }
 }
 
 /** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
-function nextOf({ row, active }: Slot, step: StepResult, width: number) {
+function nextOf({ row, active }: Slot, step: LanesStep, width: number) {
   const { whole } = step;
   const temperature = active?.request.sampling.temperature;
   if (whole === undefined || temperature === undefined) return undefined;
   return (): NextTokens => {
     const own = (all: Float32Array): Float32Array => all.slice(row * width, (row + 1) * width);
-    const drawn = { token: step.next[row] ?? 0, logProb: step.logProbs[row] ?? 0 };
     return {
       temperature,
       logProbs: own(whole.logProbs),
       cumulative: own(whole.cumulative),
-      ...(temperature <= 0 && { likeliest: drawn }),
+      ...(temperature <= 0 && { likeliest: step.drawnIn(row) }),
     };
   };
 }

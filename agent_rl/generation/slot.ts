@@ -43,9 +43,11 @@ export class Slot {
   /** Where its tokens are among those that several episodes may come to; absent where it has left these. */
   context: KnownContext | undefined;
 
+  /** Among those of its lanes. */
+  row = 0;
+
   constructor(
     readonly episode: string,
-    public row: number,
     /** Where it began. */
     readonly start: KnownContext,
   ) {

@@ -38,7 +38,6 @@ export const searchStarterConfig: ModelConfig = {
 const mixedStarterConfig: ModelConfig = {
   ...searchStarterConfig,
   vocabSize: 1152,
-  intermediateSize: 320,
   maxPositions: 2048,
 };
 

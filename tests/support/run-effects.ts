@@ -7,6 +7,7 @@ import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
+import { withEnvironment } from '#agent_rl/compose/task-environments.ts';
 import { taskReadings } from '#agent_rl/compose/task-sources.ts';
 import { type FrozenModels, noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
 import { modelResolvers, resolveModel } from '#agent_rl/compose/model/resolve-model.ts';
@@ -165,7 +166,11 @@ function reinforced({
   return {
     sources: sourcesOf({ config, chosen, model, frozen: frozenOf(config, model) }),
     readings: taskReadings(config, chosen),
-    datasets: config.datasets.map(({ dir, weight }) => [dir, weight]),
+    datasets: config.datasets.map(({ dir, weight, environment }, set) => [
+      dir,
+      weight,
+      withEnvironment(tasksOf(`set${set}`, 1)[0]!, chosen.environments, environment).environment,
+    ]),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
     engine: engineOptions(config, model, {

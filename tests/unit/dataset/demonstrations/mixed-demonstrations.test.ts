@@ -55,13 +55,13 @@ test('six in ten search, all along', () => {
   expect(searching).toHaveLength(0.6 * demonstrations.length);
 });
 
-test('the wrong tool is taken with some kinds only, and there more often than not', () => {
+test('the wrong tool is taken with some kinds only, and there in nearly half of the tries', () => {
   for (const all of [searching, working]) {
     const mistaken = all.filter(({ kind }) => isMistaken(kind));
     expect(share(all, ({ kind }) => isMistaken(kind))).toBeGreaterThan(0.15);
     expect(share(all, ({ kind }) => isMistaken(kind))).toBeLessThan(0.4);
-    expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeGreaterThan(0.45);
-    expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeLessThan(0.75);
+    expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeGreaterThan(0.3);
+    expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeLessThan(0.6);
     expect(all.filter(({ kind, wrongTool }) => wrongTool && !isMistaken(kind))).toEqual([]);
   }
 });

@@ -11,12 +11,12 @@ const asked = (kinds: readonly StepForm['kind'][]) => {
   return { ...question, text: rowOf(question, { id: 'task' }).question };
 };
 
-test('a plan repeats the question, up to the step that was done last and what it led to', () => {
+test('a plan repeats the question as far as it is open, and what is known of its end', () => {
   const { world, start, text } = asked(['relation', 'relation', 'relation']);
   const [, third, second, first] = /the (\w+) of the (\w+) of the (\w+) of/.exec(text) ?? [];
   const [one, two] = world.chain;
   expect(planOf(world.chain, start)).toBe(
-    `${third} of the ${second} of the ${first} of ${start} .`,
+    `${third} of the ${second} of the ${first} of ${start} = ${start} .`,
   );
   expect(planOf(world.chain.slice(1), 'Velmora', one)).toBe(
     `${third} of the ${second} of the ${first} = Velmora .`,
