@@ -1,4 +1,6 @@
 import { type Sampling, truncates } from '../core/services/generator.ts';
+import { append } from '../core/long-lists.ts';
+import { ArrayPool, type CopyPart } from './array-pool.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
 import type { KvPrefix } from './kv-cache.ts';
 
@@ -23,6 +25,12 @@ export interface KnownContext {
   readonly prompt: KnownPrompt;
 }
 
+/** What was computed of a context, in copies to be made. */
+export interface ComputedContext {
+  kv: (copy: CopyPart) => KvPrefix;
+  next?: ((copy: CopyPart) => NextTokens) | undefined;
+}
+
 /** A prompt, and the contexts that episodes went on to from it. */
 interface KnownPrompt {
   readonly key: string;
@@ -40,6 +48,7 @@ interface KnownPrompt {
  */
 export class KnownContexts {
   readonly #prompts = new Map<string, KnownPrompt>();
+  readonly #pool = new ArrayPool();
   #bytes = 0;
 
   constructor(private readonly mostBytes: number) {}
@@ -65,23 +74,26 @@ export class KnownContexts {
   add(
     context: KnownContext,
     token: number,
-    { kv, next }: { kv: () => KvPrefix; next?: (() => NextTokens) | undefined },
+    { kv, next }: ComputedContext,
   ): KnownContext | undefined {
     const before = context.after.get(token);
     if (before !== undefined) {
-      if (next !== undefined && before.next === undefined) before.next = next();
+      if (next !== undefined && before.next === undefined) before.next = next(this.#pool.copy);
       return before;
     }
     const { prompt } = context;
     if (this.#prompts.get(prompt.key) !== prompt) return undefined;
     const made: KnownContext = {
-      kv: kv(),
+      kv: kv(this.#pool.copy),
       after: new Map(),
       prompt,
-      ...(next && { next: next() }),
+      ...(next && { next: next(this.#pool.copy) }),
     };
-    const bytes = bytesOf(made);
-    if (!this.#makeRoom(bytes)) return undefined;
+    const bytes = arraysOf(made).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (!this.#makeRoom(bytes)) {
+      this.#pool.take(arraysOf(made));
+      return undefined;
+    }
     context.after.set(token, made);
     prompt.bytes += bytes;
     this.#bytes += bytes;
@@ -90,8 +102,7 @@ export class KnownContexts {
 
   /** Forgets all; places that are held know nothing more. */
   clear(): void {
-    this.#prompts.clear();
-    this.#bytes = 0;
+    for (const prompt of [...this.#prompts.values()]) this.#forget(prompt);
   }
 
   #makeRoom(bytes: number): boolean {
@@ -106,6 +117,12 @@ export class KnownContexts {
     if (this.#prompts.get(prompt.key) !== prompt) return;
     this.#prompts.delete(prompt.key);
     this.#bytes -= prompt.bytes;
+    const all = [prompt.start];
+    for (const context of all) {
+      this.#pool.take(arraysOf(context));
+      append(all, context.after.values());
+      context.after.clear();
+    }
   }
 }
 
@@ -118,10 +135,9 @@ function newPrompt(key: string): KnownPrompt {
   return Object.assign(prompt, { start });
 }
 
-function bytesOf({ kv, next }: KnownContext): number {
+function arraysOf({ kv, next }: KnownContext): Float32Array[] {
   const arrays = [...(kv?.keys ?? []), ...(kv?.values ?? [])];
-  const held = next === undefined ? arrays : [...arrays, next.logProbs, next.cumulative];
-  return held.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return next === undefined ? arrays : [...arrays, next.logProbs, next.cumulative];
 }
 
 /**

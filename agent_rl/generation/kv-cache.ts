@@ -1,3 +1,5 @@
+import type { CopyPart } from './array-pool.ts';
+
 export interface KvShape {
   layers: number;
   kvHeads: number;
@@ -160,11 +162,11 @@ type OfLayers = readonly { keys: Float32Array; values: Float32Array }[];
 /** One row of a step's new entries, per layer [rows, kvHeads, 1, headDim]. */
 export function rowOf(
   fresh: OfLayers,
-  row: number,
+  { row, copy }: { row: number; copy: CopyPart },
   { kvHeads, headDim }: Pick<KvShape, 'kvHeads' | 'headDim'>,
 ): KvPrefix {
   const size = kvHeads * headDim;
-  const own = (all: Float32Array): Float32Array => all.slice(row * size, (row + 1) * size);
+  const own = (all: Float32Array): Float32Array => copy(all, row * size, (row + 1) * size);
   return {
     length: 1,
     keys: fresh.map(({ keys }) => own(keys)),
@@ -175,11 +177,11 @@ export function rowOf(
 /** One position of a prefix. */
 export function positionOf(
   prefix: KvPrefix,
-  place: number,
+  { place, copy }: { place: number; copy: CopyPart },
   { kvHeads, headDim }: Pick<KvShape, 'kvHeads' | 'headDim'>,
 ): KvPrefix {
   const own = (all: Float32Array): Float32Array => {
-    const part = new Float32Array(kvHeads * headDim);
+    const part = copy(all, 0, kvHeads * headDim);
     const stride = all.length / kvHeads;
     for (let head = 0; head < kvHeads; head++) {
       const from = head * stride + place * headDim;

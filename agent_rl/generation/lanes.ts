@@ -1,5 +1,6 @@
 import { largest } from '../core/long-lists.ts';
 import { bucketSize } from '../engine/program-cache.ts';
+import type { CopyPart } from './array-pool.ts';
 import type { DecoderPrograms, StepInputs, StepResult } from './decoder-programs.ts';
 import { KvCache, type KvPrefix, rowOf } from './kv-cache.ts';
 import type { Slot } from './slot.ts';
@@ -11,7 +12,7 @@ export interface LanesStep extends Pick<StepResult, 'whole' | 'runS'> {
   /** Of the slot in a row. */
   drawnIn: (row: number) => { token: number; logProb: number };
   /** Keys and values of the token that was fed to a row. */
-  fedIn: (row: number) => KvPrefix;
+  fedIn: (row: number, copy: CopyPart) => KvPrefix;
 }
 
 /**
@@ -92,7 +93,7 @@ export class Lanes {
       runS: step.runS,
       ...(step.whole && { whole: step.whole }),
       drawnIn: (row) => ({ token: step.next[row] ?? 0, logProb: step.logProbs[row] ?? 0 }),
-      fedIn: (row) => rowOf(step.fresh, row, this.#cache.shape),
+      fedIn: (row, copy) => rowOf(step.fresh, { row, copy }, this.#cache.shape),
     };
   }
 
@@ -110,7 +111,7 @@ export class Lanes {
 
   /** Positions per row for contexts of at most `length` tokens. */
   #capacityFor(length: number): number {
-    const bucket = bucketSize(length, { multipleOf: 64, growth: 1.5 });
+    const bucket = bucketSize(length, { multipleOf: 64, growth: 1.2 });
     return Math.min(this.mostTokens, bucket);
   }
 

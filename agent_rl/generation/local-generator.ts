@@ -12,10 +12,12 @@ import { chunkOf, type DecoderPrograms } from './decoder-programs.ts';
 import {
   drawKnown,
   isShared,
+  type ComputedContext,
   type KnownContext,
   KnownContexts,
   type NextTokens,
 } from './known-contexts.ts';
+import type { CopyPart } from './array-pool.ts';
 import { positionOf } from './kv-cache.ts';
 import { Lanes, type LanesStep } from './lanes.ts';
 import { PrefixCache } from './prefix-cache.ts';
@@ -292,7 +294,9 @@ export class LocalGenerator implements Sampler {
     if (slot.active === undefined) return;
     this.#lanes.load(slot, computed);
     for (const [place, token] of tokens.entries())
-      this.#learn(slot, token, { kv: () => positionOf(computed, place, this.programs.kvShape) });
+      this.#learn(slot, token, {
+        kv: (copy) => positionOf(computed, { place, copy }, this.programs.kvShape),
+      });
     append(slot.cached, tokens);
     slot.pending = slot.pending.slice(tokens.length);
   }
@@ -316,7 +320,7 @@ export class LocalGenerator implements Sampler {
       // Released while the step was under way.
       if (fed === undefined) continue;
       this.#learn(slot, fed, {
-        kv: () => step.fedIn(slot.row),
+        kv: (copy) => step.fedIn(slot.row, copy),
         next: isLast ? nextOf(slot, step, this.programs.vocabSize) : undefined,
       });
       slot.cached.push(fed);
@@ -336,7 +340,7 @@ export class LocalGenerator implements Sampler {
   }
 
   /** Lets others know what was computed of a slot's next token. */
-  #learn(slot: Slot, token: number, computed: Parameters<KnownContexts['add']>[2]): void {
+  #learn(slot: Slot, token: number, computed: ComputedContext): void {
     slot.context = slot.context && this.#known.add(slot.context, token, computed);
   }
 
@@ -374,8 +378,8 @@ function nextOf({ row, active }: Slot, step: LanesStep, width: number) {
   const { whole } = step;
   const temperature = active?.request.sampling.temperature;
   if (whole === undefined || temperature === undefined) return undefined;
-  return (): NextTokens => {
-    const own = (all: Float32Array): Float32Array => all.slice(row * width, (row + 1) * width);
+  return (copy: CopyPart): NextTokens => {
+    const own = (all: Float32Array): Float32Array => copy(all, row * width, (row + 1) * width);
     return {
       temperature,
       logProbs: own(whole.logProbs),

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
+import {
+  type ComputedContext,
+  drawKnown,
+  isShared,
+  KnownContexts,
+} from '#agent_rl/generation/known-contexts.ts';
+
+/** Eight bytes: one layer, one head of one number. */
+const kvOf = (value: number): ComputedContext => ({
+  kv: (copy) => {
+    const numbers = Float32Array.of(value, value + 0.5);
+    return { length: 1, keys: [copy(numbers, 0, 1)], values: [copy(numbers, 1, 2)] };
+  },
+});
+
+describe('known contexts', () => {
+  test('are those after a prompt, shared once two episodes come to it', () => {
+    const known = new KnownContexts(100);
+    const start = known.enter([1, 2]);
+    expect(isShared(start)).toBe(false);
+    expect(known.enter([1, 2])).toBe(start);
+    expect(isShared(start)).toBe(true);
+    expect(known.enter([1, 2, 3])).not.toBe(start);
+    const after = known.add(start, 7, kvOf(3))!;
+    expect(start.after.get(7)).toBe(after);
+    expect([...after.kv!.keys[0]!, ...after.kv!.values[0]!]).toEqual([3, 3.5]);
+    expect(known.add(start, 7, kvOf(9))).toBe(after);
+  });
+
+  test('give room back only where no episode is left, the prompt entered first at first', () => {
+    const known = new KnownContexts(16);
+    const [a, b] = [known.enter([1]), known.enter([2])];
+    known.enter([1]);
+    known.add(a, 5, kvOf(1));
+    known.add(b, 5, kvOf(2));
+    expect(known.add(b, 6, kvOf(3))).toBeUndefined();
+    known.leave(a);
+    expect(known.add(b, 6, kvOf(3))).toBeUndefined();
+    known.leave(a);
+    const made = known.add(b, 6, kvOf(3))!;
+    expect(made.kv!.keys[0]![0]).toBe(3);
+    expect(b.after.get(5)!.kv!.keys[0]![0]).toBe(2);
+    expect(a.after.size).toBe(0);
+    expect(known.add(a, 5, kvOf(1))).toBeUndefined();
+  });
+
+  test('are forgotten at once with their only episode, and all of them with the weights', () => {
+    const known = new KnownContexts(8);
+    const alone = known.enter([1]);
+    known.add(alone, 5, kvOf(1));
+    known.leave(alone);
+    const next = known.enter([2]);
+    expect(known.add(next, 5, kvOf(2))).toBeDefined();
+    known.clear();
+    expect(next.after.size).toBe(0);
+    expect(known.add(next, 5, kvOf(2))).toBeUndefined();
+    expect(known.enter([2])).not.toBe(next);
+  });
+
+  test('draw the first token whose cumulative mass is more than the share, at their own temperature', () => {
+    const next = {
+      temperature: 1,
+      logProbs: Float32Array.of(-1, -2, -3),
+      cumulative: Float32Array.of(0.5, 0.75, 1),
+    };
+    const tokens = [0, 0.49, 0.5, 0.74, 0.75, 0.99].map(
+      (uniform) => drawKnown(next, unbiased, uniform)?.token,
+    );
+    expect(tokens).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(drawKnown(next, unbiased, 0.6)?.logProb).toBe(-2);
+    expect(drawKnown(next, { ...unbiased, temperature: 0.5 }, 0.6)).toBeUndefined();
+    const likeliest = { token: 0, logProb: -1 };
+    expect(drawKnown({ ...next, temperature: 0, likeliest }, greedy, 0.99)).toBe(likeliest);
+  });
+});
