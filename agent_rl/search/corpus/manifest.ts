@@ -10,7 +10,7 @@ import { checkBlock } from '../../config/index.ts';
 import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
 
 /** Raised when a folder that was built before cannot be read any more. */
-export const corpusSchema = 1;
+export const corpusSchema = 2;
 
 /** The LanceDB that this version searches with; a test holds it to package.json. */
 export const lanceVersion = '0.27.2';

@@ -1,5 +1,5 @@
 import { loadLance, type LanceModules } from './lance.ts';
-import { type Passage, searchedText } from './passage.ts';
+import { indexedText, type Passage } from './passage.ts';
 import { type OpenedTable, PassageTable, tableName } from './passage-table.ts';
 import type { TextSettings } from './settings.ts';
 
@@ -82,7 +82,7 @@ export class PassageTableWriter {
   }
 }
 
-/** Passages as columns. `searched` is title and text in one: the text is not stored twice. */
+/** Passages as columns. `searched` holds the text too: it is not stored twice. */
 function arrowTable(
   { arrow }: LanceModules,
   passages: readonly Passage[],
@@ -96,7 +96,7 @@ function arrowTable(
     documentId: texts(({ documentId }) => documentId),
     alsoIn: texts(({ alsoIn }) => (alsoIn === undefined ? null : JSON.stringify(alsoIn))),
     title: texts(({ title }) => title),
-    searched: texts(searchedText),
+    searched: texts(indexedText),
     url: texts(({ url }) => url ?? null),
     start: integers(({ start }) => start),
     end: integers(({ end }) => end),

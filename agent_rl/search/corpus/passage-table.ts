@@ -1,7 +1,7 @@
 import type { Connection, Table } from '@lancedb/lancedb';
 
 import { loadLance, type LanceModules } from './lance.ts';
-import { byDocument, type Passage } from './passage.ts';
+import { byDocument, type Passage, textOf } from './passage.ts';
 
 /** A passage in a ranked list, best first. */
 export interface Ranked {
@@ -151,7 +151,7 @@ const rankedOf = ({ _rowid: rowId, documentId, start }: Row, score: number): Ran
 
 function passageOf(row: Omit<PassageRow, '_rowid'>): Passage {
   const { documentId, alsoIn, title, searched, url, start, end } = row;
-  const text = title === '' ? searched : searched.slice(title.length + 1);
+  const text = textOf(title, searched);
   const others = alsoIn === null ? {} : { alsoIn: JSON.parse(alsoIn) as string[] };
   return { documentId, title, text, start, end, ...(url !== null && { url }), ...others };
 }

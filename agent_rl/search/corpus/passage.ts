@@ -23,9 +23,20 @@ export const wholeDocument = ({ id, title, text, url }: SearchDocument): Passage
   ...(url === undefined ? {} : { url }),
 });
 
-/** What is searched of a passage. A piece from the middle of a document is still about its title. */
+/** What is embedded of a passage. A piece from the middle of a document is still about its title. */
 export const searchedText = ({ title, text }: Pick<Passage, 'title' | 'text'>): string =>
   title === '' ? text : `${title}\n${text}`;
+
+/**
+ * What is searched for words: those of a title count twice, so that a document about a thing comes before one that mentions
+ * it.
+ */
+export const indexedText = ({ title, text }: Pick<Passage, 'title' | 'text'>): string =>
+  title === '' ? text : `${title}\n${title}\n${text}`;
+
+/** The text of a passage again. */
+export const textOf = (title: string, indexed: string): string =>
+  title === '' ? indexed : indexed.slice(2 * (title.length + 1));
 
 /** Order of passages that score the same. By code units: no locale changes it. */
 export function byDocument(

@@ -23,6 +23,19 @@ describe('the documents of a task', () => {
     });
   });
 
+  test('about a thing come before those that mention it: the words of titles count twice', async () => {
+    const backend = await openTaskDocuments([
+      document('a-mention', 'A person: the spouse is Velmora.', 'Tamlina'),
+      document('b-thing', 'A person: the spouse is Duri.', 'Velmora'),
+    ]);
+    const hits = await backend.search({ query: 'Velmora spouse', topK: 2 });
+    await backend.close();
+    expect(hits.map(({ documentId, text }) => [documentId, text])).toEqual([
+      ['b-thing', 'A person: the spouse is Duri.'],
+      ['a-mention', 'A person: the spouse is Velmora.'],
+    ]);
+  });
+
   test('that say the same come in the order of their ids', async () => {
     const ids = ['m', 'b', 'z', 'a', 'k', 'c', 'y', 'd', 'x', 'e', 'w', 'f', 'v', 'g', 'u', 'h'];
     const backend = await openTaskDocuments(
