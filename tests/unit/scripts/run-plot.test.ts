@@ -94,7 +94,7 @@ test('intervals are by cluster bootstrap where all evaluations have them, and th
 });
 
 test('the picture in the README is drawn from the points it holds', () => {
-  const svg = readDocument('docs/images/search_qa_grpo-seed1.svg');
+  const svg = readDocument('docs/images/workspace_grpo-seed1.svg');
   const [, metadata = ''] = /<metadata>(.*)<\/metadata>/.exec(svg) ?? [];
   expect(runPlot(JSON.parse(metadata) as RunPoints)).toBe(svg);
 });
