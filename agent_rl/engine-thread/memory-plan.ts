@@ -4,7 +4,7 @@ import { totalmem } from 'node:os';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
-import { knownContextBytes } from '../generation/local-generator.ts';
+import { plannedContextBytes } from '../generation/local-generator.ts';
 import { worstShape, type BatchShape, type ProgramMemory } from '../learner/train-batch.ts';
 import {
   compileScoreProgram,
@@ -64,8 +64,8 @@ export interface MemoryPlan {
 
 /** A gradient as fetched and as summed, and two moments. */
 const copiesOfTrained = 4;
-/** Logits, their softmax and its cumulative sum. */
-const copiesOfLogits = 4;
+/** Logits, their softmax and its cumulative sum, and what is fetched of them. */
+const copiesOfLogits = 6;
 /** Resident size of Node with the libraries loaded, measured; and what freed blocks leave between those in use. */
 const runtimeBytes = 400 * 2 ** 20;
 const fragmentation = 0.05;
@@ -101,7 +101,7 @@ export async function memoryPlan(
   const weights = weightBytes(config) * (copied ? 2 : 1) + versions + shared;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
   const rowBytes = cacheBytes(config, { workers: rows, maxContextTokens });
-  const cache = rowBytes + decoders * knownContextBytes(rowBytes / decoders);
+  const cache = rowBytes + decoders * plannedContextBytes(rowBytes / decoders);
   const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
   const least = leastActivations(config, request);
   // What is far too large is not recorded: that would take minutes.

@@ -7,9 +7,15 @@ export type CopyPart = (all: Float32Array, from: number, to: number) => Float32A
  */
 export class ArrayPool {
   readonly #free = new Map<number, Float32Array[]>();
+  #bytes = 0;
+
+  /** @param mostBytes of arrays that wait to be used again; others are left to the garbage collector after all */
+  constructor(private readonly mostBytes: number) {}
 
   readonly copy: CopyPart = (all, from, to) => {
-    const own = this.#free.get(to - from)?.pop() ?? new Float32Array(to - from);
+    const waiting = this.#free.get(to - from)?.pop();
+    this.#bytes -= waiting?.byteLength ?? 0;
+    const own = waiting ?? new Float32Array(to - from);
     own.set(all.subarray(from, to));
     return own;
   };
@@ -17,6 +23,8 @@ export class ArrayPool {
   /** Takes arrays back that nothing refers to any more. */
   take(arrays: Iterable<Float32Array>): void {
     for (const array of arrays) {
+      if (this.#bytes + array.byteLength > this.mostBytes) return;
+      this.#bytes += array.byteLength;
       const free = this.#free.get(array.length);
       if (free === undefined) this.#free.set(array.length, [array]);
       else free.push(array);

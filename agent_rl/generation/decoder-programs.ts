@@ -54,7 +54,8 @@ export interface StepResult {
 }
 
 const smallestRows = 4;
-const programsKept = 32;
+/** Of a row bucket, a capacity and whether whole rows are fetched: a run comes back to all of them in each iteration. */
+const programsKept = 128;
 const prefillMultiple = 32;
 
 /** Tokens of a context that one program feeds at most to a row that holds some already: the few fit the smaller program. */

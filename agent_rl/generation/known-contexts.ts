@@ -39,6 +39,8 @@ interface KnownPrompt {
   holders: number;
   episodes: number;
   bytes: number;
+  /** There was no room for more of it. */
+  isFull: boolean;
 }
 
 /**
@@ -48,10 +50,12 @@ interface KnownPrompt {
  */
 export class KnownContexts {
   readonly #prompts = new Map<string, KnownPrompt>();
-  readonly #pool = new ArrayPool();
+  readonly #pool: ArrayPool;
   #bytes = 0;
 
-  constructor(private readonly mostBytes: number) {}
+  constructor(private readonly mostBytes: number) {
+    this.#pool = new ArrayPool(mostBytes / 2);
+  }
 
   /** Where an episode begins. It is to be left again. */
   enter(prompt: readonly number[]): KnownContext {
@@ -78,7 +82,7 @@ export class KnownContexts {
   ): KnownContext | undefined {
     const before = context.after.get(token);
     if (before !== undefined) {
-      if (next !== undefined && before.next === undefined) before.next = next(this.#pool.copy);
+      if (next !== undefined && before.next === undefined) this.#addNext(before, next);
       return before;
     }
     const { prompt } = context;
@@ -89,15 +93,19 @@ export class KnownContexts {
       prompt,
       ...(next && { next: next(this.#pool.copy) }),
     };
-    const bytes = arraysOf(made).reduce((sum, { byteLength }) => sum + byteLength, 0);
-    if (!this.#makeRoom(bytes)) {
+    if (!this.#reserve(prompt, arraysOf(made))) {
       this.#pool.take(arraysOf(made));
       return undefined;
     }
     context.after.set(token, made);
-    prompt.bytes += bytes;
-    this.#bytes += bytes;
     return made;
+  }
+
+  #addNext(context: KnownContext, next: NonNullable<ComputedContext['next']>): void {
+    const made = next(this.#pool.copy);
+    const arrays = [made.logProbs, made.cumulative];
+    if (this.#reserve(context.prompt, arrays)) context.next = made;
+    else this.#pool.take(arrays);
   }
 
   /** Forgets all; places that are held know nothing more. */
@@ -105,12 +113,20 @@ export class KnownContexts {
     for (const prompt of [...this.#prompts.values()]) this.#forget(prompt);
   }
 
-  #makeRoom(bytes: number): boolean {
-    for (const prompt of this.#prompts.values()) {
+  /** Whether there is room for some arrays of a prompt, for which others that nobody holds may have to go. */
+  #reserve(prompt: KnownPrompt, arrays: readonly Float32Array[]): boolean {
+    const bytes = arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    for (const other of this.#prompts.values()) {
       if (this.#bytes + bytes <= this.mostBytes) break;
-      if (prompt.holders === 0) this.#forget(prompt);
+      if (other.holders === 0) this.#forget(other);
     }
-    return this.#bytes + bytes <= this.mostBytes;
+    if (this.#bytes + bytes > this.mostBytes) {
+      prompt.isFull = true;
+      return false;
+    }
+    prompt.bytes += bytes;
+    this.#bytes += bytes;
+    return true;
   }
 
   #forget(prompt: KnownPrompt): void {
@@ -126,11 +142,12 @@ export class KnownContexts {
   }
 }
 
-/** Whether several episodes came to the prompt of a context. */
-export const isShared = ({ prompt }: KnownContext): boolean => prompt.episodes > 1;
+/** Whether several episodes came to the prompt of a context, and what is computed after it can be kept for them. */
+export const isShared = ({ prompt }: KnownContext): boolean =>
+  prompt.episodes > 1 && !prompt.isFull;
 
 function newPrompt(key: string): KnownPrompt {
-  const prompt = { key, holders: 0, episodes: 0, bytes: 0 };
+  const prompt = { key, holders: 0, episodes: 0, bytes: 0, isFull: false };
   const start: KnownContext = { after: new Map(), prompt: prompt as KnownPrompt };
   return Object.assign(prompt, { start });
 }

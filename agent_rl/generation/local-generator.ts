@@ -39,8 +39,10 @@ const mostKnownBytes = 128 * 2 ** 20;
 const prefixesKept = 64;
 
 /** Bytes that a generator keeps of contexts to which several episodes may come, by those of its rows. */
-export const knownContextBytes = (rowBytes: number): number =>
-  Math.min(rowBytes / 2, mostKnownBytes);
+const knownContextBytes = (rowBytes: number): number => Math.min(rowBytes / 2, mostKnownBytes);
+
+/** What it holds for them at most: arrays that wait to be used again too, and what small arrays take besides their numbers. */
+export const plannedContextBytes = (rowBytes: number): number => 2 * knownContextBytes(rowBytes);
 
 /**
  * Continuous batching on the local engine.
@@ -190,13 +192,16 @@ export class LocalGenerator implements Sampler {
   }
 
   #canAdmit(): boolean {
-    const { hasFreeRow } = this.#lanes;
+    const hasFreeRow = this.#lanes.hasFreeRow || this.#released.length > 0;
     return this.#waiting.some(({ request }) => hasFreeRow || this.#slots.has(request.episode));
   }
 
   /** Gives rows to waiting requests, in order of arrival; those of episodes that have a row never wait. */
   async #admit(): Promise<void> {
-    for (const active of this.#waiting.splice(0)) {
+    // One by one: what is released meanwhile must be found among those that wait.
+    for (let left = this.#waiting.length; left > 0; left--) {
+      const active = this.#waiting.shift();
+      if (active === undefined) return;
       this.#placing = active;
       try {
         if (!(await this.#place(active))) this.#waiting.push(active);

@@ -16,7 +16,7 @@ export class PrefixCache {
   /** The prefix for these tokens, computed when it is not at hand. */
   get(tokens: readonly number[], compute: () => Promise<KvPrefix>): Promise<KvPrefix> {
     const key = tokens.join(',');
-    const entry = this.#entries.get(key) ?? { tokens: tokens.length, prefix: compute() };
+    const entry = this.#entries.get(key) ?? this.#begin(tokens.length, key, compute);
     this.#delete(key);
     this.#entries.set(key, entry);
     this.#tokens += entry.tokens;
@@ -25,6 +25,15 @@ export class PrefixCache {
       this.#delete(oldest);
     }
     return entry.prefix;
+  }
+
+  /** What could not be computed is not remembered. */
+  #begin(tokens: number, key: string, compute: () => Promise<KvPrefix>) {
+    const entry = { tokens, prefix: compute() };
+    entry.prefix.catch(() => {
+      if (this.#entries.get(key) === entry) this.#delete(key);
+    });
+    return entry;
   }
 
   clear(): void {

@@ -167,7 +167,7 @@ export class LocalLearner implements Learner {
       const dropout = this.#dropout(packed, part);
       const { shape } = packed;
       const program = await this.#programs.get(
-        `train ${shapeKey(shape)} ${JSON.stringify(loss)}`,
+        `train ${shapeKey(shape, perSequence)} ${JSON.stringify(loss)}`,
         () => compileTrainProgram(this.engine, this.config, { shape, loss, memory: this.#memory }),
       );
       const outputs = await program.run({
@@ -363,9 +363,14 @@ function required(parameters: Weights, name: string): Float32Array {
 const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<All, Name>;
 
-const shapeKey = ({ sequences, length, trained, trees }: BatchShape): string => {
+/** How many sequences its trees hold matters to a loss per sequence alone. */
+const shapeKey = (
+  { sequences, length, trained, trees }: BatchShape,
+  perSequence = false,
+): string => {
   const rows = `${sequences} x ${length}, ${trained}`;
-  return trees === undefined ? rows : `${rows}, trees of ${trees.sequences}, ${trees.trained}`;
+  if (trees === undefined) return rows;
+  return `${rows}, trees of ${perSequence ? `${trees.sequences}, ` : ''}${trees.trained}`;
 };
 
 /** Those that are wanted, but for the first, which nothing predicts. */

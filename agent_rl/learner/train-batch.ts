@@ -77,9 +77,19 @@ const halfOrFull = (count: number, full: number): number => {
   return Math.max(full, count);
 };
 
-/** Most tokens of a tree of several sequences, beside the longest of these: attention is what a tree has more of. */
+/** Trees of more tokens than this are no longer than the longest sequence: attention is what a tree has more of. */
+const longTree = 2048;
+
+/** Most tokens of a tree of several sequences, of which the longest has so many. */
 export const mostTreeTokens = (longestTokens: number, microBatchTokens: number): number =>
-  Math.min(2 * longestTokens, microBatchTokens);
+  Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, longTree)));
+
+/** All that rows of so many tokens are padded to. */
+function lengthsBetween(least: number, most: number, microBatchTokens: number): number[] {
+  const lengths = [paddedLength(least, microBatchTokens)];
+  while (lengths.at(-1)! < most) lengths.push(paddedLength(lengths.at(-1)! + 1, microBatchTokens));
+  return lengths;
+}
 
 /** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
 export function worstShape(
@@ -88,8 +98,11 @@ export function worstShape(
   { trees = false }: { trees?: boolean } = {},
 ): BatchShape {
   const alone = Math.max(2, longestTokens);
-  const longest = trees ? Math.max(alone, mostTreeTokens(alone, microBatchTokens)) : alone;
-  const length = paddedLength(longest, microBatchTokens);
+  const lengths = trees
+    ? lengthsBetween(alone, mostTreeTokens(alone, microBatchTokens), microBatchTokens)
+    : [paddedLength(alone, microBatchTokens)];
+  const cells = (length: number): number => fullBatch(length, microBatchTokens) * length ** 2;
+  const length = lengths.reduce((most, other) => (cells(other) > cells(most) ? other : most));
   const sequences = fullBatch(length, microBatchTokens);
   const trained = sequences * length;
   return { sequences, length, trained, ...(trees && { trees: { sequences, trained } }) };

@@ -47,6 +47,33 @@ describe('known contexts', () => {
     expect(known.add(a, 5, kvOf(1))).toBeUndefined();
   });
 
+  test('keep what is drawn from only where there is room for it, and are not shared where there is none', () => {
+    const known = new KnownContexts(30);
+    const start = known.enter([1]);
+    known.enter([1]);
+    const next = (): ComputedContext => ({
+      ...kvOf(1),
+      next: (copy) => ({
+        temperature: 1,
+        logProbs: copy(Float32Array.of(0, 0), 0, 2),
+        cumulative: copy(Float32Array.of(0, 1), 0, 2),
+      }),
+    });
+    const [a, b] = [known.add(start, 5, kvOf(1))!, known.add(start, 6, kvOf(2))!];
+    expect(isShared(start)).toBe(true);
+    // 16 bytes are taken, each of these needs 16 more.
+    expect(known.add(start, 5, next())).toBe(a);
+    expect(a.next).toBeUndefined();
+    expect(isShared(start)).toBe(false);
+    known.clear();
+    const again = known.enter([1]);
+    const c = known.add(again, 5, kvOf(1))!;
+    known.add(again, 5, next());
+    expect(c.next?.temperature).toBe(1);
+    expect(known.add(again, 6, kvOf(1))).toBeUndefined();
+    expect(b.next).toBeUndefined();
+  });
+
   test('are forgotten at once with their only episode, and all of them with the weights', () => {
     const known = new KnownContexts(8);
     const alone = known.enter([1]);

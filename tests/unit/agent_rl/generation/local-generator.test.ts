@@ -183,6 +183,35 @@ describe('LocalGenerator', () => {
     expect((await Promise.all(next)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
   });
 
+  test('an episode released while another one is given a row keeps none either', async () => {
+    const generator = await open(4);
+    const [one, two] = ['one', 'two'].map((name, at) =>
+      generator.generate(request(name, prompts[at]!)),
+    );
+    await Promise.resolve();
+    generator.release('two');
+    expect((await two!).stop).toBe('aborted');
+    await one;
+    generator.release('one');
+    const later = prompts
+      .slice(2, 6)
+      .map((prompt, at) => generator.generate(request(`${at}`, prompt)));
+    expect((await Promise.all(later)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
+  });
+
+  test('an episode that waits is given a row that was freed while a prompt was computed', async () => {
+    const generator = await open(4);
+    const idle = ['a', 'b', 'c'];
+    for (const [at, name] of idle.entries())
+      await generator.generate(request(name, prompts[at]!, { maxTokens: 1 }));
+    const placed = generator.generate(request('placed', prompts[5]!));
+    const waiting = generator.generate(request('waiting', prompts[6]!));
+    await Promise.resolve();
+    for (const name of [...idle, 'placed']) generator.release(name);
+    expect((await placed).stop).toBe('aborted');
+    expect((await waiting).tokens).toHaveLength(12);
+  });
+
   test('a released name may be used again at once', async () => {
     const generator = await open(4);
     await generator.generate(request('a', [1, 2, 3]));

@@ -59,3 +59,10 @@ describe('PrefixCache', () => {
     expect(computed).toBe(4);
   });
 });
+
+test('what could not be computed is computed again when it is asked for', async () => {
+  const cache = new PrefixCache({ prefixes: 2, tokens: 100 });
+  await expect(cache.get([1, 2], () => Promise.reject(new Error('busy')))).rejects.toThrow('busy');
+  const prefix = { length: 2, keys: [], values: [] };
+  expect(await cache.get([1, 2], () => Promise.resolve(prefix))).toBe(prefix);
+});
