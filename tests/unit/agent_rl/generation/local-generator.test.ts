@@ -28,6 +28,40 @@ async function open(rows: number, maxContextTokens = 64): Promise<LocalGenerator
   return generator;
 }
 
+/** Prompts are not computed while it is closed. */
+class GatedPrograms extends DecoderPrograms {
+  #opened = Promise.resolve();
+  #asked = 0;
+  open = (): void => undefined;
+
+  close(): void {
+    this.#asked = 0;
+    this.#opened = new Promise((resolve) => (this.open = resolve));
+  }
+
+  /** Until a prompt is to be computed. */
+  async asked(): Promise<void> {
+    while (this.#asked === 0) await someTicks();
+  }
+
+  override async prefill(tokens: readonly number[]) {
+    this.#asked += 1;
+    await this.#opened;
+    return super.prefill(tokens);
+  }
+}
+
+async function gated(rows: number) {
+  const programs = new GatedPrograms(engine, tinyModelConfig, 64);
+  const generator = new LocalGenerator(programs, { rows, maxContextTokens: 64 });
+  await generator.setWeights(parameters, 3);
+  return { generator, programs };
+}
+
+async function someTicks(): Promise<void> {
+  for (let tick = 0; tick < 6; tick++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const request = (
   episode: string,
   tokens: readonly number[],
@@ -184,30 +218,37 @@ describe('LocalGenerator', () => {
   });
 
   test('an episode released while another one is given a row keeps none either', async () => {
-    const generator = await open(4);
+    const { generator, programs } = await gated(4);
+    const drawing = generator.generate(request('drawing', prompts[0]!, { maxTokens: 30 }));
+    await someTicks();
+    programs.close();
     const [one, two] = ['one', 'two'].map((name, at) =>
-      generator.generate(request(name, prompts[at]!)),
+      generator.generate(request(name, prompts[at + 1]!)),
     );
-    await Promise.resolve();
+    await programs.asked();
     generator.release('two');
+    programs.open();
     expect((await two!).stop).toBe('aborted');
-    await one;
-    generator.release('one');
+    await Promise.all([drawing, one]);
+    for (const name of ['drawing', 'one']) generator.release(name);
     const later = prompts
-      .slice(2, 6)
+      .slice(3, 7)
       .map((prompt, at) => generator.generate(request(`${at}`, prompt)));
     expect((await Promise.all(later)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
   });
 
   test('an episode that waits is given a row that was freed while a prompt was computed', async () => {
-    const generator = await open(4);
+    const { generator, programs } = await gated(4);
     const idle = ['a', 'b', 'c'];
     for (const [at, name] of idle.entries())
       await generator.generate(request(name, prompts[at]!, { maxTokens: 1 }));
+    await someTicks();
+    programs.close();
     const placed = generator.generate(request('placed', prompts[5]!));
+    await programs.asked();
     const waiting = generator.generate(request('waiting', prompts[6]!));
-    await Promise.resolve();
     for (const name of [...idle, 'placed']) generator.release(name);
+    programs.open();
     expect((await placed).stop).toBe('aborted');
     expect((await waiting).tokens).toHaveLength(12);
   });
