@@ -175,10 +175,10 @@ function worstShapes(
 /** Of the shapes, what the largest takes with its mask. */
 async function mostBytes(
   shapes: readonly BatchShape[],
-  bytesOf: (shape: BatchShape) => Promise<number>,
+  peakOf: (shape: BatchShape) => Promise<number>,
 ): Promise<number> {
   const all: number[] = [];
-  for (const shape of shapes) all.push((await bytesOf(shape)) + maskBytes(shape));
+  for (const shape of shapes) all.push((await peakOf(shape)) + maskBytes(shape));
   return largest(all);
 }
 

@@ -110,7 +110,7 @@ export class KnownContexts {
 
   /** Forgets all; places that are held know nothing more. */
   clear(): void {
-    for (const prompt of [...this.#prompts.values()]) this.#forget(prompt);
+    for (const prompt of this.#prompts.values()) this.#forget(prompt);
   }
 
   /** Whether there is room for some arrays of a prompt, for which others that nobody holds may have to go. */

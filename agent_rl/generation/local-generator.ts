@@ -23,7 +23,7 @@ import { Lanes, type LanesStep } from './lanes.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { publishedWhileDrawing } from './published-while-drawing.ts';
 import { ActiveRequest, Slot } from './slot.ts';
-import { append, largest } from '../core/long-lists.ts';
+import { append } from '../core/long-lists.ts';
 
 const failed = (problem: string): AgentRlError => new AgentRlError('GENERATION_FAILED', problem);
 

@@ -26,12 +26,13 @@ function commonTokens(a: Int32Array, b: Int32Array): number {
   return common;
 }
 
+function compared(a: Int32Array, b: Int32Array): number {
+  const common = commonTokens(a, b);
+  return (a[common] ?? -1) - (b[common] ?? -1);
+}
+
 /** By tokens, so that sequences that begin alike are neighbours. */
 function inOrder(sequences: readonly Int32Array[]): number[] {
-  const compared = (a: Int32Array, b: Int32Array): number => {
-    const common = commonTokens(a, b);
-    return (a[common] ?? -1) - (b[common] ?? -1);
-  };
   return [...sequences.keys()].toSorted((i, j) => compared(sequences[i]!, sequences[j]!) || i - j);
 }
 

@@ -114,7 +114,9 @@ function gradientDistance(): number {
   );
   const squares = (of: (tensor: number, at: number) => number): number =>
     sum(
-      apart!.map((values, tensor) => values.reduce((all, _, at) => all + of(tensor, at) ** 2, 0)),
+      apart!.map((gradient, tensor) =>
+        gradient.reduce((all, _, at) => all + of(tensor, at) ** 2, 0),
+      ),
     );
   const difference = squares((tensor, at) => apart![tensor]![at]! - together![tensor]![at]!);
   return Math.sqrt(difference / squares((tensor, at) => apart![tensor]![at]!));

@@ -97,8 +97,8 @@ describe('a plan of memory', () => {
       (await memoryPlan(config, { ...request, prefixTrees })).activations;
     const apart = await activations(adapted, false);
     expect(await activations(adapted, true)).toBeGreaterThan(apart);
-    const [adapter] = adapted.adapters!;
-    const dropping = { ...adapted, adapters: [{ ...adapter!, dropout: 0.1 }] };
+    const [own] = adapted.adapters!;
+    const dropping = { ...adapted, adapters: [{ ...own!, dropout: 0.1 }] };
     expect(await activations(dropping, true)).toBe(await activations(dropping, false));
   });
 

@@ -21,7 +21,7 @@ describe('a prefix tree', () => {
     expect([...tokens]).toEqual([5, 6, 1, 2, 7]);
     expect([...parents]).toEqual([-1, 0, 1, 2, 1]);
     expect([...places]).toEqual([0, 1, 2, 3, 2]);
-    expect(nodes.map((own) => [...own])).toEqual([
+    expect(nodes.map((own) => Array.from(own))).toEqual([
       [0, 1, 4],
       [0, 1, 2, 3],
       [0, 1],

@@ -8,7 +8,7 @@ import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
-import { noRecompute } from '#agent_rl/learner/train-program.ts';
+import type { noRecompute } from '#agent_rl/learner/train-program.ts';
 import { adapterSpecs, adapterTargets, trainedSpecs } from '#model/adapters/adapter.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters, type Weights } from '#model/config/parameters.ts';
@@ -173,7 +173,7 @@ describe('sequences that begin alike, computed together', () => {
       const learner = new LocalLearner(engine, whole.config, whole.weights, options);
       const rows = await learner.forward(tokens, { temperature: 0.7, which: 'policy' });
       await learner.close();
-      return rows.flatMap((row) => [...row]);
+      return rows.flatMap((row) => Array.from(row));
     };
     const [apart, together] = [await scored(false), await scored(true)];
     expect(norm(together.map((value, at) => value - apart[at]!))).toBeLessThan(1e-5 * norm(apart));
