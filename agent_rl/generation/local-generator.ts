@@ -269,15 +269,14 @@ export class LocalGenerator implements Sampler {
       const known = token === undefined ? undefined : slot.context?.after.get(token);
       if (token === undefined || known?.kv === undefined) return;
       const isLast = slot.pending.length === 1;
-      const { request, uniform = 0 } = slot.active ?? {};
-      const drawn = request && known.next && drawKnown(known.next, request.sampling, uniform);
+      const drawn = isLast ? drawnAfter(known, slot.active) : undefined;
       if (isLast && drawn === undefined) return;
       this.#lanes.load(slot, known.kv);
       slot.cached.push(token);
       slot.pending.shift();
       slot.context = known;
       this.#totals.sharedTokens += 1;
-      if (isLast && drawn !== undefined) this.#take(slot, drawn);
+      if (drawn !== undefined) this.#take(slot, drawn);
     }
   }
 
@@ -377,6 +376,10 @@ export class LocalGenerator implements Sampler {
     return undefined;
   }
 }
+
+/** What a request draws after a known context; absent where that is not known for its sampling. */
+const drawnAfter = ({ next }: KnownContext, active: ActiveRequest | undefined): Drawn | undefined =>
+  next && active && drawKnown(next, active.request.sampling, active.uniform);
 
 /** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
 function nextOf({ row, active }: Slot, step: LanesStep, width: number) {

@@ -4,6 +4,7 @@ import type { TrainDatum } from '../core/services/batch.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import { largest } from '../core/long-lists.ts';
 import type { PrefixTree } from './prefix-tree.ts';
+import { treeLayout, type TreeLayout } from './tree-layout.ts';
 
 /** Static sizes of one training program: B rows of T tokens, N predictions that are trained on. */
 export interface BatchShape {
@@ -37,24 +38,14 @@ export interface TrainBatch {
   rows: Int32Array;
   /** What it predicts [N]. */
   targets: Int32Array;
-  /** Where rows are trees. */
-  trees?: TreeInputs;
+  /** Where rows are trees: how they are laid out, and which prediction each trained token is. */
+  trees?: TreeLayout & { predictions: Int32Array };
   weights: Float32Array;
   advantages: Float32Array;
   oldLogProbs: Float32Array;
   refLogProbs: Float32Array;
   /** Where each trained token came from: datum and place in it. */
   origins: readonly { datum: number; place: number }[];
-}
-
-/** What a program reads of trees besides. */
-export interface TreeInputs {
-  /** Where each token stands in its sequences, [B, T]. */
-  places: Int32Array;
-  /** 0 where a token (row) may look: at itself and what comes before it in its sequences; -1e9 elsewhere. [B, T, T] */
-  mask: Float32Array;
-  /** Which prediction each trained token is. */
-  predictions: Int32Array;
 }
 
 /**
@@ -170,7 +161,10 @@ export function trainBatch(
     targets: padded(made.targets, trained),
     ...(hasTrees && {
       trees: {
-        ...treeLayout(laid, { sequences, length }),
+        ...treeLayout(
+          laid.map(({ tree }) => tree),
+          { sequences, length },
+        ),
         predictions: padded(made.predictions, entries),
       },
     }),
@@ -201,29 +195,6 @@ function predictionsOf(placed: readonly { token: number; state: number; target: 
     return prediction;
   });
   return { rows: rows!, targets: targets!, predictions };
-}
-
-/** Padding sees itself alone: a row that sees nothing has no softmax. */
-function treeLayout(
-  laid: readonly TrainRow[],
-  { sequences, length }: Pick<BatchShape, 'sequences' | 'length'>,
-): Pick<TreeInputs, 'places' | 'mask'> {
-  const places = new Int32Array(sequences * length);
-  const mask = new Float32Array(sequences * length * length).fill(-1e9);
-  for (let row = 0; row < sequences; row++) {
-    const { parents, places: own } = laid[row]?.tree ?? {};
-    if (own !== undefined) places.set(own, row * length);
-    for (let token = 0; token < length; token++) {
-      const start = (row * length + token) * length;
-      const parent = parents?.[token] ?? -1;
-      if (parent >= 0) {
-        const above = (row * length + parent) * length;
-        mask.copyWithin(start, above, above + parent + 1);
-      }
-      mask[start + token] = 0;
-    }
-  }
-  return { places, mask };
 }
 
 /** [sequences, trained tokens], 1 where a trained token is of a sequence. */

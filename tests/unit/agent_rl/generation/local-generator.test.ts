@@ -4,16 +4,12 @@ import { type GenerationRequest, greedy, unbiased } from '#agent_rl/core/service
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { SteppedGenerator } from '#agent_rl/jobs/serve/stepped-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
-
-const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
-// Larger weights make a peaked distribution, where a wrong context would show.
-for (const values of parameters.values())
-  if (values[0] !== 1) values.forEach((v, i) => (values[i] = v * 8));
 
 let engine: OnnxEngine;
 beforeAll(() => {
@@ -21,12 +17,8 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-async function open(rows: number, maxContextTokens = 64): Promise<LocalGenerator> {
-  const programs = new DecoderPrograms(engine, tinyModelConfig, maxContextTokens);
-  const generator = new LocalGenerator(programs, { rows, maxContextTokens });
-  await generator.setWeights(parameters, 3);
-  return generator;
-}
+const open = (rows: number, maxContextTokens = 64): Promise<LocalGenerator> =>
+  openTinyGenerator(engine, { rows, maxContextTokens });
 
 /** Prompts are not computed while it is closed. */
 class GatedPrograms extends DecoderPrograms {
@@ -53,8 +45,7 @@ class GatedPrograms extends DecoderPrograms {
 
 async function gated(rows: number) {
   const programs = new GatedPrograms(engine, tinyModelConfig, 64);
-  const generator = new LocalGenerator(programs, { rows, maxContextTokens: 64 });
-  await generator.setWeights(parameters, 3);
+  const generator = await openTinyGenerator(engine, { rows, maxContextTokens: 64, programs });
   return { generator, programs };
 }
 
@@ -122,7 +113,7 @@ describe('LocalGenerator', () => {
 
   test('has the log-probabilities that the learner computes over the whole sequence', async () => {
     const generator = await open(4);
-    const learner = new LocalLearner(engine, tinyModelConfig, parameters, {
+    const learner = new LocalLearner(engine, tinyModelConfig, peakedParameters, {
       microBatchTokens: 128,
     });
     const prompt = prompts[4] as number[];
@@ -263,7 +254,7 @@ describe('LocalGenerator', () => {
   test('refuses new weights while tokens are being drawn', async () => {
     const generator = await open(4);
     const running = generator.generate(request('a', [1, 2, 3]));
-    await expect(generator.setWeights(parameters, 4)).rejects.toThrow(
+    await expect(generator.setWeights(peakedParameters, 4)).rejects.toThrow(
       'Wait for the rollouts to end',
     );
     expect((await running).version).toBe(3);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import {
   type Generation,
   greedy,
@@ -8,14 +7,8 @@ import {
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
-import { initialParameters } from '#model/config/parameters.ts';
-import { tinyModelConfig } from '#tests/support/tiny-model.ts';
-
-const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
-for (const values of parameters.values())
-  if (values[0] !== 1) values.forEach((value, at) => (values[at] = value * 8));
+import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 
 let engine: OnnxEngine;
 beforeAll(() => {
@@ -23,12 +16,8 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-async function open(rows: number, maxContextTokens = 192): Promise<LocalGenerator> {
-  const programs = new DecoderPrograms(engine, tinyModelConfig, maxContextTokens);
-  const generator = new LocalGenerator(programs, { rows, maxContextTokens });
-  await generator.setWeights(parameters, 3);
-  return generator;
-}
+const open = (rows: number): Promise<LocalGenerator> =>
+  openTinyGenerator(engine, { rows, maxContextTokens: 192 });
 
 /** What tools answer in a turn, the same to all: short ones are fed by steps, long ones in chunks. */
 const results = [4, 30, 90].map((length, turn) =>
@@ -70,7 +59,7 @@ async function playApart(episodes: readonly Episode[]): Promise<Generation[][]> 
   const generator = await open(4);
   for (const episode of episodes) {
     // Other weights in between: nothing of the episode before is known.
-    await generator.setWeights(parameters, 3);
+    await generator.setWeights(peakedParameters, 3);
     all.push(await play(generator, episode));
   }
   expect(generator.totals.sharedTokens).toBe(0);
@@ -130,7 +119,7 @@ describe('episodes that come to the same context', () => {
     const episodes = groupOf(0, 4, greedy);
     const made = await Promise.all(episodes.map((episode) => play(generator, episode)));
     const others = new Map(
-      [...parameters].map(([name, values]) => [name, values.map((v) => v * 0.9)]),
+      [...peakedParameters].map(([name, values]) => [name, values.map((v) => v * 0.9)]),
     );
     await generator.setWeights(others, 4);
     const later = await Promise.all(episodes.map((episode) => play(generator, episode)));

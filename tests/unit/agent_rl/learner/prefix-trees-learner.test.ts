@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { noRecompute } from '#agent_rl/learner/train-program.ts';
-import { adapterSpecs, adapterTargets, trainedSpecs } from '#model/adapters/adapter.ts';
+import { trainedSpecs } from '#model/adapters/adapter.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters, type Weights } from '#model/config/parameters.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 let engine: OnnxEngine;
@@ -21,20 +21,8 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-const adapter: Adapter = {
-  name: 'own',
-  rank: 2,
-  alpha: 4,
-  dropout: 0,
-  rankStabilised: false,
-  targets: adapterTargets(['all-linear']),
-};
-const adapterWeights: Weights = new Map(
-  adapterSpecs(tinyModelConfig, adapter).map(({ name, shape }) => {
-    const rng = new KeyedRng(5, name);
-    return [name, new Float32Array(sizeOf(shape)).map(() => 0.3 * rng.normal())];
-  }),
-);
+/** What dropout drops is keyed by whole sequences. */
+const adapter: Adapter = { ...tinyAdapter, dropout: 0 };
 
 const policy = (settings: Partial<LossSpec & { name: 'policy' }>): LossSpec => ({
   name: 'policy',
@@ -94,7 +82,7 @@ const whole: Model = {
 };
 const adapted = ({ config, weights }: Model): Model => ({
   config: { ...config, adapters: [adapter] },
-  weights: new Map([...weights, ...adapterWeights]),
+  weights: new Map([...weights, ...tinyAdapterWeights(config, adapter)]),
 });
 
 async function gradients(

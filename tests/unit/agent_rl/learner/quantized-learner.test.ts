@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
@@ -9,10 +8,9 @@ import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { noRecompute } from '#agent_rl/learner/train-program.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
-import { adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
-import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 let engine: OnnxEngine;
@@ -21,20 +19,8 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-const adapter: Adapter = {
-  name: 'own',
-  rank: 2,
-  alpha: 4,
-  dropout: 0,
-  rankStabilised: false,
-  targets: adapterTargets(['all-linear']),
-};
-const adapterWeights = new Map(
-  adapterSpecs(tinyModelConfig, adapter).map(({ name, shape }) => {
-    const rng = new KeyedRng(5, name);
-    return [name, new Float32Array(sizeOf(shape)).map(() => 0.3 * rng.normal())] as const;
-  }),
-);
+const adapter: Adapter = { ...tinyAdapter, dropout: 0 };
+const adapterWeights = tinyAdapterWeights(tinyModelConfig, adapter);
 const adapted = (config: ModelConfig): ModelConfig => ({ ...config, adapters: [adapter] });
 
 function learnerOn(config: ModelConfig, weights: Weights, memory = noRecompute): LocalLearner {
