@@ -6,14 +6,15 @@ import {
   type RunInputs,
   type RunSources,
 } from '../../../../agent_rl/runs/inputs/run-inputs.ts';
-import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../../agent_rl/config/index.ts';
+import { loadConfig, type LoadedConfig } from '../../../../agent_rl/config/index.ts';
+import { canonicalJson } from '../../../../agent_rl/search/canonical-json.ts';
 
 type Config = LoadedConfig['config'];
 
 /**
  * The summary of a finished run under `runs` of exactly this config, tasks and starting weights, its folder as `run`.
  * It must have counted the seconds of its evaluations, as earlier versions did not. Where these were read from, where the
- * run was written and what it logged may differ: nothing it learned depends on those.
+ * run was written, what it logged and how many workers it had may differ: nothing it learned depends on those.
  */
 export async function findRun(
   runs: string,
@@ -45,7 +46,8 @@ const begunWith = ({ machines: _machines, ...inputs }: RunInputs): string => JSO
 function essence(config: Config): string {
   const { seed, device } = config.run;
   const { checkpoint: _, ...rest } = config;
+  const rollout = { ...config.rollout, workers: 1 };
   const datasets = config.datasets.map(({ weight }) => weight);
   const { path: _path, hfModelName: _name, ...model } = config.model;
-  return resolvedYaml({ ...rest, model, datasets, run: { seed, device } } as unknown as Config);
+  return canonicalJson({ ...rest, rollout, model, datasets, run: { seed, device } });
 }

@@ -75,6 +75,10 @@ describe('A finished run of the same config', () => {
     expect(await find('run.seed=7', 'run.logRollouts=true')).toBeDefined();
   });
 
+  test('is found with another number of workers, which changes nothing that is learned', async () => {
+    expect(await find('run.seed=7', 'rollout.workers=3')).toBeDefined();
+  });
+
   test('is not one of another seed or another setting', async () => {
     expect(await find('run.seed=8')).toBeUndefined();
     expect(await find('run.seed=7', 'train.learningRate=0.5')).toBeUndefined();
