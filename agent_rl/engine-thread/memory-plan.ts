@@ -119,7 +119,7 @@ export async function memoryPlan(
   return { weights, optimizer, cache, activations, runtime, total };
 }
 
-/** One hidden state for each layer and token, and the mask: no program holds less. */
+/** One hidden state for each layer and token: no program holds less. */
 function leastActivations(
   { hiddenSize, layers }: ModelConfig,
   { maxContextTokens, training }: MemoryRequest,
@@ -129,7 +129,7 @@ function leastActivations(
       ? { sequences: 1, length: maxContextTokens }
       : worstShape(training.longestTokens, training.microBatchTokens);
   const kept = training === undefined ? 1 : layers;
-  return bytesPerFloat * (sequences * length * hiddenSize * kept + length ** 2);
+  return bytesPerFloat * sequences * length * hiddenSize * kept;
 }
 
 /** A prompt as long as a context, as the learner would score it: the same layers, without keeping anything. */
@@ -140,7 +140,7 @@ async function prefillBytes(
   const engine = new PlanningEngine();
   const shape = { sequences: 1, length: maxContextTokens, trained: 2 };
   await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
-  return engine.peakBytes + bytesPerFloat * maxContextTokens ** 2;
+  return engine.peakBytes;
 }
 
 /** The largest micro-batch that is scored. */
@@ -172,22 +172,19 @@ function worstShapes(
   return kinds.map((trees) => worstShape(longestTokens, microBatchTokens, { trees }));
 }
 
-/** Of the shapes, what the largest takes with its mask. */
+/** What the largest of the shapes takes. */
 async function mostBytes(
   shapes: readonly BatchShape[],
   peakOf: (shape: BatchShape) => Promise<number>,
 ): Promise<number> {
   const all: number[] = [];
-  for (const shape of shapes) all.push((await peakOf(shape)) + maskBytes(shape));
+  for (const shape of shapes) all.push(await peakOf(shape));
   return largest(all);
 }
 
 /** What dropout drops is keyed by whole sequences. */
 const hasTrees = (config: ModelConfig, prefixTrees = true): boolean =>
   prefixTrees && (trainedAdapter(config)?.dropout ?? 0) === 0;
-
-const maskBytes = ({ sequences, length, trees }: BatchShape): number =>
-  bytesPerFloat * length ** 2 * (trees === undefined ? 1 : sequences);
 
 /** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
 function trainingBytes(

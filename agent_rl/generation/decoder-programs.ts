@@ -16,7 +16,7 @@ import {
   decodeStep,
   prefill,
 } from '../../model/decoder/decode-step.ts';
-import { causalMask, sequenceInputs } from '../../model/decoder/decoder.ts';
+import { seenByAllBehind, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { inputSpec, type Weights } from '../../model/config/parameters.ts';
 import { allSpecs } from '../../model/adapters/adapter.ts';
@@ -124,7 +124,7 @@ export class DecoderPrograms {
       tokens: padded,
       cos: this.#rope.cos.subarray(0, size),
       sin: this.#rope.sin.subarray(0, size),
-      mask: causalMask(length),
+      seenUpTo: seenByAllBehind(length),
     });
     return this.#prefixOf(outputs, tokens.length);
   }
@@ -239,7 +239,7 @@ export class DecoderPrograms {
       { name: 'tokens', shape: [1, length], dtype: 'int32' },
       float('cos', [length, headDim]),
       float('sin', [length, headDim]),
-      float('mask', [length, length]),
+      { name: 'seenUpTo', shape: [1, length], dtype: 'int32' },
     ];
     return this.#compile(specs, (inputs) =>
       byLayer(prefill(this.config, inputs, sequenceInputs(inputs))),
@@ -261,7 +261,7 @@ export class DecoderPrograms {
     return this.#compile(specs, (inputs) =>
       byLayer(
         chunkStep(this.config, inputs, {
-          ...sequenceInputs(inputs),
+          ...tokenInputs(inputs),
           places: inputs['places'] as Tensor,
           past: pastOf(inputs, layers),
         }),
@@ -285,7 +285,7 @@ export class DecoderPrograms {
     return this.#compile(specs, (inputs) => {
       const input = (name: string): Tensor => inputs[name] as Tensor;
       const { logits, fresh } = decodeStep(this.config, inputs, {
-        ...sequenceInputs(inputs),
+        ...tokenInputs(inputs),
         past: pastOf(inputs, layers),
       });
       const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
@@ -298,6 +298,14 @@ export class DecoderPrograms {
     });
   }
 }
+
+/** What is read of tokens that follow a past. */
+const tokenInputs = ({ tokens, cos, sin, mask }: Readonly<Record<string, Tensor>>) => ({
+  tokens: tokens!,
+  cos: cos!,
+  sin: sin!,
+  mask: mask!,
+});
 
 const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<string, Tensor> =>
   Object.fromEntries(

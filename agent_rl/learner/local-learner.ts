@@ -16,7 +16,7 @@ import type {
 import type { WeightRef, WeightTarget } from '../core/services/weights.ts';
 import type { Engine, TensorData, TensorSpec } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
-import { causalMask } from '../../model/decoder/decoder.ts';
+import { seenByAllBehind } from '../../model/decoder/decoder.ts';
 import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
@@ -330,7 +330,7 @@ export class LocalLearner implements Learner {
 
   #inputs({ tokens, rows, targets, trees, shape }: TrainBatch): Record<string, TensorData> {
     const { length } = shape;
-    const layout = trees ?? { mask: causalMask(length) };
+    const layout = trees ?? { seenUpTo: seenByAllBehind(length) };
     return { tokens, rows, targets, ...this.#ropeUpTo(length), ...layout };
   }
 }

@@ -63,7 +63,7 @@ function batchSpecs(
     { name: 'tokens', shape: [sequences, length], dtype: 'int32' },
     float('cos', [length, config.headDim]),
     float('sin', [length, config.headDim]),
-    float('mask', trees === undefined ? [length, length] : [sequences, length, length]),
+    { name: 'seenUpTo', shape: [trees === undefined ? 1 : sequences, length], dtype: 'int32' },
     { name: 'rows', shape: [trained], dtype: 'int32' },
     { name: 'targets', shape: [trained], dtype: 'int32' },
     ...(trees === undefined ? [] : treeSpecs(sequences, length, trees.trained)),

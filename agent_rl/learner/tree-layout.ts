@@ -4,8 +4,8 @@ import type { PrefixTree } from './prefix-tree.ts';
 export interface TreeLayout {
   /** Where each token stands in its sequences, [B, T]. */
   places: Int32Array;
-  /** 0 where a token (row) may look: at itself and what comes before it in its sequences; -1e9 elsewhere. [B, T, T] */
-  mask: Float32Array;
+  /** The last token of its row that sees each, [B, T]: a token is seen by itself and by what follows it in its sequences. */
+  seenUpTo: Int32Array;
 }
 
 /** Padding sees itself alone: a row that sees nothing has no softmax. */
@@ -14,19 +14,15 @@ export function treeLayout(
   { sequences, length }: { sequences: number; length: number },
 ): TreeLayout {
   const places = new Int32Array(sequences * length);
-  const mask = new Float32Array(sequences * length * length).fill(-1e9);
-  for (let row = 0; row < sequences; row++) {
-    const { parents, places: own } = trees[row] ?? {};
-    if (own !== undefined) places.set(own, row * length);
-    for (let token = 0; token < length; token++) {
-      const start = (row * length + token) * length;
-      const parent = parents?.[token] ?? -1;
-      if (parent >= 0) {
-        const above = (row * length + parent) * length;
-        mask.copyWithin(start, above, above + parent + 1);
-      }
-      mask[start + token] = 0;
+  const seenUpTo = Int32Array.from({ length: sequences * length }, (_, at) => at % length);
+  for (const [row, { parents, places: own }] of trees.entries()) {
+    places.set(own, row * length);
+    const last = seenUpTo.subarray(row * length, (row + 1) * length);
+    // All that follows a token in its sequences stands right behind it: a tree is walked depth first.
+    for (let token = parents.length - 1; token >= 0; token--) {
+      const parent = parents[token]!;
+      if (parent >= 0) last[parent] = Math.max(last[parent]!, last[token]!);
     }
   }
-  return { places, mask };
+  return { places, seenUpTo };
 }

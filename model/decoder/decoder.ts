@@ -19,7 +19,7 @@ import { layerParameter, parameter } from '../config/parameters.ts';
 
 /**
  * Whole sequences, padded at the right to one length T: no token sees the padding that follows it. Or trees of sequences
- * that begin alike, each token after its parent: then tokens have places and each tree a mask.
+ * that begin alike, walked depth first: then tokens have places, and end to be seen where their branch does.
  */
 export interface SequenceInputs {
   /** [B, T] int32 */
@@ -28,8 +28,8 @@ export interface SequenceInputs {
   cos: Tensor;
   /** [T, hd] */
   sin: Tensor;
-  /** Added to the scores: [T, T] from `causalMask`, or [B, T, T] of trees. */
-  mask: Tensor;
+  /** The last token that sees each, int32: [1, T] from `seenByAllBehind`, or [B, T] of trees. */
+  seenUpTo: Tensor;
   /** Where each token stands in its sequence, [B, T] int32; token t at t without it. */
   places?: Tensor;
 }
@@ -39,17 +39,13 @@ export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   tokens: inputs['tokens']!,
   cos: inputs['cos']!,
   sin: inputs['sin']!,
-  mask: inputs['mask']!,
+  seenUpTo: inputs['seenUpTo']!,
   ...(inputs['places'] && { places: inputs['places'] }),
 });
 
-/** 0 where a token (row) may look, -1e9 where it may not; [length, length]. */
-export function causalMask(length: number): Float32Array {
-  const mask = new Float32Array(length * length);
-  for (let row = 0; row < length; row++)
-    mask.fill(-1e9, row * length + row + 1, (row + 1) * length);
-  return mask;
-}
+/** Of a sequence of so many tokens: each is seen by all that follow it. */
+export const seenByAllBehind = (length: number): Int32Array =>
+  new Int32Array(length).fill(length - 1);
 
 /**
  * Hidden states after the final norm, [B * T, D]; row b * T + t predicts token t + 1 of sequence b.
@@ -113,13 +109,13 @@ export function sequenceHeads(
 export function attend(
   config: ModelConfig,
   heads: Heads,
-  { tokens, mask }: SequenceInputs,
+  { tokens, seenUpTo }: SequenceInputs,
 ): Tensor {
   const mixed = causalAttention({
     query: heads.queries,
     key: heads.keys,
     value: heads.values,
-    mask,
+    seenUpTo,
   });
   return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [
     tokens.size,

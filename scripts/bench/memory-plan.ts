@@ -2,17 +2,18 @@ import { memoryPlan } from '../../agent_rl/engine-thread/memory-plan.ts';
 import type { ProgramMemory } from '../../agent_rl/learner/train-batch.ts';
 import { noRecompute } from '../../agent_rl/learner/train-program.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
+import { benchModel } from './bench-model.ts';
 import { answerTo } from './qwen3-shape.ts';
 import { table, tableRow } from '../docs/markdown.ts';
 import { benchAdapter, benchLoss, qwen3Shape } from './qwen3-shape/shape.ts';
 
 /**
  * Compares the peak that a memory plan foresees with the peak of a process that does the work: one LoRA step on one
- * sequence, random weights. Of the largest models one decoder layer is run, and the whole is planned.
+ * sequence, random weights. Of the largest models one decoder layer is run, and the whole is planned. `by length` shows how
+ * a small model's memory grows with the sequence.
  *
  *   npm run bench:memory -- [filter]
  */
-const tokens = 1024;
 const { config: small, quantization } = qwen3Shape;
 const adapters = [benchAdapter];
 const medium: ModelConfig = { ...small, hiddenSize: 2048, intermediateSize: 6144 };
@@ -39,23 +40,44 @@ const large: ModelConfig = {
 const inFourBits = (config: ModelConfig): ModelConfig => ({ ...config, quantization });
 const oneLayer = (config: ModelConfig): ModelConfig => inFourBits({ ...config, layers: 1 });
 
-const cases: [name: string, ModelConfig, ProgramMemory['recompute'], how?: 'planned only'][] = [
-  ['Qwen3-0.6B, LoRA', small, 'none'],
-  ['Qwen3-0.6B, LoRA', small, 'blocks'],
-  ['Qwen3-0.6B, QLoRA', inFourBits(small), 'blocks'],
-  ['Qwen3-1.7B, QLoRA', inFourBits(medium), 'none'],
-  ['Qwen3-1.7B, QLoRA', inFourBits(medium), 'blocks'],
-  ['Qwen2.5-7B, QLoRA, one layer', oneLayer(qwen25), 'blocks'],
-  ['Qwen3-8B, QLoRA, one layer', oneLayer(large), 'blocks'],
+interface Case {
+  name: string;
+  config: ModelConfig;
+  recompute: ProgramMemory['recompute'];
+  tokens?: number;
+  isRun?: boolean;
+}
+
+const lengths = [1024, 2048, 4096, 8192];
+const kinds = ['none', 'blocks'] as const;
+const byLength = kinds.flatMap((recompute) =>
+  lengths.map((tokens): Case => ({
+    name: `25.8 M parameters by length: ${tokens} tokens`,
+    config: { ...benchModel, maxPositions: 8192 },
+    recompute,
+    tokens,
+  })),
+);
+
+const cases: Case[] = [
+  { name: 'Qwen3-0.6B, LoRA', config: small, recompute: 'none' },
+  { name: 'Qwen3-0.6B, LoRA', config: small, recompute: 'blocks' },
+  { name: 'Qwen3-0.6B, QLoRA', config: inFourBits(small), recompute: 'blocks' },
+  { name: 'Qwen3-1.7B, QLoRA', config: inFourBits(medium), recompute: 'none' },
+  { name: 'Qwen3-1.7B, QLoRA', config: inFourBits(medium), recompute: 'blocks' },
+  { name: 'Qwen2.5-7B, QLoRA, one layer', config: oneLayer(qwen25), recompute: 'blocks' },
+  { name: 'Qwen3-8B, QLoRA, one layer', config: oneLayer(large), recompute: 'blocks' },
   // No machine of this size runs these.
-  ['Qwen2.5-7B, QLoRA', inFourBits(qwen25), 'blocks', 'planned only'],
-  ['Qwen3-8B, QLoRA', inFourBits(large), 'blocks', 'planned only'],
+  { name: 'Qwen2.5-7B, QLoRA', config: inFourBits(qwen25), recompute: 'blocks', isRun: false },
+  { name: 'Qwen3-8B, QLoRA', config: inFourBits(large), recompute: 'blocks', isRun: false },
+  ...byLength,
 ];
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
 
-async function rowOf([name, base, recompute, how]: (typeof cases)[number]): Promise<string[]> {
-  const config = { ...base, adapters };
+async function rowOf(one: Case): Promise<string[]> {
+  const { name, recompute, tokens = 1024, isRun = true } = one;
+  const config = { ...one.config, adapters };
   const plan = await memoryPlan(config, {
     // The process that is measured samples nothing.
     rows: 0,
@@ -69,7 +91,7 @@ async function rowOf([name, base, recompute, how]: (typeof cases)[number]): Prom
     },
   });
   const cells = [name, recompute, gigabytes(plan.total)];
-  if (how === 'planned only') return [...cells, 'not run', '', ''];
+  if (!isRun) return [...cells, 'not run', '', ''];
   const order = { warmUp: 1, repeats: 1, threads: 2 } as const;
   const task = { kind: 'lora-step', tokens, recompute } as const;
   const answer = answerTo({ ...order, name, config, task });
@@ -82,8 +104,8 @@ async function rowOf([name, base, recompute, how]: (typeof cases)[number]): Prom
 const [, , filter = ''] = process.argv;
 const header = ['Model', 'train.recompute', 'Planned', 'Peak', 'Difference', 'A step'];
 process.stdout.write(
-  `One LoRA GRPO step, 1 x ${tokens} tokens, rank ${benchAdapter.rank} on all linear layers, two threads\n\n`,
+  `One LoRA GRPO step, one sequence of 1,024 tokens where nothing else is said, rank ${benchAdapter.rank} on all linear layers, two threads\n\n`,
 );
 process.stdout.write(`${table(header, [])}\n`);
-for (const one of cases.filter(([name]) => name.includes(filter)))
+for (const one of cases.filter(({ name }) => name.includes(filter)))
   process.stdout.write(`${tableRow(await rowOf(one))}\n`);

@@ -7,7 +7,7 @@ import {
   gradientPrefix,
   noRecompute,
 } from '../../agent_rl/learner/train-program.ts';
-import { causalMask } from '../../model/decoder/decoder.ts';
+import { seenByAllBehind } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
   initialParameters,
@@ -92,7 +92,7 @@ function batchOf(
     weights: Float32Array.from({ length: count }, (_, row) => (last(row) ? 0 : weight)),
     cos: rope.cos,
     sin: rope.sin,
-    mask: causalMask(length),
+    seenUpTo: seenByAllBehind(length),
   };
 }
 

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { tf } from '#agent_rl/engine/ops.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
-import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
+import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
 import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTablesUpTo } from '#model/decoder/rope.ts';
 import {
@@ -45,7 +45,7 @@ function likeliestAfter(
     tokens: tf.tensor2d([...text], [1, text.length], 'int32'),
     cos: tf.tensor2d(cos, [text.length, config.headDim]),
     sin: tf.tensor2d(sin, [text.length, config.headDim]),
-    mask: tf.tensor2d(causalMask(text.length), [text.length, text.length]),
+    seenUpTo: tf.tensor2d(seenByAllBehind(text.length), [1, text.length], 'int32'),
   });
   const last = tf.slice(hidden, [text.length - 1, 0], [1, config.hiddenSize]);
   const logits = tf.matMul(last, lmHead({ config, parameters }), false, true);

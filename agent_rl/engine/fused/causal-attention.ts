@@ -1,5 +1,5 @@
 import { tfjs as tf, type Tensor } from '../tfjs.ts';
-import { evenSizes, withCustomGradient } from './custom-operation.ts';
+import { computedAfter, evenSizes, withCustomGradient } from './custom-operation.ts';
 
 /** What attention reads. */
 export interface AttentionInputs {
@@ -8,8 +8,8 @@ export interface AttentionInputs {
   /** [batch, kv heads, tokens, head width]; heads is a multiple of kv heads. */
   key: Tensor;
   value: Tensor;
-  /** Added to the scores, [tokens, tokens], or [batch, tokens, tokens] where each sequence has its own. No gradient. */
-  mask: Tensor;
+  /** The last token that sees each, int32 [1 or batch, tokens]: token j is seen by the tokens j to seenUpTo[j]. No gradient. */
+  seenUpTo: Tensor;
 }
 
 /** Sequences of fewer tokens are one block: their products are too small to be worth dividing. */
@@ -20,80 +20,166 @@ const blockTokens = 256;
  * Grouped-query attention, `softmax(query key^T / sqrt(head width) + mask) value`; consecutive query heads share
  * a key head (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245), and are rows of one matrix product with it.
  *
- * Long sequences are taken in blocks of queries, each with the keys up to its own end: of what the mask hides, most is
- * never computed. The mask must hide from every token all that follow it.
+ * Long sequences are taken in blocks of queries, each with the keys up to about its own end: of what the mask hides, most
+ * is never computed. Their gradient computes each block again and keeps none of its weights, so that memory grows with the
+ * tokens and not with their square (Dao et al. 2022, https://arxiv.org/abs/2205.14135; here a block has all its keys at
+ * once, so that no running maximum is needed).
  *
  * @param tokensAtOnce most queries of a block
  * @returns [batch, heads, tokens, head width]
  */
 export function causalAttention(inputs: AttentionInputs, tokensAtOnce?: number): Tensor {
-  const { query, key, value, mask } = inputs;
+  const { query, key, value, seenUpTo } = inputs;
   const tokens = query.shape[2]!;
   const most = tokensAtOnce ?? (tokens < dividedFrom ? tokens : blockTokens);
-  if (tokens <= most) return attention(inputs);
-  const sizes = evenSizes(tokens, most);
-  const blocks: Tensor[] = [];
-  let from = 0;
-  for (const queries of tf.split(query, [...sizes], 2)) {
-    const to = from + queries.shape[2]!;
-    const seen = (x: Tensor): Tensor => tf.slice(x, [0, 0, 0, 0], [-1, -1, to, -1]);
-    const own = rowsOfMask(mask, from, to);
-    blocks.push(attention({ query: queries, key: seen(key), value: seen(value), mask: own }));
-    from = to;
-  }
-  return tf.concat(blocks, 2);
-}
-
-/** What the queries `from` to `to` see of the keys up to their own end. */
-const rowsOfMask = (mask: Tensor, from: number, to: number): Tensor => {
-  const before = mask.rank === 3 ? [0] : [];
-  return tf.slice(mask, [...before, from, 0], [...before.map(() => -1), to - from, to]);
-};
-
-function attention({ query, key, value, mask }: AttentionInputs): Tensor {
-  const batch = query.shape[0];
-  const tokens = query.shape[2]!;
-  const seen = key.shape[2]!;
-  const width = query.shape[3]!;
-  const keyHeads = key.shape[1]!;
-  const group = query.shape[1]! / keyHeads;
-  const rows = [batch, keyHeads, group * tokens];
-  const scale = 1 / Math.sqrt(width);
-  const grouped = tf.reshape(query, [...rows, width]);
-  const hidden = mask.rank === 3 ? tf.reshape(mask, [batch, 1, 1, tokens, seen]) : mask;
-  const mixed = withCustomGradient([grouped, key, value], {
+  const blocks = blocksOf(tokens, most);
+  const [whole] = blocks;
+  return withCustomGradient([query, key, value], {
     forward: () => {
-      const products = tf.mul(tf.matMul(grouped, key, false, true), scale);
-      const scores = tf.add(tf.reshape(products, [batch, keyHeads, group, tokens, seen]), hidden);
-      const weights = tf.reshape(tf.softmax(scores), [...rows, seen]);
-      const output = tf.matMul(weights, value);
-      return { value: output, saved: [grouped, key, value, weights, output] };
+      if (blocks.length === 1) {
+        const { output, weights } = attend({ ...inputs, mask: maskOf(seenUpTo, whole!) });
+        return { value: output, saved: [query, key, value, seenUpTo, output, weights] };
+      }
+      const outputs = blocks.map((block) => attend(blockOf(inputs, block, query)).output);
+      const output = tf.concat(outputs, 2);
+      return { value: output, saved: [query, key, value, seenUpTo, output] };
     },
-    backward: (dy, [q, k, v, weights, output]) => {
-      const saved = { query: q!, key: k!, value: v!, weights: weights!, output: output! };
-      return attentionGradients(dy, saved, scale);
+    backward: (dy, [q, k, v, last, output, weights]) => {
+      const saved = { query: q!, key: k!, value: v!, seenUpTo: last!, output: output! };
+      return weights === undefined
+        ? gradientsByBlock(dy, saved, blocks)
+        : attentionGradients(dy, { ...saved, weights });
     },
   });
-  return tf.reshape(mixed, query.shape);
 }
 
-interface AttentionState extends Omit<AttentionInputs, 'mask'> {
-  /** Softmax of the scores. */
+/** Queries `from` to `to`, which are compared with the first `seen` keys. */
+interface Block {
+  from: number;
+  to: number;
+  seen: number;
+}
+
+/** Of so many lengths at most are the keys of blocks: a buffer of each is kept for the next block of that length. */
+const lengthsOfKeys = 8;
+
+function blocksOf(tokens: number, most: number): Block[] {
+  const step = Math.ceil(tokens / lengthsOfKeys);
+  let to = 0;
+  return evenSizes(tokens, most).map((size) => {
+    const from = to;
+    to += size;
+    return { from, to, seen: Math.min(tokens, Math.ceil(to / step) * step) };
+  });
+}
+
+/** Some tokens of [batch, heads, tokens, width]. */
+const tokensOf = (x: Tensor, { from, to }: Pick<Block, 'from' | 'to'>): Tensor =>
+  tf.slice(x, [0, 0, from, 0], [-1, -1, to - from, -1]);
+
+/** What a block reads. Its mask waits for `earlier`, of its own layer and pass: else those of all layers would be one, and kept. */
+function blockOf({ query, key, value, seenUpTo }: AttentionInputs, block: Block, earlier: Tensor) {
+  const seen = { from: 0, to: block.seen };
+  return {
+    query: tokensOf(query, block),
+    key: tokensOf(key, seen),
+    value: tokensOf(value, seen),
+    mask: maskOf(computedAfter(tf.cast(seenUpTo, 'float32'), earlier), block),
+  };
+}
+
+/** 0 where a query of the block sees a key, -1e9 where not; [1 or batch, 1, 1, queries, keys]. */
+function maskOf(seenUpTo: Tensor, { from, to, seen }: Block): Tensor {
+  const last = tf.slice(tf.cast(seenUpTo, 'float32'), [0, 0], [-1, seen]);
+  const asKeys = (x: Tensor): Tensor => tf.reshape(x, [-1, 1, 1, 1, seen]);
+  const queries = tf.reshape(tf.range(from, to, 1, 'float32'), [to - from, 1]);
+  // The same keys in each row, but not a constant: the difference to the queries would be computed and kept at once.
+  const keys = tf.add(tf.mul(last, 0), tf.range(0, seen, 1, 'float32'));
+  const hidden = tf.maximum(tf.sub(queries, asKeys(last)), tf.sub(asKeys(keys), queries));
+  return tf.mul(tf.clipByValue(hidden, 0, 1), -1e9);
+}
+
+interface MaskedInputs extends Omit<AttentionInputs, 'seenUpTo'> {
+  /** Added to the scores. */
+  mask: Tensor;
+}
+
+/** [batch, kv heads, group x tokens, width]: the query heads of a key head one below the other. */
+const grouped = (x: Tensor, keyHeads: number): Tensor => {
+  const [batch, heads, tokens, width] = x.shape as [number, number, number, number];
+  return tf.reshape(x, [batch, keyHeads, (heads / keyHeads) * tokens, width]);
+};
+
+/** The output, and the softmax of the scores, [batch, kv heads, group x queries, keys]. */
+function attend({ query, key, value, mask }: MaskedInputs): { output: Tensor; weights: Tensor } {
+  const [batch, heads, tokens, width] = query.shape as [number, number, number, number];
+  const keyHeads = key.shape[1]!;
+  const seen = key.shape[2]!;
+  const products = tf.mul(
+    tf.matMul(grouped(query, keyHeads), key, false, true),
+    1 / Math.sqrt(width),
+  );
+  const scores = tf.add(
+    tf.reshape(products, [batch, keyHeads, heads / keyHeads, tokens, seen]),
+    mask,
+  );
+  const weights = tf.reshape(tf.softmax(scores), products.shape);
+  return { output: tf.reshape(tf.matMul(weights, value), query.shape), weights };
+}
+
+interface Attended extends Omit<AttentionInputs, 'seenUpTo'> {
   weights: Tensor;
   output: Tensor;
 }
 
 /**
  * With P the weights and O the output, dS = P * (dO value^T - rowsum(dO * O)): the row sums of P * dP are those of
- * dO * O, which is narrower (Dao et al. 2022, https://arxiv.org/abs/2205.14135, appendix B).
+ * dO * O, which is narrower (Dao et al. 2022, appendix B).
  */
-function attentionGradients(dy: Tensor, saved: AttentionState, scale: number): Tensor[] {
-  const { query, key, value, weights, output } = saved;
-  const shared = tf.sum(tf.mul(dy, output), -1, true);
+function attentionGradients(dOutput: Tensor, { query, key, value, weights, output }: Attended) {
+  const keyHeads = key.shape[1]!;
+  const scale = 1 / Math.sqrt(query.shape[3]!);
+  const dy = grouped(dOutput, keyHeads);
+  const shared = tf.sum(tf.mul(dy, grouped(output, keyHeads)), -1, true);
   const dScores = tf.mul(weights, tf.sub(tf.matMul(dy, value, false, true), shared));
   return [
-    tf.mul(tf.matMul(dScores, key), scale),
-    tf.mul(tf.matMul(dScores, query, true), scale),
+    tf.reshape(tf.mul(tf.matMul(dScores, key), scale), query.shape),
+    tf.mul(tf.matMul(dScores, grouped(query, keyHeads), true), scale),
     tf.matMul(weights, dy, true),
   ];
+}
+
+/**
+ * The same, one block after the other, each computed again once that before it is done. The largest comes first, so that
+ * the others fit where its memory was.
+ */
+function gradientsByBlock(
+  dOutput: Tensor,
+  { query, key, value, seenUpTo, output }: AttentionInputs & { output: Tensor },
+  blocks: readonly Block[],
+): Tensor[] {
+  const tokens = query.shape[2]!;
+  // Else the keys and values of a block would be taken for those of the forward pass, and all kept until now.
+  const [queries, keys, values] = [query, key, value].map((x) => computedAfter(x, dOutput));
+  const inputs = { query: queries!, key: keys!, value: values!, seenUpTo };
+  const dQueries: Tensor[] = [];
+  let sums: Tensor[] = [];
+  for (const block of blocks.toReversed()) {
+    const dy =
+      sums.length === 0
+        ? tokensOf(dOutput, block)
+        : computedAfter(tokensOf(dOutput, block), ...sums);
+    const own = blockOf(inputs, block, dy);
+    const masked = { ...own, query: computedAfter(own.query, dy) };
+    const { weights } = attend(masked);
+    const attended = { ...masked, weights, output: tokensOf(output, block) };
+    const [dQuery, dKey, dValue] = attentionGradients(dy, attended);
+    dQueries.push(dQuery!);
+    // All that reads the block is done before the next one: else its scores would be kept for the last of them.
+    const done = [computedAfter(dKey!, dQuery!), dValue!];
+    const behind = tokens - block.seen;
+    const padded = done.map((x) => tf.pad(x, [[0, 0], [0, 0], [0, behind], [0, 0]])); // prettier-ignore
+    sums = padded.map((x, i) => (sums[i] === undefined ? x : tf.add(sums[i], x)));
+  }
+  return [tf.concat(dQueries.toReversed(), 2), ...sums];
 }

@@ -15,10 +15,13 @@ const inPlace = new Set(
   ),
 );
 
-/** Memory of one result, under all its names. */
+/** Memory of results that follow one another in it, each under all its names. */
 interface Buffer {
   size: number;
-  /** How many nodes are still to read any of its names. */
+  /** The nodes that first write to it and last touch it. */
+  from: number;
+  to: number;
+  /** How many nodes are still to read any name of its present result. */
   readers: number;
 }
 
@@ -26,45 +29,73 @@ interface Buffer {
  * Most bytes of intermediate results alive at once while a program runs, inputs and constants not counted.
  *
  * ONNX Runtime runs nodes in the order of a depth-first walk back from those that nothing follows, allocates an
- * output when its node starts and frees a value after its last reader. The walk is done here on the graph as
- * recorded: fusions, which save a pass over some values, are not foreseen.
+ * output when its node starts and frees a value after its last reader, but for one: what a later output of the same size
+ * will take over is kept until then, however long that is. The walk is done here on the graph as recorded: fusions, which
+ * save a pass over some values, are not foreseen.
  */
-export function peakBytes({ graph: { nodes, bytes }, outputNames }: TracedProgram): number {
+export function peakBytes(program: TracedProgram): number {
+  const order = executionOrder(program.graph.nodes);
+  const buffers = buffersOf(program, order);
+  const change = new Float64Array(order.length + 1);
+  for (const { size, from, to } of buffers) {
+    change[from] = change[from]! + size;
+    change[to + 1] = change[to + 1]! - size;
+  }
+  let [live, peak] = [0, 0];
+  for (const [at, node] of order.entries()) {
+    live += change[at]!;
+    peak = Math.max(peak, live + scratchBytes(node));
+  }
+  return peak;
+}
+
+function buffersOf(
+  { graph: { bytes }, outputNames }: TracedProgram,
+  order: readonly GraphNode[],
+): Set<Buffer> {
   const readers = new Map(outputNames.map((name) => [name, Infinity]));
-  for (const name of nodes.flatMap(({ inputs }) => [...new Set(inputs)]))
+  for (const name of order.flatMap(({ inputs }) => [...new Set(inputs)]))
     readers.set(name, (readers.get(name) ?? 0) + 1);
   // Inputs of the program are not among them: they are not freed and not written over.
   const buffers = new Map<string, Buffer>();
-  let [live, peak] = [0, 0];
-  for (const node of executionOrder(nodes)) {
-    const { operator, inputs, outputs } = node;
+  /** Those that nothing reads any more, by their size, the latest last. */
+  const idle = new Map<number, Buffer[]>();
+  const sizes = new Map(bytes);
+  for (const [at, { operator, inputs, outputs }] of order.entries()) {
     const touched = new Set(inputs.flatMap((name) => buffers.get(name) ?? []));
+    for (const buffer of touched) buffer.to = at;
     for (const name of new Set(inputs)) {
       const buffer = buffers.get(name);
       if (buffer !== undefined) buffer.readers -= 1;
     }
     for (const [place, output] of outputs.entries()) {
       const size =
-        bytes.get(output) ??
+        sizes.get(output) ??
         largest(
-          inputs.map((name) => bytes.get(name) ?? 0),
+          inputs.map((name) => sizes.get(name) ?? 0),
           0,
         );
       const ends = (name: string): boolean =>
-        buffers.get(name)?.readers === 0 && bytes.get(name) === size;
+        buffers.get(name)?.readers === 0 && sizes.get(name) === size;
       const view = views.has(operator) ? buffers.get(inputs[0]!) : undefined;
       const reused = inPlace.has(operator) ? buffers.get(inputs.find(ends) ?? '') : undefined;
-      const buffer = (place === 0 ? (view ?? reused) : undefined) ?? { size, readers: 0 };
-      if (view === undefined) bytes.set(output, size);
-      if (!touched.has(buffer)) live += size;
+      const given = place === 0 ? (view ?? reused) : undefined;
+      const buffer = given ?? idle.get(size)?.pop() ?? { size, from: at, to: at, readers: 0 };
+      if (view === undefined) sizes.set(output, size);
+      buffer.to = at;
       buffer.readers += readers.get(output) ?? 0;
       buffers.set(output, buffer);
       touched.add(buffer);
     }
-    peak = Math.max(peak, live + scratchBytes(node));
-    for (const { readers: left, size } of touched) if (left === 0) live -= size;
+    for (const buffer of touched) {
+      if (buffer.readers > 0) continue;
+      if (!idle.has(buffer.size)) idle.set(buffer.size, []);
+      idle.get(buffer.size)!.push(buffer);
+    }
   }
-  return peak;
+  for (const buffer of buffers.values())
+    if (buffer.readers === Infinity) buffer.to = order.length - 1;
+  return new Set(buffers.values());
 }
 
 /** What a node allocates for itself while it runs: weights in four bits are widened whole. */

@@ -5,7 +5,7 @@ import type { Engine, ProgramBody, TensorData, TensorSpec } from '#agent_rl/engi
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
-import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
+import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
 import { decodeMask, decodeStep, prefill } from '#model/decoder/decode-step.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
@@ -70,15 +70,22 @@ function sequences(
     tokens: [[batch, length], Int32Array.from(tokens.slice(0, batch * length))],
     cos: [[length, config.headDim], cos],
     sin: [[length, config.headDim], sin],
-    mask: [[length, length], causalMask(length)],
+    seenUpTo: [[1, length], seenByAllBehind(length)],
   };
 }
+
+const stepInputs = (given: Record<string, Tensor>) => ({
+  tokens: given['tokens']!,
+  cos: given['cos']!,
+  sin: given['sin']!,
+  mask: given['mask']!,
+});
 
 const sequenceInputs = (given: Record<string, Tensor>) => ({
   tokens: given['tokens']!,
   cos: given['cos']!,
   sin: given['sin']!,
-  mask: given['mask']!,
+  seenUpTo: given['seenUpTo']!,
 });
 
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
@@ -156,7 +163,7 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
         values: given[`V${layer}`]!,
       }));
       return {
-        logits: decodeStep(config, given, { ...sequenceInputs(given), past: layersPast }).logits,
+        logits: decodeStep(config, given, { ...stepInputs(given), past: layersPast }).logits,
       };
     });
     const expected = logSoftmax(plainLogits(config, tinyWeights(config), tokens).at(-1)!);

@@ -1,7 +1,7 @@
 import type { Engine, Program, TensorData, TensorSpec } from '../../../engine/engine.ts';
 import { tf, type Tensor } from '../../../engine/ops.ts';
 import { finishLayer, type Decoder } from '../../../../model/decoder/decoder-block.ts';
-import { attend, causalMask, sequenceHeads } from '../../../../model/decoder/decoder.ts';
+import { attend, seenByAllBehind, sequenceHeads } from '../../../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import {
   embeddingName,
@@ -43,7 +43,7 @@ export class LayerComparison {
     const [{ config }] = sides;
     const length = windows[0]!.length;
     const { cos, sin } = ropeTablesUpTo(config, length);
-    this.#inputs = { cos, sin, mask: causalMask(length) };
+    this.#inputs = { cos, sin, seenUpTo: seenByAllBehind(length) };
     this.#tensorsOfLayer = layerSpecs(unquantized(config)).length;
   }
 
@@ -148,7 +148,7 @@ function compileLayer(engine: Engine, config: ModelConfig, length: number): Prom
     float('before', [length, config.hiddenSize]),
     float('cos', [length, config.headDim]),
     float('sin', [length, config.headDim]),
-    float('mask', [length, length]),
+    { name: 'seenUpTo', shape: [1, length], dtype: 'int32' as const },
   ];
   return engine.compile(specs, (inputs) => {
     const input = (name: string): Tensor => inputs[name] as Tensor;
@@ -158,7 +158,7 @@ function compileLayer(engine: Engine, config: ModelConfig, length: number): Prom
       tokens: tf.zeros([1, length], 'int32'),
       cos: input('cos'),
       sin: input('sin'),
-      mask: input('mask'),
+      seenUpTo: input('seenUpTo'),
     };
     const heads = sequenceHeads(decoder, 0, input('before'), sequence);
     return { after: finishLayer(decoder, 0, input('before'), attend(config, heads, sequence)) };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
-import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
+import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
 import { decodeMask, decodeStep, type KeysAndValues, prefill } from '#model/decoder/decode-step.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
@@ -40,7 +40,7 @@ function sequenceInputs(
     tokens: tf.tensor2d(padded, [sequences.length, length], 'int32'),
     cos: tf.tensor2d(cos, [length, config.headDim]),
     sin: tf.tensor2d(sin, [length, config.headDim]),
-    mask: tf.tensor2d(causalMask(length), [length, length]),
+    seenUpTo: tf.tensor2d(seenByAllBehind(length), [1, length], 'int32'),
   };
 }
 
@@ -164,18 +164,6 @@ describe.each(Object.entries(tinyModels))('%s', (_, config) => {
       ).toBeLessThan(2e-6);
     }
   });
-});
-
-test('the causal mask hides what comes later and nothing else', () => {
-  expect([...causalMask(3)].map((value) => value === 0)).toEqual(
-    [
-      [1, 0, 0],
-      [1, 1, 0],
-      [1, 1, 1],
-    ]
-      .flat()
-      .map(Boolean),
-  );
 });
 
 test('the decode mask shows the filled part of the cache and the token itself', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { causalAttention, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { largest } from '#agent_rl/core/long-lists.ts';
+import { float } from '#agent_rl/engine/engine.ts';
+import { PlanningEngine } from '#agent_rl/engine/onnx/peak-bytes.ts';
+import { seenByAllBehind } from '#model/decoder/decoder.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
@@ -16,12 +21,16 @@ const inputs: RandomInputs = {
 };
 const differentiated = ['query', 'key', 'value'];
 
-const mask = (): Tensor => tf.tensor2d([0, -1e9, -1e9, 0, 0, -1e9, 0, 0, 0], [3, 3]);
+/** The second row is a tree: its third token follows the first, not the second. */
+const seenUpTo = (): Tensor => tf.tensor2d([2, 2, 2, 2, 1, 2], [2, 3], 'int32');
+const [no, yes] = [-1e9, 0];
+const mask = (): Tensor =>
+  tf.tensor4d([yes, no, no, yes, yes, no, yes, yes, yes, yes, no, no, yes, yes, no, yes, no, yes], [2, 1, 3, 3]); // prettier-ignore
 const operation: Operation = ({ query, key, value }) =>
-  causalAttention({ query: query!, key: key!, value: value!, mask: mask() });
+  causalAttention({ query: query!, key: key!, value: value!, seenUpTo: seenUpTo() });
 /** The same in blocks of two queries and of one. */
 const divided: Operation = ({ query, key, value }) =>
-  causalAttention({ query: query!, key: key!, value: value!, mask: mask() }, 2);
+  causalAttention({ query: query!, key: key!, value: value!, seenUpTo: seenUpTo() }, 2);
 /** Keys and values repeated for every query head that shares them. */
 const composed: Operation = ({ query, key, value }) => {
   const repeated = (x: Tensor): Tensor =>
@@ -29,6 +38,20 @@ const composed: Operation = ({ query, key, value }) => {
   const scores = tf.div(tf.matMul(query!, repeated(key!), false, true), 2);
   return tf.matMul(tf.softmax(tf.add(scores, mask())), repeated(value!));
 };
+
+const shapes = (tokens: number): RandomInputs => ({
+  query: { shape: [1, 4, tokens, 8] },
+  key: { shape: [1, 2, tokens, 8] },
+  value: { shape: [1, 2, tokens, 8] },
+});
+
+/** Value and gradients of the sum of squares of causal attention. */
+const gradientOf = (tokens: number, tokensAtOnce?: number) =>
+  valueAndGradients(({ query, key, value }) => {
+    const last = tf.tensor2d(seenByAllBehind(tokens), [1, tokens], 'int32');
+    const given = { query: query!, key: key!, value: value!, seenUpTo: last };
+    return tf.square(causalAttention(given, tokensAtOnce));
+  }, differentiated);
 
 describe('causalAttention', () => {
   test('has the value and the gradients of its composition', () =>
@@ -46,27 +69,45 @@ describe('causalAttention', () => {
   test('compiles in blocks to the same value and gradients', () =>
     expectSameAsOracle(inputs, valueAndGradients(divided, differentiated)));
 
-  // Nothing is masked and all scores are equal, so each value is the mean place of the keys its token's block sees.
-  test.each([
-    { tokens: 1023, means: [511, 511, 511] },
-    { tokens: 1024, means: [127.5, 255.5, 511.5] },
-    { tokens: 1025, means: [102, 204.5, 512] },
-  ])('divides $tokens tokens as it should', async ({ tokens, means }) => {
-    const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-    const places = Float32Array.from({ length: tokens }, (_, i) => i);
-    const program = await engine.compile(
-      [{ name: 'places', shape: [1, 1, tokens, 1], dtype: 'float32' }],
-      ({ places: value }) => {
-        const none = tf.mul(value!, 0);
-        const zeros = tf.zeros([tokens, tokens]);
-        return { out: causalAttention({ query: none, key: none, value: value!, mask: zeros }) };
-      },
+  test('has the gradients of finite differences in blocks', () =>
+    expectFiniteDifferences(inputs, differentiated, divided));
+
+  test('takes 1,024 tokens in blocks and has the value and gradients of one block', async () => {
+    const long = shapes(1024);
+    const rng = new KeyedRng(5, 'long');
+    const fed = Object.fromEntries(
+      Object.entries(long).map(([name, { shape }]) => {
+        const size = shape.reduce((a, b) => a * b);
+        return [name, Float32Array.from({ length: size }, () => rng.uniform() - 0.5)];
+      }),
     );
-    const { out } = await program.run({ places });
+    const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+    const specs = Object.entries(long).map(([name, { shape }]) => float(name, shape));
+    const [byBlock, whole] = await Promise.all(
+      [undefined, 1024].map(async (tokensAtOnce) => {
+        const program = await engine.compile(specs, gradientOf(1024, tokensAtOnce));
+        return program.run(fed);
+      }),
+    );
     await engine.close();
-    const [first, middle, last] = [0, 300, tokens - 1].map((place) => out![place]!);
-    expect(first).toBeCloseTo(means[0]!, 3);
-    expect(middle).toBeCloseTo(means[1]!, 3);
-    expect(last).toBeCloseTo(means[2]!, 3);
+    for (const [name, values] of Object.entries(whole!)) {
+      const gaps = Array.from(values, (x, i) => Math.abs(x - byBlock![name]![i]!));
+      expect(largest(gaps)).toBeLessThan(1e-6);
+      expect(values.some((x) => x !== 0)).toBe(true);
+    }
+  });
+
+  test('holds memory that grows with the tokens, from 2,048 on, and not with their square', async () => {
+    const bytes: number[] = [];
+    for (const tokens of [1008, 1024, 2048, 4096, 8192]) {
+      const engine = new PlanningEngine();
+      const specs = Object.entries(shapes(tokens)).map(([name, { shape }]) => float(name, shape));
+      await engine.compile(specs, gradientOf(tokens));
+      bytes.push(engine.peakBytes);
+    }
+    const [undivided, from1024, ...longer] = bytes;
+    expect(undivided).toBeGreaterThan(1.5 * from1024!);
+    // Of a block alone the keys grow, in eight lengths from 2,048 on: twice the tokens take at most twice the memory.
+    for (const [i, more] of longer.slice(1).entries()) expect(more / longer[i]!).toBeLessThan(2.1);
   });
 });

@@ -2,12 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { ProgramBody } from '#agent_rl/engine/engine.ts';
 import { peakBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { removeUnused } from '#agent_rl/engine/onnx/rewrite-graph.ts';
-import { tf } from '#agent_rl/engine/ops.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
 const specs = [
   { name: 'x', shape: [10, 10], dtype: 'float32' },
   { name: 'w', shape: [10, 10], dtype: 'float32' },
+  { name: 'row', shape: [1, 100], dtype: 'float32' },
 ] as const;
 
 const traced = (body: ProgramBody) => {
@@ -48,6 +49,27 @@ describe('peakBytes', () => {
       return { first, second: tf.matMul(first, w!), third: tf.matMul(w!, x!) };
     };
     expect(peakBytes(traced(body))).toBe(3 * matrix);
+  });
+
+  test('keeps what a later result of the same size takes over, until then', () => {
+    const column = (y: Tensor) => tf.sum(y, 1, true);
+    const small: ProgramBody = ({ x, w, row }) => ({
+      y: column(tf.matMul(column(tf.matMul(x!, w!)), row!)),
+    });
+    // Ten matrices, and the column that they are computed from.
+    expect(peakBytes(traced(small))).toBe(10 * matrix + matrix / 10);
+    const again: ProgramBody = (inputs) => {
+      const { y } = small(inputs);
+      return { y: tf.matMul(y!, inputs['row']!) };
+    };
+    // The ten come again and take over what the first ten were; nothing is added.
+    expect(peakBytes(traced(again))).toBe(10 * matrix + matrix / 10);
+    const later: ProgramBody = (inputs) => {
+      const { y } = small(inputs);
+      return { y: tf.add(tf.matMul(y!, tf.slice(inputs['w']!, [0, 0], [1, 10])), inputs['x']!) };
+    };
+    // The first product waits beside the ten for the last, whose other factor is there already.
+    expect(peakBytes(traced(later))).toBe(11 * matrix + 2 * (matrix / 10));
   });
 });
 
