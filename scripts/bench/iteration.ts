@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { sum } from '../../agent_rl/algorithms/statistics.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { table } from '../docs/markdown.ts';
+import { inTemporaryFolder } from '../temporary-folder.ts';
+import { fixed, machineText, note, watchMachine, wholeNumber, writeReport } from './bench-run.ts';
+import { type PeerNeeds, programOutput, withPeerPython } from './peers.ts';
+import { median } from './statistics.ts';
+
+/*
+ * Whole iterations of the code tasks, ours and TRL's by turns, each in a process of its own: 24 tasks, 8 episodes of each,
+ * the same starter and settings. `npm run bench:iteration -- [--iterations 2] [--rounds 2] [--threads 2] [--python PYTHON]
+ * [--json FILE]`. Our programs run in the sandbox, TRL's inside its process. The first iteration, which compiles, is not
+ * counted. Trees and contexts that are computed once change nothing that is sampled.
+ */
+const { values } = parseArgs({
+  options: {
+    iterations: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '2' },
+    threads: { type: 'string', default: '2' },
+    python: { type: 'string', default: 'python3' },
+    json: { type: 'string' },
+  },
+});
+const iterations = wholeNumber('iterations', values.iterations);
+const rounds = wholeNumber('rounds', values.rounds);
+const threads = wholeNumber('threads', values.threads);
+const root = packageRoot();
+
+/** Of the iterations after the first, all together. */
+interface Measured {
+  wallS: number;
+  cpuS: number;
+  sampledTokens: number;
+  peakBytes: number;
+}
+
+interface Summary {
+  cpuSeconds: number;
+  peakRssBytes: number;
+}
+
+/** A run of so many iterations without evaluations. */
+function trained(folder: string, count: number) {
+  const sets = {
+    'train.iterations': count,
+    'train.warmupSteps': 0,
+    'eval.before': false,
+    'eval.after': false,
+    'run.engineThreads': threads,
+    'run.outputDir': path.join(folder, String(count)),
+    'run.previewTasks': 0,
+  };
+  const flags = Object.entries(sets).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  const command = path.join(root, 'dist', 'scripts', 'agent-rl.js');
+  const config = path.join(root, 'configs', 'code_tasks_grpo.yaml');
+  programOutput(process.execPath, [command, 'train', '--config', config, '--seed', '7', ...flags]);
+  const run = path.join(folder, String(count), 'code_tasks_grpo-seed7');
+  const metrics = readFileSync(path.join(run, 'metrics.jsonl'), 'utf8').trim().split('\n');
+  return {
+    summary: JSON.parse(readFileSync(path.join(run, 'summary.json'), 'utf8')) as Summary,
+    metrics: metrics.map((line) => JSON.parse(line) as Record<string, number>),
+  };
+}
+
+/** Processor seconds are those of a run less those of one that ends after the first iteration: both start alike. */
+const ours = (): Promise<Measured> =>
+  inTemporaryFolder('agent-rl-iteration', async (folder) => {
+    const first = trained(folder, 1);
+    const { summary, metrics } = trained(folder, 1 + iterations);
+    const later = metrics.slice(1);
+    const total = (name: string): number => sum(later.map((line) => line[name] ?? Number.NaN));
+    return {
+      wallS: total('seconds/total'),
+      cpuS: summary.cpuSeconds - first.summary.cpuSeconds,
+      sampledTokens: total('rollout/sampledTokens'),
+      peakBytes: summary.peakRssBytes,
+    };
+  });
+
+interface PeerAnswer {
+  version: string;
+  iterations: { wallS: number; cpuS: number; sampledTokens: number }[];
+  peakBytes: number;
+}
+
+const needs: PeerNeeds = {
+  modules: ['torch', 'transformers', 'trl', 'datasets'],
+  packages: ['torch>=2.4,<3', 'transformers>=5,<6', 'trl>=1.16,<2', 'datasets>=4'],
+};
+
+const theirs = (python: string): Promise<Measured & { version: string }> =>
+  inTemporaryFolder('agent-rl-trl', async (folder) => {
+    const script = path.join(root, 'scripts', 'bench', 'peers', 'trl_iteration.py');
+    const order = JSON.stringify({ root, folder, threads, iterations: 1 + iterations });
+    const text = programOutput(python, ['-W', 'ignore', script, order]);
+    const answer = JSON.parse(text.trim().split('\n').at(-1)!) as PeerAnswer;
+    const later = answer.iterations.slice(1);
+    const total = (name: 'wallS' | 'cpuS' | 'sampledTokens') =>
+      sum(later.map((iteration) => iteration[name]));
+    return {
+      wallS: total('wallS'),
+      cpuS: total('cpuS'),
+      sampledTokens: total('sampledTokens'),
+      peakBytes: answer.peakBytes,
+      version: answer.version,
+    };
+  });
+
+const machineAfter = watchMachine();
+const measured = await withPeerPython(values.python, needs, async (python) => {
+  const all: { ours: Measured; theirs: Measured & { version: string } }[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    note(`Round ${round} of ${rounds}: ours`);
+    const own = await ours();
+    note(`Round ${round} of ${rounds}: TRL`);
+    all.push({ ours: own, theirs: await theirs(python) });
+  }
+  return all;
+});
+
+const perThousand = (of: Measured, seconds: number): number => (1000 * seconds) / of.sampledTokens;
+const spread = (numbers: readonly number[], digits: number): string =>
+  `${fixed(median(numbers), digits)} (${fixed(Math.min(...numbers), digits)} to ${fixed(Math.max(...numbers), digits)})`;
+const rowOf = (name: string, digits: number, of: (one: Measured) => number): string[] => {
+  const pairs = measured.map((round) => [of(round.ours), of(round.theirs)] as const);
+  const columns = [0, 1].map((side) =>
+    spread(
+      pairs.map((pair) => pair[side]!),
+      digits,
+    ),
+  );
+  const ratios = pairs.map(([own, other]) => other / own);
+  return [name, ...columns, spread(ratios, 2)];
+};
+const rows = [
+  rowOf('Iteration, s', 1, ({ wallS }) => wallS / iterations),
+  rowOf('Iteration, processor s', 1, ({ cpuS }) => cpuS / iterations),
+  rowOf('1,000 sampled tokens, s', 3, (one) => perThousand(one, one.wallS)),
+  rowOf('1,000 sampled tokens, processor s', 3, (one) => perThousand(one, one.cpuS)),
+  rowOf('Peak memory, GB', 2, ({ peakBytes }) => peakBytes / 1e9),
+];
+const machine = machineAfter();
+process.stdout.write(
+  `${machineText(machine)}, ${threads} threads; ${measured[0]!.theirs.version}; ${rounds} rounds of ${iterations} iterations\n\n` +
+    `${table(['', 'agent_rl', 'TRL', 'TRL / agent_rl'], rows)}\n`,
+);
+writeReport(values.json, { machine, threads, iterations, rounds: measured });
