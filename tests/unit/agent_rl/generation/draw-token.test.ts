@@ -50,7 +50,8 @@ function sortedDraw(row: Float32Array, { topK, topP, minP }: Sampling, uniform: 
   const massOf = (token: number): number => Math.exp(row[token] ?? 0);
   if (topK > 0) kept = kept.slice(0, topK);
   if (topP < 1) {
-    const wanted = topP * kept.map(massOf).reduce((sum, mass) => sum + mass, 0);
+    const shared = topK > 0 ? kept : [...row.keys()];
+    const wanted = topP * shared.map(massOf).reduce((sum, mass) => sum + mass, 0);
     let mass = 0;
     let count = 0;
     while (count < kept.length && mass < wanted) mass += massOf(kept[count++] ?? 0);
@@ -64,26 +65,37 @@ function sortedDraw(row: Float32Array, { topK, topP, minP }: Sampling, uniform: 
   return { token, logProb: (row[token] ?? 0) - Math.log(total) };
 }
 
-test('truncated draws are, bit for bit, those of sorting every token', () => {
-  // Few different values, so that many tie, also at the end of what is kept.
-  const logits = fc.array(fc.integer({ min: -6, max: 6 }), { minLength: 1, maxLength: 60 });
-  const sampling = fc.record({
-    topK: fc.integer({ min: 0, max: 70 }),
-    topP: fc.constantFrom(1, 0.1, 0.5, 0.9, 0.999),
-    minP: fc.constantFrom(0, 0.01, 0.5, 1),
-  });
-  fc.assert(
-    fc.property(
-      logits,
-      sampling,
-      fc.double({ min: 0, max: 0.999, noNaN: true }),
-      (values, how, at) => {
-        const total = Math.log(values.reduce((sum, value) => sum + Math.exp(value), 0));
-        const row = Float32Array.from(values, (value) => value - total);
-        const given = { ...unbiased, ...how };
-        expect(drawTruncated(row, given, at)).toEqual(sortedDraw(row, given, at));
-      },
-    ),
-    { numRuns: 2000 },
-  );
-});
+test.each([
+  { vocabulary: 60, spread: 6, numRuns: 2000 },
+  // Only a part of these is sorted.
+  { vocabulary: 3000, spread: 6, numRuns: 40 },
+  { vocabulary: 3000, spread: 1000, numRuns: 40 },
+])(
+  'truncated draws are, bit for bit, those of sorting all of $vocabulary tokens',
+  ({ vocabulary, spread, numRuns }) => {
+    // Few different values, so that many tie, also at the end of what is kept.
+    const logits = fc.array(
+      fc.integer({ min: -spread, max: spread }).map((value) => (6 * value) / spread),
+      { minLength: vocabulary === 60 ? 1 : vocabulary, maxLength: vocabulary },
+    );
+    const sampling = fc.record({
+      topK: fc.oneof(fc.integer({ min: 0, max: 70 }), fc.constant(0), fc.constant(700)),
+      topP: fc.constantFrom(1, 0.1, 0.5, 0.9, 0.999),
+      minP: fc.constantFrom(0, 0.01, 0.5, 1),
+    });
+    fc.assert(
+      fc.property(
+        logits,
+        sampling,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (values, how, at) => {
+          const total = Math.log(values.reduce((sum, value) => sum + Math.exp(value), 0));
+          const row = Float32Array.from(values, (value) => value - total);
+          const given = { ...unbiased, ...how };
+          expect(drawTruncated(row, given, at)).toEqual(sortedDraw(row, given, at));
+        },
+      ),
+      { numRuns },
+    );
+  },
+);
