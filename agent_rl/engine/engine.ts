@@ -41,6 +41,8 @@ export interface Program {
 export type ProgramBody = (inputs: Record<string, Tensor>) => Record<string, Tensor>;
 
 export interface CompileOptions {
+  /** What a profile calls its runs. */
+  name?: string;
   /**
    * Inputs whose values are fixed for the program's life, by name. They are compiled in (and pre-packed for
    * matrix products, which is faster) and are not given to `run`.

@@ -1,5 +1,6 @@
 import ort, { type InferenceSession, type Tensor } from 'onnxruntime-node';
 import { AgentRlError, messageOf } from '../core/errors.ts';
+import { spanned, threadTrack } from '../core/profile/spans.ts';
 import { checkInputs, checkTensorData } from './check-inputs.ts';
 import type {
   CompileOptions,
@@ -87,17 +88,19 @@ export class OnnxEngine implements Engine {
     removeUnused(traced);
     if (this.device === 'webgpu') separateScales(traced.graph);
     const settings = sessionOptions(this.#options, options);
-    const session = await ort.InferenceSession.create(encodeModel(traced), settings).catch(
-      (thrown: unknown) => {
-        throw new AgentRlError(
-          'ENGINE_FAILED',
-          `ONNX Runtime refused the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,
-          { cause: thrown },
-        );
-      },
-    );
+    const { name = 'program' } = options;
+    const session = await spanned({ track: threadTrack(), name: `compiling: ${name}` }, () =>
+      ort.InferenceSession.create(encodeModel(traced), settings),
+    ).catch((thrown: unknown) => {
+      throw new AgentRlError(
+        'ENGINE_FAILED',
+        `ONNX Runtime refused the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,
+        { cause: thrown },
+      );
+    });
     const { memorySettings } = this.#options;
-    const program = new OnnxProgram(session, traced, memorySettings, (disposed) =>
+    const settled = { memorySettings, name };
+    const program = new OnnxProgram(session, traced, settled, (disposed) =>
       this.#programs.delete(disposed),
     );
     this.#programs.add(program);
@@ -127,7 +130,7 @@ class OnnxProgram implements Program {
   constructor(
     private readonly session: InferenceSession,
     { inputs, outputs }: TracedProgram,
-    private readonly memorySettings: string | undefined,
+    private readonly options: { memorySettings: string | undefined; name: string },
     private readonly onDispose: (program: Program) => void,
   ) {
     this.#inputs = inputs;
@@ -152,13 +155,15 @@ class OnnxProgram implements Program {
   }
 
   async #execute(feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
-    const running = this.session.run(feeds);
+    const span = { track: threadTrack(), name: this.options.name };
+    const running = spanned(span, () => this.session.run(feeds));
     this.#running.add(running);
     try {
       return await running;
     } catch (cause) {
       const problem = messageOf(cause);
-      const remedy = this.memorySettings === undefined ? '' : `: lower ${this.memorySettings}`;
+      const { memorySettings } = this.options;
+      const remedy = memorySettings === undefined ? '' : `: lower ${memorySettings}`;
       const hint = outOfMemory.test(problem) ? `. Memory ran out${remedy}.` : '';
       throw new AgentRlError('ENGINE_FAILED', `The device failed: ${problem}${hint}`, { cause });
     } finally {

@@ -228,8 +228,8 @@ export class DecoderPrograms {
     return { length, keys: perLayer('k'), values: perLayer('v') };
   }
 
-  #compile(specs: readonly TensorSpec[], body: ProgramBody): Promise<Program> {
-    return this.engine.compile(specs, body, this.compileOptions);
+  #compile(name: string, specs: readonly TensorSpec[], body: ProgramBody): Promise<Program> {
+    return this.engine.compile(specs, body, { ...this.compileOptions, name });
   }
 
   #compilePrefill(length: number): Promise<Program> {
@@ -241,7 +241,7 @@ export class DecoderPrograms {
       float('sin', [length, headDim]),
       { name: 'seenUpTo', shape: [1, length], dtype: 'int32' },
     ];
-    return this.#compile(specs, (inputs) =>
+    return this.#compile(`prompt of ${length} tokens`, specs, (inputs) =>
       byLayer(prefill(this.config, inputs, sequenceInputs(inputs))),
     );
   }
@@ -258,7 +258,7 @@ export class DecoderPrograms {
       float('mask', [size, capacity + 1]),
       ...pastSpecs(layers, past),
     ];
-    return this.#compile(specs, (inputs) =>
+    return this.#compile(`${size} tokens of one context`, specs, (inputs) =>
       byLayer(
         chunkStep(this.config, inputs, {
           ...tokenInputs(inputs),
@@ -282,7 +282,7 @@ export class DecoderPrograms {
       float('temperatures', [rows]),
       ...pastSpecs(layers, past),
     ];
-    return this.#compile(specs, (inputs) => {
+    return this.#compile(`step of ${rows} rows`, specs, (inputs) => {
       const input = (name: string): Tensor => inputs[name] as Tensor;
       const { logits, fresh } = decodeStep(this.config, inputs, {
         ...tokenInputs(inputs),

@@ -70,7 +70,7 @@ function highest(values: Float32Array, count: number): Float32Array {
   const found = new Float32Array(count).fill(least);
   let next = 0;
   for (const value of values) if (value > least) found[next++] = value;
-  return found.sort().reverse();
+  return found.toSorted().toReversed();
 }
 
 /** The value that `n - 1` others are at least as high as (Hoare 1961, https://doi.org/10.1145/366622.366647). Reorders them. */

@@ -27,6 +27,8 @@ export interface TrainingOptions extends JobOptions {
   allowOtherMachine?: boolean;
   /** Only prints the resolved plan. */
   dryRun: boolean;
+  /** Writes what each thread did to `profile.json` of the run. */
+  profile?: boolean;
   /** Told what happens in a run of reinforcement learning. Must not throw. */
   onEvent?: (event: TrainingEvent) => void;
 }

@@ -136,9 +136,12 @@ export async function compileTrainProgram(
         outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
       return outputs;
     },
-    { keepRecomputation: memory.recompute === 'blocks' },
+    { keepRecomputation: memory.recompute === 'blocks', name: `training on ${shapeText(shape)}` },
   );
 }
+
+const shapeText = ({ sequences, length, trees }: BatchShape): string =>
+  `${sequences} ${trees === undefined ? 'sequences' : 'trees'} of ${length} tokens`;
 
 const usesReference = (loss: LossSpec): boolean =>
   loss.name === 'policy' && loss.kl.kind !== 'none';
@@ -195,8 +198,12 @@ export function compileScoreProgram(
 ): Promise<Program> {
   const specs = [...weightSpecs(config), ...batchSpecs(config, shape)];
   const forward = { temperature, memory: { ...memory, recompute: 'none' as const } };
-  return engine.compile(specs, (inputs) => {
-    const { logProbs } = trainedLogProbs(config, inputs, inputs, forward);
-    return { logProbs };
-  });
+  return engine.compile(
+    specs,
+    (inputs) => {
+      const { logProbs } = trainedLogProbs(config, inputs, inputs, forward);
+      return { logProbs };
+    },
+    { name: `scoring of ${shapeText(shape)}` },
+  );
 }

@@ -18,7 +18,13 @@ export class EpisodeLog {
   cutTokens = 0;
   readonly #retries: string[] = [];
   readonly #hidden = new Map<string, Readonly<Record<string, unknown>>>();
-  readonly watch = new Stopwatch(['generation', 'tools', 'grading']);
+  readonly watch: Stopwatch<'generation' | 'tools' | 'grading'>;
+
+  /** @param name of the episode, for a profile */
+  constructor(name: string) {
+    const shown = { track: 'episodes', group: name };
+    this.watch = new Stopwatch(['generation', 'tools', 'grading'], undefined, shown);
+  }
 
   get invalidCalls(): number {
     return this.malformedCalls + this.calls.filter(({ status }) => status === 'rejected').length;

@@ -33,8 +33,16 @@ import { type EpisodeAgent, sole, type World } from './world.ts';
 /** What has happened, by agent. */
 export type Logs = ReadonlyMap<string, EpisodeLog>;
 
-export const logsOf = (agents: readonly EpisodeAgent[]): Logs =>
-  new Map(agents.map(({ name }) => [name, new EpisodeLog()]));
+export const logsOf = (
+  agents: readonly EpisodeAgent[],
+  { step, task, sample }: Pick<EpisodeRequest, 'step' | 'task' | 'sample'>,
+): Logs =>
+  new Map(
+    agents.map(({ name }) => {
+      const own = name === sole ? '' : ` ${name}`;
+      return [name, new EpisodeLog(`${task.taskId} ${sample}${own} at ${step}`)];
+    }),
+  );
 
 export const ofAll = (logs: Logs, judged: Judged): ReadonlyMap<string, Judged> =>
   new Map([...logs.keys()].map((agent) => [agent, judged]));

@@ -81,14 +81,14 @@ async function attempt(
 ): Promise<Trajectory[]> {
   let parts: EpisodeParts | undefined;
   let agents = make.agentsOf?.(request.task) ?? [soleAgent];
-  let logs = logsOf(agents);
+  let logs = logsOf(agents, request);
   let judged: ReadonlyMap<string, Judged>;
   try {
     cancelled.throwIfAborted();
     parts = await make(request);
     const world = worldOf(parts);
     agents = world.agents;
-    logs = logsOf(agents);
+    logs = logsOf(agents, request);
     judged = await new Episode({ parts, world, logs }, request).run(cancelled);
   } catch (thrown) {
     const ending = runEndingError(thrown);

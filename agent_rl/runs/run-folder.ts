@@ -23,6 +23,8 @@ export interface RunFolder {
   trajectories: string;
   checkpoints: string;
   summary: string;
+  /** What each thread did, where that was asked for. */
+  profile: string;
   log: string;
 }
 
@@ -37,6 +39,7 @@ export function runFolderAt(path: string): RunFolder {
     trajectories: join(whole, 'trajectories'),
     checkpoints: join(whole, 'checkpoints'),
     summary: join(whole, 'summary.json'),
+    profile: join(whole, 'profile.json'),
     log: join(whole, 'run.log'),
   };
 }

@@ -4,7 +4,7 @@ import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { EventLog } from '../core/services/event-log.ts';
 import type { SandboxIncident } from './incident.ts';
 import { checkRequests } from './layers/check-requests.ts';
-import { addLimits, addOwner, layered, notTimedByCaller } from './layers/layer.ts';
+import { addLimits, addOwner, layered, notTimedByCaller, shownInProfile } from './layers/layer.ts';
 import { RememberedResults, type RememberedCounts } from './layers/remember-results.ts';
 import { retryOnce } from './layers/retry-once.ts';
 import { FairQueue, takeTurns } from './layers/take-turns.ts';
@@ -75,6 +75,7 @@ export function behindLayers(backend: Sandbox, options: LayerOptions): Sandbox {
     checkRequests(backend.capabilities().level),
     ...(memory === undefined ? [] : [memory]),
     takeTurns(new FairQueue(workers)),
+    shownInProfile,
     retryOnce({ onIncident, closed: closed.signal }),
     addLimits(limits),
   ]);

@@ -1,3 +1,5 @@
+import { spanned } from '../core/profile/spans.ts';
+
 /** Reads a clock that only goes forward, in milliseconds. */
 export type Clock = () => number;
 
@@ -9,6 +11,8 @@ export class Stopwatch<Activity extends string = never> {
   constructor(
     activities: readonly Activity[] = [],
     private readonly clock: Clock = () => performance.now(),
+    /** Where a profile shows the activities. */
+    private readonly shown?: { track: string; group?: string },
   ) {
     this.seconds = Object.fromEntries(activities.map((name) => [name, 0])) as typeof this.seconds;
     this.#started = clock();
@@ -22,7 +26,8 @@ export class Stopwatch<Activity extends string = never> {
   async time<Result>(activity: Activity, action: () => Promise<Result> | Result): Promise<Result> {
     const start = this.clock();
     try {
-      return await action();
+      if (this.shown === undefined) return await action();
+      return await spanned({ ...this.shown, name: activity }, async () => action());
     } finally {
       this.seconds[activity] += (this.clock() - start) / 1000;
     }

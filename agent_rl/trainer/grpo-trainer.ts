@@ -1,6 +1,7 @@
 import { drawsOf, stateAfter, type TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { spanned } from '../core/profile/spans.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { referenceOf, type Scorer } from '../core/services/scorer.ts';
 import type { WeightPublisher } from '../core/services/weights.ts';
@@ -153,7 +154,9 @@ export class GRPOTrainer {
 
   async #checkpoint(reason: Exclude<CheckpointReason, 'best'>): Promise<void> {
     this.#checkpointed = this.#state.iteration;
-    await this.#observer.onCheckpoint?.(reason, this.#state);
+    await spanned({ track: 'trainer', name: 'checkpoint' }, async () =>
+      this.#observer.onCheckpoint?.(reason, this.#state),
+    );
   }
 
   async #train(signal: AbortSignal): Promise<TrainingResult> {
@@ -201,7 +204,7 @@ export class GRPOTrainer {
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const drawn = drawsOf(this.#state.tasks, tasks);
-    const watch = new Stopwatch(['collect', 'update', 'publish']);
+    const watch = new Stopwatch(['collect', 'update', 'publish'], undefined, { track: 'trainer' });
 
     const collection = await watch.time('collect', () =>
       collectGroups({
@@ -369,7 +372,10 @@ export class GRPOTrainer {
         onEpisode: (episode) => this.#observer.onEvaluationEpisode?.(episode, episodes),
         ...(groupsOf && { groupsOf }),
       });
-    const result = await (this.#observer.aroundEvaluation?.(make) ?? make());
+    const result = await spanned(
+      { track: 'trainer', name: `evaluation ${when}` },
+      async () => this.#observer.aroundEvaluation?.(make) ?? make(),
+    );
     // Half an evaluation would pass for a whole one.
     if (signal.aborted) return undefined;
     this.#observer.onEvaluation?.(when, iteration, result);

@@ -27,6 +27,9 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
       'allow-other-machine': switchFlag(
         'Resume with other engine threads or on another device all the same',
       ),
+      profile: switchFlag(
+        'Write what each thread did to profile.json of the run, for the trace viewer of Chrome, Edge or Perfetto',
+      ),
       'dry-run': switchFlag('Check everything, print the plan and stop'),
     },
     settings: configOptions,

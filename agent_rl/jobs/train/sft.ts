@@ -12,6 +12,7 @@ import { SessionUsage } from '../../runs/run-usage.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
+import { type Profiled, profiling } from './profiled.ts';
 import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
 import { trackedRun, withTrackers } from './tracked.ts';
 import { readExamples, type SftExamples } from './sft-examples.ts';
@@ -38,6 +39,17 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
     const { length: conversations } = examples.examples;
     return { dryRun: true, conversations, tokens: examples.tokens };
   }
+  return profiling(options, (profiled) => superviseOpened(run, { examples, options, profiled }));
+}
+
+async function superviseOpened(
+  run: ResolvedRun,
+  {
+    examples,
+    options,
+    profiled,
+  }: { examples: SftExamples; options: TrainingOptions; profiled: Profiled },
+): Promise<JobResult> {
   const opened = new Cleanup();
   try {
     const trackers = openTrackers(run.chosen.trackers);
@@ -48,7 +60,7 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
     const record = opened.add(await OpenRun.open({ ...run, sources }));
     opened.add(trackers);
     const session = { run, examples, engine, record, trackers, usage, options };
-    return await record.logging(() => supervise(session));
+    return await record.logging(() => profiled(record, () => supervise(session)));
   } finally {
     await opened.close();
   }

@@ -19,6 +19,7 @@ import { withTrackers } from './tracked.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { refuseWithoutResume } from './trainer-options.ts';
 import { visibleControls } from '../../telemetry/index.ts';
+import { profiling } from './profiled.ts';
 import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
 
 /**
@@ -44,14 +45,17 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
     if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
     return dryRun(withSelection(run), options);
   }
-  const training = await openTraining(run, options);
-  try {
-    return await training.parts.record.logging(async () =>
-      conclude(training, await training.train()),
-    );
-  } finally {
-    await training.close();
-  }
+  return profiling(options, async (profiled) => {
+    const training = await openTraining(run, options);
+    const { record } = training.parts;
+    try {
+      return await record.logging(() =>
+        profiled(record, async () => conclude(training, await training.train())),
+      );
+    } finally {
+      await training.close();
+    }
+  });
 }
 
 /** Writes the summary of a run that has ended and shows the table. @returns what `summary.json` holds */

@@ -1,4 +1,5 @@
 import type { Sandbox, SandboxLimits } from '../../core/services/sandbox.ts';
+import { spanned } from '../../core/profile/spans.ts';
 import { notTimed } from '../../core/stopping/work-clock.ts';
 
 export type Execute = Sandbox['execute'];
@@ -62,3 +63,15 @@ export const notTimedByCaller: Layer = {
     };
   },
 };
+
+/** Shows in a profile when programs run, those that wait for a free worker not yet. */
+export const shownInProfile: Layer = {
+  execute: (next) => (request, signal) => inSandbox(() => next(request, signal)),
+  openSession: (next) => (request) => {
+    const session = next(request);
+    return { ...session, run: (program, signal) => inSandbox(() => session.run(program, signal)) };
+  },
+};
+
+const inSandbox = <Result>(run: () => Promise<Result>): Promise<Result> =>
+  spanned({ track: 'sandbox', name: 'program' }, run);

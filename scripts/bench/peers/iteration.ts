@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { sum } from '../../agent_rl/algorithms/statistics.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { table } from '../docs/markdown.ts';
-import { inTemporaryFolder } from '../temporary-folder.ts';
-import { fixed, machineText, note, watchMachine, wholeNumber, writeReport } from './bench-run.ts';
-import { type PeerNeeds, programOutput, withPeerPython } from './peers.ts';
-import { median } from './statistics.ts';
+import { sum } from '../../../agent_rl/algorithms/statistics.ts';
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { table } from '../../docs/markdown.ts';
+import { inTemporaryFolder } from '../../temporary-folder.ts';
+import { fixed, machineText, note, watchMachine, wholeNumber, writeReport } from '../bench-run.ts';
+import { type PeerNeeds, programOutput, withPeerPython } from '../peers.ts';
+import { median } from '../statistics.ts';
 
 /*
  * Whole iterations of the code tasks, ours and TRL's by turns, each in a process of its own: 24 tasks, 8 episodes of each,
