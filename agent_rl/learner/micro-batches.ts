@@ -1,9 +1,9 @@
-import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
+import { packByCost, packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { largest } from '../core/long-lists.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { plantTrees, prefixTree } from './prefix-tree.ts';
-import { mostTreeTokens, paddedLength, type TrainRow } from './train-batch.ts';
+import { plantTrees, prefixTree, type TreeMembers } from './prefix-tree.ts';
+import { mostTreeTokens, paddedLength, paddedRows, type TrainRow } from './train-batch.ts';
 
 /** What is computed at a time. */
 export interface MicroBatch {
@@ -31,6 +31,23 @@ function attentionAsMuchAt(config: ModelConfig): number {
   return others / (2 * heads * headDim * attentionFactor);
 }
 
+/** Starting a program takes as long as computing about so many tokens. */
+const tokensOfStart = 64;
+
+/** What a micro-batch of trees computes, padding included, in tokens. */
+function costOf(
+  trees: readonly TreeMembers[],
+  { microBatchTokens, pads }: Pick<MicroBatchOptions, 'microBatchTokens' | 'pads'>,
+): number {
+  const hasTrees = trees.some(({ members }) => members.length > 1);
+  const lengths = trees.map(({ tokens }) => tokens);
+  const { sequences, length } = pads
+    ? paddedRows(lengths, microBatchTokens, hasTrees)
+    : { sequences: trees.length, length: largest(lengths, 2) };
+  const tooMany = trees.length > 1 && trees.length * length > microBatchTokens;
+  return tooMany ? Infinity : sequences * length + tokensOfStart;
+}
+
 /** Divides sequences into micro-batches: those that begin alike into common rows where wanted, rows of like length together. */
 export function microBatches(
   data: readonly TrainDatum[],
@@ -38,8 +55,6 @@ export function microBatches(
 ): MicroBatch[] {
   const sequences = data.map(({ tokens }) => tokens);
   const lengths = sequences.map(({ length }) => length);
-  const pack = (all: readonly number[]): number[][] =>
-    packMicroBatches(all, microBatchTokens, pads ? paddedLength : undefined);
   const rowOf = (members: readonly number[]): TrainRow => ({
     data: members.map((index) => data[index]!),
     tree: prefixTree(members.map((index) => sequences[index]!)),
@@ -51,11 +66,16 @@ export function microBatches(
       mostTokens: mostTreeTokens(largest(lengths, 2), microBatchTokens),
     });
   if (trees === undefined || trees.length === data.length)
-    return pack(lengths).map((indices) => ({
-      rows: indices.map((index) => rowOf([index])),
-      indices,
-    }));
-  return pack(trees.map(({ tokens }) => tokens)).map((of) => {
+    return packMicroBatches(lengths, microBatchTokens, pads ? paddedLength : undefined).map(
+      (indices) => ({ rows: indices.map((index) => rowOf([index])), indices }),
+    );
+  const cost = (of: readonly number[]): number =>
+    costOf(
+      of.map((tree) => trees[tree]!),
+      { microBatchTokens, pads },
+    );
+  const tokens = trees.map((tree) => tree.tokens);
+  return packByCost(tokens, cost).map((of) => {
     const members = of.map((tree) => trees[tree]!.members);
     return { rows: members.map(rowOf), indices: members.flat() };
   });

@@ -61,12 +61,25 @@ export function paddedLength(length: number, microBatchTokens: number): number {
 const fullBatch = (length: number, microBatchTokens: number): number =>
   Math.max(1, Math.floor(microBatchTokens / length));
 
-/** The half or the whole of `full`, whichever holds `count`: two shapes to compile instead of many. */
-const halfOrFull = (count: number, full: number): number => {
-  const half = Math.ceil(full / 2);
-  if (count <= half) return half;
+/** The smallest of so many equal parts of `full`, two of them, three …, that holds `count`: few shapes to compile. */
+function partsOf(full: number, parts: number, count: number): number {
+  for (let part = 1; part < parts; part++) {
+    const size = Math.ceil((part * full) / parts);
+    if (count <= size) return size;
+  }
   return Math.max(full, count);
-};
+}
+
+/** How many rows a micro-batch of some is padded to, and how long they are. Trees differ more, and take quarters. */
+export function paddedRows(
+  lengths: readonly number[],
+  microBatchTokens: number,
+  hasTrees: boolean,
+): Pick<BatchShape, 'sequences' | 'length'> {
+  const length = paddedLength(largest(lengths, 2), microBatchTokens);
+  const full = fullBatch(length, microBatchTokens);
+  return { sequences: partsOf(full, hasTrees ? 4 : 2, lengths.length), length };
+}
 
 /** Trees of more tokens than this are no longer than the longest sequence: attention is what a tree has more of. */
 const longTree = 2048;
@@ -105,7 +118,7 @@ const doubled = (count: number, needed: number): number =>
 
 /**
  * Lays rows out as one micro-batch. Sizes are rounded up to few values, since each combination is a program:
- * a padded length has two numbers of rows, and each of those two numbers of trained tokens.
+ * a padded length has two numbers of rows, four of trees, and each of those two numbers of trained tokens.
  *
  * @param microBatchTokens what the rows were packed to, see `packMicroBatches`.
  * @param exact for an engine that compiles nothing: no row is added, none padded beyond the longest
@@ -118,17 +131,14 @@ export function trainBatch(
 ): TrainBatch {
   const data = laid.flatMap((row) => row.data);
   for (const datum of data) checkDatum(datum);
-  const longest = largest(
-    laid.map(({ tree }) => tree.tokens.length),
-    2,
-  );
-  const length = exact ? longest : paddedLength(longest, microBatchTokens);
-  const rounded = (count: number, full: number) => (exact ? count : halfOrFull(count, full));
-  const sequences = rounded(laid.length, fullBatch(length, microBatchTokens));
+  const hasTrees = laid.some((row) => row.data.length > 1);
+  const lengths = laid.map(({ tree }) => tree.tokens.length);
+  const { sequences, length } = exact
+    ? { sequences: laid.length, length: largest(lengths, 2) }
+    : paddedRows(lengths, microBatchTokens, hasTrees);
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );
-  const hasTrees = laid.some((row) => row.data.length > 1);
   const nodes = laid.flatMap(({ tree }, row) => tree.nodes.map((own) => ({ row, own })));
   const placed = origins.map(({ datum, place }) => {
     const { row, own } = nodes[datum]!;
@@ -136,7 +146,8 @@ export function trainBatch(
     return { token: at(place), state: at(place - 1), target: data[datum]!.tokens[place]! };
   });
   const made = predictionsOf(placed);
-  const trained = rounded(Math.max(2, made.rows.length), sequences * length);
+  const predicted = Math.max(2, made.rows.length);
+  const trained = exact ? predicted : partsOf(sequences * length, 2, predicted);
   const entries = hasTrees ? doubled(trained, origins.length) : trained;
 
   const tokens = new Int32Array(sequences * length);

@@ -109,14 +109,11 @@ export function sequenceHeads(
 export function attend(
   config: ModelConfig,
   heads: Heads,
-  { tokens, seenUpTo }: SequenceInputs,
+  { tokens, seenUpTo, places }: SequenceInputs,
 ): Tensor {
-  const mixed = causalAttention({
-    query: heads.queries,
-    key: heads.keys,
-    value: heads.values,
-    seenUpTo,
-  });
+  const { queries: query, keys: key, values: value } = heads;
+  const rows = places === undefined ? 'sequences' : 'trees';
+  const mixed = causalAttention({ query, key, value, seenUpTo }, rows);
   return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [
     tokens.size,
     config.heads * config.headDim,

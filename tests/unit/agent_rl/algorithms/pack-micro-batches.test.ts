@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 
-import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
+import { packByCost, packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 
 describe('packMicroBatches', () => {
   test('puts like lengths together, longest first, padding counted', () => {
@@ -26,5 +27,52 @@ describe('packMicroBatches', () => {
 
   test('refuses a budget of nothing', () => {
     expect(() => packMicroBatches([1], 0)).toThrow('may hold 0 tokens');
+  });
+});
+
+describe('packByCost', () => {
+  /** Rows times the longest, at most 12 tokens, and 1 for each micro-batch. */
+  const costOf = (lengths: readonly number[]) => (indices: readonly number[]) => {
+    const cells = indices.length * lengths[indices[0]!]!;
+    return indices.length > 1 && cells > 12 ? Infinity : cells + 1;
+  };
+
+  test('ends a micro-batch before short sequences that would be padded for nothing', () => {
+    // 6, 6 take 12 and 2, 2, 2 take 6: 20 with both starts. Filling the first with what fits is the same; 5, 1 is not.
+    expect(packByCost([2, 6, 2, 6, 2], costOf([2, 6, 2, 6, 2]))).toEqual([
+      [1, 3],
+      [0, 2, 4],
+    ]);
+    // Together they would take 10 + 1, apart 5 + 1 and 1 + 1.
+    expect(packByCost([1, 5], costOf([1, 5]))).toEqual([[1], [0]]);
+    // 3 + 3 + 1 is less than 3 + 1 and 3 + 1.
+    expect(packByCost([3, 3], costOf([3, 3]))).toEqual([[0, 1]]);
+  });
+
+  test('takes a sequence that does not fit by itself', () => {
+    expect(packByCost([30, 4, 4], costOf([30, 4, 4]))).toEqual([[0], [1, 2]]);
+  });
+
+  test('costs no more than any other division into neighbours', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 9 }), (lengths) => {
+        const cost = costOf(lengths);
+        const total = (batches: readonly number[][]) =>
+          batches.map((batch) => cost(batch)).reduce((sum, one) => sum + one, 0);
+        const packed = packByCost(lengths, cost);
+        const order = packed.flat();
+        expect(order.toSorted((a, b) => a - b)).toEqual([...lengths.keys()]);
+        // Each bit of a number says whether a micro-batch ends behind a place.
+        for (let ends = 0; ends < 2 ** Math.max(0, order.length - 1); ends++) {
+          const batches: number[][] = [[]];
+          for (const [place, index] of order.entries()) {
+            batches.at(-1)!.push(index);
+            if ((ends >> place) & 1) batches.push([]);
+          }
+          const others = total(batches.filter(({ length }) => length > 0));
+          expect(total(packed)).toBeLessThanOrEqual(others);
+        }
+      }),
+    );
   });
 });

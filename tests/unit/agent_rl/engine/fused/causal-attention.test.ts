@@ -46,11 +46,11 @@ const shapes = (tokens: number): RandomInputs => ({
 });
 
 /** Value and gradients of the sum of squares of causal attention. */
-const gradientOf = (tokens: number, tokensAtOnce?: number) =>
+const gradientOf = (tokens: number, rows?: Parameters<typeof causalAttention>[1]) =>
   valueAndGradients(({ query, key, value }) => {
     const last = tf.tensor2d(seenByAllBehind(tokens), [1, tokens], 'int32');
     const given = { query: query!, key: key!, value: value!, seenUpTo: last };
-    return tf.square(causalAttention(given, tokensAtOnce));
+    return tf.square(causalAttention(given, rows));
   }, differentiated);
 
 describe('causalAttention', () => {
@@ -72,30 +72,38 @@ describe('causalAttention', () => {
   test('has the gradients of finite differences in blocks', () =>
     expectFiniteDifferences(inputs, differentiated, divided));
 
-  test('takes 1,024 tokens in blocks and has the value and gradients of one block', async () => {
-    const long = shapes(1024);
-    const rng = new KeyedRng(5, 'long');
-    const fed = Object.fromEntries(
-      Object.entries(long).map(([name, { shape }]) => {
-        const size = shape.reduce((a, b) => a * b);
-        return [name, Float32Array.from({ length: size }, () => rng.uniform() - 0.5)];
-      }),
-    );
-    const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-    const specs = Object.entries(long).map(([name, { shape }]) => float(name, shape));
-    const [byBlock, whole] = await Promise.all(
-      [undefined, 1024].map(async (tokensAtOnce) => {
-        const program = await engine.compile(specs, gradientOf(1024, tokensAtOnce));
-        return program.run(fed);
-      }),
-    );
-    await engine.close();
-    for (const [name, values] of Object.entries(whole!)) {
-      const gaps = Array.from(values, (x, i) => Math.abs(x - byBlock![name]![i]!));
-      expect(largest(gaps)).toBeLessThan(1e-6);
-      expect(values.some((x) => x !== 0)).toBe(true);
-    }
-  });
+  test.each([
+    { rows: 'sequences', tokens: 1024 },
+    { rows: 'trees', tokens: 512 },
+  ] as const)(
+    'takes $rows of $tokens tokens in blocks and has the value and gradients of one block',
+    async ({ rows, tokens }) => {
+      const long = shapes(tokens);
+      const rng = new KeyedRng(5, 'long');
+      const fed = Object.fromEntries(
+        Object.entries(long).map(([name, { shape }]) => {
+          const size = shape.reduce((a, b) => a * b);
+          return [name, Float32Array.from({ length: size }, () => rng.uniform() - 0.5)];
+        }),
+      );
+      const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+      const specs = Object.entries(long).map(([name, { shape }]) => float(name, shape));
+      const [byBlock, whole] = await Promise.all(
+        [rows, tokens].map(async (how) => {
+          const program = await engine.compile(specs, gradientOf(tokens, how));
+          return program.run(fed);
+        }),
+      );
+      await engine.close();
+      // Else the one was not divided.
+      expect(byBlock).not.toEqual(whole);
+      for (const [name, values] of Object.entries(whole!)) {
+        const gaps = Array.from(values, (x, i) => Math.abs(x - byBlock![name]![i]!));
+        expect(largest(gaps)).toBeLessThan(1e-6);
+        expect(values.some((x) => x !== 0)).toBe(true);
+      }
+    },
+  );
 
   test('holds memory that grows with the tokens, from 2,048 on, and not with their square', async () => {
     const bytes: number[] = [];
