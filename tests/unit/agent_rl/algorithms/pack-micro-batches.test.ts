@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from '#tests/support/properties.ts';
 
 import { packByCost, packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 
