@@ -4,7 +4,7 @@ import type { Engine } from '../../agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { initialParameters } from '../../model/config/parameters.ts';
+import { initialParameters, type Weights } from '../../model/config/parameters.ts';
 import { secondsOf } from './statistics.ts';
 
 export interface DecodeRate {
@@ -22,20 +22,27 @@ export interface DecodeRate {
 export async function measureDecode(
   engine: Engine,
   config: ModelConfig,
-  options: { batches: number[]; promptTokens: number; newTokens: number; repeats: number },
+  options: {
+    batches: number[];
+    promptTokens: number;
+    newTokens: number;
+    repeats: number;
+    /** Fresh ones by default. */
+    parameters?: Weights;
+  },
 ): Promise<DecodeRate[]> {
   const { batches, promptTokens, newTokens, repeats } = options;
   const context = promptTokens + newTokens + 1;
   const programs = new DecoderPrograms(engine, config, context);
   const rates: DecodeRate[] = [];
   const prompt = Array.from({ length: promptTokens }, (_, i) => (7 * i + 1) % config.vocabSize);
-  const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
+  const { parameters = initialParameters(config, new KeyedRng(1, 'bench')) } = options;
   for (const batch of batches) {
     const generator = new LocalGenerator(programs, { rows: batch, maxContextTokens: context });
     await generator.setWeights(parameters, 0);
     const measure = (maxTokens: number): Promise<DecodeRate> =>
       decodeOnce(generator, { batch, prompt, maxTokens });
-    await measure(Math.min(8, newTokens)); // compiles the programs and computes the prompt
+    await measure(newTokens); // compiles the programs, computes the prompt and lets Node.js compile too
     const tries: DecodeRate[] = [];
     for (let i = 0; i < repeats; i++) tries.push(await measure(newTokens));
     const sorted = tries.toSorted((a, b) => a.tokensPerSecond - b.tokensPerSecond);

@@ -69,7 +69,10 @@ export const shownInProfile: Layer = {
   execute: (next) => (request, signal) => inSandbox(() => next(request, signal)),
   openSession: (next) => (request) => {
     const session = next(request);
-    return { ...session, run: (program, signal) => inSandbox(() => session.run(program, signal)) };
+    return {
+      run: (program, signal) => inSandbox(() => session.run(program, signal)),
+      close: () => session.close(),
+    };
   },
 };
 
