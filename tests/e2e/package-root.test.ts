@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
@@ -47,4 +49,12 @@ test('the package gives its public names, starts nothing and loads no engine', (
 test('an engine that came with transformers.js would have been seen', () => {
   const { engines } = importedRoot(`await import('@huggingface/transformers');`);
   expect(engines).not.toEqual([]);
+});
+
+test('a build leaves the commands of the package executable', () => {
+  const { bin } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
+    bin: Record<string, string>;
+  };
+  expect(Object.keys(bin)).toContain('train-code-exec-agent');
+  for (const file of Object.values(bin)) accessSync(join(packageRoot(), file), constants.X_OK);
 });
