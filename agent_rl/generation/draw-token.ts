@@ -41,14 +41,14 @@ function keptOf(
   logProbs: Float32Array,
   { topK, topP, minP }: Pick<Sampling, 'topK' | 'topP' | 'minP'>,
 ): Float32Array {
-  const limit = topK > 0 ? Math.min(topK, logProbs.length) : logProbs.length;
-  let most = topK > 0 ? limit : Math.min(limit, firstLookedAt);
-  for (;;) {
-    const descending = highest(logProbs, most);
-    const wanted = topP < 1 ? topP * massOf(topK > 0 ? descending : logProbs) : Infinity;
+  const { length } = logProbs;
+  const ofTopK = topK > 0 ? highest(logProbs, Math.min(topK, length)) : undefined;
+  const wanted = topP < 1 ? topP * massOf(ofTopK ?? logProbs) : Infinity;
+  if (ofTopK !== undefined) return ofTopK.subarray(0, keptFrom(ofTopK, wanted, minP).count);
+  for (let most = firstLookedAt; ; most *= 4) {
+    const descending = highest(logProbs, Math.min(most, length));
     const { count, isEnd } = keptFrom(descending, wanted, minP);
-    if (isEnd || most === limit) return descending.subarray(0, count);
-    most = Math.min(limit, 4 * most);
+    if (isEnd || most >= length) return descending.subarray(0, count);
   }
 }
 

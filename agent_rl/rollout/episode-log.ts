@@ -23,7 +23,7 @@ export class EpisodeLog {
   /** @param name of the episode, for a profile */
   constructor(name: string) {
     const shown = { track: 'episodes', group: name };
-    this.watch = new Stopwatch(['generation', 'tools', 'grading'], undefined, shown);
+    this.watch = new Stopwatch(['generation', 'tools', 'grading'], { shown });
   }
 
   get invalidCalls(): number {

@@ -15,10 +15,10 @@ export class Profile {
   readonly #spans: Span[] = [];
   #left = 0;
 
-  private constructor() {
+  private constructor(most: number) {
     this.#channel.addEventListener('message', (message) => {
       const { data } = message as unknown as { data: readonly Span[] };
-      const kept = data.slice(0, mostSpans - this.#spans.length);
+      const kept = data.slice(0, most - this.#spans.length);
       this.#left += data.length - kept.length;
       for (const span of kept) this.#spans.push(span);
     });
@@ -26,8 +26,8 @@ export class Profile {
   }
 
   /** Before the threads are started whose work is to be seen. */
-  static start(): Profile {
-    const profile = new Profile();
+  static start(most = mostSpans): Profile {
+    const profile = new Profile(most);
     recordSpans(true);
     return profile;
   }

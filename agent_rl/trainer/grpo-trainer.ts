@@ -204,7 +204,7 @@ export class GRPOTrainer {
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const drawn = drawsOf(this.#state.tasks, tasks);
-    const watch = new Stopwatch(['collect', 'update', 'publish'], undefined, { track: 'trainer' });
+    const watch = new Stopwatch(['collect', 'update', 'publish'], { shown: { track: 'trainer' } });
 
     const collection = await watch.time('collect', () =>
       collectGroups({

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 
+import { median } from './statistics.ts';
+
 /** What was measured on. */
 export type Machine = ReturnType<ReturnType<typeof watchMachine>>;
 
@@ -24,6 +26,10 @@ export const fixed = (value: number, digits = 0): string => value.toFixed(digits
 export const mebibytes = (bytes: number, digits = 0): string =>
   `${fixed(bytes / 2 ** 20, digits)} MiB`;
 export const peakRssBytes = (): number => 1024 * process.resourceUsage().maxRSS;
+
+/** The median, and between what the numbers lie. */
+export const spread = (numbers: readonly number[], digits: number, unit = ''): string =>
+  `${fixed(median(numbers), digits)}${unit} (${fixed(Math.min(...numbers), digits)} to ${fixed(Math.max(...numbers), digits)})`;
 
 export const machineText = (machine: Machine): string =>
   `${machine.processor}, ${machine.processors} processors, Node ${machine.node}, ` +

@@ -46,6 +46,13 @@ export async function withPeerPython<Result>(
   });
 }
 
+/** What a script of `scripts/bench/peers` answers to an order: the last line that it prints, as JSON. */
+export function peerAnswer(python: string, script: string, order: object): unknown {
+  const file = path.join(packageRoot(), 'scripts', 'bench', 'peers', script);
+  const text = programOutput(python, ['-W', 'ignore', file, JSON.stringify(order)]);
+  return JSON.parse(text.trim().split('\n').at(-1)!);
+}
+
 export interface PeerResult {
   version: string;
   threads: number;
@@ -72,6 +79,5 @@ const needs: PeerNeeds = {
 export const measurePeers = (python: string, settings: object): Promise<PeerResult> =>
   withPeerPython(python, needs, async (own) => {
     note('Measuring: PyTorch');
-    const script = path.join(packageRoot(), 'scripts', 'bench', 'peers', 'train_step.py');
-    return JSON.parse(programOutput(own, [script, JSON.stringify(settings)])) as PeerResult;
+    return peerAnswer(own, 'train_step.py', settings) as PeerResult;
   });

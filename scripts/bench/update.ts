@@ -14,6 +14,7 @@ import {
   fixed,
   machineText,
   note,
+  spread,
   watchMachine,
   wholeNumber,
   wholeNumbers,
@@ -138,11 +139,7 @@ for (const iteration of wholeNumbers('iterations', values.iterations)) {
   const ratios = (what: 'wall' | 'processor'): number[] =>
     measured.map(([apart, together]) => apart![what] / together![what]);
   const [apart, together] = measured[0]!;
-  const shown = (what: 'wall' | 'processor'): string => {
-    const all = ratios(what);
-    const spread = `${fixed(Math.min(...all), 2)} to ${fixed(Math.max(...all), 2)}`;
-    return `${fixed(median(all), 2)} x (${spread})`;
-  };
+  const shown = (what: 'wall' | 'processor'): string => spread(ratios(what), 2, ' x');
   note(
     `iteration ${iteration}: ${data.length} sequences of ${tokens} tokens; computed ${apart!.computedTokens} apart, ` +
       `${together!.computedTokens} in trees; wall ${shown('wall')}, processor ${shown('processor')}; ` +

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts';
 import type { OpenRun } from '../../runs/open-run.ts';
 import { Profile } from '../../telemetry/index.ts';
 import type { TrainingOptions } from '../job.ts';
@@ -18,10 +19,15 @@ export async function profiling<Result>(
         return await work();
       } finally {
         // Of a run that failed as well: somebody wants to look into it.
-        const { left } = await profile.write(folder.profile);
-        print(`Profile: ${folder.profile}`);
-        if (left > 0)
-          log.warn(`The profile lacks the last ${left} spans. Profile fewer iterations.`);
+        try {
+          const { left } = await profile.write(folder.profile);
+          print(`Profile: ${folder.profile}`);
+          if (left > 0)
+            log.warn(`The profile lacks the last ${left} spans. Profile fewer iterations.`);
+        } catch (problem) {
+          // The run's own result, or what it failed with, is worth more.
+          log.warn(`The profile could not be written: ${messageOf(problem)}`);
+        }
       }
     });
   } finally {

@@ -49,32 +49,25 @@ export const addOwner = (owner: string): Layer => ({
       next({ ...request, owner }),
 });
 
+/** Does something around all work of a sandbox and its sessions. */
+const around = (work: <Result>(next: () => Promise<Result>) => Promise<Result>): Layer => ({
+  execute: (next) => (request, signal) => work(() => next(request, signal)),
+  openSession: (next) => (request) => {
+    const session = next(request);
+    return {
+      run: (program, signal) => work(() => session.run(program, signal)),
+      close: () => work(() => session.close()),
+    };
+  },
+});
+
 /**
  * Keeps time spent here off the deadline of the plugin that waits: programs have limits of their own, and how long they
  * wait for a free worker says how busy the machine is.
  */
-export const notTimedByCaller: Layer = {
-  execute: (next) => (request, signal) => notTimed(() => next(request, signal)),
-  openSession: (next) => (request) => {
-    const session = next(request);
-    return {
-      run: (program, signal) => notTimed(() => session.run(program, signal)),
-      close: () => notTimed(() => session.close()),
-    };
-  },
-};
+export const notTimedByCaller = around(notTimed);
 
-/** Shows in a profile when programs run, those that wait for a free worker not yet. */
-export const shownInProfile: Layer = {
-  execute: (next) => (request, signal) => inSandbox(() => next(request, signal)),
-  openSession: (next) => (request) => {
-    const session = next(request);
-    return {
-      run: (program, signal) => inSandbox(() => session.run(program, signal)),
-      close: () => session.close(),
-    };
-  },
-};
-
-const inSandbox = <Result>(run: () => Promise<Result>): Promise<Result> =>
-  spanned({ track: 'sandbox', name: 'program' }, run);
+/** Shows in a profile when the sandbox works: behind the queue, what waits for a free worker is not counted. */
+export const shownInProfile = around((next) =>
+  spanned({ track: 'sandbox', name: 'program or end of a session' }, next),
+);

@@ -1,23 +1,21 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
 import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
 import { openModel } from '../../../model/weights/open-model.ts';
 import { table } from '../../docs/markdown.ts';
 import { inTemporaryFolder } from '../../temporary-folder.ts';
 import {
-  fixed,
   machineText,
   note,
+  spread,
   watchMachine,
   wholeNumber,
   wholeNumbers,
   writeReport,
 } from '../bench-run.ts';
 import { measureDecode } from '../decode.ts';
-import { type PeerNeeds, programOutput, withPeerPython } from '../peers.ts';
-import { median } from '../statistics.ts';
+import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
 
 /*
  * Tokens a second of one model, ours and llama.cpp's in float32 by turns, for several numbers of rows at once, all different:
@@ -38,7 +36,6 @@ const batches = wholeNumbers('batches', values.batches);
 const threads = wholeNumber('threads', values.threads);
 const rounds = wholeNumber('rounds', values.rounds);
 const size = { promptTokens: 64, newTokens: 128 };
-const root = packageRoot();
 const model = path.resolve(values.model);
 
 interface Rate {
@@ -53,10 +50,8 @@ const needs: PeerNeeds = {
 
 const theirs = (python: string): Promise<{ version: string; rates: Rate[] }> =>
   inTemporaryFolder('agent-rl-gguf', async (folder) => {
-    const script = path.join(root, 'scripts', 'bench', 'peers', 'llama_cpp_decode.py');
-    const order = JSON.stringify({ model, folder, threads, batches, port: 18_401, ...size });
-    const text = programOutput(python, [script, order]);
-    return JSON.parse(text.trim().split('\n').at(-1)!) as { version: string; rates: Rate[] };
+    const order = { model, folder, threads, batches, port: 18_401, ...size };
+    return peerAnswer(python, 'llama_cpp_decode.py', order) as { version: string; rates: Rate[] };
   });
 
 async function ours(): Promise<Rate[]> {
@@ -96,8 +91,6 @@ const measured = await withPeerPython(values.python, needs, async (python) => {
   return all;
 });
 
-const spread = (numbers: readonly number[], digits: number): string =>
-  `${fixed(median(numbers), digits)} (${fixed(Math.min(...numbers), digits)} to ${fixed(Math.max(...numbers), digits)})`;
 const rows = batches.map((batch, place) => {
   const own = measured.map((round) => round.ours[place]!.tokensPerSecond);
   const other = measured.map((round) => round.theirs[place]!.tokensPerSecond);

@@ -6,15 +6,14 @@ import { sum } from '../../../agent_rl/algorithms/statistics.ts';
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
 import { table } from '../../docs/markdown.ts';
 import { inTemporaryFolder } from '../../temporary-folder.ts';
-import { fixed, machineText, note, watchMachine, wholeNumber, writeReport } from '../bench-run.ts';
-import { type PeerNeeds, programOutput, withPeerPython } from '../peers.ts';
-import { median } from '../statistics.ts';
+import { machineText, note, spread, watchMachine, wholeNumber, writeReport } from '../bench-run.ts';
+import { peerAnswer, type PeerNeeds, programOutput, withPeerPython } from '../peers.ts';
 
 /*
  * Whole iterations of the code tasks, ours and TRL's by turns, each in a process of its own: 24 tasks, 8 episodes of each,
  * the same starter and settings. `npm run bench:iteration -- [--iterations 2] [--rounds 2] [--threads 2] [--python PYTHON]
  * [--json FILE]`. Our programs run in the sandbox, TRL's inside its process. The first iteration, which compiles, is not
- * counted. Trees and contexts that are computed once change nothing that is sampled.
+ * counted. What the model writes is run unconfined by TRL's process: give it no model that you do not trust.
  */
 const { values } = parseArgs({
   options: {
@@ -94,10 +93,8 @@ const needs: PeerNeeds = {
 
 const theirs = (python: string): Promise<Measured & { version: string }> =>
   inTemporaryFolder('agent-rl-trl', async (folder) => {
-    const script = path.join(root, 'scripts', 'bench', 'peers', 'trl_iteration.py');
-    const order = JSON.stringify({ root, folder, threads, iterations: 1 + iterations });
-    const text = programOutput(python, ['-W', 'ignore', script, order]);
-    const answer = JSON.parse(text.trim().split('\n').at(-1)!) as PeerAnswer;
+    const order = { root, folder, threads, iterations: 1 + iterations };
+    const answer = peerAnswer(python, 'trl_iteration.py', order) as PeerAnswer;
     const later = answer.iterations.slice(1);
     const total = (name: 'wallS' | 'cpuS' | 'sampledTokens') =>
       sum(later.map((iteration) => iteration[name]));
@@ -116,15 +113,13 @@ const measured = await withPeerPython(values.python, needs, async (python) => {
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}: ours`);
     const own = await ours();
-    note(`Round ${round} of ${rounds}: TRL`);
+    note(`Round ${round} of ${rounds}: TRL, which runs what the model writes without a sandbox`);
     all.push({ ours: own, theirs: await theirs(python) });
   }
   return all;
 });
 
 const perThousand = (of: Measured, seconds: number): number => (1000 * seconds) / of.sampledTokens;
-const spread = (numbers: readonly number[], digits: number): string =>
-  `${fixed(median(numbers), digits)} (${fixed(Math.min(...numbers), digits)} to ${fixed(Math.max(...numbers), digits)})`;
 const rowOf = (name: string, digits: number, of: (one: Measured) => number): string[] => {
   const pairs = measured.map((round) => [of(round.ours), of(round.theirs)] as const);
   const columns = [0, 1].map((side) =>

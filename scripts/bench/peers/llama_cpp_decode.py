@@ -64,7 +64,7 @@ def to_gguf(model, file):
         "mlp.up_proj": "ffn_up",
         "mlp.down_proj": "ffn_down",
     }
-    fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}
+    fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight"}
     for name, values in load_file(os.path.join(model, "model.safetensors")).items():
         if name in fixed:
             own = fixed[name]
@@ -72,7 +72,7 @@ def to_gguf(model, file):
             layer, part = name.removeprefix("model.layers.").removesuffix(".weight").split(".", 1)
             own = f"blk.{layer}.{parts[part]}.weight"
         else:
-            continue
+            sys.exit(f"{name} has no place in the GGUF that is written here.")
         writer.add_tensor(own, values.astype("float32"))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

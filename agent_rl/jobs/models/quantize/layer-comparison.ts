@@ -143,12 +143,12 @@ const float = (name: string, shape: readonly number[]): TensorSpec => ({
 });
 
 function compileLayer(engine: Engine, config: ModelConfig, length: number): Promise<Program> {
-  const specs = [
+  const specs: TensorSpec[] = [
     ...layerSpecs(config).map(inputSpec),
     float('before', [length, config.hiddenSize]),
     float('cos', [length, config.headDim]),
     float('sin', [length, config.headDim]),
-    { name: 'seenUpTo', shape: [1, length], dtype: 'int32' as const },
+    { name: 'seenUpTo', shape: [1, length], dtype: 'int32' },
   ];
   return engine.compile(specs, (inputs) => {
     const input = (name: string): Tensor => inputs[name] as Tensor;

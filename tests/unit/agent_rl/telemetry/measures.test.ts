@@ -20,7 +20,7 @@ const fakeClock = () => {
 describe('Stopwatch', () => {
   test('adds up seconds by activity, also of what throws', async () => {
     const { clock, wait } = fakeClock();
-    const watch = new Stopwatch(['update', 'scoring'], clock);
+    const watch = new Stopwatch(['update', 'scoring'], { clock });
     await watch.time('update', () => wait(1500));
     const failing = watch.time('update', () => {
       wait(500);

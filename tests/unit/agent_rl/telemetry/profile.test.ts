@@ -65,6 +65,14 @@ test('a group has one row from its first span to its last', () => {
   ]);
 });
 
+test('a profile that is full says how many spans it leaves out', async () => {
+  const profile = Profile.start(2);
+  for (const name of ['one', 'two', 'three'])
+    await spanned({ track: 'trainer', name }, () => Promise.resolve());
+  expect(await profile.write(join(folder, 'full.json'))).toEqual({ written: 2, left: 1 });
+  profile.close();
+});
+
 test('tracks are in the order of their names, times are microseconds since the first', () => {
   const spans: Span[] = [
     { track: 'trainer', name: 'update', from: 1000.5, to: 1002 },
@@ -85,7 +93,7 @@ test('spans are recorded between the start of a profile and its end, those of wh
     Promise.reject(new Error('no')),
   );
   await expect(fails).rejects.toThrow('no');
-  await new Stopwatch(['collect'], undefined, { track: 'trainer' }).time('collect', () => 1);
+  await new Stopwatch(['collect'], { shown: { track: 'trainer' } }).time('collect', () => 1);
   expect(await profile.write(file)).toEqual({ written: 3, left: 0 });
   profile.close();
   await action('after');
