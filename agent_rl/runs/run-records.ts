@@ -19,7 +19,7 @@ import { rateText } from './evaluation-table.ts';
 import type { EvaluationTime, TrainerObserver } from '../trainer/trainer-contracts.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
-import { trajectoryLine } from './trajectory-line.ts';
+import { trajectoryLine } from './episodes/trajectory-line.ts';
 
 export interface RunRecordsOptions {
   folder: RunFolder;

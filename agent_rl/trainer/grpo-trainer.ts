@@ -37,7 +37,7 @@ import type {
   TrainingResult,
 } from './trainer-contracts.ts';
 import type { GrpoOptions } from './training-options.ts';
-import { type StepsTaken, takeSteps } from './take-steps.ts';
+import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
 
 export interface GrpoTrainerParts {
   learner: Learner;

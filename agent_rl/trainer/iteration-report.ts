@@ -4,12 +4,12 @@ import { type Ledger, type TokenUse, tokenUses } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
-import type { CorrectedData } from './correct-data.ts';
+import type { CorrectedData } from './steps/correct-data.ts';
 import { inFamily } from './named-numbers.ts';
-import { meanGap, noGap, type ParityGap } from './parity.ts';
+import { meanGap, noGap, type ParityGap } from './steps/parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
-import type { EpochResult } from './update.ts';
+import type { EpochResult } from './steps/run-epoch.ts';
 
 /** All that is known of one iteration. */
 export interface IterationReport {

@@ -7,7 +7,7 @@ import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
-import { runEpoch } from './update.ts';
+import { runEpoch } from './steps/run-epoch.ts';
 
 export interface SftOptions {
   seed: number;

@@ -14,7 +14,7 @@ import {
   PythonBlockFormat,
 } from '#agent_rl/policies/index.ts';
 import { newestCheckpoint } from '#agent_rl/runs/checkpoints.ts';
-import { readEpisodes } from '#agent_rl/runs/read-episodes.ts';
+import { readEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import { parseHeader } from '#model/weights/safetensors-header.ts';

@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import type { EpisodeRecord } from '../../runs/read-episodes.ts';
+import type { EpisodeRecord } from '../../runs/episodes/read-episodes.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { failureUse, keepLedger } from '#agent_rl/rollout/ledger.ts';
-import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 describe('keepLedger', () => {

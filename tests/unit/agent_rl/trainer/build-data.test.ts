@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { batchOf } from '#agent_rl/core/services/batch.ts';
-import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import { options } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';

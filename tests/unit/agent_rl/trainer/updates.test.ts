@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { buildData } from '#agent_rl/trainer/build-data.ts';
-import { correctData } from '#agent_rl/trainer/correct-data.ts';
+import { correctData } from '#agent_rl/trainer/steps/correct-data.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { always, mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';

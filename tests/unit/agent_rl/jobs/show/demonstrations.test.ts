@@ -7,7 +7,7 @@ import { type Message, user } from '#agent_rl/core/message.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
-import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { user } from '#agent_rl/core/message.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
-import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { trajectory } from '#tests/support/trajectories.ts';

@@ -5,7 +5,7 @@ import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import type { GroupRewarding } from '#agent_rl/trainer/collect/group-rewards.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
-import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 

@@ -2,12 +2,12 @@ import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { AgentRlError, messageOf } from '../core/errors.ts';
-import { isRecord } from '../core/is-record.ts';
-import type { Message } from '../core/message.ts';
-import { requireSchema } from '../core/services/batch.ts';
-import type { FailedAttempt, GroupReward, JudgedBy, Trajectory } from '../core/trajectory.ts';
-import { type RunFolder, runFolderAt } from './run-folder.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
+import type { Message } from '../../core/message.ts';
+import { requireSchema } from '../../core/services/batch.ts';
+import type { FailedAttempt, GroupReward, JudgedBy, Trajectory } from '../../core/trajectory.ts';
+import { type RunFolder, runFolderAt } from '../run-folder.ts';
 
 /** A line of `trajectories/*.jsonl`. */
 export interface EpisodeRecord extends Pick<

@@ -1,14 +1,14 @@
-import { sum } from '../algorithms/statistics.ts';
-import { batchOf, type TrainDatum } from '../core/services/batch.ts';
+import { sum } from '../../algorithms/statistics.ts';
+import { batchOf, type TrainDatum } from '../../core/services/batch.ts';
 import type {
   Learner,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
-} from '../core/services/learner.ts';
-import type { Scorer } from '../core/services/scorer.ts';
-import type { TracedDatum } from './build-data.ts';
+} from '../../core/services/learner.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
+import type { TracedDatum } from '../build-data.ts';
 
 export interface EpochResult extends OptimStepMetrics {
   loss: number;

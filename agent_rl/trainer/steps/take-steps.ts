@@ -1,10 +1,10 @@
-import type { Learner, LossSpec, OptimStepOptions } from '../core/services/learner.ts';
-import type { Scorer } from '../core/services/scorer.ts';
-import type { TracedDatum } from './build-data.ts';
+import type { Learner, LossSpec, OptimStepOptions } from '../../core/services/learner.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
+import type { TracedDatum } from '../build-data.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
-import type { AlgorithmOptions } from './training-options.ts';
-import { type EpochResult, runEpoch, withReference } from './update.ts';
+import type { AlgorithmOptions } from '../training-options.ts';
+import { type EpochResult, runEpoch, withReference } from './run-epoch.ts';
 
 /** An optimiser step, and how far generator and learner disagreed in it. */
 type ComparedEpoch = EpochResult & { gap: ParityGap };

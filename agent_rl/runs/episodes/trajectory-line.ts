@@ -1,5 +1,5 @@
-import { batchSchema } from '../core/services/batch.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { batchSchema } from '../../core/services/batch.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 
 /**
  * A finished episode as one record of `trajectories/*.jsonl`: what was said and its tokens, what judged it and how, and

@@ -1,5 +1,5 @@
-import { AgentRlError } from '../core/errors.ts';
-import type { TracedDatum } from './build-data.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { TracedDatum } from '../build-data.ts';
 
 /** How far generator and learner disagree on the same tokens under the same weights. */
 export interface ParityGap {

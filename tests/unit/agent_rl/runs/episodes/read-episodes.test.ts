@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { batchSchema } from '#agent_rl/core/services/batch.ts';
-import { readEpisodes } from '#agent_rl/runs/read-episodes.ts';
+import { readEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { requireParity } from '#agent_rl/trainer/parity.ts';
+import { requireParity } from '#agent_rl/trainer/steps/parity.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 const gap = { tokens: 4, max: 0.4, sum: 0.8, worst: 'token 2' };

@@ -1,8 +1,8 @@
-import { AgentRlError } from '../core/errors.ts';
-import type { Learner } from '../core/services/learner.ts';
-import { showValue } from '../core/show-value.ts';
-import type { TracedDatum } from './build-data.ts';
-import type { AlgorithmParts } from './training-options.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Learner } from '../../core/services/learner.ts';
+import { showValue } from '../../core/show-value.ts';
+import type { TracedDatum } from '../build-data.ts';
+import type { AlgorithmParts } from '../training-options.ts';
 
 /** Data whose ratios are to the weights the update begins with, and what was done to get there. */
 export interface CorrectedData {
