@@ -17,8 +17,10 @@ import type { RunFolder } from './run-folder.ts';
 import { type Evaluation, evaluationMetrics, selectionMetrics } from '../trainer/evaluate.ts';
 import { rateText } from './evaluation-table.ts';
 import type { EvaluationTime, TrainerObserver } from '../trainer/trainer-contracts.ts';
+import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
+import { learnedLine } from './episodes/learned-line.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
 
 export interface RunRecordsOptions {
@@ -36,6 +38,7 @@ export interface RunRecordsOptions {
 export class RunRecords implements TrainerObserver {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
+  readonly #learned: JsonlWriter;
   readonly #evaluations: JsonlWriter;
   readonly #advised = new Set<string>();
   readonly #reportFailure: (trajectory: Trajectory) => void;
@@ -50,6 +53,7 @@ export class RunRecords implements TrainerObserver {
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
+    this.#learned = new JsonlWriter(join(folder.trajectories, 'learned.jsonl'));
     this.#evaluations = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
   }
 
@@ -71,14 +75,17 @@ export class RunRecords implements TrainerObserver {
   onIteration = (
     iteration: number,
     metrics: Metrics,
-    trajectories: readonly Trajectory[],
+    episodes: readonly LearnedEpisode[],
   ): void => {
+    const trajectories = episodes.map(({ trajectory }) => trajectory);
     const { folder, iterations, log, memory } = this.options;
     const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
     this.#metrics.write(iteration, line);
     for (const trajectory of trajectories)
       this.#trajectories.write({ iteration, ...trajectoryLine(folder.name, trajectory) });
+    for (const episode of episodes) this.#learned.write({ iteration, ...learnedLine(episode) });
     this.#trajectories.flush();
+    this.#learned.flush();
     const failed = failedText(trajectories);
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
@@ -108,6 +115,7 @@ export class RunRecords implements TrainerObserver {
     this.#stopBar();
     this.#metrics.close();
     this.#trajectories.close();
+    this.#learned.close();
     this.#evaluations.close();
   }
 

@@ -17,7 +17,9 @@ const lineFeed = 10;
  * @throws AgentRlError `CHECKPOINT_INVALID` for a line that cannot be read, `OUTPUT_UNWRITABLE`
  */
 export async function truncateAfter(folder: RunFolder, iteration: number): Promise<string[]> {
-  const episodes = ['train.jsonl', 'eval.jsonl'].map((name) => join(folder.trajectories, name));
+  const episodes = ['train.jsonl', 'learned.jsonl', 'eval.jsonl'].map((name) =>
+    join(folder.trajectories, name),
+  );
   const notes: string[] = [];
   for (const file of [folder.metrics, ...episodes].filter((path) => existsSync(path))) {
     const { bytes, torn } = await bytesUpTo(file, iteration);

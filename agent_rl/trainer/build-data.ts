@@ -7,6 +7,7 @@ import { maskOf } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/ledger.ts';
 import type { Collection } from './collect/collect-groups.ts';
 import { actionOn } from './collect/outcome-actions.ts';
+import type { LearnedEpisode } from './learned-episodes.ts';
 import { mostSampledTokens } from './collect/collect-groups.ts';
 import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
 
@@ -21,7 +22,7 @@ export interface TrainingData {
   /** The same, one part for each optimiser step of a pass; parts with nothing to learn from are empty. */
   updates: readonly (readonly TracedDatum[])[];
   /** What became of every episode of the collection. */
-  uses: readonly { trajectory: Trajectory; use: TokenUse }[];
+  uses: readonly Omit<LearnedEpisode, 'sent'>[];
   /** Tokens whose advantage is not 0. */
   trainedTokens: number;
 }
@@ -47,7 +48,14 @@ export function buildData(
       const booked = useOf(trajectory, advantages[index], rollout.outcomes);
       const isLeftOut = learned.has(booked) && selected?.[index] === false;
       const use = isLeftOut ? 'not-selected' : booked;
-      return { trajectory, use, group, slot: slot ?? group, advantage: advantages[index] ?? 0 };
+      const advantage = advantages[index];
+      return {
+        trajectory,
+        use,
+        group,
+        slot: slot ?? group,
+        ...(advantage !== undefined && { advantage }),
+      };
     }),
   );
   const { updatesPerBatch } = algorithm;
@@ -78,7 +86,7 @@ interface Played {
   group: number;
   /** Of its task in the collection. */
   slot: number;
-  advantage: number;
+  advantage?: number;
 }
 
 /** What one optimiser step learns from: weights are those of the step. */
@@ -96,7 +104,7 @@ function stepData(
     groups: members.map(({ group }) => group),
   });
   const pulls = algorithm.kl.kind !== 'none' || algorithm.entropyBonus !== 0;
-  return members.flatMap(({ trajectory, advantage }, index) => {
+  return members.flatMap(({ trajectory, advantage = 0 }, index) => {
     const weightsOfTokens = weights[index];
     if (weightsOfTokens === undefined || (advantage === 0 && !pulls)) return [];
     return [{ trajectory, datum: datumOf(trajectory, advantage, weightsOfTokens) }];

@@ -14,6 +14,7 @@ import { collectGroups, type PlayedGroup, trajectoriesOf } from './collect/colle
 import { withKlRewards } from './collect/kl-rewards.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
+import { evaluationsDue } from './evaluations-due.ts';
 import {
   type Evaluation,
   evaluate,
@@ -28,6 +29,7 @@ import {
   type IterationReport,
   noTotals,
 } from './iteration-report.ts';
+import { learnedEpisodes } from './learned-episodes.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type {
   CheckpointReason,
@@ -226,7 +228,8 @@ export class GRPOTrainer {
 
     const training = buildData(collection, algorithm, rollout);
     const ledger = keepLedger(training.uses, training.trainedTokens);
-    const { epochs, correction } = await watch.time('update', () => this.#update(training.updates));
+    const taken = await watch.time('update', () => this.#update(training.updates));
+    const { epochs, correction } = taken;
     if (epochs.length > 0) await watch.time('publish', () => weights.publish());
 
     const report: IterationReport = {
@@ -253,7 +256,10 @@ export class GRPOTrainer {
       ].slice(1 - iterationsLookedAt),
     };
 
-    this.#state = { ...this.#state, evaluationsDue: this.#evaluationsDue() };
+    this.#state = {
+      ...this.#state,
+      evaluationsDue: evaluationsDue(this.#state.iteration, this.#options),
+    };
 
     const made: Evaluations = {};
     const record = (): void => {
@@ -263,7 +269,8 @@ export class GRPOTrainer {
         ...(during && evaluationMetrics(during, this.#sinceBefore(during))),
         ...(selection && selectionMetrics(selection)),
       };
-      this.#observer.onIteration?.(iteration + 1, metrics, trajectoriesOf(collection));
+      const episodes = learnedEpisodes(collection, training, taken);
+      this.#observer.onIteration?.(iteration + 1, metrics, episodes);
       this.#midway = false;
     };
     try {
@@ -288,8 +295,8 @@ export class GRPOTrainer {
   }
 
   #settle(made: EvaluationTime): void {
-    const { evaluationsDue = [] } = this.#state;
-    this.#state = { ...this.#state, evaluationsDue: evaluationsDue.filter((due) => due !== made) };
+    const left = (this.#state.evaluationsDue ?? []).filter((due) => due !== made);
+    this.#state = { ...this.#state, evaluationsDue: left };
   }
 
   /** What the session before did not come to after its last iteration; the line of its metrics stays without it. */
@@ -343,15 +350,6 @@ export class GRPOTrainer {
   /** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */
   #comparable(): boolean {
     return !truncates(this.#options.rollout.sampling);
-  }
-
-  #evaluationsDue(): EvaluationTime[] {
-    const { train, eval: evaluation, checkpoint } = this.#options;
-    const { iteration } = this.#state;
-    const due = evaluation.every > 0 && iteration % evaluation.every === 0;
-    const last = iteration === plannedIterations(train);
-    const during: EvaluationTime[] = due && !last ? ['during'] : [];
-    return checkpoint.keepBest && (due || last) ? [...during, 'selection'] : during;
   }
 
   async #evaluate(when: EvaluationTime, signal: AbortSignal): Promise<Evaluation | undefined> {

@@ -1,5 +1,6 @@
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
+import type { LearnedEpisode } from './learned-episodes.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
@@ -51,7 +52,7 @@ export interface TrainerObserver {
   /** The same after every episode of an evaluation, which has so many. */
   onEvaluationEpisode?(episode: readonly Trajectory[], episodes: number): void;
   /** After every iteration; an evaluation made after it is among the metrics. */
-  onIteration?(iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void;
+  onIteration?(iteration: number, metrics: Metrics, episodes: readonly LearnedEpisode[]): void;
   onEvaluation?(when: EvaluationTime, iteration: number, evaluation: Evaluation): void;
   /** Makes each evaluation by calling `make`, so that what it uses can be counted apart. */
   aroundEvaluation?<Made>(make: () => Promise<Made>): Promise<Made>;

@@ -36,9 +36,9 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
       train: { ...options.train, iterations: 1 },
     },
     {
-      onIteration: (iteration, values, trajectories) => {
+      onIteration: (iteration, values, episodes) => {
         metrics.push(values);
-        records.onIteration(iteration, values, trajectories);
+        records.onIteration(iteration, values, episodes);
       },
     },
   );

@@ -228,9 +228,9 @@ export class Training {
         records.onEpisode(episode);
         for (const trajectory of episode) tell({ type: 'episode', trajectory });
       },
-      onIteration: (iteration, metrics, trajectories) => {
+      onIteration: (iteration, metrics, episodes) => {
         record.requireOwn();
-        records.onIteration(iteration, metrics, trajectories);
+        records.onIteration(iteration, metrics, episodes);
         tell({ type: 'iteration', iteration, metrics });
       },
       onEvaluation: (when, iteration, evaluation) => {

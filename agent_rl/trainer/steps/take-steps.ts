@@ -1,6 +1,8 @@
 import type { Learner, LossSpec, OptimStepOptions } from '../../core/services/learner.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 import type { TracedDatum } from '../build-data.ts';
+import type { SentSequence } from '../learned-episodes.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
@@ -14,6 +16,8 @@ export interface StepsTaken {
   /** None when there is nothing to learn. */
   epochs: readonly ComparedEpoch[];
   correction?: CorrectedData;
+  /** By the episode they were made from. */
+  sent: ReadonlyMap<Trajectory, SentSequence>;
 }
 
 export interface TakeStepsOptions {
@@ -37,7 +41,7 @@ export async function takeSteps(
   updates: readonly (readonly TracedDatum[])[],
   { algorithm, temperature, parityBound, optimAt, onStep }: TakeStepsOptions,
 ): Promise<StepsTaken> {
-  if (updates.every((data) => data.length === 0)) return { epochs: [] };
+  if (updates.every((data) => data.length === 0)) return { epochs: [], sent: new Map() };
   const { kl, correction: kind } = algorithm;
   const loss = lossOf(algorithm, temperature);
   const correction =
@@ -48,8 +52,10 @@ export async function takeSteps(
     parts.push(isPulled ? await withReference(reference, data, temperature) : data);
   }
   const epochs: ComparedEpoch[] = [];
+  const sent = new Map<Trajectory, SentSequence>();
   for (let step = 0; step < algorithm.epochs * parts.length; step++) {
-    const data = parts[step % parts.length] ?? [];
+    const update = step % parts.length;
+    const data = parts[update] ?? [];
     if (data.length === 0) continue;
     // Only then do generator and learner hold the same weights.
     const first = epochs.length === 0;
@@ -59,13 +65,18 @@ export async function takeSteps(
       optim: optimAt(step),
       check: ({ logProbs }) => {
         gap = gapOf(data, logProbs);
+        for (const [index, { trajectory, datum }] of data.entries()) {
+          const lastLogProbs = logProbs[index] ?? new Float32Array();
+          const before = sent.get(trajectory) ?? { logProbs: lastLogProbs };
+          sent.set(trajectory, { datum, update, logProbs: before.logProbs, lastLogProbs });
+        }
         if (first && parityBound !== undefined) requireParity(gap, parityBound);
       },
     });
     onStep();
     epochs.push({ ...result, gap });
   }
-  return { epochs, ...(correction && { correction }) };
+  return { epochs, sent, ...(correction && { correction }) };
 }
 
 const lossOf = ({ loss, kl, entropyBonus }: AlgorithmOptions, temperature: number): LossSpec => ({

@@ -25,7 +25,10 @@ async function trainOne(
       rollout: { ...options.rollout, groupSize: 3, ...changes },
       train: { ...options.train, iterations: 1 },
     },
-    { onIteration: (_, metrics, trajectories) => recorded.push(...trajectories) },
+    {
+      onIteration: (_, metrics, episodes) =>
+        recorded.push(...episodes.map((one) => one.trajectory)),
+    },
     { rewarding: { name: 'mine', manager: { assign }, terms } },
   );
   const ended = await set.trainer.train(never).then(
