@@ -1,13 +1,13 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Message } from '../../core/message.ts';
 import { requireSchema } from '../../core/services/batch.ts';
 import type { FailedAttempt, GroupReward, JudgedBy, Trajectory } from '../../core/trajectory.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
+import { readLines } from './read-lines.ts';
 
 /** A line of `trajectories/*.jsonl`. */
 export interface EpisodeRecord extends Pick<
@@ -74,21 +74,9 @@ export async function* readEpisodes(
   { trajectories }: Pick<RunFolder, 'trajectories'>,
   name: EpisodeFile,
 ): AsyncGenerator<EpisodeRecord> {
-  const file = join(trajectories, `${name}.jsonl`);
-  if (!existsSync(file)) return;
-  let number = 0;
-  let unread: { cause: unknown } | undefined;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    if (unread !== undefined) throw unreadable(file, number, unread.cause);
-    number += 1;
-    let episode: EpisodeRecord;
-    try {
-      episode = episodeOf(line);
-    } catch (cause) {
-      unread = { cause };
-      continue;
-    }
-    requireSchema(episode, `${file}:${number}`);
+  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf);
+  for await (const { record: episode, place } of lines) {
+    requireSchema(episode, place);
     yield episode;
   }
 }
@@ -99,10 +87,3 @@ function episodeOf(line: string): EpisodeRecord {
     return record as unknown as EpisodeRecord;
   throw new Error('it is not an episode');
 }
-
-const unreadable = (file: string, line: number, cause: unknown): AgentRlError =>
-  new AgentRlError(
-    'DATASET_INVALID',
-    `${file}:${line} cannot be read: ${messageOf(cause)}. Put the line back as it was, or delete it.`,
-    { cause },
-  );

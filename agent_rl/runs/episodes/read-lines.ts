@@ -1,0 +1,40 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+
+/**
+ * Reads a file of a run line by line, a record each; one that does not exist has none.
+ *
+ * @param parse throws for what is no record
+ * @yields a record and its place, `FILE:LINE`
+ * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place. A last line that is cut short is left
+ * out: the run is still writing it, or was killed.
+ */
+export async function* readLines<Parsed>(
+  file: string,
+  parse: (line: string) => Parsed,
+): AsyncGenerator<{ record: Parsed; place: string }> {
+  if (!existsSync(file)) return;
+  let number = 0;
+  let unread: { cause: unknown } | undefined;
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    if (unread !== undefined) throw unreadable(`${file}:${number}`, unread.cause);
+    number += 1;
+    let record: Parsed;
+    try {
+      record = parse(line);
+    } catch (cause) {
+      unread = { cause };
+      continue;
+    }
+    yield { record, place: `${file}:${number}` };
+  }
+}
+
+const unreadable = (place: string, cause: unknown): AgentRlError =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${place} cannot be read: ${messageOf(cause)}. Put the line back as it was, or delete it.`,
+    { cause },
+  );

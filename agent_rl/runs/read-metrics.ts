@@ -1,0 +1,40 @@
+import { isRecord } from '../core/is-record.ts';
+import type { Metrics } from '../telemetry/index.ts';
+import { readLines } from './episodes/read-lines.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** A line of `metrics.jsonl`. */
+export interface IterationMetrics {
+  /** From 1. */
+  iteration: number;
+  metrics: Metrics;
+}
+
+/** Numbers that JSON lacks are texts in the file. */
+const numbers: ReadonlyMap<unknown, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
+
+/**
+ * Reads the metrics of a run, one entry for each iteration so far.
+ *
+ * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place
+ */
+export async function readMetrics({
+  metrics: file,
+}: Pick<RunFolder, 'metrics'>): Promise<IterationMetrics[]> {
+  const all: IterationMetrics[] = [];
+  for await (const { record } of readLines(file, iterationOf)) all.push(record);
+  return all;
+}
+
+function iterationOf(line: string): IterationMetrics {
+  const record: unknown = JSON.parse(line);
+  if (!isRecord(record) || typeof record['iteration'] !== 'number')
+    throw new Error('it is no line of metrics');
+  const { iteration: _, ...named } = record;
+  const metrics = Object.entries(named).map(([name, value]) => [name, numbers.get(value) ?? value]);
+  return { iteration: record['iteration'], metrics: Object.fromEntries(metrics) as Metrics };
+}

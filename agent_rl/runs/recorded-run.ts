@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import { isRecord } from '../core/is-record.ts';
+import { parse } from 'yaml';
+import { type RunFolder, runFolderAt } from './run-folder.ts';
+
+/** What a run's folder says of it, whether it has ended or not. */
+export interface RecordedRun {
+  folder: RunFolder;
+  /** `config.yaml`: every default filled in. */
+  config: Readonly<Record<string, unknown>>;
+  /** `inputs.json`; undefined in a run that ended before it was written. */
+  inputs: Readonly<Record<string, unknown>> | undefined;
+  /** `summary.json`; undefined until the run has ended. */
+  summary: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, or a file of it that cannot be read */
+export function recordedRun(run: string): RecordedRun {
+  const folder = runFolderAt(resolve(run));
+  const config = readRecord(folder.config, parse);
+  if (config === undefined)
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${folder.path} is not a run: it has no config.yaml. Give the folder of a run, such as runs/NAME.`,
+    );
+  return {
+    folder,
+    config,
+    inputs: readRecord(join(folder.path, 'inputs.json'), JSON.parse),
+    summary: readRecord(folder.summary, JSON.parse),
+  };
+}
+
+function readRecord(
+  file: string,
+  read: (text: string) => unknown,
+): Readonly<Record<string, unknown>> | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    const value = read(readFileSync(file, 'utf8'));
+    if (isRecord(value)) return value;
+    throw new Error('it is not a record');
+  } catch (cause) {
+    throw new AgentRlError('CHECKPOINT_INVALID', `${file} cannot be read: ${messageOf(cause)}.`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+
+import { readLearned } from '#agent_rl/runs/episodes/read-learned.ts';
+import { readMetrics } from '#agent_rl/runs/read-metrics.ts';
+import { recordedRun } from '#agent_rl/runs/recorded-run.ts';
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+
+const root = temporaryFolder();
+
+test('a run that is still going has its settings and no summary', () => {
+  writeBelow(root, 'going/config.yaml', 'run: {seed: 3}\n');
+  const { config, inputs, summary } = recordedRun(`${root}/going`);
+  expect([config, inputs, summary]).toEqual([{ run: { seed: 3 } }, undefined, undefined]);
+});
+
+test('a folder without config.yaml is refused with what to give', () => {
+  const { code, message } = thrownBy(() => recordedRun(root));
+  expect([code, message]).toEqual([
+    'CHECKPOINT_INVALID',
+    `${root} is not a run: it has no config.yaml. Give the folder of a run, such as runs/NAME.`,
+  ]);
+});
+
+test('a summary that was cut short is named', () => {
+  writeBelow(root, 'torn/config.yaml', 'run: {}\n');
+  writeBelow(root, 'torn/summary.json', '{"seed": 3');
+  const { code, message } = thrownBy(() => recordedRun(`${root}/torn`));
+  expect(code).toBe('CHECKPOINT_INVALID');
+  expect(message).toContain(`${root}/torn/summary.json cannot be read`);
+});
+
+test('metrics keep numbers that JSON lacks, and a torn last line is left out', async () => {
+  writeBelow(
+    root,
+    'metrics.jsonl',
+    '{"iteration": 1, "train/loss": "NaN"}\n{"iteration": 2, "train/loss": 0.5}\n{"iteration": 3, "tra',
+  );
+  expect(await readMetrics(runFolderAt(root))).toEqual([
+    { iteration: 1, metrics: { 'train/loss': Number.NaN } },
+    { iteration: 2, metrics: { 'train/loss': 0.5 } },
+  ]);
+});
+
+test('a line between others that is no record is refused with its place', async () => {
+  writeBelow(root, 'bad/metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
+  const { code, message } = await rejectionOf(readMetrics(runFolderAt(`${root}/bad`)));
+  expect([code, message]).toEqual([
+    'DATASET_INVALID',
+    `${root}/bad/metrics.jsonl:2 cannot be read: it is no line of metrics. Put the line back as it was, or delete it.`,
+  ]);
+});
+
+test('a run that was recorded without learned.jsonl has none of it', async () => {
+  const lines = readLearned(runFolderAt(root));
+  expect(await lines.next()).toEqual({ done: true, value: undefined });
+});
