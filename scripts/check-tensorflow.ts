@@ -6,7 +6,7 @@ import type { Engine } from '../agent_rl/engine/engine.ts';
 import { openEngine } from '../agent_rl/engine/open-engine.ts';
 import type { ModelConfig } from '../model/config/architecture.ts';
 import { benchModel, tinyModel, type BatchSize } from './bench/bench-model.ts';
-import { openTrainStep } from './bench/train-step.ts';
+import { openTrainStep } from './bench/step/train-step.ts';
 import { registerTensorflow } from './check-tensorflow/build-binding.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 

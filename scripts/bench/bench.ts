@@ -11,18 +11,20 @@ import {
   wholeNumber,
   writeReport,
 } from './bench-run.ts';
-import { measureDecode } from './decode.ts';
-import { measureProducts, stepProducts } from './matrix-products.ts';
+import { besideBusyLoops } from './step/busy.ts';
+import { measureDecode } from './step/decode.ts';
+import { measureProducts, stepProducts } from './step/matrix-products.ts';
 import { measurePeers, withPeerPython } from './peers.ts';
 import { measureQwen3Shape, qwen3PeerNeeds } from './qwen3-shape.ts';
 import { qwen3Shape, tinyQwen3Shape } from './qwen3-shape/shape.ts';
 import { taskKinds } from './qwen3-shape/tasks.ts';
 import { reportText } from './report.ts';
-import { measureTrainStep } from './train-step.ts';
+import { measureTrainStep } from './step/train-step.ts';
 
 /*
  * Speed of one training step and of decoding, in one process and with one number of threads:
- * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--tiny]`.
+ * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--busy N] [--tiny]`.
+ * `--busy N` measures the step, and the peers', once more beside N processes that compute without a pause.
  * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
  * `qwen3-lora-step`, `qwen3-prefill` and `qwen3-decode` are its parts.
  * `--python PYTHON` names the Python of the peers; where it lacks their modules, they are installed in a temporary
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     json: { type: 'string' },
     only: { type: 'string', default: 'train,products,decode' },
     peers: { type: 'boolean', default: false },
+    busy: { type: 'string', default: '0' },
     python: { type: 'string', default: 'python3' },
     tiny: { type: 'boolean', default: false },
   },
@@ -44,6 +47,7 @@ const threads = wholeNumber('threads', values.threads);
 const repeats = wholeNumber('repeats', values.repeats ?? '7');
 const kindNames = taskKinds.map((kind) => `qwen3-${kind}`);
 const all = ['train', 'products', 'decode', 'qwen3', ...kindNames];
+const busyLoops = wholeNumber('busy', values.busy, 0);
 const only = namesOf('only', values.only, all);
 const config = tiny ? tinyModel : benchModel;
 const size = tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
@@ -57,6 +61,12 @@ const part = async <T>(name: string, measure: () => Promise<T>): Promise<T | und
 };
 // The step comes first: the peak of its memory is then its own.
 const train = await part('train', () => measureTrainStep(engine, config, { ...size, repeats }));
+const busyTrain =
+  busyLoops === 0
+    ? undefined
+    : await part('train', () =>
+        besideBusyLoops(busyLoops, () => measureTrainStep(engine, config, { ...size, repeats })),
+      );
 const products = await part('products', () =>
   measureProducts(stepProducts(config, size), { threads, repeats }),
 );
@@ -69,10 +79,11 @@ const decode = await part('decode', () =>
   }),
 );
 await engine.close();
-const peers =
-  values.peers && (train ?? products) !== undefined
-    ? await measurePeers(python, { threads, repeats, ...config, ...size })
-    : undefined;
+const isCompared = values.peers && (train ?? products) !== undefined;
+const measure = () => measurePeers(python, { threads, repeats, ...config, ...size });
+const peers = isCompared ? await measure() : undefined;
+const busyPeers =
+  isCompared && busyTrain !== undefined ? await besideBusyLoops(busyLoops, measure) : undefined;
 const kinds = taskKinds.filter((kind) => only.has('qwen3') || only.has(`qwen3-${kind}`));
 const measureQwen3 = async (peerPython?: string) =>
   measureQwen3Shape({
@@ -93,6 +104,9 @@ const report = {
   ...(products && { products }),
   ...(decode && { decode }),
   ...(peers && { peers }),
+  ...(busyTrain && {
+    busy: { loops: busyLoops, train: busyTrain, ...(busyPeers && { peers: busyPeers }) },
+  }),
   ...(qwen3 && { qwen3 }),
   peakRssBytes: peakRssBytes(),
 };

@@ -1,10 +1,10 @@
 import { table } from '../docs/markdown.ts';
 import { fixed, type Machine, machineText, mebibytes } from './bench-run.ts';
-import type { DecodeRate } from './decode.ts';
-import { productSeconds, type ProductRate } from './matrix-products.ts';
+import type { DecodeRate } from './step/decode.ts';
+import { productSeconds, type ProductRate } from './step/matrix-products.ts';
 import type { PeerResult } from './peers.ts';
 import { qwen3ShapeMarkdown, type Qwen3ShapeReport } from './qwen3-shape/report.ts';
-import type { TrainStepResult } from './train-step.ts';
+import type { TrainStepResult } from './step/train-step.ts';
 
 export interface BenchReport {
   machine: Machine & { threads: number };
@@ -12,6 +12,8 @@ export interface BenchReport {
   products?: ProductRate[];
   decode?: DecodeRate[];
   peers?: PeerResult;
+  /** The same beside processes that compute without a pause. */
+  busy?: { loops: number; train: TrainStepResult; peers?: PeerResult };
   qwen3?: Qwen3ShapeReport;
   peakRssBytes: number;
 }
@@ -32,6 +34,7 @@ export function reportText(report: BenchReport): string {
     train && products && ratioText(train, products),
     decode && decodeTable(decode),
     peers && peerText(peers, { train, products }),
+    busyText(report),
     qwen3 && qwen3ShapeMarkdown(qwen3),
     `Peak resident memory of this process ${mebibytes(peakRssBytes)}\n`,
   ];
@@ -85,6 +88,26 @@ const decodeTable = (decode: readonly DecodeRate[]): string =>
   );
 
 const eager = 'eager fp32';
+
+const busyRow = (name: string, alone: number | undefined, beside: number | undefined): string[] =>
+  alone === undefined || beside === undefined
+    ? [name, 'failed', '', '']
+    : [name, fixed(alone, 3), fixed(beside, 3), `${fixed(beside / alone, 2)} x`];
+
+/** How much slower a step is beside other work, ours and the peers'. */
+function busyText({ busy, train, peers }: BenchReport): string | undefined {
+  if (busy === undefined || train === undefined) return undefined;
+  const quiet = new Map(peers?.variants.map(({ name, medianS }) => [name, medianS]));
+  return table(
+    [`Step beside ${busy.loops} busy processes`, 'Alone, s', 'Beside them, s', 'Slower'],
+    [
+      busyRow('ours', train.medianS, busy.train.medianS),
+      ...(busy.peers?.variants ?? []).map(({ name, medianS }) =>
+        busyRow(`PyTorch, ${name}`, quiet.get(name), medianS),
+      ),
+    ],
+  );
+}
 
 function peerText(
   { version, threads, variants }: PeerResult,

@@ -14,7 +14,7 @@ import {
   wholeNumbers,
   writeReport,
 } from '../bench-run.ts';
-import { measureDecode } from '../decode.ts';
+import { measureDecode } from '../step/decode.ts';
 import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
 
 /*

@@ -1,23 +1,23 @@
-import type { OptimStepOptions } from '../../agent_rl/core/services/learner.ts';
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { Engine, TensorData } from '../../agent_rl/engine/engine.ts';
-import { AdamwState } from '../../agent_rl/learner/adamw-state.ts';
+import type { OptimStepOptions } from '../../../agent_rl/core/services/learner.ts';
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { Engine, TensorData } from '../../../agent_rl/engine/engine.ts';
+import { AdamwState } from '../../../agent_rl/learner/adamw-state.ts';
 import {
   compileTrainProgram,
   gradientPrefix,
   noRecompute,
-} from '../../agent_rl/learner/train-program.ts';
-import { seenByAllBehind } from '../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
+} from '../../../agent_rl/learner/train-program.ts';
+import { seenByAllBehind } from '../../../model/decoder/decoder.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 import {
   initialParameters,
   parameterCount,
   parameterSpecs,
-} from '../../model/config/parameters.ts';
-import { ropeTablesUpTo } from '../../model/decoder/rope.ts';
-import type { BatchSize } from './bench-model.ts';
-import { peakRssBytes } from './bench-run.ts';
-import { median, timed } from './statistics.ts';
+} from '../../../model/config/parameters.ts';
+import { ropeTablesUpTo } from '../../../model/decoder/rope.ts';
+import type { BatchSize } from '../bench-model.ts';
+import { peakRssBytes } from '../bench-run.ts';
+import { median, timed } from '../statistics.ts';
 
 export interface TrainStepResult {
   parameters: number;

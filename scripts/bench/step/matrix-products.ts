@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
-import { tf } from '../../agent_rl/engine/ops.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
-import type { BatchSize } from './bench-model.ts';
-import { inTemporaryFolder } from '../temporary-folder.ts';
-import { median, timed } from './statistics.ts';
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
+import { tf } from '../../../agent_rl/engine/ops.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
+import { sizeOf } from '../../../agent_rl/engine/check-inputs.ts';
+import type { BatchSize } from '../bench-model.ts';
+import { inTemporaryFolder } from '../../temporary-folder.ts';
+import { median, timed } from '../statistics.ts';
 
 /** One matrix product as the training step computes it. */
 export interface Product {
