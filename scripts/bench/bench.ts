@@ -26,7 +26,7 @@ import { measureTrainStep } from './step/train-step.ts';
  * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--busy N] [--tiny]`.
  * `--busy N` measures the step, and the peers', once more beside N processes that compute without a pause.
  * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
- * `qwen3-lora-step`, `qwen3-prefill` and `qwen3-decode` are its parts.
+ * `qwen3-lora-step`, `qwen3-lora-group`, `qwen3-prefill` and `qwen3-decode` are its parts.
  * `--python PYTHON` names the Python of the peers; where it lacks their modules, they are installed in a temporary
  * environment.
  */

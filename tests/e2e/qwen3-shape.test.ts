@@ -68,6 +68,16 @@ test('a step comes to one loss, whether layers are kept or recomputed', async ()
   expect(recomputed).toBeCloseTo(kept!, 5);
 });
 
+test('a group comes to one loss, whether its common beginning is computed once or for each sequence', async () => {
+  const [together, apart] = await Promise.all(
+    [undefined, true].map((wanted) =>
+      lossOf(({ task, apart: isApart }) => task.kind === 'lora-group' && isApart === wanted),
+    ),
+  );
+  expect(apart).toBeLessThan(-0.8);
+  expect(together).toBeCloseTo(apart!, 5);
+});
+
 test('a peer that cannot run is reported with its reason, and ours are measured', () => {
   const { groups } = measureQwen3Shape({
     shape: tinyQwen3Shape,

@@ -55,13 +55,18 @@ def timed(call, order):
 
 
 def lora_step(order):
-    """Clipped loss and k3 on every token but the first; gradient, clipping by global norm, fused AdamW."""
+    """Clipped loss and k3; gradient, clipping by global norm, fused AdamW. Sequences of a group come one after the other.
+
+    The first token, and what the sequences of a group have in common, are not trained.
+    """
     task = order["task"]
+    group = task["kind"] == "lora-group"
+    sequences, common = (task["sequences"], task["common"]) if group else (1, 1)
     lora = peft.LoraConfig(
         r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", init_lora_weights=False
     )
     model = peft.get_peft_model(build(order), lora)
-    if task["recompute"] == "blocks":
+    if group or task["recompute"] == "blocks":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()
     model.train()
@@ -69,25 +74,29 @@ def lora_step(order):
     optimizer = torch.optim.AdamW(
         trained, lr=1e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0, fused=True
     )
-    tokens = some_tokens(task["tokens"], order)[None]
-    count = task["tokens"] - 1
-    old = torch.full((count,), -math.log(order["config"]["vocabSize"]))
-    reference, advantages = old.clone(), torch.ones(count)
+    own = task["tokens"] - common
+    tokens = some_tokens(common + sequences * own, order)
+    rows = [torch.cat((tokens[:common], part)) for part in tokens[common:].split(own)]
+    old = torch.full((own,), -math.log(order["config"]["vocabSize"]))
+    reference, advantages = old.clone(), torch.ones(own)
     losses = []
 
-    def step():
-        logits = model(input_ids=tokens, use_cache=False).logits[0, :-1]
-        picked = logits.gather(-1, tokens[0, 1:, None])[:, 0]
+    def gradient(row):
+        logits = model(input_ids=row[None], use_cache=False, logits_to_keep=own + 1).logits[0, :-1]
+        picked = logits.gather(-1, row[common:, None])[:, 0]
         log_probs = picked - torch.logsumexp(logits, -1)
         ratio = torch.exp(log_probs - old)
         gain = torch.minimum(ratio * advantages, torch.clamp(ratio, 0.8, 1.2) * advantages)
         gap = reference - log_probs
-        loss = (-gain + 0.01 * (torch.exp(gap) - gap - 1)).mean()
+        loss = (-gain + 0.01 * (torch.exp(gap) - gap - 1)).mean() / sequences
         loss.backward()
+        return loss.item()
+
+    def step():
+        losses.append(sum(gradient(row) for row in rows))
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        losses.append(loss.item())
 
     return {**timed(step, order), "loss": losses[-1]}
 
@@ -148,7 +157,8 @@ def peak_bytes():
 def main():
     order = json.loads(sys.argv[1])
     torch.set_num_threads(order["threads"])
-    measure = {"lora-step": lora_step, "prefill": prefill, "decode": decode}[order["task"]["kind"]]
+    kinds = {"lora-step": lora_step, "lora-group": lora_step, "prefill": prefill, "decode": decode}
+    measure = kinds[order["task"]["kind"]]
     measured = measure(order)
     libraries = [torch, transformers, peft]
     versions = ", ".join(f"{one.__name__} {one.__version__}" for one in libraries)

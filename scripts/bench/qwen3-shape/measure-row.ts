@@ -26,7 +26,7 @@ export async function measureRow(order: RowOrder): Promise<RowAnswer> {
   const engine = await openEngine({ device: 'cpu', threads: order.threads });
   const { task } = order;
   const measured =
-    task.kind === 'lora-step'
+    task.kind === 'lora-step' || task.kind === 'lora-group'
       ? await loraSteps(engine, { ...order, task })
       : task.kind === 'prefill'
         ? await prefills(engine, { ...order, task })
@@ -47,26 +47,23 @@ function peakResidentBytes(): number {
 const someTokens = (count: number, vocabSize: number): number[] =>
   Array.from({ length: count }, (_, i) => (7919 * i + 1) % vocabSize);
 
-/** Forward, backward, clipping and AdamW over the adapter. Every token but the first is trained. */
-async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<Timed> {
-  const { config, task } = order;
+/** Forward, backward, clipping and AdamW over the adapter. */
+async function loraSteps(
+  engine: Engine,
+  order: OrderOf<'lora-step' | 'lora-group'>,
+): Promise<Timed> {
+  const { config, task, apart = false } = order;
+  const data = dataOf(task, config.vocabSize);
   const learner = new LocalLearner(engine, config, randomWeights(config), {
-    microBatchTokens: task.tokens,
-    memory: { ...noRecompute, recompute: task.recompute },
+    // Room for a group whose beginning is computed once; of sequences apart as many as fit at a time.
+    microBatchTokens: task.kind === 'lora-step' ? task.tokens : treeTokens(task),
+    memory: { ...noRecompute, recompute: task.kind === 'lora-step' ? task.recompute : 'blocks' },
+    prefixTrees: !apart,
     adapter: { baseModel: 'none', seed: 1 },
   });
-  const uniform = Math.log(1 / config.vocabSize);
-  const perToken = (value: number): Float32Array => new Float32Array(task.tokens).fill(value);
-  const datum: TrainDatum = {
-    tokens: Int32Array.from(someTokens(task.tokens, config.vocabSize)),
-    weights: perToken(1 / (task.tokens - 1)).fill(0, 0, 1),
-    advantages: perToken(1),
-    oldLogProbs: perToken(uniform),
-    refLogProbs: perToken(uniform),
-  };
   let loss = Number.NaN;
   const seconds = await timed(async () => {
-    ({ loss } = await learner.forwardBackward(batchOf([datum]), benchLoss));
+    ({ loss } = await learner.forwardBackward(batchOf(data), benchLoss));
     await learner.optimStep({
       learningRate: 1e-4,
       beta1: 0.9,
@@ -78,6 +75,35 @@ async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<T
   }, order);
   await learner.close();
   return { seconds, loss };
+}
+
+const treeTokens = ({ sequences, tokens, common }: Extract<Task, { kind: 'lora-group' }>): number =>
+  256 * Math.ceil((common + sequences * (tokens - common)) / 256);
+
+/** One sequence, or a group; the first token and what sequences have in common are not trained. */
+function dataOf(
+  task: OrderOf<'lora-step' | 'lora-group'>['task'],
+  vocabSize: number,
+): TrainDatum[] {
+  const { sequences, common } = task.kind === 'lora-group' ? task : { sequences: 1, common: 1 };
+  const { tokens } = task;
+  const uniform = Math.log(1 / vocabSize);
+  const perToken = (value: number): Float32Array => new Float32Array(tokens).fill(value);
+  const weight = 1 / (sequences * (tokens - common));
+  const all = someTokens(common + sequences * (tokens - common), vocabSize);
+  return Array.from({ length: sequences }, (_, index) => {
+    const from = common + index * (tokens - common);
+    return {
+      tokens: Int32Array.from([
+        ...all.slice(0, common),
+        ...all.slice(from, from + tokens - common),
+      ]),
+      weights: perToken(weight).fill(0, 0, common),
+      advantages: perToken(1),
+      oldLogProbs: perToken(uniform),
+      refLogProbs: perToken(uniform),
+    };
+  });
 }
 
 async function prefills(engine: Engine, order: OrderOf<'prefill'>): Promise<Timed> {

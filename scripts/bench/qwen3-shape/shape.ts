@@ -11,6 +11,8 @@ export interface Shape {
   quantization: Quantization;
   /** Of the one sequence of a training step. */
   trainTokens: number;
+  /** A group of a training step. */
+  group: { sequences: number; tokens: number; common: number };
   promptTokens: number;
   /** Sequences that are decoded together. */
   decodeRows: readonly number[];
@@ -33,6 +35,7 @@ export const qwen3Shape: Shape = {
   },
   quantization: { bits: 4, blockSize: 64 },
   trainTokens: 1024,
+  group: { sequences: 8, tokens: 1000, common: 500 },
   promptTokens: 512,
   decodeRows: [4, 16],
   decodeSteps: 8,
@@ -52,6 +55,7 @@ export const tinyQwen3Shape: Shape = {
   },
   quantization: { bits: 4, blockSize: 32 },
   trainTokens: 32,
+  group: { sequences: 3, tokens: 32, common: 16 },
   promptTokens: 24,
   decodeRows: [4],
   decodeSteps: 4,

@@ -4,6 +4,13 @@ import type { ModelConfig } from '../../../model/config/architecture.ts';
 /** What is timed, in a process of its own so that its peak of memory is its own. */
 export type Task =
   | { kind: 'lora-step'; tokens: number; recompute: 'none' | 'blocks' }
+  | {
+      /** A LoRA step on sequences of so many tokens that begin alike; what they have in common is not trained. */
+      kind: 'lora-group';
+      sequences: number;
+      tokens: number;
+      common: number;
+    }
   | { kind: 'prefill'; tokens: number }
   | {
       kind: 'decode';
@@ -14,12 +21,19 @@ export type Task =
       steps: number;
     };
 
-export const taskKinds = ['lora-step', 'prefill', 'decode'] as const satisfies Task['kind'][];
+export const taskKinds = [
+  'lora-step',
+  'lora-group',
+  'prefill',
+  'decode',
+] as const satisfies Task['kind'][];
 
 export interface Contestant {
   name: string;
   /** Our model, with its adapter and quantisation where the row has them; PyTorch gets the sizes alone. */
   config: ModelConfig;
+  /** Ours: what sequences have in common is computed for each of them. */
+  apart?: boolean;
   /** How PyTorch does it; absent for ours. */
   peer?: { attention: 'sdpa' | 'eager'; cache?: 'dynamic' | 'static' };
 }
@@ -35,7 +49,7 @@ export interface Group {
 
 /** Every row of the table. */
 export function groupsOf(shape: Shape): Group[] {
-  const { config, quantization, trainTokens, promptTokens } = shape;
+  const { config, quantization, trainTokens, promptTokens, group } = shape;
   const adapters = [benchAdapter];
   const training: Contestant[] = [
     { name: 'ours', config: { ...config, adapters } },
@@ -65,6 +79,16 @@ export function groupsOf(shape: Shape): Group[] {
       task: { kind: 'lora-step', tokens: trainTokens, recompute: 'blocks' },
       tokens: trainTokens,
       contestants: [...training, sdpa],
+    },
+    {
+      title: `LoRA GRPO step, ${group.sequences} x ${group.tokens} tokens, the first ${group.common} in common, layers recomputed`,
+      task: { kind: 'lora-group', ...group },
+      tokens: group.sequences * group.tokens,
+      contestants: [
+        { name: 'ours', config: { ...config, adapters } },
+        { name: 'ours, each sequence apart', config: { ...config, adapters }, apart: true },
+        sdpa,
+      ],
     },
     {
       title: `Prefill, ${promptTokens} tokens`,
