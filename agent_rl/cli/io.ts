@@ -1,4 +1,6 @@
 import { redactDeep, redactor } from '../telemetry/redact.ts';
+import { consoleText } from '../telemetry/terminal/console-text.ts';
+import { visibleControls } from '../telemetry/visible-controls.ts';
 
 /** What a person types, or what is piped in. */
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
@@ -15,13 +17,23 @@ export interface Io {
   signal: AbortSignal;
 }
 
-/** Shows results, without secrets, as text on stdout; with `--json`, stdout is for JSON alone and text goes to stderr. */
+/**
+ * Shows results, without secrets, as text on stdout; with `--json`, stdout is for JSON alone and text goes to stderr.
+ *
+ * @param colored the text has colours, and nothing else that acts on a terminal
+ */
 export const printer =
-  ({ stdout, stderr }: Io, json: boolean) =>
+  ({ stdout, stderr }: Io, json: boolean, colored = false) =>
   (text: string): void => {
     const clean = redactor()(text);
-    (json ? stderr : stdout).write(clean.endsWith('\n') ? clean : `${clean}\n`);
+    const shown = colored ? clean : visibleControls(clean);
+    (json ? stderr : stdout).write(shown.endsWith('\n') ? shown : `${shown}\n`);
   };
+
+/** An error without secrets; plugins, servers and models have a say in what it is called. */
+export const writeError = ({ stderr }: Io, text: string): void => {
+  stderr.write(`${consoleText(redactor()(text))}\n`);
+};
 
 export const writeJson = ({ stdout }: Io, value: unknown): void => {
   stdout.write(`${JSON.stringify(redactDeep(value, redactor()), undefined, 2)}\n`);

@@ -3,7 +3,7 @@ import { strayFailureOf } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { MainOptions } from './command.ts';
 import { errorText, exitCodeOf, interrupted, runFailed, usersMistake } from './exit-code.ts';
-import { writeJson } from './io.ts';
+import { writeError, writeJson } from './io.ts';
 import { parseAndRun, UsageError } from './parse-and-run.ts';
 
 /** Reads a command line, runs its command and returns the exit code: 0, 1, 2 or 130. */
@@ -13,18 +13,17 @@ export async function main(args: readonly string[], options: MainOptions): Promi
     const code = await parseAndRun([...args], options);
     return codeOfStop(io.signal) ?? code;
   } catch (error) {
-    const redact = redactor();
     if (error instanceof UsageError) {
-      io.stderr.write(`${redact(error.message)}\n`);
+      writeError(io, error.message);
       return usersMistake;
     }
     // A stray failure was reported when it happened.
-    if (error !== strayFailureOf(io.signal)) io.stderr.write(`${redact(errorText(error))}\n`);
+    if (error !== strayFailureOf(io.signal)) writeError(io, errorText(error));
     const next = nextStepOf(error);
-    if (next !== undefined) io.stderr.write(`${redact(next)}\n`);
+    if (next !== undefined) writeError(io, next);
     if (args.includes('--json')) {
       const code = AgentRlError.is(error) ? error.code : 'UNEXPECTED';
-      const message = redact(messageOf(error));
+      const message = redactor()(messageOf(error));
       writeJson(io, { error: { code, message, ...(next !== undefined && { next }) } });
     }
     return codeOfStop(io.signal) ?? exitCodeOf(error);

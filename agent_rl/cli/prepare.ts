@@ -41,7 +41,8 @@ export async function prepare(
   };
   const prepared = await prepareRun(settings, job.signal);
   for (const warning of prepared.loaded.warnings) job.print(`Note: ${warning}`);
-  if (!logs) for (const note of shippedNotes(prepared.loaded)) job.print(note);
+  if (!logs && parsed['quiet'] !== true)
+    for (const note of shippedNotes(prepared.loaded)) job.print(note);
   return { ...prepared, ...job };
 }
 

@@ -1,6 +1,8 @@
 import { jobs } from '../jobs/jobs.ts';
 import { ownerOfStrays, StrayFailure, type StrayKind } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
+import { consoleText } from '../telemetry/terminal/console-text.ts';
+import { screenOf } from '../telemetry/terminal/screen.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
 import { lastingStream } from './lasting-stream.ts';
@@ -41,7 +43,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   process.on('SIGINT', stop).on('SIGTERM', stop);
   onStrayFailure((failure) => {
     process.exitCode = runFailed;
-    const what = redactor()(failure.message);
+    const what = consoleText(redactor()(failure.message));
     process.stderr.write(
       `UNEXPECTED: ${what}.${over ? '' : ' Stopping at the next safe place.'}\n`,
     );
@@ -102,6 +104,7 @@ function onStrayFailure(report: (failure: StrayFailure) => void): void {
 
 /** Ends as the signal itself would: an orderly exit takes threads down in the middle of native work, which aborts. */
 function endBy(name: NodeJS.Signals): void {
+  screenOf(process.stderr).clear();
   process.removeAllListeners(name);
   process.kill(process.pid, name);
 }

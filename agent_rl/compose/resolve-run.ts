@@ -30,6 +30,8 @@ export interface RunRequest {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   print: (text: string) => void;
+  /** Downloads of models are not shown. */
+  quiet?: boolean | undefined;
   /** Whether the weights will be changed. */
   trains: boolean;
   /** Whether conversations will be shown to the policy, which then needs a format for tool calls in any case. */

@@ -7,6 +7,8 @@ export interface JobContext {
   signal: AbortSignal;
   /** Shows a result to the user. Progress and logs go elsewhere. */
   print: (text: string) => void;
+  /** Only warnings, errors and results are shown: neither progress nor what is looked at before the work begins. */
+  quiet?: boolean | undefined;
 }
 
 /** What a job on a run file is given. */

@@ -26,6 +26,8 @@ export interface TrainingControls {
   signal?: AbortSignal;
   /** Is given the preview, the plan and the table; they are not shown without it. */
   print?: (text: string) => void;
+  /** Only warnings and errors go to stderr, and no progress; `print` is given the table alone. */
+  quiet?: boolean;
 }
 
 /** A training described by a run file. */
@@ -86,7 +88,7 @@ async function run(
   onEvent: (event: TrainingEvent) => void,
 ): Promise<JobResult> {
   checkTrainingOptions(options);
-  const { dryRun = false, resume, allowOtherMachine = false } = options;
+  const { dryRun = false, resume, allowOtherMachine = false, quiet = false } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const described = await descriptionOf(options, print);
   const prepared = await prepareRun(
@@ -98,6 +100,7 @@ async function run(
     ...prepared,
     signal,
     print,
+    quiet,
     dryRun,
     allowOtherMachine,
     onEvent,

@@ -24,6 +24,8 @@ export interface OpenRunOptions {
   sources: RunSources;
   /** The run to resume, locked; a new one is begun when absent. */
   resume?: ResumePoint | undefined;
+  /** The console has only warnings and errors of the log. */
+  quiet?: boolean | undefined;
 }
 
 export interface CheckpointRequest<State> extends CheckpointContents<State> {
@@ -56,13 +58,19 @@ export class OpenRun {
    * @throws AgentRlError `OUTPUT_UNWRITABLE`
    */
   static async open(options: OpenRunOptions): Promise<OpenRun> {
-    const { config, resume } = options;
+    const { config, resume, quiet = false } = options;
     const opened = new Cleanup();
     try {
       const folder = resume?.folder ?? (await newFolder(options));
       const lock = resume?.lock ?? lockRun(folder.path);
       if (resume === undefined) opened.defer(() => lock.release());
-      const log = opened.add(createLog({ level: config.run.logLevel, file: folder.log }));
+      const log = opened.add(
+        createLog({
+          level: config.run.logLevel,
+          file: folder.log,
+          console: quiet ? 'warnings' : 'all',
+        }),
+      );
       log.info(`Computes on: ${machineInWords(options.sources.machine)}`);
       if (config.run.engineThreads === undefined)
         log.info('run.engineThreads is not set: the engine uses one thread for each processor');

@@ -3,20 +3,24 @@ import { join } from 'node:path';
 import type { Trajectory } from '../core/trajectory.ts';
 import { sampledTokens } from '../rollout/ledger.ts';
 import {
-  createProgress,
+  type Display,
   JsonlWriter,
   type Log,
-  type LiveNumbers,
   type Metrics,
   MetricsWriter,
   type ProcessTreeMemory,
-  type Progress,
 } from '../telemetry/index.ts';
+import { openTrainingDisplay } from './display/open-training-display.ts';
+import type { TrainingDisplay } from './display/training-display.ts';
 import { failedText, failureReporter } from './failed-episodes.ts';
 import type { RunFolder } from './run-folder.ts';
 import { type Evaluation, evaluationMetrics, selectionMetrics } from '../trainer/evaluate.ts';
 import { rateText } from './evaluation-table.ts';
-import type { EvaluationTime, TrainerObserver } from '../trainer/trainer-contracts.ts';
+import type {
+  EvaluationTime,
+  TrainerObserver,
+  TrainerPhase,
+} from '../trainer/trainer-contracts.ts';
 import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
@@ -32,9 +36,11 @@ export interface RunRecordsOptions {
   logRollouts: boolean;
   advised?: AdvisedRun;
   trackers?: Pick<RunTrackers, 'tell'>;
+  /** How its progress is shown. */
+  display?: Display;
 }
 
-/** Writes what a run does: metrics, trajectories, log lines and the progress bar. */
+/** Writes what a run does: metrics, trajectories, log lines and its progress. */
 export class RunRecords implements TrainerObserver {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
@@ -42,14 +48,12 @@ export class RunRecords implements TrainerObserver {
   readonly #evaluations: JsonlWriter;
   readonly #advised = new Set<string>();
   readonly #reportFailure: (trajectory: Trajectory) => void;
-  #bar: Progress | undefined;
-  #label: 'train' | 'eval' | undefined;
-  /** When a bar last moved: the work of the next one began then, though it is drawn only when some of it is done. */
-  #since = performance.now();
+  readonly #display: TrainingDisplay;
   #evalDone = 0;
 
   constructor(private readonly options: RunRecordsOptions) {
-    const { folder, log } = options;
+    const { folder, log, iterations, display } = options;
+    this.#display = openTrainingDisplay({ ...display, name: folder.name, iterations });
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
@@ -57,19 +61,17 @@ export class RunRecords implements TrainerObserver {
     this.#evaluations = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
   }
 
+  onPhase = (phase: TrainerPhase): void => this.#display.onPhase(phase);
+
   onEpisode = (episode: readonly Trajectory[]): void => {
-    for (const trajectory of episode) {
-      this.#reportFailure(trajectory);
-      if (this.options.logRollouts)
-        this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
-    }
+    this.#report(episode);
+    this.#display.onEpisode();
   };
 
   onEvaluationEpisode = (episode: readonly Trajectory[], episodes: number): void => {
-    this.onEpisode(episode);
+    this.#report(episode);
     this.#evalDone += 1;
-    if (this.#evalDone % 50 === 0 || this.#evalDone === episodes)
-      this.#barFor('eval', episodes, 0).update(this.#evalDone);
+    this.#display.onEvaluationEpisode(this.#evalDone, episodes);
   };
 
   onIteration = (
@@ -78,7 +80,7 @@ export class RunRecords implements TrainerObserver {
     episodes: readonly LearnedEpisode[],
   ): void => {
     const trajectories = episodes.map(({ trajectory }) => trajectory);
-    const { folder, iterations, log, memory } = this.options;
+    const { folder, log, memory } = this.options;
     const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
     this.#metrics.write(iteration, line);
     for (const trajectory of trajectories)
@@ -90,13 +92,12 @@ export class RunRecords implements TrainerObserver {
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
     this.#advise(iteration, metrics);
-    this.#barFor('train', iterations, iteration - 1).update(iteration, liveNumbers(metrics));
+    this.#display.onIteration(iteration, metrics);
   };
 
   onEvaluation = (when: EvaluationTime, iteration: number, evaluation: Evaluation): void => {
     const { folder, log } = this.options;
-    this.#stopBar();
-    this.#since = performance.now();
+    this.#display.onEvaluation();
     this.#evalDone = 0;
     for (const trajectory of evaluation.trajectories) {
       this.#evaluations.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
@@ -112,7 +113,7 @@ export class RunRecords implements TrainerObserver {
   };
 
   close(): void {
-    this.#stopBar();
+    this.#display.close();
     this.#metrics.close();
     this.#trajectories.close();
     this.#learned.close();
@@ -127,28 +128,14 @@ export class RunRecords implements TrainerObserver {
     }
   }
 
-  /** One bar at a time; a new one takes over where another kind of work begins. */
-  #barFor(label: 'train' | 'eval', total: number, from: number): Progress {
-    if (this.#label !== label) this.#stopBar();
-    this.#label = label;
-    this.#bar ??= createProgress({ label, total, from, since: this.#since });
-    this.#since = performance.now();
-    return this.#bar;
-  }
-
-  #stopBar(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+  #report(episode: readonly Trajectory[]): void {
+    for (const trajectory of episode) {
+      this.#reportFailure(trajectory);
+      if (this.options.logRollouts)
+        this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+    }
   }
 }
-
-const liveNumbers = (metrics: Metrics): LiveNumbers => ({
-  reward: metrics['rollout/rewardMean'],
-  success: metrics['rollout/successRate'],
-  failed: metrics['rollout/failedShare'],
-  toolCallRate: metrics['rollout/toolCallRate'],
-  tokensPerSecond: metrics['speed/decodeTokensPerSecond'],
-});
 
 const rolloutText = ({ taskId, sample, agent, outcome, reward }: Trajectory): string =>
   `rollout ${taskId} #${sample}${agent === undefined ? '' : ` ${agent}`} ${outcome} reward ${reward ?? 'absent'}`;

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { basename } from 'node:path';
 
 import winston from 'winston';
 
 import { writing } from './atomic-write.ts';
 import { redactDeep, type Redact, redactor } from './redact.ts';
+import { consoleText } from './terminal/console-text.ts';
+import { visibleControls } from './visible-controls.ts';
 
 const levels = ['error', 'warn', 'info', 'debug'] as const;
 
@@ -25,8 +28,8 @@ export interface CreateLogOptions {
   level: LogLevel;
   /** `run.log` of the run. */
   file: string;
-  /** The console is left alone, for tests and for callers with their own display. */
-  quiet?: boolean;
+  /** What goes to stderr too: all by default; `none` is for callers with a display of their own. */
+  console?: 'all' | 'warnings' | 'none';
   redact?: Redact;
 }
 
@@ -46,7 +49,7 @@ const factsOf = (info: winston.Logform.TransformableInfo): string => {
 export function createLog({
   level,
   file,
-  quiet = false,
+  console = 'all',
   redact = redactor(),
 }: CreateLogOptions): Log {
   const { combine, printf, timestamp } = winston.format;
@@ -54,13 +57,18 @@ export function createLog({
     for (const [key, value] of Object.entries(info)) info[key] = redactDeep(value, redact);
     return info;
   });
-  const line = printf((info) => `${String(info.message)}${factsOf(info)}`);
+  // Parts of it are a model's.
+  const line = printf((info) =>
+    consoleText(`${String(info.message)}${factsOf(info)}`, basename(file)),
+  );
   const dated = printf(
-    (info) => `${String(info['timestamp'])} ${info.level} ${String(info.message)}${factsOf(info)}`,
+    (info) =>
+      `${String(info['timestamp'])} ${info.level} ${visibleControls(`${String(info.message)}${factsOf(info)}`)}`,
   );
   const unseen = winston.format((info) => (info[seen] === true ? false : info));
   const stderr = new winston.transports.Console({
     stderrLevels: [...levels],
+    ...(console === 'warnings' && level !== 'error' && { level: 'warn' }),
     format: combine(unseen(), line),
   });
   // winston would report it later, and elsewhere.
@@ -69,7 +77,7 @@ export function createLog({
     filename: file,
     format: combine(timestamp(), dated),
   });
-  const transports = quiet ? [inFile] : [inFile, stderr];
+  const transports = console === 'none' ? [inFile] : [inFile, stderr];
   const logger = winston.createLogger({ level, format: hidden(), transports });
   const logAt = (one: LogLevel) => (message: string, facts?: LogFacts) =>
     void logger.log(one, message, facts);

@@ -7,4 +7,7 @@ export { Profile } from './profile.ts';
 export * from './progress.ts';
 export { redactor } from './redact.ts';
 export { Stopwatch } from './stopwatch.ts';
+export { type Display, displayMode } from './terminal/display-mode.ts';
+export { flow, narrowColumns, sparkline } from './terminal/panel-text.ts';
+export { type Panel, screenOf, type ShownPanel } from './terminal/screen.ts';
 export { visibleControls } from './visible-controls.ts';

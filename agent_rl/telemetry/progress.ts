@@ -1,4 +1,6 @@
-import cliProgress from 'cli-progress';
+import { type Display, displayMode } from './terminal/display-mode.ts';
+import { barText, flow, narrowColumns } from './terminal/panel-text.ts';
+import { screenOf, type ShownPanel } from './terminal/screen.ts';
 
 /** What is shown live beside the bar. */
 export interface LiveNumbers {
@@ -17,7 +19,7 @@ export interface Progress {
   stop(): void;
 }
 
-export interface ProgressOptions {
+export interface ProgressOptions extends Display {
   /** Shown before the bar, `train` or `eval`. */
   label: string;
   total: number;
@@ -25,10 +27,8 @@ export interface ProgressOptions {
   from?: number;
   /** When the work began, in the clock's milliseconds; by default now. */
   since?: number;
-  /** What it is drawn on; stderr by default. */
-  stream?: NodeJS.WritableStream & { isTTY?: boolean };
-  /** Milliseconds. */
-  clock?: () => number;
+  /** Without a panel, a line is written for every so many that are done, and for the last. */
+  lineEvery?: number;
 }
 
 /** A few of many are not none. */
@@ -63,20 +63,13 @@ export function durationText(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${two(whole % 60)} s` : `${whole} s`;
 }
 
-/** A bar on a terminal; elsewhere one plain line per update, so that a log file stays readable. */
+/** A panel on a terminal; elsewhere plain lines, so that a log file stays readable. */
 export function createProgress(options: ProgressOptions): Progress {
-  const { total, from = 0, stream = process.stderr, clock = () => performance.now() } = options;
-  const { since = clock() } = options;
-  const draw = (stream.isTTY === true ? bar : lines)({ ...options, stream });
-  return {
-    update: (done, live = {}) => {
-      // If the rest goes as fast as what was done since `from`.
-      const secondsEach = (clock() - since) / 1000 / (done - from);
-      const left = done <= from ? 'unknown' : durationText(secondsEach * (total - done));
-      draw.update(done, left, liveText(live));
-    },
-    stop: () => draw.stop(),
-  };
+  const { stream = process.stderr, clock = () => performance.now() } = options;
+  const mode = displayMode(options);
+  if (mode === 'none') return { update: () => undefined, stop: () => undefined };
+  const work = { ...options, stream, clock, since: options.since ?? clock() };
+  return (mode === 'panel' ? panel : lines)(work);
 }
 
 /** Shows progress while an action runs, and removes it however the action ends. */
@@ -92,32 +85,61 @@ export async function withProgress<Result>(
   }
 }
 
-type Drawn = ProgressOptions & { stream: NonNullable<ProgressOptions['stream']> };
+type Work = ProgressOptions & Required<Pick<ProgressOptions, 'stream' | 'clock' | 'since'>>;
 
-interface Drawing {
-  update(done: number, left: string, live: string): void;
-  stop(): void;
-}
-
-function bar({ label, total, from = 0, stream }: Drawn): Drawing {
-  const drawn = new cliProgress.SingleBar({
-    format: `${label} [{bar}] {value}/{total}  left {left}  {live}`,
-    barsize: 24,
-    stream,
-    hideCursor: true,
-    // The bar must not outlive a Ctrl-C that the run itself handles.
-    gracefulExit: false,
-  });
-  drawn.start(total, from, { left: 'unknown', live: '' });
+function lines({ label, total, from = 0, lineEvery = 1, since, stream, clock }: Work): Progress {
   return {
-    update: (done, left, live) => drawn.update(done, { left, live }),
-    stop: () => drawn.stop(),
+    update: (done, live = {}) => {
+      if (done % lineEvery !== 0 && done !== total) return;
+      // If the rest goes as fast as what was done since `from`.
+      const left = timeLeft((total - done) / (done - from), clock() - since);
+      stream.write(`${label} ${done}/${total}  ${left}  ${liveText(live)}`.trimEnd() + '\n');
+    },
+    stop: () => undefined,
   };
 }
 
-const lines = ({ label, total, stream }: Drawn): Drawing => ({
-  update: (done, left, live) => {
-    stream.write(`${label} ${done}/${total}  left ${left}  ${live}`.trimEnd() + '\n');
-  },
-  stop: () => {},
-});
+/**
+ * `left 3 min 20 s`.
+ *
+ * @param ratio what is left to what is done
+ * @param milliseconds how long what is done took
+ * @param passed milliseconds since then
+ */
+export const timeLeft = (ratio: number, milliseconds: number, passed = 0): string =>
+  Number.isFinite(ratio) && ratio >= 0
+    ? `left ${durationText((ratio * milliseconds - passed) / 1000)}`
+    : 'left unknown';
+
+const widestBar = 30;
+
+/** `[████░░░░] 3/8`, as wide as fits beside what else is on the line. */
+export function countBar(done: number, total: number, columns: number): string {
+  const count = `${done}/${total}`;
+  const room = Math.min(widestBar, columns - count.length - 3);
+  return room < 5 ? count : `[${barText(total > 0 ? done / total : 1, room)}] ${count}`;
+}
+
+function panel({ label, total, from = 0, since, stream, clock }: Work): Progress {
+  let done = from;
+  let live: LiveNumbers = {};
+  /** When the last of what is done was done: the estimate goes down from there while nothing is. */
+  let at = since;
+  const shown: ShownPanel = screenOf(stream).show({
+    lines: (columns) => {
+      const time = timeLeft((total - done) / (done - from), at - since, clock() - at);
+      const room = columns - label.length - time.length - 4;
+      const parts = [label, countBar(done, total, room), time, liveText(live)].filter(Boolean);
+      return columns < narrowColumns ? [parts.join(' ')] : flow(parts, columns);
+    },
+  });
+  return {
+    update: (nowDone, numbers = {}) => {
+      done = nowDone;
+      live = numbers;
+      at = clock();
+      shown.changed();
+    },
+    stop: () => shown.remove(),
+  };
+}

@@ -1,18 +1,14 @@
-import { drawsOf, stateAfter, type TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
+import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { spanned } from '../core/profile/spans.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { referenceOf, type Scorer } from '../core/services/scorer.ts';
-import type { WeightPublisher } from '../core/services/weights.ts';
-import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
-import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
 import { collectGroups, type PlayedGroup, trajectoriesOf } from './collect/collect-groups.ts';
 import { withKlRewards } from './collect/kl-rewards.ts';
-import type { GroupRewarding } from './collect/group-rewards.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { evaluationsDue } from './evaluations-due.ts';
 import {
@@ -34,30 +30,17 @@ import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type {
   CheckpointReason,
   EvaluationTime,
+  GrpoTrainerParts,
   TrainerObserver,
+  TrainerPhase,
   TrainerState,
   TrainingResult,
 } from './trainer-contracts.ts';
 import type { GrpoOptions } from './training-options.ts';
 import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
 
-export interface GrpoTrainerParts {
-  learner: Learner;
-  /** What a KL term pulls towards; the learner's own reference where it is absent. */
-  reference?: Scorer;
-  /** Hands the learner's weights to what the rollouts sample with. */
-  weights: WeightPublisher;
-  rollouts: Rollouts;
-  tasks: TaskPlan;
-  evalTasks: readonly Task[];
-  /** Tasks that are not trained on, by which `checkpoint.keepBest` chooses. */
-  selectionTasks?: readonly Task[];
-  /** Names of the groups an evaluation reports a task under. */
-  groupsOf?: (task: Task) => readonly string[];
-  /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
-  rewarding?: GroupRewarding;
-  observer?: TrainerObserver;
-}
+/** A phase without the iterations done. */
+type PhaseOnly<Phase = TrainerPhase> = Phase extends unknown ? Omit<Phase, 'iteration'> : never;
 
 type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
 
@@ -154,8 +137,13 @@ export class GRPOTrainer {
     }
   }
 
+  #enter(phase: PhaseOnly): void {
+    this.#observer.onPhase?.({ ...phase, iteration: this.#state.iteration });
+  }
+
   async #checkpoint(reason: Exclude<CheckpointReason, 'best'>): Promise<void> {
     this.#checkpointed = this.#state.iteration;
+    this.#enter({ name: 'checkpoint' });
     await spanned({ track: 'trainer', name: 'checkpoint' }, async () =>
       this.#observer.onCheckpoint?.(reason, this.#state),
     );
@@ -208,6 +196,8 @@ export class GRPOTrainer {
     const drawn = drawsOf(this.#state.tasks, tasks);
     const watch = new Stopwatch(['collect', 'update', 'publish'], { shown: { track: 'trainer' } });
 
+    const episodes = rollout.tasksPerStep * rollout.groupSize;
+    this.#enter({ name: 'collect', episodes });
     const collection = await watch.time('collect', () =>
       collectGroups({
         ...this.#options,
@@ -228,9 +218,13 @@ export class GRPOTrainer {
 
     const training = buildData(collection, algorithm, rollout);
     const ledger = keepLedger(training.uses, training.trainedTokens);
+    this.#enter({ name: 'update' });
     const taken = await watch.time('update', () => this.#update(training.updates));
     const { epochs, correction } = taken;
-    if (epochs.length > 0) await watch.time('publish', () => weights.publish());
+    if (epochs.length > 0) {
+      this.#enter({ name: 'publish' });
+      await watch.time('publish', () => weights.publish());
+    }
 
     const report: IterationReport = {
       collection,
@@ -358,6 +352,7 @@ export class GRPOTrainer {
     const { samples, temperature } = this.#options.eval;
     const { iteration, optimizerSteps: step } = this.#state;
     const episodes = tasks.length * samples;
+    this.#enter({ name: 'evaluate', when, episodes });
     const make = () =>
       evaluate(rollouts, tasks, {
         samples,
@@ -390,6 +385,7 @@ export class GRPOTrainer {
     if (successRate === null) return;
     if (this.#state.best !== null && successRate <= this.#state.best.successRate) return;
     const state = { ...this.#state, best: { iteration: this.#state.iteration, successRate } };
+    this.#enter({ name: 'checkpoint' });
     await this.#observer.onCheckpoint?.('best', state);
     this.#state = state;
   }

@@ -1,3 +1,10 @@
+import type { TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
+import type { Learner } from '../core/services/learner.ts';
+import type { Scorer } from '../core/services/scorer.ts';
+import type { WeightPublisher } from '../core/services/weights.ts';
+import type { Task } from '../core/tasks/task.ts';
+import type { Rollouts } from '../rollout/rollout-worker.ts';
+import type { GroupRewarding } from './collect/group-rewards.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { LearnedEpisode } from './learned-episodes.ts';
@@ -45,8 +52,20 @@ export type EvaluationTime = 'before' | 'during' | 'after' | 'selection';
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
 
+/** What a run does now, and so waits for. */
+export type TrainerPhase = {
+  /** Iterations done. */
+  iteration: number;
+} & (
+  | { name: 'collect'; /** Planned: groups that are played again come on top. */ episodes: number }
+  | { name: 'evaluate'; when: EvaluationTime; episodes: number }
+  | { name: 'update' | 'publish' | 'checkpoint' }
+);
+
 /** Called as a run proceeds; all parts are optional. */
 export interface TrainerObserver {
+  /** Whenever it begins to do something else. */
+  onPhase?(phase: TrainerPhase): void;
   /** After every training episode, with the trajectory of each of its agents: mostly one. */
   onEpisode?(episode: readonly Trajectory[]): void;
   /** The same after every episode of an evaluation, which has so many. */
@@ -74,4 +93,22 @@ export interface TrainingResult {
   /** From before to after, where both are of the same tasks. */
   difference?: Comparison;
   state: TrainerState;
+}
+
+export interface GrpoTrainerParts {
+  learner: Learner;
+  /** What a KL term pulls towards; the learner's own reference where it is absent. */
+  reference?: Scorer;
+  /** Hands the learner's weights to what the rollouts sample with. */
+  weights: WeightPublisher;
+  rollouts: Rollouts;
+  tasks: TaskPlan;
+  evalTasks: readonly Task[];
+  /** Tasks that are not trained on, by which `checkpoint.keepBest` chooses. */
+  selectionTasks?: readonly Task[];
+  /** Names of the groups an evaluation reports a task under. */
+  groupsOf?: (task: Task) => readonly string[];
+  /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
+  rewarding?: GroupRewarding;
+  observer?: TrainerObserver;
 }

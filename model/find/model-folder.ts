@@ -82,6 +82,8 @@ interface Search {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   print: (text: string) => void;
+  /** Neither where the model lies nor the progress of downloads is shown. */
+  quiet?: boolean | undefined;
 }
 
 /** A model by what the user calls it. */
@@ -150,11 +152,16 @@ export async function withLocalModel<Options extends Search & { loaded: LoadedCo
 const onHub = (name: string, revision: string | undefined): HubModel | undefined =>
   placesOf(name).some((place) => existsSync(place)) ? undefined : hubModelOf(name, revision);
 
-async function fetched(model: HubModel, { signal, print }: Search): Promise<string> {
+async function fetched(model: HubModel, { signal, print, quiet }: Search): Promise<string> {
   // Late: most jobs never ask the hub.
   const { fetchHubModel } = await import('./hub/fetch-hub-model.ts');
   try {
-    return await fetchHubModel(model, { environment: process.env, signal, print });
+    return await fetchHubModel(model, {
+      environment: process.env,
+      signal,
+      print: quiet === true ? () => undefined : print,
+      quiet,
+    });
   } catch (cause) {
     if (!AgentRlError.is(cause) || cause.code !== 'SOURCE_UNAVAILABLE') throw cause;
     throw new AgentRlError(

@@ -16,7 +16,7 @@ const folder = runFolderAt(temporaryFolder());
 test('an iteration of 200,000 episodes is learned from, counted and recorded', async () => {
   const records = new RunRecords({
     folder,
-    log: createLog({ level: 'error', file: folder.log, quiet: true }),
+    log: createLog({ level: 'error', file: folder.log, console: 'none' }),
     memory: new ProcessTreeMemory(),
     iterations: 1,
     logRollouts: false,

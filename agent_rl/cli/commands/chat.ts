@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
 import { type Flag, textFlag } from '../flags/flag.ts';
+import { printer } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
 
@@ -54,11 +55,13 @@ export const chat = command({
     const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');
     const job = await prepare(running, { otherwise: configFor(flags.checkpoint, running) });
-    const options = { ...job, ...flags, color: isColored ?? io.stdout.isTTY === true };
+    const shown = isColored ?? io.stdout.isTTY === true;
+    const isJson = parsed['json'] === true;
+    const options = { ...job, ...flags, color: shown, print: printer(io, isJson, shown) };
     if (flags.prompt !== undefined) return jobs.chat(options);
     // Late: only a conversation reads lines.
     const { askLines } = await import('../ask-lines.ts');
-    const lines = askLines(io, parsed['json'] === true);
+    const lines = askLines(io, isJson);
     try {
       return await jobs.chat({ ...options, ask: () => lines.next() });
     } finally {

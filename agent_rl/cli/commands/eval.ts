@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
-import { textFlag } from '../flags/flag.ts';
+import { quietFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
 /** The checkpoint that a command takes in place of the model of a run file. */
@@ -21,7 +21,7 @@ export const evaluate = command({
     ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model as it was before training'],
   ],
   positionals: { checkpoint: checkpointWord },
-  flags: { split: textFlag('Split to attempt; dataset.evalSplit otherwise') },
+  flags: { split: textFlag('Split to attempt; dataset.evalSplit otherwise'), quiet: quietFlag },
   settings: optionsWithout([
     'train-split',
     'eval-split',

@@ -3,6 +3,7 @@ import {
   count,
   countOrZero,
   numberFlag,
+  quietFlag,
   switchFlag,
   textFlag,
   requiredFlag,
@@ -42,6 +43,7 @@ export const generate = command({
     seed: numberFlag('Seed of everything random', countOrZero, 0),
     samples: numberFlag('Answers to each line', count, 1),
     batch: numberFlag('Answers in flight; the answers do not depend on it', count, 16),
+    quiet: quietFlag,
   },
   run: ({ temperature, topK, topP, minP, ...flags }, { jobs, job }) =>
     jobs.generate({
@@ -70,6 +72,7 @@ export const score = command({
       count,
       4096,
     ),
+    quiet: quietFlag,
   },
   run: (flags, { jobs, job }) => jobs.score({ ...modelJob(flags), ...job }),
 });

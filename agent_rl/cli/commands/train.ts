@@ -2,7 +2,7 @@ import { trainingJob } from '../../jobs/jobs.ts';
 import type { Override } from '../../config/index.ts';
 import { type Command, command } from '../command.ts';
 import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
-import { type Flag, switchFlag } from '../flags/flag.ts';
+import { type Flag, quietFlag, switchFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
 const resume: Flag<string | undefined> = {
@@ -30,6 +30,7 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
       profile: switchFlag(
         'Write what each thread did to profile.json of the run, for the trace viewer of Chrome, Edge or Perfetto',
       ),
+      quiet: quietFlag,
       'dry-run': switchFlag('Check everything, print the plan and stop'),
     },
     settings: configOptions,

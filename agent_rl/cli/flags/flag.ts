@@ -109,6 +109,11 @@ export const switchFlag = (describe: string, value = false): Flag<boolean> => ({
   read: (given) => given === true,
 });
 
+/** Of the commands that show progress. */
+export const quietFlag = switchFlag(
+  'Show only warnings, errors and the result; the log of a run has everything',
+);
+
 export interface NumberRange {
   from: number;
   to?: number;

@@ -65,6 +65,7 @@ const controls = {
   resume: { is: isText, allowed: "a run folder, or 'newest'" },
   allowOtherMachine: flag,
   dryRun: flag,
+  quiet: flag,
 } satisfies Record<string, Expected>;
 
 const config: Expected = { is: isText, allowed: 'the path of a run file' };

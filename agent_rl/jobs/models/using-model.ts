@@ -34,8 +34,9 @@ export async function findModel({
   quantize,
   signal,
   print,
+  quiet,
 }: ModelJobOptions): Promise<FoundModel> {
-  const folder = await localModel({ name, revision, signal, print });
+  const folder = await localModel({ name, revision, signal, print, quiet });
   const layers = await localLayers({ folder, adapters });
   const { config } = await inspectModel(layers.base);
   if (quantize === undefined) return { folder, layers, config, quantize };

@@ -77,7 +77,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
     );
     print(parts.join(''));
     if (trajectory.problem !== undefined)
-      print(`Ended as ${trajectory.outcome}: ${trajectory.problem}`);
+      print(`Ended as ${trajectory.outcome}: ${visibleControls(trajectory.problem)}`);
     return resultOf(trajectory);
   } finally {
     await agent.close();

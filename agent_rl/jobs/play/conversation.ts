@@ -46,7 +46,7 @@ function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
 function endText({ outcome, problem, messages }: Trajectory, maxTokens: number): string {
   const restart = 'The next message starts a new conversation.';
   if (outcome !== 'completed')
-    return `The conversation ended (${outcome}): ${problem ?? ''} ${restart}`;
+    return `The conversation ended (${outcome}): ${visibleControls(problem ?? '')} ${restart}`;
   const last = messages.at(-1);
   const cut = last?.role === 'assistant' ? visibleControls(last.content.trim()) : '';
   return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${restart})`.trim();

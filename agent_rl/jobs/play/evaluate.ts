@@ -52,13 +52,13 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
 function attemptAll(
   { config, tasks }: ResolvedRun,
   rollouts: Rollouts,
-  { print, signal }: JobContext,
+  { print, signal, quiet }: JobContext,
 ): Promise<Evaluation> {
   const { samples, temperature } = config.eval;
   const total = tasks.evaluation.length * samples;
   const reportFailure = failureReporter(print);
   let done = 0;
-  return withProgress({ label: 'eval', total }, (bar) =>
+  return withProgress({ label: 'eval', total, lineEvery: 50, quiet }, (bar) =>
     attempt(rollouts, tasks.evaluation, {
       samples,
       temperature,
@@ -69,7 +69,7 @@ function attemptAll(
       onEpisode: (episode) => {
         for (const trajectory of episode) reportFailure(trajectory);
         done += 1;
-        if (done % 50 === 0 || done === total) bar.update(done);
+        bar.update(done);
       },
     }),
   );

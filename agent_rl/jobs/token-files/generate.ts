@@ -124,15 +124,16 @@ async function continueAll(
   await generator.setWeights(parameters, 0);
   const policy = policyOf(texts, { options, generator });
   const samples = lines * options.samples;
-  const step = Math.max(workers, Math.ceil(samples / 100));
+  const lineEvery = Math.max(workers, Math.ceil(samples / 100));
+  const { quiet } = options;
   const started = performance.now();
   let [done, tokens] = [0, 0];
-  await withProgress({ label: 'generate', total: samples }, async (bar) => {
+  await withProgress({ label: 'generate', total: samples, lineEvery, quiet }, async (bar) => {
     const onContinuation = (continuation: Continuation): void => {
       write(continuationLine(continuation, texts, rows.file));
       tokens += continuation.tokens.length;
       done += 1;
-      if (done % step === 0 || done === samples) bar.update(done);
+      bar.update(done);
     };
     await continueRows(rows, {
       ...options,

@@ -39,7 +39,7 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
   return writingFresh(options.output, (write) =>
     usingModel(found, { ...options, memorySettings: '--batch-tokens' }, async (model) => {
       const started = performance.now();
-      await withProgress({ label: 'score', total: total.lines }, (bar) =>
+      await withProgress({ label: 'score', total: total.lines, quiet: options.quiet }, (bar) =>
         scoreRows(rows, { model, write, options, onLines: (done) => bar.update(done) }),
       );
       const usage = usageSince(started, total.tokens);

@@ -7,6 +7,7 @@ import { readConversations } from '../../../dataset/demonstrations/conversations
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { noGenerator } from '../no-generator.ts';
+import type { JobContext } from '../job.ts';
 
 /** Conversations to imitate, encoded. */
 export interface SftExamples {
@@ -25,7 +26,7 @@ const mostShown = 5;
  */
 export async function readExamples(
   { config, chosen, model, format }: ResolvedRun,
-  print: (text: string) => void,
+  { print, quiet }: Pick<JobContext, 'print' | 'quiet'>,
 ): Promise<SftExamples> {
   const policy = new LanguageModelPolicy(
     model.text,
@@ -54,9 +55,10 @@ export async function readExamples(
   const { batchSize } = config.train;
   const { last: iterations } = runLength(config);
   const passes = (iterations * batchSize) / examples.length;
-  print(
-    `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
-  );
+  if (quiet !== true)
+    print(
+      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
+    );
   return { examples, tokens };
 }
 

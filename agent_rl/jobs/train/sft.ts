@@ -33,8 +33,10 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
     );
   }
   const run = await resolveRun(options, { ...options, trains: true, demonstrates: true });
-  const examples = await readExamples(run, options.print);
-  await printRoom(run, options.print);
+  // Of a dry run the plan is the result.
+  const shown = { ...options, quiet: options.quiet === true && !options.dryRun };
+  const examples = await readExamples(run, shown);
+  if (!shown.quiet) await printRoom(run, options.print);
   if (options.dryRun) {
     const { length: conversations } = examples.examples;
     return { dryRun: true, conversations, tokens: examples.tokens };
@@ -57,7 +59,7 @@ async function superviseOpened(
     const engine = opened.add(await openLearner(run, examples, options.signal));
     // Nothing is held out.
     const sources = { ...sourcesOf(run), evalFiles: [] };
-    const record = opened.add(await OpenRun.open({ ...run, sources }));
+    const record = opened.add(await OpenRun.open({ ...run, sources, quiet: options.quiet }));
     opened.add(trackers);
     const session = { run, examples, engine, record, trackers, usage, options };
     return await record.logging(() => profiled(record, () => supervise(session)));
@@ -120,7 +122,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
   return { run: record.folder.path, ...summary };
 }
 
-/** How many steps lie between two movements of the progress bar and between two lines of the log. */
+/** How many steps lie between two lines of the log. */
 const reportEvery = 20;
 
 /** All updates, each in `metrics.jsonl`; the loss is that of the last. */
@@ -131,13 +133,14 @@ async function updatesOf(session: SftSession) {
   const metrics = new MetricsWriter(record.folder.metrics);
   let loss = Number.NaN;
   try {
-    return await withProgress({ label: 'sft', total }, async (bar) => {
+    const shown = { label: 'sft', total, lineEvery: reportEvery, quiet: options.quiet };
+    return await withProgress(shown, async (bar) => {
       const onIteration = (iteration: number, values: Metrics): void => {
         metrics.write(iteration, values);
         trackers.tell({ type: 'iteration', iteration, metrics: trackedMetrics(values) });
         loss = values['train/loss'] ?? loss;
-        if (iteration % reportEvery !== 0 && iteration !== total) return;
         bar.update(iteration, { tokensPerSecond: values['speed/trainTokensPerSecond'] });
+        if (iteration % reportEvery !== 0 && iteration !== total) return;
         record.log.info(`Step ${iteration} of ${total}: loss ${loss.toFixed(4)}`);
       };
       const trainer = new SFTTrainer(

@@ -36,7 +36,8 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const { dataset, run: settings } = run.config;
   const endless = run.tasks.sets.some((set) => set.endless !== undefined);
   const all = endless ? 'those without end' : run.tasks.train.length;
-  options.print(previewText(run.tasks.train, settings.previewTasks, all));
+  if (options.quiet !== true)
+    options.print(previewText(run.tasks.train, settings.previewTasks, all));
   const { checkpoint, eval: evaluation } = run.config;
   const left = run.tasks.train.length - (checkpoint.keepBest ? evaluation.selectionTasks : 0);
   // A generator makes as many as are drawn.

@@ -47,7 +47,7 @@ export async function openTraining(
   resolved: ResolvedRun,
   options: TrainingOptions,
 ): Promise<Training> {
-  const { signal, print } = options;
+  const { signal, print, quiet } = options;
   const { config, file } = resolved;
   throwIfStopped(signal);
   const opened = new Cleanup();
@@ -65,7 +65,7 @@ export async function openTraining(
       await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
     );
     const prompts = await measurePrompts(agent, run, signal);
-    const record = opened.add(await OpenRun.open({ config, file, sources, resume }));
+    const record = opened.add(await OpenRun.open({ config, file, sources, resume, quiet }));
     opened.add(trackers);
     record.log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) record.log.warn(why);
@@ -87,7 +87,7 @@ export async function openTraining(
 
 interface TrainingParts {
   run: ResolvedRun;
-  context: Pick<TrainingOptions, 'signal' | 'print' | 'onEvent'>;
+  context: Pick<TrainingOptions, 'signal' | 'print' | 'quiet' | 'onEvent'>;
   agent: TrainableAgent;
   record: OpenRun;
   trackers: RunTrackers;
@@ -161,7 +161,7 @@ export class Training {
       bytesForCheckpoints: await bytesForCheckpoints(record.folder, each),
     };
     const opened = await openedFacts(agent.model.engines, known, agent.sandbox?.tier);
-    context.print(planText(config, facts, plan, opened));
+    if (context.quiet !== true) context.print(planText(config, facts, plan, opened));
     agent.model.incidents.listen((text) => record.log.warn(text));
     if (agent.sandbox === undefined) return;
     const { backend, level, concurrency } = agent.sandbox.capabilities();
@@ -180,6 +180,7 @@ export class Training {
       iterations: runLength(config).last,
       logRollouts: config.run.logRollouts,
       trackers,
+      display: { quiet: this.parts.context.quiet },
       advised: {
         sandbox: agent.sandbox !== undefined,
         tools: chosen.tools.length > 0,
@@ -224,6 +225,7 @@ export class Training {
     const { record, context, usage } = this.parts;
     const tell = context.onEvent ?? (() => undefined);
     return {
+      onPhase: records.onPhase,
       onEpisode: (episode) => {
         records.onEpisode(episode);
         for (const trajectory of episode) tell({ type: 'episode', trajectory });

@@ -21,6 +21,8 @@ export interface HubOptions {
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
   print: (text: string) => void;
+  /** Shows no progress. */
+  quiet?: boolean | undefined;
   /** `HF_HUB_CACHE`, or the place below `HF_HOME` or the home folder that the hub's own tools use. */
   cacheDir?: string;
 }
@@ -129,10 +131,11 @@ const megabytes = (bytes: number): number => Math.ceil(bytes / 1e6);
 
 async function showingProgress(
   { name, size }: Blob,
+  quiet: boolean | undefined,
   action: (onBytes: (bytes: number) => void) => Promise<void>,
 ): Promise<void> {
   if (size < 1e7) return action(() => undefined);
-  return withProgress({ label: `${name} (MB)`, total: megabytes(size) }, (bar) => {
+  return withProgress({ label: `${name} (MB)`, total: megabytes(size), quiet }, (bar) => {
     let shown = -1;
     return action((bytes) => {
       const twentieth = Math.floor((20 * bytes) / size);
@@ -144,7 +147,7 @@ async function showingProgress(
 }
 
 async function fetchFile(request: HubRequest, commit: string, entry: ListFileEntry): Promise<void> {
-  const { cache, model, hubUrl, accessToken, signal } = request;
+  const { cache, model, hubUrl, accessToken, signal, quiet } = request;
   const { path: name } = entry;
   const checksum = entry.lfs?.oid ?? entry.oid ?? '';
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(checksum))
@@ -157,7 +160,7 @@ async function fetchFile(request: HubRequest, commit: string, entry: ListFileEnt
   };
   if (!existsSync(cache.blob(checksum))) {
     const options = { signal, ...(accessToken !== undefined && { accessToken }) };
-    await showingProgress(blob, (onBytes) =>
+    await showingProgress(blob, quiet, (onBytes) =>
       downloadBlob(blob, cache.blob(checksum), { ...options, onBytes }),
     );
   }

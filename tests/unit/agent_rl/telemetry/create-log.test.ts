@@ -14,7 +14,7 @@ const redact = redactor({ OPENAI_API_KEY: 'sk-planted-1234', HOME: '/home/someon
 describe('a log', () => {
   test('writes dated lines with facts from its level upwards', async () => {
     const file = join(folder, 'levels.log');
-    const log = createLog({ level: 'info', file, quiet: true });
+    const log = createLog({ level: 'info', file, console: 'none' });
     log.info('step done', { reward: 0.5 });
     log.debug('not this');
     log.error('it broke');
@@ -27,7 +27,7 @@ describe('a log', () => {
 
   test('hides secrets of the environment in messages, facts and errors', async () => {
     const file = join(folder, 'secrets.log');
-    const log = createLog({ level: 'debug', file, quiet: true, redact });
+    const log = createLog({ level: 'debug', file, console: 'none', redact });
     log.info('key sk-planted-1234 used', { deep: { list: ['sk-planted-1234'] } });
     log.error('failed', { error: new Error('401 for sk-planted-1234') });
     await log.close();
@@ -38,7 +38,7 @@ describe('a log', () => {
 
   test('that cannot be opened says so at once', () => {
     const file = join(folder, 'no', 'such', 'folder.log');
-    expect(thrownBy(() => createLog({ level: 'info', file, quiet: true })).code).toBe(
+    expect(thrownBy(() => createLog({ level: 'info', file, console: 'none' })).code).toBe(
       'OUTPUT_UNWRITABLE',
     );
   });

@@ -1,0 +1,155 @@
+import {
+  countBar,
+  durationText,
+  flow,
+  type LiveNumbers,
+  liveText,
+  type Metrics,
+  narrowColumns,
+  type Panel,
+  screenOf,
+  type ShownPanel,
+  sparkline,
+  timeLeft,
+} from '../../telemetry/index.ts';
+import type { EvaluationTime, TrainerPhase } from '../../trainer/trainer-contracts.ts';
+import {
+  liveNumbers,
+  type TrainingDisplay,
+  type TrainingDisplayOptions,
+} from './training-display.ts';
+
+/** Newest iterations that are kept for the sparklines: as many as the widest of them has columns. */
+const mostIterations = 60;
+
+const evaluations: Readonly<Record<EvaluationTime, string>> = {
+  before: 'evaluating before training',
+  during: 'evaluating',
+  after: 'evaluating after training',
+  selection: 'choosing the best checkpoint',
+};
+
+/** What a training does and waits for, how far it is, and how its newest iterations went. */
+export class TrainingPanel implements TrainingDisplay, Panel {
+  readonly #shown: ShownPanel;
+  readonly #clock: () => number;
+  #phase: TrainerPhase | undefined;
+  /** When the phase began. */
+  #since: number;
+  /** Episodes of the phase. */
+  #episodes = 0;
+  /** Iterations done. */
+  #iteration = 0;
+  /** Of this session: when its first iteration began, how many are done and when the last of them was. */
+  #pace: { began: number; done: number; at: number } | undefined;
+  readonly #newest: LiveNumbers[] = [];
+
+  constructor(private readonly options: TrainingDisplayOptions) {
+    const { stream = process.stderr, clock = () => performance.now() } = options;
+    this.#clock = clock;
+    this.#since = clock();
+    this.#shown = screenOf(stream).show(this);
+  }
+
+  onPhase(phase: TrainerPhase): void {
+    this.#phase = phase;
+    this.#since = this.#clock();
+    this.#episodes = 0;
+    this.#iteration = phase.iteration;
+    if (phase.name === 'collect') this.#pace ??= { began: this.#since, done: 0, at: this.#since };
+    this.#shown.changed();
+  }
+
+  onEpisode(): void {
+    this.#episodes += 1;
+    this.#shown.changed();
+  }
+
+  onEvaluationEpisode(done: number): void {
+    this.#episodes = done;
+    this.#shown.changed();
+  }
+
+  onIteration(iteration: number, metrics: Metrics): void {
+    this.#iteration = iteration;
+    if (this.#pace !== undefined) {
+      this.#pace.done += 1;
+      this.#pace.at = this.#clock();
+    }
+    this.#newest.push(liveNumbers(metrics));
+    if (this.#newest.length > mostIterations) this.#newest.shift();
+    this.#shown.changed();
+  }
+
+  onEvaluation(): void {}
+
+  close(): void {
+    this.#shown.remove();
+  }
+
+  lines(columns: number): readonly string[] {
+    const { name, iterations } = this.options;
+    const time = this.#timeLeft();
+    const last = this.#newest.at(-1);
+    if (columns < narrowColumns)
+      return [[`${this.#iteration}/${iterations}`, time, liveText(last ?? {})].join('  ')];
+    const label = 'iterations';
+    const bar = countBar(this.#iteration, iterations, columns - label.length - time.length - 4);
+    const { tokensPerSecond, toolCallRate, failed } = last ?? {};
+    return [
+      ...flow([name, this.#waiting()], columns),
+      ...flow([`${label} ${bar}`, time], columns),
+      ...this.#sparklines(columns),
+      ...flow([liveText({ tokensPerSecond, toolCallRate, failed })].filter(Boolean), columns),
+    ];
+  }
+
+  #waiting(): string {
+    if (this.#phase === undefined) return 'starting';
+    const time = durationText((this.#clock() - this.#since) / 1000);
+    return `${waitingText(this.#phase, this.#episodes)}, ${time}`;
+  }
+
+  /** If the other iterations take as long as those of this session did, evaluations and checkpoints between them included. */
+  #timeLeft(): string {
+    const left = this.options.iterations - this.#iteration;
+    if (left === 0) return 'all iterations done';
+    const { began = 0, done = 0, at = 0 } = this.#pace ?? {};
+    return timeLeft(left / done, at - began, this.#clock() - at);
+  }
+
+  #sparklines(columns: number): string[] {
+    const { reward, success } = this.#newest.at(-1) ?? {};
+    const [before, between] = ['reward ', '  success '];
+    const [one, other] = [liveText({ reward }), liveText({ success })].map((text) =>
+      text.replace(/^\w+/, ''),
+    );
+    if (this.#newest.length === 0) return [];
+    const words = before + (one ?? '') + between + (other ?? '');
+    const room = Math.max(0, Math.floor((columns - words.length) / 2));
+    const shown = this.#newest.slice(-Math.min(room, mostIterations));
+    const rewards = sparkline(shown.map((numbers) => numbers.reward));
+    const successes = sparkline(
+      shown.map((numbers) => numbers.success),
+      { low: 0, high: 1 },
+    );
+    return [`${before}${rewards}${one}${between}${successes}${other}`];
+  }
+}
+
+const waits = {
+  update: 'updating: waits for the learner',
+  publish: 'publishing: waits for the samplers to take the weights',
+  checkpoint: 'checkpoint: waits for the disk',
+} as const;
+
+/** `collecting: waits for 20 of 32 episodes`. */
+function waitingText(phase: TrainerPhase, done: number): string {
+  if (phase.name !== 'collect' && phase.name !== 'evaluate') return waits[phase.name];
+  const { episodes } = phase;
+  const open = `waits for ${episodes - done} of ${episodes} episodes`;
+  if (phase.name === 'evaluate') return `${evaluations[phase.when]}: ${open}`;
+  return done < episodes
+    ? `collecting: ${open}`
+    : `collecting: ${done} episodes, waits for rewards or further ones`;
+}

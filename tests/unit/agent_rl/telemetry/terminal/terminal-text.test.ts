@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import stringWidth from 'string-width';
+
+import { consoleText } from '#agent_rl/telemetry/terminal/console-text.ts';
+import { displayMode } from '#agent_rl/telemetry/terminal/display-mode.ts';
+import { barText, fitLine, flow, sparkline } from '#agent_rl/telemetry/terminal/panel-text.ts';
+import { fc } from '#tests/support/properties.ts';
+
+describe('text on a console', () => {
+  test('shows what acts on a terminal, and keeps lines and tabs', () => {
+    expect(consoleText('a\tb\n\u001B[31mc\u009B2J<script>')).toBe(
+      'a\tb\n' + String.raw`\x1b[31mc\x9b2J<script>`,
+    );
+  });
+
+  test('says how much of a line is left out, and where all of it is', () => {
+    const line = 'x'.repeat(10_000_000);
+    const [first, second] = consoleText(`${line}\nnext`, 'run.log').split('\n');
+    expect(first).toBe(`${'x'.repeat(2000)}… (9998000 more characters, all in run.log)`);
+    expect(second).toBe('next');
+    // A character of two code units is not cut in half.
+    expect(consoleText(`${'x'.repeat(1999)}😀yy`)).toBe(`${'x'.repeat(1999)}… (4 more characters)`);
+  });
+});
+
+describe('whether a panel is drawn', () => {
+  const terminal = { isTTY: true, write: () => true };
+  test.each([
+    [{}, 'panel'],
+    [{ TERM: 'xterm-256color' }, 'panel'],
+    [{ NO_COLOR: '1' }, 'lines'],
+    // The convention: set and not empty.
+    [{ NO_COLOR: '' }, 'panel'],
+    [{ TERM: 'dumb' }, 'lines'],
+    [{ CI: 'true' }, 'lines'],
+    [{ CI: 'false' }, 'panel'],
+    [{ CI: 'true', FORCE_COLOR: '1' }, 'panel'],
+    [{ CI: 'true', FORCE_COLOR: '0' }, 'lines'],
+    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, 'lines'],
+  ])('on a terminal with %j: %s', (environment, mode) => {
+    expect(displayMode({ stream: terminal, environment })).toBe(mode);
+  });
+
+  test('not in a pipe, and nothing at all where quiet was asked for', () => {
+    expect(displayMode({ stream: { write: () => true }, environment: {} })).toBe('lines');
+    expect(displayMode({ stream: terminal, environment: {}, quiet: true })).toBe('none');
+  });
+});
+
+describe('the parts of a panel', () => {
+  test('a bar is as full as the share says, and no fuller than full', () => {
+    expect(barText(0.5, 8)).toBe('████░░░░');
+    expect(barText(7, 4)).toBe('████');
+    expect(barText(-1, 4)).toBe('░░░░');
+  });
+
+  test('a sparkline goes from the smallest value to the largest, with gaps for what was not measured', () => {
+    expect(sparkline([0, 1, 2, 3, 4, 5, 6, 7])).toBe('▁▂▃▄▅▆▇█');
+    expect(sparkline([-2, undefined, 6, Number.NaN])).toBe('▁ █ ');
+    expect(sparkline([3, 3])).toBe('▅▅');
+    expect(sparkline([])).toBe('');
+    // A quarter of eight levels is the third.
+    expect(sparkline([0.25, 2], { low: 0, high: 1 })).toBe('▃█');
+  });
+
+  test('parts that do not fit start a new line', () => {
+    expect(flow(['aaa', 'bbb', 'ccc'], 8)).toEqual(['aaa  bbb', 'ccc']);
+    expect(flow([], 8)).toEqual([]);
+  });
+
+  test('a line never takes more columns than there are, whatever is in it', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 1, max: 40 }),
+        (line, columns) => {
+          const fitted = fitLine(line, columns);
+          expect(stringWidth(fitted)).toBeLessThanOrEqual(columns);
+          expect(fitted).not.toMatch(/[\n\t\u001B]/);
+        },
+      ),
+    );
+  });
+});
