@@ -2,7 +2,7 @@ import { jobs } from '../jobs/jobs.ts';
 import { ownerOfStrays, StrayFailure, type StrayKind } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { consoleText } from '../telemetry/terminal/console-text.ts';
-import { screenOf } from '../telemetry/terminal/screen.ts';
+import { takeDown } from '../telemetry/terminal/taken-down.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
 import { lastingStream } from './lasting-stream.ts';
@@ -104,7 +104,7 @@ function onStrayFailure(report: (failure: StrayFailure) => void): void {
 
 /** Ends as the signal itself would: an orderly exit takes threads down in the middle of native work, which aborts. */
 function endBy(name: NodeJS.Signals): void {
-  screenOf(process.stderr).clear();
+  takeDown();
   process.removeAllListeners(name);
   process.kill(process.pid, name);
 }

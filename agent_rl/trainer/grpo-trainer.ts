@@ -263,8 +263,8 @@ export class GRPOTrainer {
         ...(during && evaluationMetrics(during, this.#sinceBefore(during))),
         ...(selection && selectionMetrics(selection)),
       };
-      const episodes = learnedEpisodes(collection, training, taken);
-      this.#observer.onIteration?.(iteration + 1, metrics, episodes);
+      const learned = learnedEpisodes(collection, training, taken);
+      this.#observer.onIteration?.(iteration + 1, metrics, learned);
       this.#midway = false;
     };
     try {

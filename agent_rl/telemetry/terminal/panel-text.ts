@@ -1,10 +1,21 @@
-import cliTruncate from 'cli-truncate';
+import stringWidth from 'string-width';
 
+import { largest, smallest } from '../../core/long-lists.ts';
 import { visibleControls } from '../visible-controls.ts';
 
 /** A line cut to what a terminal of so many columns shows without wrapping it. */
-export const fitLine = (line: string, columns: number): string =>
-  cliTruncate(visibleControls(line).replaceAll(/[\n\t]/g, ' '), Math.max(1, columns));
+export function fitLine(line: string, columns: number): string {
+  const whole = visibleControls(line).replaceAll(/[\n\t]/g, ' ');
+  if (stringWidth(whole) <= columns) return whole;
+  let [kept, width] = ['', 0];
+  for (const { segment } of new Intl.Segmenter().segment(whole)) {
+    width += stringWidth(segment);
+    // The last column is for what says that something is missing.
+    if (width >= columns) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
 
 /** `█████░░░░░`: how much of a whole is done, a share of 0 to 1. */
 export function barText(share: number, columns: number): string {
@@ -27,8 +38,8 @@ export function sparkline(
   { low, high }: SparkRange = {},
 ): string {
   const measured = values.filter((value): value is number => Number.isFinite(value));
-  const least = low ?? Math.min(...measured);
-  const span = (high ?? Math.max(...measured)) - least;
+  const least = low ?? smallest(measured);
+  const span = (high ?? largest(measured)) - least;
   const levelOf = (value: number): string => {
     // All the same: in the middle, since there is neither low nor high.
     const share = span > 0 ? (value - least) / span : 0.5;

@@ -6,6 +6,7 @@ import { besidePanel } from './console-text.ts';
 import type { Terminal } from './display-mode.ts';
 import { InterceptedWrites } from './intercepted-writes.ts';
 import { fitLine } from './panel-text.ts';
+import { takenDown } from './taken-down.ts';
 
 /** What stands at the bottom of a terminal: a few lines. */
 export interface Panel {
@@ -86,13 +87,14 @@ export class Screen {
     const redraw = (): void => this.#draw();
     terminal.on?.('resize', redraw);
     const ticks = setInterval(redraw, tickMs).unref();
-    const forget = onExit(() => this.clear());
+    const clear = (): void => this.clear();
+    const forgets = [onExit(clear), takenDown(clear)];
     const release = (): void => {
       clearTimeout(this.#later);
       this.#later = undefined;
       clearInterval(ticks);
       terminal.off?.('resize', redraw);
-      forget();
+      for (const forget of forgets) forget();
       for (const writes of [draws, ...others]) writes.end();
     };
     return { draws, release };

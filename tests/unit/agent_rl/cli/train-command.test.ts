@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { train } from '#agent_rl/cli/commands/train.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { mazeRun } from '#tests/support/maze-run.ts';
@@ -155,5 +156,26 @@ describe('agent-rl train', () => {
     });
     expect(JSON.parse(stdout)).toEqual({ iterations: 1 });
     expect(stderr).toBe('a table\n');
+  });
+
+  test('--quiet reaches the job', async () => {
+    expect((await trained('train', '--config', config)).quiet).toBe(false);
+    expect((await trained('train', '--config', config, '--quiet')).quiet).toBe(true);
+    expect((await trained('sft', '--config', config, '--quiet')).quiet).toBe(true);
+  });
+
+  test('shows as text what could act on the terminal, in results and in errors', async () => {
+    const hostile = '\u001B[2J\u001B]0;title\u0007\u009B1A';
+    const shown = String.raw`\x1b[2J\x1b]0;title\x07\x9b1A`;
+    const prints = ({ print }: TrainingOptions) => {
+      print(hostile);
+      return Promise.reject(new AgentRlError('DATASET_INVALID', hostile + 'x'.repeat(3000)));
+    };
+    const { stdout, stderr } = await commandLine(['train', '--config', config], {
+      jobs: { train: prints },
+    });
+    expect(stdout).toBe(`${shown}\n`);
+    // 17 characters come before the message, 17 are hostile.
+    expect(stderr).toBe(`DATASET_INVALID: ${shown}${'x'.repeat(1966)}… (1034 more characters)\n`);
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '#agent_rl/telemetry/index.ts';
 import { linuxRow, parsePs, sumTree } from '#agent_rl/telemetry/process-tree.ts';
 import { liveText, type ProgressOptions } from '#agent_rl/telemetry/progress.ts';
+import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
 /** A clock that stands still until it is told otherwise. */
 const fakeClock = () => {
@@ -120,18 +121,57 @@ describe('progress', () => {
   });
 
   test('is taken down when what it shows fails', async () => {
-    const drawn: string[] = [];
-    const terminal = {
-      isTTY: true,
-      write: (text: string) => drawn.push(text),
-    } as unknown as Stream;
-    const stopped = withProgress({ label: 'eval', total: 2, stream: terminal }, () =>
-      Promise.reject(new Error('no engine')),
-    );
+    const terminal = new EmulatedTerminal();
+    const display = { stream: terminal, environment: {} };
+    const stopped = withProgress({ label: 'eval', total: 2, ...display }, async () => {
+      expect(await terminal.linesShown()).toEqual([expect.stringMatching(/^eval {2}\[░+] 0\/2 /)]);
+      throw new Error('no engine');
+    });
     await expect(stopped).rejects.toThrow('no engine');
-    // The cursor was hidden and is shown again.
-    const cursor = drawn.filter((text) => text.includes('[?25'));
-    expect(cursor.map((text) => text.slice(1))).toEqual(['[?25l', '[?25h']);
+    expect(await terminal.linesShown()).toEqual([]);
+  });
+
+  test('is a panel on a terminal, on one line where that is narrow', async () => {
+    const { clock, wait } = fakeClock();
+    const terminal = new EmulatedTerminal({ columns: 61 });
+    const display = { stream: terminal, environment: {}, clock };
+    const progress = createProgress({ label: 'sft', total: 8, from: 2, ...display });
+    expect(await terminal.linesShown()).toEqual([
+      // 30 columns at most; 2 of 8 are 7.5 of them.
+      'sft  [████████░░░░░░░░░░░░░░░░░░░░░░] 2/8  left unknown',
+    ]);
+    wait(10_000);
+    progress.update(4, { tokensPerSecond: 1840 });
+    // 10 s for 2 leave 20 s for 4, of which 5 have passed.
+    wait(5000);
+    await terminal.resize(60);
+    expect(await terminal.linesShown()).toEqual([
+      'sft  [███████████████░░░░░░░░░░░░░░░] 4/8  left 15 s',
+      '1840 tok/s',
+    ]);
+    await terminal.resize(30);
+    expect(await terminal.linesShown()).toEqual(['sft [████░░░] 4/8 left 15 s …']);
+    progress.stop();
+    expect(await terminal.linesShown()).toEqual([]);
+  });
+
+  test('is a line for every so many, and for the last, and nothing where quiet was asked for', () => {
+    const written: string[] = [];
+    const stream = { write: (text: string) => written.push(text) } as unknown as Stream;
+    const clock = () => 0;
+    for (const quiet of [false, true]) {
+      const progress = createProgress({
+        label: 'eval',
+        total: 5,
+        lineEvery: 2,
+        quiet,
+        stream,
+        clock,
+      });
+      for (let done = 1; done <= 5; done++) progress.update(done);
+      progress.stop();
+    }
+    expect(written.map((line) => line.slice(0, 8))).toEqual(['eval 2/5', 'eval 4/5', 'eval 5/5']);
   });
 
   test('shows only the numbers there are', () => {

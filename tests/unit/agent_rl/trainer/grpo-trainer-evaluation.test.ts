@@ -165,3 +165,27 @@ test('a run makes the baseline once: resumed it keeps it, or has none', async ()
   expect(none.result).not.toHaveProperty('before');
   expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);
 });
+
+test('a run says what it begins to do', async () => {
+  const phases: string[] = [];
+  const { trainer } = setUp(
+    mixed,
+    {
+      train: { ...options.train, iterations: 2 },
+      eval: { ...options.eval, before: true },
+      checkpoint: { every: 1, keepBest: false },
+    },
+    {
+      onPhase: ({ iteration, ...phase }) =>
+        phases.push(`${iteration} ${Object.values(phase).join(' ')}`),
+    },
+  );
+  await trainer.train(never);
+  const iteration = (done: number): string[] => [
+    `${done} collect ${options.rollout.tasksPerStep * options.rollout.groupSize}`,
+    `${done} update`,
+    `${done} publish`,
+    `${done + 1} checkpoint`,
+  ];
+  expect(phases).toEqual(['0 evaluate before 1', ...iteration(0), ...iteration(1)]);
+});

@@ -6,7 +6,8 @@ import { EmulatedTerminal, type EmulatedSize } from '#tests/support/emulated-ter
 function setUp(size: EmulatedSize = {}, panel: Panel = { lines: () => ['one', 'two'] }) {
   const terminal = new EmulatedTerminal(size);
   // What is written to stdout appears on the same terminal.
-  const stdout = { isTTY: true, write: (text: string) => terminal.write(text) };
+  const { write } = terminal;
+  const stdout = { isTTY: true, write };
   let time = 0;
   const screen = new Screen({ terminal, besides: [stdout], clock: () => time });
   const wait = (milliseconds: number) => {

@@ -4,7 +4,8 @@ import stringWidth from 'string-width';
 import { consoleText } from '#agent_rl/telemetry/terminal/console-text.ts';
 import { displayMode } from '#agent_rl/telemetry/terminal/display-mode.ts';
 import { barText, fitLine, flow, sparkline } from '#agent_rl/telemetry/terminal/panel-text.ts';
-import { fc } from '#tests/support/properties.ts';
+import { visibleControls } from '#agent_rl/telemetry/index.ts';
+import * as fc from '#tests/support/properties.ts';
 
 describe('text on a console', () => {
   test('shows what acts on a terminal, and keeps lines and tabs', () => {
@@ -76,7 +77,8 @@ describe('the parts of a panel', () => {
         (line, columns) => {
           const fitted = fitLine(line, columns);
           expect(stringWidth(fitted)).toBeLessThanOrEqual(columns);
-          expect(fitted).not.toMatch(/[\n\t\u001B]/);
+          expect(visibleControls(fitted)).toBe(fitted);
+          expect(fitted).not.toMatch(/[\n\t]/);
         },
       ),
     );

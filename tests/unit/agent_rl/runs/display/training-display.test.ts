@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { openTrainingDisplay } from '#agent_rl/runs/display/open-training-display.ts';
+import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
+
+const metrics = (reward: number, success: number) => ({
+  'rollout/rewardMean': reward,
+  'rollout/successRate': success,
+  'rollout/failedShare': 0,
+  'rollout/toolCallRate': 0.92,
+  'speed/decodeTokensPerSecond': 1840,
+});
+
+function setUp(
+  columns: number,
+  options: { environment?: NodeJS.ProcessEnv; quiet?: boolean } = {},
+) {
+  const terminal = new EmulatedTerminal({ columns });
+  let time = 0;
+  const display = openTrainingDisplay({
+    name: 'smoke-seed42',
+    iterations: 5,
+    stream: terminal,
+    clock: () => time,
+    environment: {},
+    ...options,
+  });
+  const wait = (seconds: number) => {
+    time += 1000 * seconds;
+  };
+  return { terminal, display, wait };
+}
+
+/** Four iterations of 10 s, and 12 s into the collection of the fifth. */
+function fourIterations(columns: number) {
+  const all = setUp(columns);
+  const { display, wait } = all;
+  for (let iteration = 0; iteration < 4; iteration++) {
+    display.onPhase({ name: 'collect', iteration, episodes: 8 });
+    wait(10);
+    display.onIteration(iteration + 1, metrics(2 * iteration, iteration / 4));
+  }
+  display.onPhase({ name: 'collect', iteration: 4, episodes: 8 });
+  for (let episode = 0; episode < 3; episode++) display.onEpisode();
+  wait(3);
+  return all;
+}
+
+describe('the panel of a training', () => {
+  test('says what the run waits for, how far it is, how it went, in 80 columns', async () => {
+    const { terminal, display } = fourIterations(200);
+    await terminal.resize(80);
+    expect(await terminal.rowsShown()).toEqual([
+      'smoke-seed42  collecting: waits for 5 of 8 episodes, 3 s',
+      // 40 s for 4 leave 10 s for the fifth, of which 3 have passed. 24 of 30 columns.
+      'iterations [████████████████████████░░░░░░] 4/5  left 7 s',
+      // Rewards 0, 2, 4 and 6 lie evenly over eight levels, as do 0, 1/4, 1/2 and 3/4 below 1.
+      'reward ▁▃▆█ 6.00  success ▁▃▅▇ 75 %',
+      'failed 0 %  calls 92 %  1840 tok/s',
+    ]);
+    display.close();
+    expect(await terminal.rowsShown()).toEqual([]);
+  });
+
+  test('is one line where the terminal is narrow', async () => {
+    const { terminal } = fourIterations(39);
+    await terminal.resize(38);
+    expect(await terminal.rowsShown()).toEqual(['4/5  left 7 s  reward 6.00  success …']);
+  });
+
+  test.each([80, 110])(
+    'draws as many iterations as fit into %d columns, the newest',
+    async (columns) => {
+      const { terminal, display } = setUp(columns);
+      for (let iteration = 1; iteration <= 100; iteration++)
+        display.onIteration(iteration, metrics(iteration === 100 ? 1 : 0, iteration > 60 ? 1 : 0));
+      await terminal.resize(columns);
+      const rows = await terminal.rowsShown();
+      const sparks = rows.find((row) => row.startsWith('reward')) ?? '';
+      // 80: 79 - 'reward ' - ' 1.00' - '  success ' - ' 100 %' leaves 51 for two. 110: 81.
+      const each = columns === 80 ? 25 : 40;
+      const successes = '▁'.repeat(each - Math.min(each, 40)) + '█'.repeat(Math.min(each, 40));
+      expect(sparks).toBe(`reward ${'▁'.repeat(each - 1)}█ 1.00  success ${successes} 100 %`);
+      for (const row of rows) expect(row.length).toBeLessThan(columns);
+    },
+  );
+
+  test.each([
+    [{ name: 'update' }, 'updating: waits for the learner, 2 s'],
+    [{ name: 'publish' }, 'publishing: waits for the samplers to take the weights, 2 s'],
+    [{ name: 'checkpoint' }, 'checkpoint: waits for the disk, 2 s'],
+    [
+      { name: 'evaluate', when: 'before', episodes: 4 },
+      'evaluating before training: waits for 3 of 4 episodes, 2 s',
+    ],
+    [
+      { name: 'collect', episodes: 1 },
+      'collecting: 1 episodes, waits for rewards or further ones, 2 s',
+    ],
+  ] as const)('names %j', async (phase, text) => {
+    const { terminal, display, wait } = setUp(110);
+    expect((await terminal.rowsShown())[0]).toBe('smoke-seed42  starting');
+    display.onPhase({ ...phase, iteration: 0 });
+    if (phase.name === 'evaluate') display.onEvaluationEpisode(1, 4);
+    if (phase.name === 'collect') display.onEpisode();
+    wait(2);
+    await terminal.resize(109);
+    expect((await terminal.rowsShown())[0]).toBe(`smoke-seed42  ${text}`);
+  });
+});
+
+describe('without a panel', () => {
+  test('a training is a plain line for each iteration and each whole evaluation', async () => {
+    const { terminal, display, wait } = setUp(80, { environment: { NO_COLOR: '1' } });
+    wait(2);
+    display.onEvaluationEpisode(1, 2);
+    display.onEvaluationEpisode(2, 2);
+    display.onEvaluation();
+    display.onPhase({ name: 'collect', iteration: 0, episodes: 8 });
+    wait(10);
+    display.onIteration(1, metrics(0.5, 0.25));
+    display.close();
+    expect(terminal.bytes).not.toContain('\u001B');
+    expect(await terminal.linesShown()).toEqual([
+      'eval 2/2  left 0 s',
+      // 10 s for 1 of 5.
+      'train 1/5  left 40 s  reward 0.50  success 25 %  failed 0 %  calls 92 %  1840 tok/s',
+    ]);
+  });
+
+  test('nothing is shown of one that is to be quiet', () => {
+    const { terminal, display } = setUp(80, { quiet: true });
+    display.onEvaluationEpisode(1, 1);
+    display.onIteration(1, metrics(0, 0));
+    display.close();
+    expect(terminal.bytes).toBe('');
+  });
+});
