@@ -23,6 +23,7 @@ import type {
 } from '../trainer/trainer-contracts.ts';
 import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
+import { CollapseWatch } from './watch/collapse-watch.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { learnedLine } from './episodes/learned-line.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
@@ -47,6 +48,7 @@ export class RunRecords implements TrainerObserver {
   readonly #learned: JsonlWriter;
   readonly #evaluations: JsonlWriter;
   readonly #advised = new Set<string>();
+  readonly #watch: CollapseWatch;
   readonly #reportFailure: (trajectory: Trajectory) => void;
   readonly #display: TrainingDisplay;
   #evalDone = 0;
@@ -54,6 +56,7 @@ export class RunRecords implements TrainerObserver {
   constructor(private readonly options: RunRecordsOptions) {
     const { folder, log, iterations, display } = options;
     this.#display = openTrainingDisplay({ ...display, name: folder.name, iterations });
+    this.#watch = new CollapseWatch(options.advised?.tools ?? true);
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
@@ -126,6 +129,8 @@ export class RunRecords implements TrainerObserver {
       this.#advised.add(about);
       this.options.log.warn(`Iteration ${iteration}: ${text}`);
     }
+    for (const { text } of this.#watch.note({ metrics }))
+      this.options.log.warn(`Iteration ${iteration}: ${text}`);
   }
 
   #report(episode: readonly Trajectory[]): void {

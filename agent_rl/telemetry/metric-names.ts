@@ -46,6 +46,10 @@ export const metricNames = {
   'rollout/turnsMean': metric('turns', 'Mean turns of an episode'),
   'rollout/callsMean': metric('calls', 'Mean well-formed tool calls of an episode'),
   'rollout/toolCallRate': metric('1', 'Share of episodes with at least one well-formed call'),
+  'rollout/successWithoutCalls': metric(
+    '1',
+    'Share of scored episodes that solved their task without a well-formed call',
+  ),
   'rollout/malformedCalls': metric('calls', 'Calls that could not be read'),
   'rollout/rejectedCalls': metric('calls', 'Calls of unknown tools or with invalid arguments'),
   'rollout/failedCalls': metric('calls', 'Calls whose tool answered with an error'),
@@ -66,6 +70,10 @@ export const metricNames = {
   'rollout/entropyEstimate': metric(
     'nats',
     'Mean of -log p over all sampled tokens, episodes without advantage or reward included: an unbiased estimate of the entropy of what was sampled from',
+  ),
+  'rollout/repetition': metric(
+    '1',
+    'Share of sampled 4-grams that occurred before in the same turn',
   ),
   'reward/*': metric('reward', 'Mean of one part of the reward, times its weight'),
   'score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
@@ -89,6 +97,10 @@ export const metricNames = {
   'sent/kl': metric('nats', 'Mean estimate of the divergence from the starting weights'),
   'sent/entropy': metric('nats', 'Mean entropy of the policy where these tokens were sampled'),
   'sent/ratio': metric('1', 'Mean ratio of new to old probability'),
+  'sent/ratioTail': metric(
+    '1',
+    'Share whose ratio is above 2 or below 1/2 before the last pass of the update',
+  ),
   'sent/oldPolicyKl': metric('nats', 'Mean of log old policy - log policy'),
   'sent/guarded': metric(
     '1',

@@ -232,6 +232,7 @@ export class GRPOTrainer {
       ledger,
       epochs,
       correction,
+      sent: taken.sent.values(),
       gap: this.#comparable() ? epochs[0]?.gap : undefined,
       learningRate: this.#optimAt(algorithm.epochs * algorithm.updatesPerBatch - 1).learningRate,
       optimizerSteps: optimizerSteps + epochs.length,

@@ -9,6 +9,8 @@ import { inFamily } from './named-numbers.ts';
 import { meanGap, noGap, type ParityGap } from './steps/parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
+import type { SentSequence } from './learned-episodes.ts';
+import { ratioTail } from './ratio-tail.ts';
 import type { EpochResult } from './steps/run-epoch.ts';
 
 /** All that is known of one iteration. */
@@ -22,6 +24,8 @@ export interface IterationReport {
   gap: ParityGap | undefined;
   /** What the correction did; absent without one, and when there was nothing to learn. */
   correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
+  /** What the learner was given and made of it; absent when there was nothing to learn. */
+  sent?: Iterable<SentSequence>;
   learningRate: number;
   optimizerSteps: number;
   /** Wall-clock seconds by activity. */
@@ -32,6 +36,7 @@ export interface IterationReport {
 export function iterationMetrics(report: IterationReport): Metrics {
   const { collection, training, ledger, epochs, gap } = report;
   const last = epochs.at(-1);
+  const tail = ratioTail(report.sent ?? []);
   return {
     ...rolloutMetrics(collection),
     ...inFamily('ledger', ledger.tokens),
@@ -46,6 +51,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
       'train/parameterNorm': last.parameterNorm,
       ...inFamily('sent', last.means),
     }),
+    ...(tail !== undefined && { 'sent/ratioTail': tail }),
     ...advantageMetrics(training.data),
     ...(report.correction && {
       'correction/factorMean': report.correction.factorMean,

@@ -2,6 +2,7 @@ import { mean, standardDeviation, sum } from '../../algorithms/statistics.ts';
 import { type Outcome, outcomes } from '../../core/outcome.ts';
 import { episodesOf, isSolved, type Trajectory } from '../../core/trajectory.ts';
 import { sampledTokens } from '../../rollout/ledger.ts';
+import { repetitionOf } from '../../rollout/repetition.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
 import { inFamily, meansByName, type NamedNumbers, sideBySide } from '../named-numbers.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
@@ -30,6 +31,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'rollout/scored': scored.length,
     ...failureMetrics(collection, episodes),
     ...entropyEstimate(all),
+    ...repetition(all),
     ...(scored.length > 0 && scoredMetrics(scored)),
     'rollout/malformedCalls': sum(all.map(({ malformedCalls }) => malformedCalls)),
     'rollout/rejectedCalls': withStatus('rejected'),
@@ -119,11 +121,24 @@ function entropyEstimate(trajectories: readonly Trajectory[]): Metrics {
   return tokens === 0 ? {} : { 'rollout/entropyEstimate': total / tokens };
 }
 
+/** Absent where no turn has four tokens. */
+function repetition(trajectories: readonly Trajectory[]): Metrics {
+  const counts = trajectories.map(repetitionOf);
+  const fourGrams = sum(counts.map((one) => one.fourGrams));
+  if (fourGrams === 0) return {};
+  return { 'rollout/repetition': sum(counts.map(({ repeated }) => repeated)) / fourGrams };
+}
+
 /** Of episodes; what is of a transcript, such as its length, over those of all agents. */
 function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
   const scored = episodes.flat();
   const rewards = scored.map(({ reward }) => reward ?? 0);
-  const ran = scored.map(({ calls }) => calls.filter(({ status }) => status !== 'rejected').length);
+  const callsOf = ({ calls }: Trajectory): number =>
+    calls.filter(({ status }) => status !== 'rejected').length;
+  const ran = scored.map(callsOf);
+  const withoutCalls = episodes.filter(
+    (episode) => isSolved(episode) && episode.every((one) => callsOf(one) === 0),
+  );
   const means = (of: (one: Trajectory) => NamedNumbers, lacking?: 0) =>
     meansByName(
       episodes.map((episode) => sideBySide(episode, of)),
@@ -136,6 +151,7 @@ function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
     'rollout/turnsMean': mean(scored.map(({ turns }) => turns)),
     'rollout/callsMean': mean(ran),
     'rollout/toolCallRate': mean(ran.map((calls) => Number(calls > 0))),
+    'rollout/successWithoutCalls': withoutCalls.length / episodes.length,
     'rollout/lengthMean': mean(scored.map(sampledTokens)),
     ...inFamily(
       'reward',
