@@ -2,9 +2,11 @@ import type { Command, CommandGroup } from './command.ts';
 import { algorithms } from './commands/listing/algorithms.ts';
 import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
+import { compare } from './commands/compare.ts';
 import { demonstrations } from './commands/demonstrations.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { explain } from './commands/explain.ts';
 import { exportModel, quantize } from './commands/quantize.ts';
 import { generate, score } from './commands/generate.ts';
 import { indexCorpus } from './commands/data/index-corpus.ts';
@@ -25,6 +27,8 @@ export const commands: (Command | CommandGroup)[] = [
   sft,
   evaluate,
   show,
+  explain,
+  compare,
   demonstrations,
   chat,
   serve,

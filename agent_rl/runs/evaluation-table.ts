@@ -30,14 +30,15 @@ export function rateText(rate: SuccessRate): string {
 }
 
 /** `+12.3 [+8.1, +16.5]`, in points of a percentage. */
-const differenceText = ({ difference, interval95 }: Difference): string =>
+export const differenceText = ({ difference, interval95 }: Difference): string =>
   `${change(difference)} [${[interval95?.low, interval95?.high].map((end) => change(end ?? Number.NaN)).join(', ')}]`;
 
 /** What a success rate would be if the attempts that failed had all failed their task, and if they had all solved it. */
 export const worstCaseText = ({ worstCase }: Pick<SuccessRate, 'worstCase'>): string =>
   worstCase === null ? '-' : `${points(worstCase[0])} to ${percent(worstCase[1])}`;
 
-const row = (...cells: readonly string[]): string =>
+/** A row of a table of rates. */
+export const row = (...cells: readonly string[]): string =>
   `  ${cells.map((cell) => cell.padEnd(34)).join(' ')}`.trimEnd();
 
 type Result = Pick<TrainingResult, 'before' | 'after' | 'difference'>;

@@ -15,6 +15,7 @@ import {
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
+import { changedSettings } from './inputs/changed-settings.ts';
 import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
 
 export interface OpenRunOptions {
@@ -170,19 +171,4 @@ export function rewriteRunConfig(folder: RunFolder, config: Config): readonly st
     : undefined;
   writeRunConfig(folder, config);
   return before === undefined ? [] : changedSettings(before, config);
-}
-
-function flat(value: unknown, path = ''): [string, string][] {
-  const below = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  if (below.length === 0) return [[path, JSON.stringify(value)]];
-  return below.flatMap(([key, part]) => flat(part, path === '' ? key : `${path}.${key}`));
-}
-
-/** Settings in which two configs differ, each as `path: before -> after`. */
-function changedSettings(before: unknown, after: unknown): readonly string[] {
-  const [old, now] = [new Map(flat(before)), new Map(flat(after))];
-  const paths = [...new Set([...old.keys(), ...now.keys()])].toSorted();
-  return paths
-    .filter((path) => old.get(path) !== now.get(path))
-    .map((path) => `${path}: ${old.get(path) ?? 'none'} -> ${now.get(path) ?? 'none'}`);
 }

@@ -30,6 +30,8 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   quantize: unexpected,
   newProject: unexpected,
   showRun: unexpected,
+  explain: unexpected,
+  compareRuns: unexpected,
   demonstrations: unexpected,
   attack: unexpected,
   serveModel: unexpected,

@@ -16,7 +16,8 @@ export const wholeEpisodeId = ({ iteration, taskId, sample }: EpisodeRecord): st
 const rewardText = ({ reward }: EpisodeRecord): string =>
   reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`;
 
-const sampledTokens = ({ spans }: EpisodeRecord): number =>
+/** Number of tokens the policy sampled. */
+export const sampledTokens = ({ spans }: Pick<EpisodeRecord, 'spans'>): number =>
   spans.reduce((sum, { source, start, end }) => sum + (source === 'sampled' ? end - start : 0), 0);
 
 /** An episode in a line. */

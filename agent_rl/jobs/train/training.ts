@@ -5,6 +5,7 @@ import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
+import { hasSetting } from '../../core/plugins/has-setting.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
@@ -300,6 +301,3 @@ function refuseIfBeyond(iteration: number, last: number): void {
     `The run to resume has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
   );
 }
-
-const hasSetting = ({ settings }: { settings?: { properties?: object } }, name: string): boolean =>
-  Object.hasOwn(settings?.properties ?? {}, name);

@@ -5,7 +5,13 @@ import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Message } from '../../core/message.ts';
 import { requireSchema } from '../../core/services/batch.ts';
-import type { FailedAttempt, GroupReward, JudgedBy, Trajectory } from '../../core/trajectory.ts';
+import type {
+  EpisodePlace,
+  FailedAttempt,
+  GroupReward,
+  JudgedBy,
+  Trajectory,
+} from '../../core/trajectory.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
 import { readLines } from './read-lines.ts';
 
@@ -22,6 +28,8 @@ export interface EpisodeRecord extends Pick<
   | 'turns'
   | 'components'
   | 'spans'
+  | 'tokens'
+  | 'logProbs'
   | 'malformedCalls'
 > {
   schema: number;
@@ -36,6 +44,7 @@ export interface EpisodeRecord extends Pick<
   judgedBy?: JudgedBy | null;
   groupReward?: GroupReward | null;
   seed?: number | null;
+  place?: EpisodePlace | null;
   toolCalls: readonly {
     id: string;
     name: string;

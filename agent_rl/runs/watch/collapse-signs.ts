@@ -1,8 +1,5 @@
-import type { MetricName } from '../../telemetry/index.ts';
+import { type MetricName, percentText, shortNumber } from '../../telemetry/index.ts';
 import type { CollapseSign, Watched } from './collapse-sign.ts';
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-const number = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** Metrics before and now, or nothing where one was not measured. */
 function both(
@@ -35,7 +32,7 @@ const entropy: CollapseSign = {
     const [idleBefore, idleNow] = [idle(groupsBefore), idle(groupsNow)];
     // A fifth of the entropy and a third more of the groups: neither happens in a run of the shipped jobs.
     if (!(is < 0.2 * was && idleNow >= idleBefore + 1 / 3)) return undefined;
-    return `The policy says one thing only: entropy fell from ${number(was)} to ${number(is)} nats a token (rollout/entropyEstimate) while groups of equal rewards that are not all right rose from ${percent(idleBefore)} to ${percent(idleNow)} (group/zeroVariance). Lower train.learningRate, or set algorithm.entropyBonus or algorithm.kl.`;
+    return `The policy says one thing only: entropy fell from ${shortNumber(was)} to ${shortNumber(is)} nats a token (rollout/entropyEstimate) while groups of equal rewards that are not all right rose from ${percentText(idleBefore)} to ${percentText(idleNow)} (group/zeroVariance). Lower train.learningRate, or set algorithm.entropyBonus or algorithm.kl.`;
   },
 };
 
@@ -47,7 +44,7 @@ const repetition: CollapseSign = {
     const [was = 0] = seen?.before ?? [];
     const [is = 0] = seen?.after ?? [];
     if (!(is >= 0.2 && is >= 2 * was)) return undefined;
-    return `Turns repeat themselves: ${percent(is)} of sampled 4-grams occurred before in their turn (rollout/repetition), at first ${percent(was)}. Lower policy.maxTurnTokens, let length cost something (rewards: length, algorithm.overlong), or lower train.learningRate.`;
+    return `Turns repeat themselves: ${percentText(is)} of sampled 4-grams occurred before in their turn (rollout/repetition), at first ${percentText(was)}. Lower policy.maxTurnTokens, let length cost something (rewards: length, algorithm.overlong), or lower train.learningRate.`;
   },
 };
 
@@ -67,7 +64,7 @@ const invalidCalls: CollapseSign = {
     const [was, is] = [invalidShare(seen.before), invalidShare(seen.after)];
     // Three in ten episodes: shipped jobs, with a penalty, stay under 0.14.
     if (!(is >= 0.3 && is >= 2 * was)) return undefined;
-    return `Calls lose their form: ${number(is)} unreadable or rejected calls an episode (rollout/malformedCalls, rollout/rejectedCalls), at first ${number(was)}. Raise rollout.invalidCallPenalty, or lower train.learningRate.`;
+    return `Calls lose their form: ${shortNumber(is)} unreadable or rejected calls an episode (rollout/malformedCalls, rollout/rejectedCalls), at first ${shortNumber(was)}. Raise rollout.invalidCallPenalty, or lower train.learningRate.`;
   },
 };
 
@@ -82,7 +79,7 @@ const lengths: CollapseSign = {
     // A task that comes to be solved may need more words, or fewer: only without that is it a bad sign.
     const better = rightNow > rightBefore + 0.05;
     if (!((grows || is <= 0.4 * was) && !better)) return undefined;
-    const how = `from ${number(was)} to ${number(is)} sampled tokens (rollout/lengthMean) without more success (rollout/successRate ${percent(rightBefore)} to ${percent(rightNow)})`;
+    const how = `from ${shortNumber(was)} to ${shortNumber(is)} sampled tokens (rollout/lengthMean) without more success (rollout/successRate ${percentText(rightBefore)} to ${percentText(rightNow)})`;
     return grows
       ? `Episodes get longer: ${how}. Read one with agent-rl show; let length cost something (rewards: length, algorithm.overlong), or set algorithm.aggregation.`
       : `Episodes get shorter: ${how}. Read one with agent-rl show: a reward may pay for ending at once.`;
@@ -95,7 +92,7 @@ const ratioTails: CollapseSign = {
     const is = watched.now('sent/ratioTail');
     // With a policy that is hardly changed in a step the tail is empty: one token in 50 is a step too far.
     if (is === undefined || is < 0.02) return undefined;
-    return `Updates go far: ${percent(is)} of the tokens sent are twice or half as likely as when they were sampled (sent/ratioTail). Lower train.learningRate, algorithm.epochs or algorithm.updatesPerBatch.`;
+    return `Updates go far: ${percentText(is)} of the tokens sent are twice or half as likely as when they were sampled (sent/ratioTail). Lower train.learningRate, algorithm.epochs or algorithm.updatesPerBatch.`;
   },
 };
 
@@ -106,7 +103,7 @@ const withoutTool: CollapseSign = {
     const [was = 0] = seen?.before ?? [];
     const [is = 0] = seen?.after ?? [];
     if (!(is >= was + 0.1)) return undefined;
-    return `Success comes without the tool: ${percent(is)} of episodes solve their task without a call (rollout/successWithoutCalls), at first ${percent(was)}. Read one with agent-rl show: the answer may be guessed, or the reward may not look at it.`;
+    return `Success comes without the tool: ${percentText(is)} of episodes solve their task without a call (rollout/successWithoutCalls), at first ${percentText(was)}. Read one with agent-rl show: the answer may be guessed, or the reward may not look at it.`;
   },
 };
 

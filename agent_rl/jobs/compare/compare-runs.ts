@@ -1,0 +1,92 @@
+import { AgentRlError } from '../../core/errors.ts';
+import { changedSettings } from '../../runs/inputs/changed-settings.ts';
+import { type RecordedRun, recordedRun } from '../../runs/recorded-run.ts';
+import { RunSettings } from '../explain/evidence/run-settings.ts';
+import { runTokenizer } from '../explain/step/run-tokenizer.ts';
+import { decoding } from '../explain/step/step-text.ts';
+import type { JobResult } from '../job.ts';
+import {
+  type Costs,
+  costLines,
+  differenceLines,
+  partingLines,
+  settingsLines,
+  shown,
+} from './comparison-text.ts';
+import { heldOutEvaluations, taskGroups } from './held-out-attempts.ts';
+import {
+  evaluationPairs,
+  type HeldOutDifference,
+  heldOutDifference,
+} from './held-out-difference.ts';
+import { whereTheyPart } from './where-they-part.ts';
+
+export interface CompareOptions {
+  /** Folders of runs: what is told is B less A. */
+  a: string;
+  b: string;
+  print: (text: string) => void;
+}
+
+/**
+ * Compares two runs: success at the same held-out tasks, in pairs, the first token in which training parts, settings and
+ * costs.
+ *
+ * @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, `CONFIG_INVALID` when they share no task
+ */
+export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobResult> {
+  const [one, other] = [recordedRun(a), recordedRun(b)];
+  const { differences, slicesKnown } = await heldOut(one, other);
+  const parting = await whereTheyPart(one.folder, other.folder);
+  const settings = changedSettings(one.config, other.config);
+  if (differences.length === 0 && parting.compared === 0)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `${one.folder.path} and ${other.folder.path} have nothing in common: no held-out task that both attempted at the same time, before or after training, and no training task in the same place. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `They differ in ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
+    );
+  const costs = [one, other].map(costsOf) as [Costs, Costs];
+  const decode = decoding((await runTokenizer(one)) ?? (await runTokenizer(other)));
+  print(
+    shown([
+      `A: ${one.folder.path}`,
+      `B: ${other.folder.path}`,
+      ...settingsLines(settings),
+      ...(differences.length === 0
+        ? ['Held out: no task that both attempted at the same time, before or after training.']
+        : differences.flatMap(differenceLines)),
+      ...(slicesKnown || differences.length === 0 ? [] : [unknownSlices]),
+      ...partingLines(parting, decode),
+      ...costLines(...costs),
+    ]),
+  );
+  return { settings, heldOut: differences, parting, costs: { a: costs[0], b: costs[1] } };
+}
+
+const unknownSlices =
+  '  Neither run has a checkpoint with an evaluation before training, which says what slices there are: all tasks are in the total.';
+
+async function heldOut(
+  one: RecordedRun,
+  other: RecordedRun,
+): Promise<{ differences: HeldOutDifference[]; slicesKnown: boolean }> {
+  const groups = new Map([...taskGroups(other.folder), ...taskGroups(one.folder)]);
+  const seed = new RunSettings(one.config).number('run.seed', 0);
+  const pairs = evaluationPairs(
+    await heldOutEvaluations(one.folder),
+    await heldOutEvaluations(other.folder),
+  );
+  return {
+    differences: pairs.flatMap(
+      ([before, after]) => heldOutDifference(before, after, { groups, seed }) ?? [],
+    ),
+    slicesKnown: groups.size > 0,
+  };
+}
+
+function costsOf({ summary }: RecordedRun): Costs {
+  const of = (name: string): number | null => {
+    const value = summary?.[name];
+    return typeof value === 'number' ? value : null;
+  };
+  return { wallSeconds: of('wallSeconds'), cpuSeconds: of('cpuSeconds') };
+}

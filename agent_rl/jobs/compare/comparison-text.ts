@@ -1,0 +1,83 @@
+import { shortNumber, visibleControls } from '../../telemetry/index.ts';
+import { differenceText, intervalNote, rateText, row } from '../../runs/evaluation-table.ts';
+import type { Decode } from '../explain/step/step-text.ts';
+import type { HeldOutDifference } from './held-out-difference.ts';
+import type { Parting } from './where-they-part.ts';
+
+export const differenceLines = (difference: HeldOutDifference): string[] => {
+  const { a, b, paired, onlyA, onlyB, otherPrompt, rates, change } = difference;
+  const head = a.when === 'before' ? 'Held out, before training' : 'Held out, last evaluation';
+  return [
+    `${head}: A ${timeText(a)}, B ${timeText(b)}, ${paired} tasks in both`,
+    ...(onlyA + onlyB + otherPrompt === 0
+      ? []
+      : [
+          `  left out: ${onlyA} tasks of A and ${onlyB} of B that the other lacks, ${otherPrompt} of the same name with another prompt`,
+        ]),
+    row('held-out success', 'A', 'B', 'B less A, points'),
+    ...rates.map(({ name, a: one, b: other }, index) => {
+      const changed = index === 0 ? change : change?.groups[name];
+      const shown = changed === undefined ? '-' : differenceText(changed);
+      return row(name, rateText(one), rateText(other), shown);
+    }),
+    `  ${intervalNote}; difference: the same, in pairs`,
+  ];
+};
+
+const timeText = ({ when, iteration }: HeldOutDifference['a']): string =>
+  `${when}, iteration ${iteration}`;
+
+export function partingLines(parting: Parting, decode: Decode): string[] {
+  const { iterations, compared, unpaired, otherProbabilities, first } = parting;
+  if (compared === 0)
+    return [
+      iterations === 0
+        ? 'Training: one of them recorded no episodes.'
+        : `Training: other tasks from the first iteration on, ${unpaired} episodes of it without a counterpart.`,
+    ];
+  const alone = unpaired === 0 ? '' : `; ${unpaired} have no counterpart`;
+  const weights =
+    otherProbabilities === undefined || otherProbabilities === first?.iteration
+      ? []
+      : [
+          `  The same tokens have other probabilities from iteration ${otherProbabilities} on: there the weights, or how they are computed, already differ.`,
+        ];
+  if (first === undefined)
+    return [
+      `Training: the same tokens in all ${compared} episodes of ${iterations} iterations that both have${alone}`,
+      ...weights,
+    ];
+  const { iteration, episode, token, source, turn } = first;
+  return [
+    `Training parts in iteration ${iteration}${alone}`,
+    ...weights,
+    `  ${episode}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `of the ${source}, after turn ${turn}`}`,
+    `    both ${JSON.stringify(decode(first.before))}`,
+    `    A    ${endText(first.a, decode)}`,
+    `    B    ${endText(first.b, decode)}`,
+  ];
+}
+
+const endText = (tokens: readonly number[], decode: Decode): string =>
+  tokens.length === 0 ? 'ends here' : JSON.stringify(decode(tokens));
+
+export const settingsLines = (changes: readonly string[]): string[] =>
+  changes.length === 0
+    ? ['Settings: the same']
+    : ['Settings, A -> B:', ...changes.map((change) => `  ${change}`)];
+
+/** What a run took; `null` where it was not measured. */
+export interface Costs {
+  wallSeconds: number | null;
+  cpuSeconds: number | null;
+}
+
+export const costLines = (a: Costs, b: Costs): string[] => [
+  `Wall clock: A ${seconds(a.wallSeconds)}, B ${seconds(b.wallSeconds)}`,
+  `Processors: A ${seconds(a.cpuSeconds)}, B ${seconds(b.cpuSeconds)}`,
+];
+
+const seconds = (value: number | null): string =>
+  value === null ? 'not known, the run has not ended' : `${shortNumber(value)} s`;
+
+export const shown = (lines: readonly string[]): string => visibleControls(lines.join('\n'));

@@ -1,0 +1,88 @@
+import { shortNumber } from '../../../telemetry/index.ts';
+import type { RunEvidence } from '../evidence/run-evidence.ts';
+import { type Answer, type Check, ok, unknown } from './check.ts';
+
+export const learningRate: Check = {
+  name: 'learning-rate',
+  asks: 'Do the steps have a size?',
+  look: ({ settings, series }) => {
+    const rates = series.values('train/learningRate');
+    if (rates.length === 0) return unknown('no learning rate is recorded');
+    const most = Math.max(...rates);
+    const iterations = rates.length;
+    const tries = [
+      `${settings.now('train.learningRate')}, ${settings.now('train.warmupSteps')}, ${settings.now('train.schedule')}, ${settings.now('train.finalRatio')}`,
+    ];
+    if (most === 0)
+      return { verdict: 'wrong', says: 'the learning rate is 0 (train/learningRate)', tries };
+    const warmup = settings.number('train.warmupSteps', 0);
+    if ((series.last('train/optimizerSteps') ?? iterations) < warmup)
+      return {
+        verdict: 'suspicious',
+        says: `the run is still warming up: ${series.last('train/optimizerSteps')} of ${warmup} steps`,
+        tries,
+      };
+    const off = rates.filter((rate) => rate === 0).length;
+    // The last step of a schedule may end at 0; more of them are steps without effect.
+    if (off > 1 && off > 0.1 * iterations)
+      return {
+        verdict: 'suspicious',
+        says: `the learning rate is 0 in ${off} of ${iterations} iterations: the schedule has ended`,
+        tries,
+      };
+    // Below what is usual even for models of billions of weights, 1e-6.
+    if (most < 1e-7)
+      return {
+        verdict: 'suspicious',
+        says: `the learning rate is ${shortNumber(most)} at most, a tenth of what the largest models take`,
+        tries,
+      };
+    return ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`);
+  },
+};
+
+export const gradient: Check = {
+  name: 'gradient',
+  asks: 'Is the gradient a number of a usual size?',
+  look: (evidence) => {
+    const { series, settings } = evidence;
+    const norms = series.values('train/gradNorm');
+    if (norms.length === 0) return unknown('no update was made, see the other findings');
+    const wild = [...norms, ...series.values('train/loss')].some((one) => !Number.isFinite(one));
+    const tries = [`lower ${settings.now('train.learningRate')}`];
+    if (wild) return { verdict: 'wrong', says: 'loss or gradient is no number', tries };
+    const median = series.median('train/gradNorm') ?? 0;
+    const says = `its norm is ${shortNumber(median)} in the middle (train/gradNorm)`;
+    return tooLarge(evidence, median) ?? tooSmall(evidence, median) ?? ok(says);
+  },
+};
+
+function tooLarge({ settings, series }: RunEvidence, median: number): Answer | undefined {
+  const bound = settings.number('train.maxGradNorm', Infinity);
+  // A gradient cut to a tenth in most steps: its size carries nothing any more.
+  if (!(bound > 0 && median > 10 * bound)) return undefined;
+  const clipped = series.values('train/gradNorm').filter((norm) => norm > bound).length;
+  return {
+    verdict: 'suspicious',
+    says: `the gradient is clipped to a tenth or less: its norm is ${shortNumber(median)} in the middle`,
+    evidence: [`clipped in ${clipped} of ${series.values('train/gradNorm').length} updates`],
+    tries: [`raise ${settings.now('train.maxGradNorm')}, or look at the scale of rewards`],
+  };
+}
+
+function tooSmall(
+  { settings, trainedParameters }: RunEvidence,
+  median: number,
+): Answer | undefined {
+  if (trainedParameters === undefined) return undefined;
+  const each = median / Math.sqrt(trainedParameters);
+  const eps = settings.number('train.eps', 1e-8);
+  // AdamW divides by the size of the gradient and eps: near eps the step shrinks with the gradient.
+  if (each >= 10 * eps) return undefined;
+  return {
+    verdict: 'suspicious',
+    says: `the gradient is ${shortNumber(each)} a weight, as small as what AdamW adds to divide by`,
+    evidence: [`norm ${shortNumber(median)} over ${trainedParameters} weights`],
+    tries: [`${settings.now('train.eps')}, ${settings.now('algorithm.aggregation')}`],
+  };
+}

@@ -1,0 +1,97 @@
+import { sum } from '../../../algorithms/statistics.ts';
+import { percentText } from '../../../telemetry/index.ts';
+import type { RunEvidence } from '../evidence/run-evidence.ts';
+import type { RunSettings } from '../evidence/run-settings.ts';
+import { type Check, ok, unknown, verdictOf } from './check.ts';
+
+/** Half of what was sampled teaches nothing; a quarter is more than cut-off episodes of a healthy run take. */
+const bounds = { wrong: 0.5, suspicious: 0.25 };
+
+/** Whether tokens that could teach are kept from it by a setting. */
+export const masked: Check = {
+  name: 'masked',
+  asks: 'Is what was sampled trained on?',
+  look: (evidence) => {
+    const tokens = evidence.series.totals('ledger/');
+    const of = (use: string): number => tokens.get(use) ?? 0;
+    const sampled = sum([...tokens.values()]);
+    if (sampled === 0) return unknown('no ledger is recorded');
+    const share = of('masked') / sampled;
+    const verdict = verdictOf(share, bounds);
+    const trained = `${percentText(of('trained') / sampled)} of ${sampled} sampled tokens moved the weights (ledger/trained)`;
+    if (verdict === 'ok')
+      return ok(`${trained}, ${percentText(share)} were masked (ledger/masked)`);
+    const reasons = maskReasons(evidence);
+    return {
+      verdict,
+      says: `${percentText(share)} of the sampled tokens are masked and teach nothing (ledger/masked)`,
+      evidence: [trained, ...reasons.map(({ seen }) => seen)],
+      tries: reasons.flatMap(({ tries }) => tries),
+      example: 'masked',
+    };
+  },
+};
+
+interface Reason {
+  seen: string;
+  tries: string[];
+}
+
+function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
+  const recorded = episodes?.learnedRecorded === true;
+  const byOutcome = [...(recorded ? episodes.masked : series.totals('outcome/'))]
+    .filter(
+      ([outcome, count]) => count > 0 && settings.at(`rollout.outcomes.${outcome}`) === 'mask',
+    )
+    .toSorted(([, a], [, b]) => b - a);
+  const leftOut = series.total('group/leftOut');
+  return [
+    ...byOutcome.map(([outcome, count]) => ({
+      seen: `${count} ${recorded ? 'tokens of episodes' : 'episodes'} that ended as ${outcome}: ${settings.now(`rollout.outcomes.${outcome}`)}`,
+      tries: [
+        `set rollout.outcomes.${outcome} to train or penalise, or ${rarer(outcome, settings)}`,
+      ],
+    })),
+    ...(leftOut === 0
+      ? []
+      : [
+          {
+            seen: `${leftOut} episodes that the reward manager gave no reward (group/leftOut)`,
+            tries: [`see why: ${settings.now('rewardManager.type')}`],
+          },
+        ]),
+  ];
+}
+
+/** What makes an outcome rarer. */
+function rarer(outcome: string, settings: RunSettings): string {
+  if (outcome === 'truncated-tokens')
+    return `raise ${settings.now('policy.maxTurnTokens')} and ${settings.now('rollout.maxEpisodeTokens')}`;
+  if (outcome === 'truncated-turns') return `raise ${settings.now('rollout.maxTurns')}`;
+  if (outcome === 'invalid-calls') return `raise ${settings.now('rollout.invalidCallLimit')}`;
+  return `raise ${settings.now('sandbox.wallS')}`;
+}
+
+/** Whether other settings leave most of it out. */
+export const leftOut: Check = {
+  name: 'left-out',
+  asks: 'Do agents learn, and are groups kept?',
+  look: ({ settings, series }) => {
+    const tokens = series.totals('ledger/');
+    const sampled = sum([...tokens.values()]);
+    if (sampled === 0) return unknown('no ledger is recorded');
+    // Several agents of which one learns, and dynamic sampling, leave out more than half by design.
+    const causes = [
+      { use: 'untrained', tries: `agents[].train: ${settings.now('agents')}` },
+      { use: 'not-selected', tries: settings.now('algorithm.selection') },
+      {
+        use: 'resampled',
+        tries: `groups of equal rewards are drawn again: easier or harder tasks, ${settings.now('rollout.groupSize')}`,
+      },
+    ].map((cause) => ({ ...cause, share: (tokens.get(cause.use) ?? 0) / sampled }));
+    const most = causes.reduce((a, b) => (b.share > a.share ? b : a));
+    const says = `${percentText(most.share)} of the sampled tokens are ${most.use} (ledger/${most.use})`;
+    const verdict = verdictOf(most.share, { wrong: 0.98, suspicious: 0.8 });
+    return verdict === 'ok' ? ok(says) : { verdict, says, tries: [most.tries] };
+  },
+};

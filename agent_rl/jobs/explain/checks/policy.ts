@@ -1,0 +1,158 @@
+import { percentText, shortNumber } from '../../../telemetry/index.ts';
+import { type Check, ok, unknown } from './check.ts';
+
+/** Below so many iterations a trend is an accident. */
+const leastIterations = 10;
+
+export const kl: Check = {
+  name: 'kl',
+  asks: 'Is the policy held where it is?',
+  look: ({ settings, series }) => {
+    const kind = settings.at('algorithm.kl.kind') ?? 'none';
+    if (kind === 'none') return ok('no KL term holds it (algorithm.kl.kind none)');
+    const weight = settings.number('algorithm.kl.weight', 0);
+    const isInReward = settings.at('algorithm.kl.in') === 'reward';
+    const lost = series.late('rollout/klPenaltyMean');
+    const spread = series.late('rollout/rewardStd');
+    const nats = series.late('sent/kl');
+    const advantage = series.late('sent/advantageStd');
+    // A token whose log-probability is d from the reference's is pulled back by weight x d, and d ** 2 / 2 is the KL.
+    const pull = nats === undefined ? undefined : weight * Math.sqrt(2 * Math.max(0, nats));
+    const [held, against] = isInReward ? [lost, spread] : [pull, advantage];
+    if (held === undefined || against === undefined) return unknown('no KL term was measured');
+    const ratio = against === 0 ? (held > 0 ? Infinity : 0) : held / against;
+    const says = isInReward
+      ? `KL takes ${shortNumber(held)} off rewards that spread by ${shortNumber(against)} (rollout/klPenaltyMean, rewardStd)`
+      : `KL pulls back by ${shortNumber(held)}, advantages pull by ${shortNumber(against)} (weight x sqrt(2 sent/kl), sent/advantageStd)`;
+    // As strong as the rewards it stands still; a third already sets how far it goes.
+    if (ratio < 1 / 3) return ok(says);
+    return {
+      verdict: ratio >= 1 ? 'wrong' : 'suspicious',
+      says,
+      tries: [`lower ${settings.now('algorithm.kl.weight')}`],
+    };
+  },
+};
+
+export const entropy: Check = {
+  name: 'entropy',
+  asks: 'Does the policy still try things, and choose?',
+  look: ({ settings, series }) => {
+    const [early, late] = [
+      series.early('rollout/entropyEstimate'),
+      series.late('rollout/entropyEstimate'),
+    ];
+    if (early === undefined || late === undefined) return unknown('no entropy is recorded');
+    const success = series.late('rollout/successRate') ?? 0;
+    const rise = success - (series.early('rollout/successRate') ?? 0);
+    const says = `${shortNumber(early)} nats a token at first, ${shortNumber(late)} at last (rollout/entropyEstimate)`;
+    const trusted = series.iterations.length >= leastIterations;
+    // Solved tasks need no trying: the shipped search job ends at a quarter of its entropy.
+    if (trusted && late < 0.1 * early && success < 0.5)
+      return {
+        verdict: 'suspicious',
+        says: `entropy is gone without success: ${says}`,
+        tries: [
+          `lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.entropyBonus')} or ${settings.now('algorithm.kl.kind')}`,
+        ],
+        example: 'unsolved',
+      };
+    if (trusted && late > 3 * early && rise < 0.05)
+      return {
+        verdict: 'suspicious',
+        says: `the policy falls apart: ${says}, without more success`,
+        tries: [
+          `lower ${settings.now('train.learningRate')} or ${settings.now('algorithm.entropyBonus')}`,
+        ],
+        example: 'unsolved',
+      };
+    if (trusted && late > 0.9 * early && rise < 0.05 && success < 0.8)
+      return {
+        verdict: 'suspicious',
+        says: `the policy does not become surer of anything: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,
+        tries: [
+          `see the other findings; raise ${settings.now('train.learningRate')} or ${settings.now('train.iterations')}`,
+        ],
+      };
+    return ok(says);
+  },
+};
+
+export const repetition: Check = {
+  name: 'repetition',
+  asks: 'Do turns repeat themselves?',
+  look: ({ settings, series }) => {
+    const late = series.late('rollout/repetition');
+    if (late === undefined)
+      return unknown('an earlier version recorded the run, without rollout/repetition');
+    const says = `${percentText(late)} of 4-grams come again in their turn (rollout/repetition)`;
+    // Shipped jobs are at 1 to 5 %.
+    if (late < 0.2) return ok(says);
+    return {
+      verdict: 'suspicious',
+      says,
+      evidence: [`at first ${percentText(series.early('rollout/repetition') ?? 0)}`],
+      tries: [
+        `lower ${settings.now('policy.maxTurnTokens')}, set ${settings.now('algorithm.overlong.share')}, or lower ${settings.now('train.learningRate')}`,
+      ],
+      example: 'cut off',
+    };
+  },
+};
+
+export const ratios: Check = {
+  name: 'ratios',
+  asks: 'Do updates stay near what was sampled?',
+  look: ({ settings, series }) => {
+    const clipped = series.late('sent/clipFraction');
+    const tail = series.late('sent/ratioTail');
+    const guarded = series.late('sent/guarded') ?? 0;
+    if (clipped === undefined && tail === undefined) return unknown('no update was made');
+    const shown = (share: number | undefined): string =>
+      share === undefined ? 'not recorded' : percentText(share);
+    const says = `tokens that doubled or halved: ${shown(tail)} (sent/ratioTail), clipped: ${shown(clipped)} (sent/clipFraction)`;
+    // PPO's papers clip a few tokens in a hundred; a fifth is lost to the update.
+    if ((tail ?? 0) < 0.02 && (clipped ?? 0) < 0.2 && guarded === 0) return ok(says);
+    return {
+      verdict: 'suspicious',
+      says,
+      evidence: [`${percentText(guarded)} differ too much to be learned from (sent/guarded)`],
+      tries: [
+        `lower ${settings.now('train.learningRate')}, ${settings.now('algorithm.epochs')} or ${settings.now('algorithm.updatesPerBatch')}; ${settings.now('algorithm.correction.type')}`,
+      ],
+    };
+  },
+};
+
+export const heldOut: Check = {
+  name: 'held-out',
+  asks: 'Does held-out success follow?',
+  look: ({ series, heldOut: evaluated, settings }) => {
+    const [early, late] = [series.early('rollout/successRate'), series.late('rollout/successRate')];
+    if (evaluated === undefined)
+      return unknown(
+        `no evaluation before and after: ${settings.now('eval.before')}, ${settings.now('eval.after')}`,
+      );
+    const { before, after, interval } = evaluated;
+    const says = `held out ${percentText(before)} before, ${percentText(after)} after`;
+    if (early === undefined || late === undefined) return ok(says);
+    const trained = `in training ${percentText(early)} at first, ${percentText(late)} at last (rollout/successRate)`;
+    // Ten points in training are more than the tasks of a quarter differ by.
+    if (!(late - early >= 0.1 && (interval === null ? after <= before : interval[0] <= 0)))
+      return ok(`${says}; ${trained}`);
+    return {
+      verdict: 'suspicious',
+      says: `${says}, ${trained}: what is learned does not carry over`,
+      evidence:
+        interval === null
+          ? []
+          : [
+              `change ${percentText(after - before)}, 95 % from ${percentText(interval[0])} to ${percentText(interval[1])}`,
+            ],
+      tries: [
+        'more different training tasks, or held-out tasks of the same kind; look for a reward that can be had without solving them',
+        `${settings.now('eval.temperature')} against ${settings.now('policy.sampling.temperature')}, ${settings.now('eval.samples')}`,
+      ],
+    };
+  },
+};

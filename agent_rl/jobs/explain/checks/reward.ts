@@ -1,0 +1,127 @@
+import { hasNoSpread } from '../../../algorithms/statistics.ts';
+import { percentText, shortNumber } from '../../../telemetry/index.ts';
+import type { EpisodeTally, Spread } from '../evidence/tally-episodes.ts';
+import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
+
+/** From so many episodes on, agreement is no accident: with success of one in ten, 0.9 ** 8 is 43 %, and with a half 0.4 %. */
+const leastEpisodes = 8;
+
+const isConstant = ({ count, least, most }: Spread): boolean =>
+  count >= leastEpisodes && hasNoSpread([least, most]);
+
+const notRecorded = unknown('no training episode is recorded');
+
+/** A reward that does not depend on what the episode did. */
+export const constantReward: Check = {
+  name: 'constant-reward',
+  asks: 'Does the reward tell episodes apart?',
+  look: ({ settings, episodes }) => {
+    if (episodes === undefined) return notRecorded;
+    const { reward, scored, solved, different, tasks } = episodes;
+    if (scored < leastEpisodes) return unknown(`only ${scored} episodes have a reward`);
+    const unsolved = solved === 0 && reward.most <= 0;
+    if (!isConstant(reward)) return ok(spreadText(reward));
+    if (unsolved) return ok('no episode is solved, see below');
+    return {
+      verdict: 'wrong',
+      says: `the reward is the same whatever happens: ${shortNumber(reward.most)} in all ${scored} episodes, so that no group has anything to compare`,
+      evidence: [
+        `the policy said ${different} different things at ${tasks} tasks and solved ${solved} of ${scored} episodes`,
+        ...solvedAll(episodes),
+      ],
+      tries: [
+        `see whether what judges looks at the answer: ${settings.now('environment.type')}, ${settings.now('rewards')}, ${settings.now('algorithm.environmentWeight')}`,
+        'if all answers are right, give harder tasks',
+      ],
+      example: 'scored',
+    };
+  },
+};
+
+const spreadText = ({ least, most }: Spread): string =>
+  `rewards are between ${shortNumber(least)} and ${shortNumber(most)}`;
+
+const solvedAll = ({ solvedWithoutCall, scored }: EpisodeTally): string[] =>
+  solvedWithoutCall === 0 ? [] : [`${solvedWithoutCall} of ${scored} solved without a tool call`];
+
+export const neverSolved: Check = {
+  name: 'never-solved',
+  asks: 'Is a task ever solved?',
+  look: ({ settings, episodes, series }) => {
+    const late = series.late('rollout/successRate');
+    const all = series.total('rollout/scored');
+    const solved = series.values('rollout/successRate').some((rate) => rate > 0);
+    if (late === undefined) return unknown('no scored episode is recorded');
+    if (solved || all < leastEpisodes)
+      return ok(`${percentText(late)} of episodes in the last quarter (rollout/successRate)`);
+    const paid = episodes !== undefined && !isConstant(episodes.reward);
+    return {
+      // Other rewards may lead to it.
+      verdict: paid ? 'suspicious' : 'wrong',
+      says: `none of ${all} episodes solved its task (rollout/successRate)`,
+      evidence: episodes === undefined ? [] : [spreadText(episodes.reward)],
+      tries: [
+        'read an episode: is the task too hard, or the answer not recognised?',
+        `easier tasks, agent-rl sft first, or a larger ${settings.now('rollout.groupSize')}`,
+      ],
+      example: 'unsolved',
+    };
+  },
+};
+
+/** One of several rewards that is never earned, such as for the form of the answer, or always. */
+export const constantPart: Check = {
+  name: 'constant-part',
+  asks: 'Is each part of the reward earned sometimes?',
+  look: ({ settings, episodes }): Answer => {
+    if (episodes === undefined) return notRecorded;
+    // What the environment pays alone has checks of its own.
+    const parts = [...episodes.scores].filter(([name]) => !/(^|\/)environment$/.test(name));
+    if (parts.length === 0) return ok('the environment alone rewards');
+    const constant = parts.filter(([, spread]) => isConstant(spread));
+    if (constant.length === 0) return ok(`${parts.length} rewards, each with a spread (score/*)`);
+    const never = constant.filter(([, { most }]) => most <= 0);
+    const shown = constant.map(
+      ([name, { count, most }]) =>
+        `${name}: ${shortNumber(most)} in all ${count} episodes (score/${name})`,
+    );
+    return {
+      verdict: 'suspicious',
+      says:
+        never.length > 0
+          ? `${never.map(([name]) => name).join(', ')} is never earned`
+          : `${constant.map(([name]) => name).join(', ')} is always the same and teaches nothing`,
+      evidence: shown,
+      tries: [
+        `see whether its settings fit what the model writes: ${settings.now('rewards')}`,
+        'show the wanted form in the prompt, or warm the model up with agent-rl sft',
+      ],
+      example: 'scored',
+    };
+  },
+};
+
+/** Success for nothing: what is learned is then to do nothing. */
+export const paidForNothing: Check = {
+  name: 'paid-for-nothing',
+  asks: 'Is success earned?',
+  look: ({ settings, episodes, tools }) => {
+    if (episodes === undefined) return notRecorded;
+    const { solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
+    const withoutCall = tools && solved > 0 ? solvedWithoutCall / solved : 0;
+    const says = `${silent} of ${scored} episodes are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
+    // Words guessed right now and then are no news; one success in four is a way of its own.
+    const verdict =
+      silent > 0.02 * scored ? 'wrong' : verdictOf(withoutCall, { wrong: 0.9, suspicious: 0.25 });
+    if (verdict === 'ok') return ok(says);
+    return {
+      verdict,
+      says,
+      tries: [
+        `see whether what judges asks for an answer from the tool: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
+        'agent-rl attack tries what else is paid',
+      ],
+      example: silent > 0.02 * scored ? 'paid for nothing' : 'solved without call',
+    };
+  },
+};

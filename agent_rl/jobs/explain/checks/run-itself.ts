@@ -1,0 +1,67 @@
+import { percentText, shortNumber } from '../../../telemetry/index.ts';
+import { type Check, ok, unknown, verdictOf } from './check.ts';
+
+/** Whether the run was meant to learn at all. */
+export const control: Check = {
+  name: 'control',
+  asks: 'Is it meant to learn?',
+  look: ({ settings }) => {
+    const value = settings.at('train.control') ?? 'none';
+    if (value === 'none') return ok('it is no control (train.control)');
+    return {
+      verdict: 'wrong',
+      says: 'the run is a control, and what it is paid says nothing of what it did',
+      evidence: [`${settings.now('train.control')}: rewards do not belong to their episodes`],
+      tries: [`set ${settings.now('train.control')} to none`],
+    };
+  },
+};
+
+export const failures: Check = {
+  name: 'failures',
+  asks: 'Does the system fail?',
+  look: ({ settings, series }) => {
+    const episodes = series.total('rollout/episodes');
+    if (episodes === 0) return unknown('no episode is recorded');
+    const failed = series.total('rollout/failed');
+    const share = failed / episodes;
+    // A run with the default rollout.failures.maxShare of 5 % stops there.
+    const verdict = verdictOf(share, { wrong: 0.2, suspicious: 0.05 });
+    const says = `the system or a tool failed in ${failed} of ${episodes} episodes, ${percentText(share)} (rollout/failed)`;
+    if (verdict === 'ok') return ok(says);
+    return {
+      verdict,
+      says,
+      evidence: [`tried again: ${series.total('rollout/retries')} times (rollout/retries)`],
+      tries: [
+        'the reasons are in run.log; agent-rl doctor and agent-rl sandbox doctor examine the machine',
+        `${settings.now('rollout.failures.retries')}, ${settings.now('rollout.outcomes.infrastructure-error')}`,
+      ],
+      example: 'failed',
+    };
+  },
+};
+
+export const parity: Check = {
+  name: 'parity',
+  asks: 'Is what is trained what was sampled?',
+  look: ({ settings, series }) => {
+    const gaps = series.values('parity/maxAbsLogProbGap');
+    if (gaps.length === 0)
+      return unknown(
+        'generator and learner were not compared: nothing was sent, or policy.sampling cuts tokens off',
+      );
+    const most = Math.max(...gaps);
+    const bound = settings.number('train.parityBound.max', 1e-3);
+    const says = `generator and learner differ by ${shortNumber(most)} nats at most (parity/maxAbsLogProbGap)`;
+    // Rounding alone stays three orders under the default bound of 1e-3 on the CPU, two on CUDA.
+    const verdict = verdictOf(most / bound, { wrong: 1, suspicious: 0.5 });
+    if (verdict === 'ok') return ok(says);
+    return {
+      verdict,
+      says,
+      evidence: [settings.now('train.parityBound.max')],
+      tries: ['suspect a generator, learner or model of your own: weights or precision differ'],
+    };
+  },
+};

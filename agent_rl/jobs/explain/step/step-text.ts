@@ -1,0 +1,123 @@
+import { sum } from '../../../algorithms/statistics.ts';
+import type { TokenUse } from '../../../rollout/ledger.ts';
+import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episodes.ts';
+import type { IterationMetrics } from '../../../runs/read-metrics.ts';
+import { type MetricName, percentText, shortNumber } from '../../../telemetry/index.ts';
+import type { Tokenizer } from '../../../../model/text/tokenizer.ts';
+import { Series } from '../evidence/series.ts';
+import type { sharesByOutcome, StepGroup } from './gradient-shares.ts';
+import { ledgerWords } from './ledger-words.ts';
+import type { TokenPulls } from './token-pulls.ts';
+
+const column = (text: string, width: number): string => text.padEnd(width);
+
+export function ledgerLines({ metrics }: Pick<IterationMetrics, 'metrics'>): string[] {
+  const uses = Object.keys(ledgerWords) as TokenUse[];
+  const of = (use: TokenUse): number => metrics[`ledger/${use}`] ?? 0;
+  const sampled = sum(uses.map(of));
+  return [
+    `Sampled tokens: ${sampled}`,
+    ...uses
+      .filter((use) => of(use) > 0)
+      .map(
+        (use) =>
+          `  ${column(`${of(use)}`, 9)} ${column(percentText(of(use) / sampled), 8)} ${column(use, 15)} ${ledgerWords[use]}`,
+      ),
+  ];
+}
+
+const shownGroups = 5;
+
+export function groupLines(groups: readonly StepGroup[]): string[] {
+  const kinds = ['mixed', 'all right', 'all wrong', 'not judged'] as const;
+  const counts = kinds
+    .map((kind) => ({ kind, count: groups.filter((group) => group.kind === kind).length }))
+    .filter(({ count }) => count > 0);
+  const pulling = groups.filter(({ share }) => share > 0);
+  return [
+    `Groups: ${groups.length}, ${counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')}; ${groups.filter(({ isResampled }) => isResampled).length} were drawn again`,
+    ...(pulling.length === 0 ? [] : [`  ${pulling.length} carry the gradient, most of all:`]),
+    ...pulling
+      .slice(0, shownGroups)
+      .map(
+        ({ taskId, agent, members, kind, share }) =>
+          `  ${column(percentText(share), 8)} ${[taskId, agent ?? []].flat().join('/')}: ${kind}, rewards ${rewardsText(members)}`,
+      ),
+  ];
+}
+
+const rewardsText = (members: readonly TrainedEpisode[]): string =>
+  members
+    .map(({ episode: { reward, groupReward } }) => groupReward?.reward ?? reward)
+    .map((reward) => (reward === null ? '-' : shortNumber(reward)))
+    .join(' ');
+
+export const outcomeLines = (shares: ReturnType<typeof sharesByOutcome>): string[] => [
+  'Gradient by outcome, as shares of |advantage x weight|:',
+  ...shares.map(
+    ({ outcome, episodes, up, down }) =>
+      `  ${column(outcome, 20)} ${column(`${episodes} episodes`, 14)} made likelier ${column(percentText(up), 8)} less likely ${percentText(down)}`,
+  ),
+];
+
+/** Tokens as text, or as numbers where there is no tokenizer. */
+export type Decode = (ids: readonly number[]) => string;
+
+export const decoding =
+  (tokenizer: Tokenizer | undefined): Decode =>
+  (ids) =>
+    tokenizer?.decode(ids) ?? ids.map((id) => `#${id}`).join(' ');
+
+export function tokenLines({ size, up, down, strongest }: TokenPulls, decode: Decode): string[] {
+  const sums = (tokens: TokenPulls['up']): string =>
+    tokens
+      .map(
+        ({ token, pull, count }) =>
+          `${JSON.stringify(decode([token]))} ${percentText(Math.abs(pull) / size)} (${count} times)`,
+      )
+      .join(', ') || 'none';
+  return [
+    'Tokens that are pulled most, by advantage x weight x (1 - p), as shares of all pulls:',
+    `  up    ${sums(up)}`,
+    `  down  ${sums(down)}`,
+    ...strongest.map(({ pull, probability, episode, context, at }) => {
+      const text = [context.slice(0, at), context.slice(at, at + 1), context.slice(at + 1)].map(
+        decode,
+      );
+      return `  ${pull > 0 ? 'up  ' : 'down'}  ${JSON.stringify(`${text[0]}»${text[1]}«${text[2]}`)}, p ${shortNumber(probability)}, in ${episode}`;
+    }),
+  ];
+}
+
+/** Figures of the update, each beside the median of the iterations around it. */
+const figures: readonly (readonly [name: MetricName, words: string])[] = [
+  ['train/learningRate', 'learning rate'],
+  ['train/gradNorm', 'norm of the gradient, before clipping'],
+  ['train/loss', 'loss'],
+  ['sent/advantageStd', 'spread of advantages'],
+  ['parity/maxAbsLogProbGap', 'largest gap between generator and learner, nats'],
+  ['sent/ratio', 'mean ratio of new to old probability'],
+  ['sent/ratioTail', 'share of tokens doubled or halved'],
+  ['sent/clipFraction', 'share clipped'],
+  ['sent/guarded', 'share left out as too different'],
+  ['sent/kl', 'KL to the reference, nats'],
+  ['correction/maskedShare', 'share that the correction leaves out'],
+  ['rollout/entropyEstimate', 'entropy of what was sampled, nats a token'],
+];
+
+export function updateLines(
+  { metrics }: IterationMetrics,
+  around: readonly IterationMetrics[],
+): string[] {
+  const neighbours = new Series(around);
+  return [
+    `Update, beside the median of ${around.length} iterations around it:`,
+    ...figures.flatMap(([name, words]) => {
+      const value = metrics[name];
+      const usual = neighbours.median(name);
+      if (value === undefined) return [];
+      const beside = usual === undefined ? '' : `  (${shortNumber(usual)})`;
+      return [`  ${column(words, 50)} ${shortNumber(value)}${beside}  ${name}`];
+    }),
+  ];
+}

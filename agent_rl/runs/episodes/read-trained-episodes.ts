@@ -1,0 +1,54 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { RunFolder } from '../run-folder.ts';
+import type { LearnedRecord } from './learned-line.ts';
+import { type EpisodeRecord, readEpisodes } from './read-episodes.ts';
+import { readLearned } from './read-learned.ts';
+
+/** A training episode, and what the update made of it. */
+export interface TrainedEpisode {
+  episode: EpisodeRecord;
+  /** Absent where the run was recorded before there was `learned.jsonl`. */
+  learned?: LearnedRecord;
+}
+
+/**
+ * Reads the training episodes of a run with what was learned of each. Those of iterations before the first in `learned.jsonl`,
+ * of a run that an earlier version began, have nothing beside them.
+ *
+ * @yields one episode
+ * @throws AgentRlError `DATASET_INVALID` when the files do not belong together, or a line cannot be read
+ */
+export async function* readTrainedEpisodes(
+  folder: Pick<RunFolder, 'trajectories'>,
+): AsyncGenerator<TrainedEpisode> {
+  const learnedLines = readLearned(folder);
+  let next = await learnedLines.next();
+  try {
+    for await (const episode of readEpisodes(folder, 'train')) {
+      if (next.done === true || episode.iteration < next.value.iteration) {
+        yield { episode };
+        continue;
+      }
+      requireSame(folder, episode, next.value);
+      yield { episode, learned: next.value };
+      next = await learnedLines.next();
+    }
+  } finally {
+    await learnedLines.return(undefined);
+  }
+}
+
+function requireSame(
+  { trajectories }: Pick<RunFolder, 'trajectories'>,
+  episode: EpisodeRecord,
+  learned: LearnedRecord,
+): void {
+  const [one, other] = [episode, learned].map(({ iteration, taskId, sample, agent }) =>
+    [iteration, taskId, sample, agent ?? []].flat().join('/'),
+  );
+  if (one === other) return;
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `${trajectories}: train.jsonl has episode ${one} where learned.jsonl has ${other}. They are written line by line beside one another: put back what was changed.`,
+  );
+}
