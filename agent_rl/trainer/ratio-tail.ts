@@ -1,7 +1,7 @@
 import type { SentSequence } from './learned-episodes.ts';
 
 /** A token whose probability has changed by this factor is in the tail. */
-export const tailFactor = 2;
+const tailFactor = 2;
 
 /**
  * Share of the tokens sent whose probability before the last pass is more than twice, or less than half, what it is

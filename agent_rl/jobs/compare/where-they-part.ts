@@ -99,7 +99,11 @@ function firstDifference(one: EpisodeRecord, other: EpisodeRecord): FirstDiffere
   };
 }
 
-/** The training episodes of a run, those of an iteration together. */
+/**
+ * The training episodes of a run.
+ *
+ * @yields those of an iteration
+ */
 async function* byIteration(
   folder: Pick<RunFolder, 'trajectories'>,
 ): AsyncGenerator<EpisodeRecord[]> {

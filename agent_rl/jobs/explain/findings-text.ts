@@ -39,10 +39,11 @@ function findingText({ verdict, asks, check, says, ...more }: Finding, run: stri
 
 const indent = ' '.repeat(16);
 
+const rate = (value: number | undefined): string =>
+  value === undefined ? 'not measured' : percentText(value);
+
 /** What the run did, in a line. */
 export function headText({ series, episodes }: RunEvidence, name: string): string {
-  const rate = (value: number | undefined): string =>
-    value === undefined ? 'not measured' : percentText(value);
   const { length } = series.iterations;
   return [
     `Run ${visibleControls(name)}: ${length} iterations; success ${rate(series.early('rollout/successRate'))} in the first quarter, ${rate(series.late('rollout/successRate'))} in the last`,

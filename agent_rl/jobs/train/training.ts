@@ -5,7 +5,7 @@ import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
-import { hasSetting } from '../../core/plugins/has-setting.ts';
+import { hasSetting } from '../../compose/has-setting.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';

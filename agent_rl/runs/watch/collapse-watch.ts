@@ -8,7 +8,7 @@ import { collapseSigns } from './collapse-signs.ts';
  * Iterations that are looked at together. One iteration differs from the next by its tasks: on the shipped jobs lengths by a
  * quarter, groups without variance by half. Their means over five differ by a tenth.
  */
-export const watchWindow = 5;
+const watchWindow = 5;
 
 export interface CollapseWarning {
   about: string;

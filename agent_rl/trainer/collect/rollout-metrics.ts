@@ -129,12 +129,14 @@ function repetition(trajectories: readonly Trajectory[]): Metrics {
   return { 'rollout/repetition': sum(counts.map(({ repeated }) => repeated)) / fourGrams };
 }
 
+/** Those that a tool ran. */
+const callsOf = ({ calls }: Trajectory): number =>
+  calls.filter(({ status }) => status !== 'rejected').length;
+
 /** Of episodes; what is of a transcript, such as its length, over those of all agents. */
 function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
   const scored = episodes.flat();
   const rewards = scored.map(({ reward }) => reward ?? 0);
-  const callsOf = ({ calls }: Trajectory): number =>
-    calls.filter(({ status }) => status !== 'rejected').length;
   const ran = scored.map(callsOf);
   const withoutCalls = episodes.filter(
     (episode) => isSolved(episode) && episode.every((one) => callsOf(one) === 0),

@@ -1,3 +1,4 @@
+import { largest } from '../../../core/long-lists.ts';
 import { percentText } from '../../../telemetry/index.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
@@ -98,7 +99,7 @@ export const truncated: Check = {
       verdict,
       says,
       evidence: [
-        `mean ${(series.mean('rollout/lengthMean') ?? 0).toFixed()}, most ${series.values('rollout/lengthMax').reduce((a, b) => Math.max(a, b), 0)} sampled tokens (rollout/lengthMean, lengthMax)`,
+        `mean ${(series.mean('rollout/lengthMean') ?? 0).toFixed()}, most ${largest(series.values('rollout/lengthMax'), 0)} sampled tokens (rollout/lengthMean, lengthMax)`,
       ],
       tries: [
         tokens >= turns

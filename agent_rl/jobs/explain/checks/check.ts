@@ -11,7 +11,7 @@ export interface Check {
   /** What is asked, as the list shows it. */
   asks: string;
   /** Pure: the same evidence has the same answer. Names settings with their present values, by `settings.now`. */
-  look(evidence: RunEvidence): Answer;
+  look: (evidence: RunEvidence) => Answer;
 }
 
 /** `suspicious` may be as it should be; `wrong` keeps the run from learning. `unknown`: it was not measured. */

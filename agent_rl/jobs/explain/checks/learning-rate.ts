@@ -1,3 +1,4 @@
+import { largest } from '../../../core/long-lists.ts';
 import { shortNumber } from '../../../telemetry/index.ts';
 import type { RunEvidence } from '../evidence/run-evidence.ts';
 import { type Answer, type Check, ok, unknown } from './check.ts';
@@ -8,7 +9,7 @@ export const learningRate: Check = {
   look: ({ settings, series }) => {
     const rates = series.values('train/learningRate');
     if (rates.length === 0) return unknown('no learning rate is recorded');
-    const most = Math.max(...rates);
+    const most = largest(rates);
     const iterations = rates.length;
     const tries = [
       `${settings.now('train.learningRate')}, ${settings.now('train.warmupSteps')}, ${settings.now('train.schedule')}, ${settings.now('train.finalRatio')}`,

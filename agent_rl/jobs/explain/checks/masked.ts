@@ -88,7 +88,7 @@ export const leftOut: Check = {
         use: 'resampled',
         tries: `groups of equal rewards are drawn again: easier or harder tasks, ${settings.now('rollout.groupSize')}`,
       },
-    ].map((cause) => ({ ...cause, share: (tokens.get(cause.use) ?? 0) / sampled }));
+    ].map((cause) => Object.assign({ share: (tokens.get(cause.use) ?? 0) / sampled }, cause));
     const most = causes.reduce((a, b) => (b.share > a.share ? b : a));
     const says = `${percentText(most.share)} of the sampled tokens are ${most.use} (ledger/${most.use})`;
     const verdict = verdictOf(most.share, { wrong: 0.98, suspicious: 0.8 });

@@ -100,6 +100,9 @@ export const repetition: Check = {
   },
 };
 
+const shown = (share: number | undefined): string =>
+  share === undefined ? 'not recorded' : percentText(share);
+
 export const ratios: Check = {
   name: 'ratios',
   asks: 'Do updates stay near what was sampled?',
@@ -108,8 +111,6 @@ export const ratios: Check = {
     const tail = series.late('sent/ratioTail');
     const guarded = series.late('sent/guarded') ?? 0;
     if (clipped === undefined && tail === undefined) return unknown('no update was made');
-    const shown = (share: number | undefined): string =>
-      share === undefined ? 'not recorded' : percentText(share);
     const says = `tokens that doubled or halved: ${shown(tail)} (sent/ratioTail), clipped: ${shown(clipped)} (sent/clipFraction)`;
     // PPO's papers clip a few tokens in a hundred; a fifth is lost to the update.
     if ((tail ?? 0) < 0.02 && (clipped ?? 0) < 0.2 && guarded === 0) return ok(says);

@@ -1,3 +1,4 @@
+import { largest } from '../../../core/long-lists.ts';
 import { percentText, shortNumber } from '../../../telemetry/index.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
@@ -51,7 +52,7 @@ export const parity: Check = {
       return unknown(
         'generator and learner were not compared: nothing was sent, or policy.sampling cuts tokens off',
       );
-    const most = Math.max(...gaps);
+    const most = largest(gaps);
     const bound = settings.number('train.parityBound.max', 1e-3);
     const says = `generator and learner differ by ${shortNumber(most)} nats at most (parity/maxAbsLogProbGap)`;
     // Rounding alone stays three orders under the default bound of 1e-3 on the CPU, two on CUDA.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { builtinPlugins } from '../../../compose/plugins/builtin-plugins.ts';
-import { hasSetting } from '../../../core/plugins/has-setting.ts';
+import { hasSetting } from '../../../compose/has-setting.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { readTrainedEpisodes } from '../../../runs/episodes/read-trained-episodes.ts';
 import { readMetrics } from '../../../runs/read-metrics.ts';

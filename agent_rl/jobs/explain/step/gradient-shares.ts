@@ -14,7 +14,7 @@ export interface Pull {
 }
 
 /** 0 for an episode that was not sent. */
-export function pullOf({ episode, learned }: TrainedEpisode): Pull {
+function pullOf({ episode, learned }: TrainedEpisode): Pull {
   const sent: LearnedRecord['sent'] = learned?.sent;
   if (sent === undefined) return { signed: 0, size: 0 };
   const pulls = Array.from(
@@ -49,19 +49,23 @@ export function stepGroups(episodes: readonly TrainedEpisode[]): StepGroup[] {
   }
   const whole = sum(episodes.map((one) => pullOf(one).size));
   return [...groups.values()]
-    .map((members): StepGroup => {
-      const { taskId, agent } = members[0]?.episode ?? { taskId: '' };
-      const pull = sum(members.map((one) => pullOf(one).size));
-      return {
-        taskId,
-        ...(agent !== undefined && { agent }),
-        members,
-        kind: kindOf(members),
-        isResampled: members.every(({ learned }) => learned?.use === 'resampled'),
-        share: whole === 0 ? 0 : pull / whole,
-      };
-    })
+    .map((members) => groupOf(members, whole))
     .toSorted((a, b) => b.share - a.share);
+}
+
+const shareOf = (whole: number, part: number): number => (whole === 0 ? 0 : part / whole);
+
+function groupOf(members: readonly TrainedEpisode[], whole: number): StepGroup {
+  const { taskId, agent } = members[0]?.episode ?? { taskId: '' };
+  const share = shareOf(whole, sum(members.map((one) => pullOf(one).size)));
+  return {
+    taskId,
+    ...(agent !== undefined && { agent }),
+    members,
+    kind: kindOf(members),
+    isResampled: members.every(({ learned }) => learned?.use === 'resampled'),
+    share,
+  };
 }
 
 function kindOf(members: readonly TrainedEpisode[]): StepGroup['kind'] {
@@ -82,12 +86,11 @@ export function sharesByOutcome(
     .map((outcome) => {
       const own = episodes.filter(({ episode }) => episode.outcome === outcome);
       const pulls = own.map(pullOf);
-      const share = (size: number): number => (whole === 0 ? 0 : size / whole);
       return {
         outcome,
         episodes: own.length,
-        up: share(sum(pulls.map(({ size, signed }) => (size + signed) / 2))),
-        down: share(sum(pulls.map(({ size, signed }) => (size - signed) / 2))),
+        up: shareOf(whole, sum(pulls.map(({ size, signed }) => (size + signed) / 2))),
+        down: shareOf(whole, sum(pulls.map(({ size, signed }) => (size - signed) / 2))),
       };
     })
     .toSorted((a, b) => b.up + b.down - a.up - a.down);

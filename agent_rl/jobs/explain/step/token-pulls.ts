@@ -68,7 +68,7 @@ export function tokenPulls(episodes: readonly TrainedEpisode[], most: number): T
 function pullsIn({ episode, learned }: TrainedEpisode): TokenPull[] {
   const sent = learned?.sent;
   if (sent === undefined) return [];
-  const { tokens = [] } = episode;
+  const { tokens } = episode;
   const mask = maskOf({ tokens, spans: episode.spans }, 'sampled');
   const places = tokens.flatMap((_, place) => (mask[place] === 1 ? [place] : []));
   return places.map((place, index) => {

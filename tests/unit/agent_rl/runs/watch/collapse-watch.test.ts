@@ -31,7 +31,7 @@ function watched(changes: readonly Metrics[], { tools = true } = {}): Seen[] {
   return [...before, ...changes].flatMap((change, index) =>
     watch
       .note({ metrics: { ...healthy, ...change } })
-      .map((warning) => ({ iteration: index + 1, ...warning })),
+      .map((warning) => Object.assign({ iteration: index + 1 }, warning)),
   );
 }
 

@@ -1,0 +1,183 @@
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { user } from '#agent_rl/core/message.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
+import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const folder = temporaryFolder();
+let made = 0;
+
+interface Attempt {
+  task: string;
+  solved: boolean;
+  prompt?: string;
+}
+
+interface RunSketch {
+  rate?: number;
+  /** After training, in this iteration. */
+  after?: readonly Attempt[];
+  /** Training episodes, with their iteration. */
+  train?: readonly { iteration: number; played: Trajectory }[];
+  /** Tasks of the slice `hard`. */
+  hard?: readonly string[];
+}
+
+/** The folder of a run that was recorded. */
+function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
+  const run = join(folder, `run-${made++}`);
+  const lines = (records: readonly object[]): string =>
+    records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  writeBelow(run, 'config.yaml', `run: {seed: 1}\ntrain: {learningRate: ${rate}}\n`);
+  writeBelow(run, 'summary.json', JSON.stringify({ wallSeconds: 10 * rate, cpuSeconds: 20 }));
+  const attempts = after.map(
+    ({ task, solved, prompt = 'Why?' }) =>
+      Object.assign({}, trajectory({ taskId: task, reward: Number(solved) }), {
+        messages: [user(prompt), { role: 'assistant', content: String(solved) }],
+      }) as Trajectory,
+  );
+  writeBelow(
+    run,
+    'trajectories/eval.jsonl',
+    lines(
+      attempts.map((one) =>
+        Object.assign({ when: 'after', iteration: 5 }, trajectoryLine('r', one)),
+      ),
+    ),
+  );
+  writeBelow(
+    run,
+    'trajectories/train.jsonl',
+    lines(train.map(({ iteration, played }) => ({ iteration, ...trajectoryLine('r', played) }))),
+  );
+  if (hard !== undefined) {
+    const perTask = hard.map((taskId) => ({ taskId, groups: ['hard'], ofSlice: true }));
+    writeBelow(
+      run,
+      'checkpoints/step-5/trainer-state.json',
+      JSON.stringify({ before: { perTask } }),
+    );
+  }
+  return run;
+}
+
+async function compared(a: string, b: string) {
+  const printed: string[] = [];
+  const result = await compareRuns({ a, b, print: (text) => void printed.push(text) });
+  return { result, text: printed.join('\n') };
+}
+
+const solvedBy = (solved: readonly boolean[]): Attempt[] =>
+  solved.map((one, index) => ({ task: `t${index}`, solved: one }));
+
+describe('held-out tasks of two runs', () => {
+  test('are compared in pairs, with an interval, slices by themselves', async () => {
+    const a = runOf({ after: solvedBy([true, false, false, false, false]), hard: ['t4'] });
+    const b = runOf({ after: solvedBy([true, true, true, false, true]), rate: 2 });
+    const { result, text } = await compared(a, b);
+    const [difference] = result['heldOut'] as HeldOutDifference[];
+    expect(difference).toMatchObject({ paired: 5, onlyA: 0, onlyB: 0, otherPrompt: 0 });
+    // 3 of 4 less 1 of 4, and 1 of 1 less 0 of 1.
+    expect(difference?.change).toMatchObject({ tasks: 4, difference: 0.5 });
+    expect(difference?.change?.groups['hard']).toMatchObject({ tasks: 1, difference: 1 });
+    expect(text).toMatch(
+      /total \(slices left out\) +1 of 4 = 25\.0 % .* 3 of 4 = 75\.0 % .*\+50\.0/,
+    );
+    expect(text).toContain('train.learningRate: 1 -> 2');
+    expect(text).toContain('Wall clock: A 10 s, B 20 s');
+  });
+
+  test('that only one run has, or that read differently, are counted and left out', async () => {
+    const a = runOf({ after: solvedBy([true, false, true]) });
+    const b = runOf({
+      after: [
+        { task: 't0', solved: true },
+        { task: 't1', solved: true, prompt: 'Who?' },
+        { task: 'new', solved: true },
+      ],
+    });
+    const { result, text } = await compared(a, b);
+    expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
+    expect(text).toContain(
+      'left out: 1 tasks of A and 1 of B that the other lacks, 1 of the same name',
+    );
+    expect(text).toContain('Neither run has a checkpoint with an evaluation before training');
+  });
+});
+
+describe('training of two runs', () => {
+  const played = (sample: number, change: Partial<Trajectory> = {}) => ({
+    iteration: 1,
+    played: { ...trajectory({ taskId: 'a', sample }), ...change },
+  });
+  const of = (iteration: number, one: { played: Trajectory }) => ({ ...one, iteration });
+
+  test('parts at the first token that differs, told with its turn', async () => {
+    const a = runOf({ train: [played(0), of(2, played(0)), of(2, played(1))] });
+    // Tokens are 1, 2 of the prompt and 10, 11, 12 sampled.
+    const b = runOf({
+      train: [played(0), of(2, played(0)), of(2, played(1, { tokens: [1, 2, 10, 99, 12] }))],
+    });
+    const { result, text } = await compared(a, b);
+    expect(result['parting']).toMatchObject({
+      compared: 3,
+      unpaired: 0,
+      first: {
+        iteration: 2,
+        episode: '2/a/1',
+        token: 3,
+        source: 'sampled',
+        turn: 1,
+        before: [1, 2, 10],
+        a: [11, 12],
+        b: [99, 12],
+      },
+    });
+    expect(text).toContain('Training parts in iteration 2\n  2/a/1: token 3, sampled in turn 1');
+  });
+
+  test('of the same tokens with other probabilities says that the weights differ', async () => {
+    const a = runOf({ train: [played(0), of(2, played(0))] });
+    const b = runOf({
+      train: [played(0), of(2, played(0, { logProbs: [0, 0, -0.5, -0.4, -0.5] }))],
+    });
+    const { result, text } = await compared(a, b);
+    expect(result['parting']).toEqual({
+      iterations: 2,
+      compared: 2,
+      unpaired: 0,
+      otherProbabilities: 2,
+    });
+    expect(text).toContain('the same tokens in all 2 episodes of 2 iterations');
+    expect(text).toContain('other probabilities from iteration 2 on');
+  });
+
+  test('ends where one episode is longer', async () => {
+    const a = runOf({ train: [played(0)] });
+    const longer = trajectory({ taskId: 'a', sampled: 4 });
+    const { text } = await compared(a, runOf({ train: [{ iteration: 1, played: longer }] }));
+    expect(text).toMatch(/A {4}ends here\n {4}B {4}"#13"/);
+  });
+});
+
+test('runs without a task in common are refused, with what differs', async () => {
+  const a = runOf({ after: solvedBy([true]), train: [] });
+  const b = runOf({ after: [{ task: 'z', solved: true }], rate: 3 });
+  await expect(compared(a, b)).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(/nothing in common.*train\.learningRate: 1 -> 3/),
+  });
+});
+
+test('a folder that is no run is refused', async () => {
+  await expect(compared(folder, folder)).rejects.toMatchObject({
+    code: 'CHECKPOINT_INVALID',
+    message: expect.stringMatching(/is not a run/),
+  });
+});

@@ -1,0 +1,214 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
+import { zeroGradient } from '#agent_rl/jobs/explain/step/ledger-words.ts';
+import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
+import type { LearnedEpisode } from '#agent_rl/trainer/learned-episodes.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const folder = temporaryFolder();
+const run = join(folder, 'run');
+
+interface Sent {
+  task: string;
+  sample: number;
+  reward: number;
+  advantage: number;
+  /** Of each of its three tokens, which are 10, 11 and 12. */
+  weight?: number;
+  probabilities?: [number, number, number];
+}
+
+/** Two tokens of a prompt, then three that were sampled. */
+function learned({ task, sample, reward, advantage, weight, probabilities }: Sent): LearnedEpisode {
+  const played = trajectory({ taskId: task, sample, reward });
+  if (weight === undefined || probabilities === undefined)
+    return { trajectory: played, use: 'zero-advantage', advantage };
+  const logProbs = Float32Array.from([0, 0, ...probabilities.map(Math.log)]);
+  return {
+    trajectory: played,
+    use: 'trained',
+    advantage,
+    sent: {
+      datum: {
+        episode: { taskId: task, sample, step: 0 },
+        tokens: Int32Array.from(played.tokens),
+        weights: Float32Array.from([0, 0, weight, weight, weight]),
+        advantages: Float32Array.from([0, 0, advantage, advantage, advantage]),
+        oldLogProbs: Float32Array.from(played.logProbs),
+      },
+      update: 0,
+      logProbs,
+      lastLogProbs: logProbs,
+    },
+  };
+}
+
+const metricsOf = (iteration: number, gradNorm: number) => ({
+  iteration,
+  'rollout/episodes': 4,
+  'rollout/successRate': 0.5,
+  'ledger/trained': 6,
+  'ledger/zero-advantage': 6,
+  'train/learningRate': 0.001,
+  'train/gradNorm': gradNorm,
+});
+
+beforeAll(() => {
+  writeBelow(
+    run,
+    'config.yaml',
+    'train: {mode: rl}\nalgorithm: {loss: {type: clipped}, epochs: 1}\n',
+  );
+  const episodes = [
+    // One half likelier, the other less likely: 11 was certain.
+    learned({
+      task: 'a',
+      sample: 0,
+      reward: 1,
+      advantage: 1,
+      weight: 0.1,
+      probabilities: [0.5, 1, 0.25],
+    }),
+    learned({
+      task: 'a',
+      sample: 1,
+      reward: 0,
+      advantage: -3,
+      weight: 0.1,
+      probabilities: [0.5, 1, 0.95],
+    }),
+    learned({ task: 'b', sample: 0, reward: 1, advantage: 0 }),
+    learned({ task: 'b', sample: 1, reward: 1, advantage: 0 }),
+  ];
+  const train = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
+  const what = new JsonlWriter(join(run, 'trajectories', 'learned.jsonl'));
+  // The run was begun by a version that did not write what was learned.
+  train.write({ iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'old' })) });
+  for (const episode of episodes) {
+    train.write({ iteration: 2, ...trajectoryLine('run', episode.trajectory) });
+    what.write({ iteration: 2, ...learnedLine(episode) });
+  }
+  train.close();
+  what.close();
+  const lines = [metricsOf(1, 0.2), metricsOf(2, 0.8), metricsOf(3, 0.4)];
+  writeFileSync(
+    join(run, 'metrics.jsonl'),
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  );
+});
+
+async function explained(step?: number) {
+  const printed: string[] = [];
+  const print = (text: string) => void printed.push(text);
+  const result = await explain({ run, print, ...(step !== undefined && { step }) });
+  return { result, text: printed.join('\n') };
+}
+
+describe('agent-rl explain --step', () => {
+  test('says which groups and outcomes carry the gradient, and which do not', async () => {
+    const { result, text } = await explained(2);
+    expect(result['groups']).toEqual([
+      { taskId: 'a', kind: 'mixed', isResampled: false, share: 1, rewards: [1, 0] },
+      { taskId: 'b', kind: 'all right', isResampled: false, share: 0, rewards: [1, 1] },
+    ]);
+    // 3 tokens x 0.1 x 1 up and 3 x 0.1 x 3 down.
+    expect(result['outcomes']).toEqual([
+      {
+        outcome: 'completed',
+        episodes: 4,
+        up: expect.closeTo(0.25, 6),
+        down: expect.closeTo(0.75, 6),
+      },
+    ]);
+    expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 were drawn again');
+    expect(text).toMatch(/6 +50\.0 % +zero-advantage +as good as their group/);
+  });
+
+  test('says which tokens are pulled, by how much more likely they can become', async () => {
+    const { result, text } = await explained(2);
+    const { up, down, strongest } = result['tokens'] as Record<
+      string,
+      { token: number; pull: number }[]
+    >;
+    // Token 10: 0.1 x 0.5 - 0.3 x 0.5; token 11: 0; token 12: 0.1 x 0.75 - 0.3 x 0.05.
+    expect(down).toMatchObject([
+      { token: 10, text: '#10', count: 2, pull: expect.closeTo(-0.1, 6) },
+    ]);
+    expect(up).toMatchObject([{ token: 12, count: 2, pull: expect.closeTo(0.06, 6) }]);
+    expect(strongest?.[0]).toMatchObject({
+      token: 10,
+      episode: '2/a/1',
+      pull: expect.closeTo(-0.15, 6),
+    });
+    expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in 2/a/1');
+  });
+
+  test('shows figures of the update beside those of the iterations around it', async () => {
+    expect((await explained(2)).text).toMatch(/norm of the gradient.* 0\.8 {2}\(0\.4\)/);
+  });
+
+  test('says what an earlier version did not record', async () => {
+    const { result, text } = await explained(1);
+    expect(result).toMatchObject({ learnedRecorded: false, zeroGradient: null });
+    expect(text).toContain('is not recorded (trajectories/learned.jsonl)');
+  });
+
+  test('refuses an iteration that the run does not have', async () => {
+    await expect(explained(9)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/no iteration 9\. It has 1 to 3\./),
+    });
+  });
+});
+
+describe('why there is no gradient', () => {
+  test.each([
+    [
+      { 'ledger/zero-advantage': 20, 'ledger/masked': 80 },
+      /no sampled token has a part in the loss: 80 left out by rollout\.outcomes.* 20 as good as/,
+    ],
+    [{ 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 }, /clipped 1, guarded 0/],
+    [{ 'ledger/trained': 5, 'train/gradNorm': 1, 'train/learningRate': 0 }, /rate is 0/],
+    [{}, /nothing was sampled/],
+  ])('%j', (metrics, text) => {
+    expect(zeroGradient(metrics)).toMatch(text);
+  });
+
+  test('is not asked where there is one, as of a KL term alone', () => {
+    expect(zeroGradient({ 'ledger/trained': 5, 'train/gradNorm': 1 })).toBeUndefined();
+    expect(zeroGradient({ 'ledger/zero-advantage': 5, 'train/gradNorm': 1 })).toBeUndefined();
+  });
+});
+
+test('a run of supervised training has nothing to explain', async () => {
+  const supervised = join(folder, 'sft');
+  writeBelow(supervised, 'config.yaml', 'train: {mode: sft}\n');
+  await expect(explain({ run: supervised, print: () => undefined })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(/supervised training/),
+  });
+});
+
+test('episodes and what was learned of them must belong together', async () => {
+  const other = join(folder, 'other');
+  writeBelow(other, 'config.yaml', 'train: {mode: rl}\n');
+  writeBelow(other, 'metrics.jsonl', '{"iteration": 1}\n');
+  const line = { iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'a' })) };
+  writeBelow(other, 'trajectories/train.jsonl', `${JSON.stringify(line)}\n`);
+  writeBelow(
+    other,
+    'trajectories/learned.jsonl',
+    '{"iteration": 1, "taskId": "z", "sample": 0, "use": "trained", "advantage": 1}\n',
+  );
+  await expect(explain({ run: other, print: () => undefined })).rejects.toMatchObject({
+    code: 'DATASET_INVALID',
+    message: expect.stringMatching(/episode 1\/a\/0 where learned\.jsonl has 1\/z\/0/),
+  });
+});

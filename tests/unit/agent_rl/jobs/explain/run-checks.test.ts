@@ -1,0 +1,228 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { checks, type Finding, runChecks } from '#agent_rl/jobs/explain/checks/run-checks.ts';
+import { evidenceOf, type Sketch } from './evidence.ts';
+
+const troubles = (sketch: Sketch): Finding[] =>
+  runChecks(evidenceOf(sketch)).filter(({ verdict }) => ['wrong', 'suspicious'].includes(verdict));
+
+const same = { count: 100, least: 0.5, most: 0.5 };
+const klOf = (weight: number, place = 'loss') => ({
+  algorithm: { kl: { kind: 'k3', in: place, weight }, selection: { type: 'all' } },
+});
+
+describe('the checks of a run', () => {
+  test('find nothing in a healthy run, and say what was not measured', () => {
+    const findings = runChecks(evidenceOf());
+    expect(findings.filter(({ verdict }) => verdict !== 'ok')).toMatchObject([
+      { check: 'held-out', verdict: 'unknown' },
+    ]);
+    expect(findings).toHaveLength(checks.length);
+  });
+
+  test.each<[string, string, Sketch, RegExp]>([
+    ['control', 'wrong', { config: { train: { control: 'shuffled-rewards' } } }, /is a control/],
+    ['failures', 'suspicious', { metrics: { 'rollout/failed': 6 } }, /72 of 1200 .* 6\.0 %/],
+    ['failures', 'wrong', { metrics: { 'rollout/failed': 20 } }, /20\.0 %/],
+    // Half of train.parityBound.max, 1e-3.
+    ['parity', 'suspicious', { metrics: { 'parity/maxAbsLogProbGap': 6e-4 } }, /0\.0006 nats/],
+    ['learning-rate', 'wrong', { metrics: { 'train/learningRate': 0 } }, /is 0/],
+    ['learning-rate', 'suspicious', { late: { 'train/learningRate': 0 } }, /in 3 of 12/],
+    ['learning-rate', 'suspicious', { metrics: { 'train/learningRate': 1e-9 } }, /1e-9/],
+    ['learning-rate', 'suspicious', { metrics: { 'train/optimizerSteps': 3 } }, /3 of 5 steps/],
+    ['gradient', 'wrong', { late: { 'train/loss': Number.NaN } }, /no number/],
+    ['gradient', 'suspicious', { metrics: { 'train/gradNorm': 11 } }, /clipped to a tenth/],
+    // 5e-5 / sqrt(1e6) = 5e-8, under ten times eps.
+    ['gradient', 'suspicious', { metrics: { 'train/gradNorm': 5e-5 } }, /5e-8 a weight/],
+    ['masked', 'suspicious', { metrics: { 'ledger/masked': 4000 } }, /28\.6 %/],
+    [
+      'left-out',
+      'wrong',
+      { metrics: { 'ledger/untrained': 1e6, 'ledger/trained': 0 } },
+      /99\.7 % .* untrained/,
+    ],
+    ['unread-calls', 'wrong', { metrics: { 'rollout/malformedCalls': 60 } }, /720 calls in 1200/],
+    ['unread-calls', 'wrong', { episodes: { unread: 70 } }, /70\.0 % .* looks like a call/],
+    ['rejected-calls', 'suspicious', { metrics: { 'rollout/rejectedCalls': 30 } }, /360 calls/],
+    ['no-calls', 'wrong', { metrics: { 'rollout/toolCallRate': 0.05 } }, /only 5\.0 %/],
+    ['no-calls', 'suspicious', { metrics: { 'rollout/toolCallRate': 0.4 } }, /only 40\.0 %/],
+    ['constant-reward', 'wrong', { episodes: { reward: same } }, /0\.5 in all 100 episodes/],
+    [
+      'truncated',
+      'wrong',
+      { metrics: { 'outcome/truncated-tokens': 200 } },
+      // 200 of 200 + 40 + 50.
+      /69\.0 % of episodes are cut off: 2400 by tokens/,
+    ],
+    [
+      'never-solved',
+      'wrong',
+      {
+        metrics: { 'rollout/successRate': 0 },
+        episodes: { solved: 0, reward: { count: 100, least: 0, most: 0 } },
+      },
+      /none of 1200 episodes/,
+    ],
+    [
+      'never-solved',
+      'suspicious',
+      { metrics: { 'rollout/successRate': 0 }, episodes: { solved: 0 } },
+      /none of 1200 episodes/,
+    ],
+    [
+      'constant-part',
+      'suspicious',
+      { episodes: { scores: new Map([['format', { count: 100, least: 0, most: 0 }]]) } },
+      /format is never earned/,
+    ],
+    ['paid-for-nothing', 'wrong', { episodes: { paidForNothing: 30 } }, /30 of 100/],
+    ['paid-for-nothing', 'suspicious', { episodes: { solvedWithoutCall: 20 } }, /50\.0 % of 40/],
+    ['no-variance', 'wrong', { metrics: { 'group/zeroVariance': 10 } }, /100\.0 % of 120 groups/],
+    [
+      'kl',
+      'wrong',
+      // 2 x sqrt(2 x 0.5) = 2 against a spread of 1.
+      { config: klOf(2), metrics: { 'sent/kl': 0.5 } },
+      /pulls back by 2, advantages pull by 1/,
+    ],
+    [
+      'kl',
+      'suspicious',
+      { config: klOf(1, 'reward'), metrics: { 'rollout/klPenaltyMean': 0.25 } },
+      /takes 0\.25 off rewards that spread by 0\.5/,
+    ],
+    ['ratios', 'suspicious', { metrics: { 'sent/ratioTail': 0.1 } }, /doubled or halved: 10\.0 %/],
+    ['ratios', 'suspicious', { metrics: { 'sent/clipFraction': 0.3 } }, /clipped: 30\.0 %/],
+    [
+      'entropy',
+      'suspicious',
+      { late: { 'rollout/entropyEstimate': 0.01, 'rollout/successRate': 0.4 } },
+      /gone without/,
+    ],
+    [
+      'entropy',
+      'suspicious',
+      { late: { 'rollout/entropyEstimate': 2, 'rollout/successRate': 0.4 } },
+      /falls apart/,
+    ],
+    [
+      'entropy',
+      'suspicious',
+      { metrics: { 'rollout/entropyEstimate': 0.5, 'rollout/successRate': 0.4 } },
+      /does not become surer .* from 40\.0 % to 40\.0 %/,
+    ],
+    ['repetition', 'suspicious', { late: { 'rollout/repetition': 0.5 } }, /50\.0 %/],
+    [
+      'held-out',
+      'suspicious',
+      {
+        late: { 'rollout/successRate': 0.6 },
+        heldOut: { before: 0.3, after: 0.32, interval: [-0.02, 0.06] },
+      },
+      /does not carry over/,
+    ],
+  ])('%s is %s', (check, verdict, sketch, says) => {
+    expect(troubles(sketch)).toContainEqual(
+      expect.objectContaining({ check, verdict, says: expect.stringMatching(says) }),
+    );
+  });
+
+  test('name the cause before what follows from it', () => {
+    const [first, ...rest] = troubles({
+      metrics: {
+        'rollout/malformedCalls': 300,
+        'rollout/toolCallRate': 0,
+        'rollout/successRate': 0,
+        'group/zeroVariance': 10,
+      },
+      episodes: { solved: 0, reward: { count: 100, least: 0, most: 0 } },
+    });
+    expect(first).toMatchObject({ check: 'unread-calls', episode: '3/b/0' });
+    expect(rest.map(({ check }) => check).slice(0, 3)).toEqual([
+      'no-calls',
+      'never-solved',
+      'no-variance',
+    ]);
+  });
+
+  test('say by which setting tokens are masked, with its value, and in which episode', () => {
+    const metrics = { 'ledger/masked': 20_000, 'outcome/truncated-turns': 60 };
+    const masked = new Map([['truncated-turns', 240_000]]);
+    const [known] = troubles({ metrics, episodes: { masked } });
+    expect(known).toMatchObject({
+      check: 'masked',
+      verdict: 'wrong',
+      episode: '3/a/0',
+      evidence: [
+        '23.3 % of 360000 sampled tokens moved the weights (ledger/trained)',
+        '240000 tokens of episodes that ended as truncated-turns: rollout.outcomes.truncated-turns (now "mask")',
+      ],
+    });
+    expect(known?.tries).toEqual([
+      'set rollout.outcomes.truncated-turns to train or penalise, or raise rollout.maxTurns (now 4)',
+    ]);
+    const [old] = troubles({ metrics, episodes: { learnedRecorded: false } });
+    expect(old?.evidence?.[1]).toMatch(/^720 episodes that ended as truncated-turns/);
+  });
+
+  test('take solved tasks for what they are', () => {
+    const solved = {
+      'rollout/successRate': 0.95,
+      'group/zeroVariance': 9,
+      'group/allRight': 9,
+      'group/allWrong': 0,
+      'rollout/entropyEstimate': 0.02,
+    };
+    expect(troubles({ late: solved })).toEqual([]);
+  });
+
+  test('ask nothing of tools in a run without any, nor of episodes that are not recorded', () => {
+    const metrics = { 'rollout/toolCallRate': 0, 'rollout/malformedCalls': 500 };
+    expect(troubles({ tools: false, metrics })).toEqual([]);
+    const unrecorded = runChecks(evidenceOf({ episodes: 'none' }));
+    expect(
+      unrecorded.filter(({ verdict }) => verdict === 'unknown').map(({ check }) => check),
+    ).toEqual(['constant-reward', 'constant-part', 'paid-for-nothing', 'held-out']);
+  });
+
+  test('say of a run without metrics that nothing was measured, and do not call it right', () => {
+    const findings = runChecks(evidenceOf({ iterations: 0, episodes: 'none' }));
+    const judged = findings.filter(({ verdict }) => verdict !== 'unknown');
+    expect(judged.map(({ check }) => check)).toEqual(['control', 'kl']);
+  });
+
+  test('have names of their own, and name settings that exist', () => {
+    const names = checks.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const folder = join(packageRoot(), 'agent_rl', 'jobs', 'explain');
+    const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .join('\n');
+    const paths = [...text.matchAll(/\.(?:now|at|number|list)\(\s*'([a-zA-Z.-]+)'/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(paths.length).toBeGreaterThan(30);
+    expect(paths.filter((path) => !isSetting(path))).toEqual([]);
+  });
+});
+
+interface Schema {
+  properties?: Readonly<Record<string, Schema>>;
+}
+
+/** Settings of a plugin, such as environment.systemPrompt, are not in the schema of run files: its `type` stands for them. */
+function isSetting(path: string): boolean {
+  let schema: Schema | undefined = ConfigSchema as Schema;
+  for (const key of path.split('.')) {
+    const below: Readonly<Record<string, Schema>> = schema?.properties ?? {};
+    if (!Object.hasOwn(below, key)) return Object.hasOwn(below, 'type') || key === 'type';
+    schema = below[key];
+  }
+  return true;
+}

@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { tallyEpisodes } from '#agent_rl/jobs/explain/evidence/tally-episodes.ts';
+import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
+import type { TrainedEpisode } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+type Change = Partial<Trajectory> & { said?: string };
+
+const call = { id: 'call_0_0', name: 'add', arguments: { a: 1 } };
+const ran = (status: 'ok' | 'rejected') => ({ call, status, result: { content: '2' }, wallMs: 1 });
+
+const recorded = (sample: number, { said = '', ...change }: Change = {}): EpisodeRecord =>
+  ({
+    iteration: 1,
+    ...trajectoryLine('run', {
+      ...trajectory({ sample, reward: 1 }),
+      messages: [{ role: 'assistant', content: said }],
+      ...change,
+    }),
+  }) as unknown as EpisodeRecord;
+
+async function* those(episodes: readonly TrainedEpisode[]): AsyncGenerator<TrainedEpisode> {
+  yield* episodes;
+}
+
+test('episodes are counted by what they are, and the newest of each kind is an example', async () => {
+  const episodes = [
+    recorded(0, { said: '<tool_call>{"name": "add"}</tool_call>', success: false, reward: 0 }),
+    recorded(1, { said: 'Two.' }),
+    recorded(2, { said: '' }),
+    recorded(3, { said: 'Two.', calls: [ran('ok')] }),
+    recorded(4, { said: 'Two.', calls: [ran('rejected')], success: false, reward: -1 }),
+    recorded(5, { said: 'Two.', reward: undefined, success: false, outcome: 'grader-error' }),
+    recorded(6, { learns: false, reward: 99 }),
+  ];
+  const tally = await tallyEpisodes(those(episodes.map((episode) => ({ episode }))));
+  expect(tally).toMatchObject({
+    scored: 5,
+    solved: 3,
+    // What looks like a call, `Two.` by itself, nothing, and twice `Two.` as well: calls are in the record of tools.
+    different: 3,
+    tasks: 1,
+    reward: { count: 5, least: -1, most: 1 },
+    unread: 1,
+    solvedWithoutCall: 2,
+    paidForNothing: 1,
+    learnedRecorded: false,
+  });
+  expect(Object.fromEntries(tally.examples)).toMatchObject({
+    unread: '1/t/0',
+    'paid for nothing': '1/t/2',
+    'solved without call': '1/t/2',
+    rejected: '1/t/4',
+    unsolved: '1/t/4',
+    failed: '1/t/5',
+  });
+});
+
+test('masked tokens are counted by outcome, and rewards are those that groups are compared by', async () => {
+  const episode = recorded(0, {
+    outcome: 'truncated-turns',
+    groupReward: { manager: 'm', reward: 7 },
+  });
+  const learned = { iteration: 1, taskId: 't', sample: 0, use: 'masked', advantage: 1 } as const;
+  const tally = await tallyEpisodes(those([{ episode, learned }]));
+  expect([...tally.masked]).toEqual([['truncated-turns', 3]]);
+  expect(tally.reward).toEqual({ count: 1, least: 7, most: 7 });
+  expect(tally.examples.get('masked')).toBe('1/t/0');
+});
