@@ -9,6 +9,8 @@ export interface HttpClientOptions {
   url: string;
   /** Sent as a bearer's; never shown. */
   token?: string;
+  /** Sent as basic authentication, in place of a token; the password is never shown. */
+  login?: { user: string; password: string };
   /** Requests at once. */
   connections: number;
   /** Milliseconds before the second try; each further pause is twice as long. */
@@ -19,9 +21,12 @@ export interface HttpClientOptions {
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** May end with a query. */
   path: string;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of a body. */
+  raw?: string;
   /** A file that is sent as it is, in place of a body. */
   file?: string;
   /** For everything, further tries and the pauses between them too. */
@@ -64,22 +69,25 @@ export class HttpClient {
   /** @throws NoAnswer; the signal's reason when it is aborted */
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     signal?.throwIfAborted();
-    const { url, token } = this.options;
-    const { method, path, body, file, deadlineS } = request;
+    const { url } = this.options;
+    const { method, path, body, raw, file, deadlineS } = request;
+    const { origin, pathname, search } = new URL(url + path);
+    const authorization = authorizationOf(this.options);
     const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
     const tries = { count: 0 };
     try {
       const answer = await this.#dispatcher(request, tries).request({
-        origin: new URL(url).origin,
-        path: new URL(url + path).pathname,
+        origin,
+        path: pathname + search,
         method,
         headers: {
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...((raw ?? file) !== undefined && { 'content-type': 'application/octet-stream' }),
+          ...(authorization !== undefined && { authorization }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(raw !== undefined && { body: raw }),
         ...(file !== undefined && { body: createReadStream(file) }),
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
@@ -119,6 +127,11 @@ export class HttpClient {
       }),
     );
   }
+}
+
+function authorizationOf({ token, login }: Pick<HttpClientOptions, 'token' | 'login'>) {
+  if (login === undefined) return token === undefined ? undefined : `Bearer ${token}`;
+  return `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
 }
 
 function parsed(text: string): unknown {

@@ -47,7 +47,8 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
   const folder = runFolderAt(path);
   const lock = lockRun(folder.path);
   try {
-    const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
+    const places = [folder.path, folder.checkpoints, folder.trackers];
+    const cleared = places.flatMap(clearPartials);
     const differences = await checkInputs(folder, sources, request.allowOtherMachine);
     const notes = [...lock.notes, ...cleared, ...differences];
     if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder)) {

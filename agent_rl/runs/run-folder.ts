@@ -26,6 +26,8 @@ export interface RunFolder {
   /** What each thread did, where that was asked for. */
   profile: string;
   log: string;
+  /** What trackers keep to continue with. */
+  trackers: string;
 }
 
 /** The paths of a run's folder, whether or not it exists. */
@@ -41,6 +43,7 @@ export function runFolderAt(path: string): RunFolder {
     summary: join(whole, 'summary.json'),
     profile: join(whole, 'profile.json'),
     log: join(whole, 'run.log'),
+    trackers: join(whole, 'trackers'),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type Tracker,
   trackers,
 } from '../../agent_rl/core/plugins/tracker.ts';
+import { RunTrackers } from '../../agent_rl/runs/trackers/run-trackers.ts';
 
 export interface TrackerContract {
   /** The function or class that carries the mark. */
@@ -21,6 +22,8 @@ export interface TrackerContract {
    * what is recorded.
    */
   recorded?: (folder: string) => readonly number[] | Promise<readonly number[]>;
+  /** Make one that cannot record: its server is gone, or never answers. By what is wrong. */
+  cutOff?: Readonly<Record<string, () => Tracker>>;
 }
 
 const { signal } = new AbortController();
@@ -79,7 +82,7 @@ const whole = (folder: string): readonly TrackedFact[] => [
 /** What every tracker promises. Call it from the test of each one. */
 export function describeTrackerContract(
   name: string,
-  { plugin, create, recorded }: TrackerContract,
+  { plugin, create, recorded, cutOff = {} }: TrackerContract,
 ): void {
   let time = 1_600_000_000_000;
 
@@ -146,5 +149,43 @@ export function describeTrackerContract(
       await told([]);
       await inFolder((folder) => told([start(folder), { type: 'end', status: 'failed' }]));
     });
+
+    test('neither hangs nor opens anything when it is told or closed again after its close', async () => {
+      await inFolder(async (folder) => {
+        const tracker = create();
+        await tracker.track({ ...start(folder), time }, signal);
+        await tracker.track({ ...iteration(1), time: time + 1 }, signal);
+        await tracker.close?.();
+        const late = async () => tracker.track({ ...iteration(2), time: time + 2 }, signal);
+        await late().catch(() => undefined);
+        await tracker.close?.();
+        expect(await recorded?.(folder)).toEqual(recorded && [1]);
+      });
+    });
+
+    for (const [what, make] of Object.entries(cutOff))
+      test(`with ${what} costs a run its events and nothing else`, async () => {
+        await inFolder(async (folder) => {
+          const said: string[] = [];
+          const limits = { queue: 3, deadlineS: 0.5, closeS: 2 };
+          const session = new RunTrackers([{ name, make, ...limits }]);
+          const [first, ...others] = whole(folder);
+          if (first?.type !== 'start') throw new Error('A session begins with its start.');
+          const began = performance.now();
+          session.begin(first.run, { warn: (text: string) => said.push(text) });
+          for (const fact of others.filter(({ type }) => type !== 'end')) session.tell(fact);
+          // Told at once, whatever becomes of it.
+          expect(performance.now() - began).toBeLessThan(1000);
+          const reports = await session.finish({}, 'finished');
+          expect(performance.now() - began).toBeLessThan(10_000);
+          const report = reports?.[name];
+          expect(report).toMatchObject({ recorded: 0, escaped: 0 });
+          // What was told, the second summary and the end.
+          expect((report?.failed ?? 0) + (report?.lost ?? 0)).toBe(whole(folder).length + 1);
+          expect(report?.lost).toBeGreaterThan(0);
+          expect(said.join(' ')).toMatch(/The training goes on/);
+          expect(said.at(-1)).toMatch(/ 0 of \d+ events recorded/);
+        });
+      });
   });
 }

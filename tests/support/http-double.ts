@@ -9,6 +9,8 @@ export interface GotRequest {
   headers: IncomingMessage['headers'];
   /** Of JSON; an empty object where there is none. */
   body: Readonly<Record<string, unknown>>;
+  /** As it came. */
+  text: string;
 }
 
 /** What it answers; nothing is an answer that never comes, `'cut'` a connection that breaks. */
@@ -30,8 +32,9 @@ export async function httpDouble(
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     const { method = '', url: path = '', headers } = request;
-    const body = JSON.parse(text === '' ? '{}' : text) as GotRequest['body'];
-    requests.push({ method, path, headers, body });
+    const isJson = headers['content-type'] === 'application/json';
+    const body = (isJson ? JSON.parse(text) : {}) as GotRequest['body'];
+    requests.push({ method, path, headers, body, text });
     const given = await answer(requests.at(-1)!, requests.length);
     if (given === undefined) return;
     if (given === 'cut') request.socket.destroy();

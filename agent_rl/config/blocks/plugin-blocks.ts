@@ -134,9 +134,9 @@ export const TrackersBlock = Type.Array(
     }),
   }),
   {
-    default: [],
+    default: [{ type: 'tensorboard' }],
     description:
-      "Where a run's figures go besides its own files, each with its settings; none can hold up a run for long, or end it",
+      "Where a run's figures go besides its own files, each with its settings; none can hold up a run for long, or end it. [] is none",
   },
 );
 

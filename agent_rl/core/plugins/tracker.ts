@@ -56,6 +56,12 @@ export type TrackedFact =
 export type TrackedEvent = TrackedFact & { readonly time: number };
 
 /**
+ * Nothing, or a sentence for the log: what of an event was recorded otherwise than it was told, such as a name that had to
+ * be changed. Each is said once.
+ */
+export type TrackerNote = string | undefined | void;
+
+/**
  * Takes a run's figures elsewhere. Made once for a session and told one event after the other, in their order. The
  * training does not wait for it.
  *
@@ -64,7 +70,7 @@ export type TrackedEvent = TrackedFact & { readonly time: number };
  */
 export interface Tracker {
   /** @param signal aborted at the deadline of this event */
-  track(event: TrackedEvent, signal: AbortSignal): void | Promise<void>;
+  track(event: TrackedEvent, signal: AbortSignal): TrackerNote | Promise<TrackerNote>;
   /** After the last event, also where events were lost. */
   close?(): void | Promise<void>;
 }
@@ -74,7 +80,7 @@ export type TrackerFunction<Settings = unknown> = (
   event: TrackedEvent,
   settings: Settings,
   signal: AbortSignal,
-) => void | Promise<void>;
+) => TrackerNote | Promise<TrackerNote>;
 
 export interface TrackerSpec {
   readonly name: string;

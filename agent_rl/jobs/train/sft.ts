@@ -55,6 +55,8 @@ async function superviseOpened(
   const opened = new Cleanup();
   try {
     const trackers = openTrackers(run.chosen.trackers);
+    // Also where the run does not begin: they may have started a process.
+    opened.defer(() => trackers.close());
     const usage = opened.add(await SessionUsage.start());
     const engine = opened.add(await openLearner(run, examples, options.signal));
     // Nothing is held out.

@@ -61,6 +61,8 @@ export async function openTraining(
     if (resume !== undefined) opened.defer(() => resume.lock.release());
     const run = withSelection(resolved, resume);
     const trackers = openTrackers(run.chosen.trackers);
+    // Also where the run does not begin: they may have started a process.
+    opened.defer(() => trackers.close());
     const usage = opened.add(await SessionUsage.start());
     const agent = opened.add(
       await openTrainableAgent(run, { workers: config.rollout.workers, signal }),

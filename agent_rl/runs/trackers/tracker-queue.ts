@@ -31,6 +31,8 @@ export interface TrackerReport {
 /** A tracker may hold the main thread so long in all, or for this share of the session, whichever is more. */
 const mostHeldS = 5;
 const mostHeldShare = 0.01;
+/** A tracker may say so much in the log. */
+const mostNotes = 20;
 
 /**
  * One tracker and what it has not been told yet. Telling it costs the training nothing but the time that the tracker
@@ -42,6 +44,7 @@ export class TrackerQueue {
   readonly #ended = new AbortController();
   readonly #report: TrackerReport = { recorded: 0, failed: 0, lost: 0, escaped: 0 };
   readonly #began: number;
+  readonly #notes = new Set<string>();
   #telling = Promise.resolve();
   #busy = false;
   #off = false;
@@ -122,7 +125,7 @@ export class TrackerQueue {
     const { deadlineS: seconds } = this.options;
     const late = new Error(`it took longer than ${seconds} s over one event (deadlineS)`);
     try {
-      await inTime(
+      const note = await inTime(
         (signal) =>
           this.#owning(() =>
             runningPlugin(this.#label, () => this.#timed(() => this.#tracker.track(event, signal))),
@@ -130,6 +133,7 @@ export class TrackerQueue {
         { seconds, signal: this.#ended.signal, late },
       );
       this.#report.recorded += 1;
+      this.#say(note);
     } catch (thrown) {
       this.#report[this.#ended.signal.aborted ? 'lost' : 'failed'] += 1;
       this.#complain(messageOf(thrown));
@@ -145,6 +149,15 @@ export class TrackerQueue {
     } finally {
       this.#heldMs += this.now() - started;
     }
+  }
+
+  /** Any text is said once, and no more than so many. */
+  #say(note: unknown): void {
+    if (typeof note !== 'string' || note === '' || this.#notes.has(note)) return;
+    if (this.#notes.size > mostNotes) return;
+    this.#notes.add(note);
+    const last = this.#notes.size > mostNotes;
+    this.warn(`${this.#label}: ${last ? 'what else it notes is left out of the log.' : note}`);
   }
 
   #switchOffIfSlow(): void {

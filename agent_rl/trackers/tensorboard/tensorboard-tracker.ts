@@ -10,6 +10,7 @@ import {
   type Tracker,
   tracker,
 } from '../../core/plugins/tracker.ts';
+import { RecordedSteps } from '../recorded-steps.ts';
 import { EventFile } from './event-file.ts';
 import { readEvent, scalarsEvent, textEvent } from './events.ts';
 import { wholeRecords } from './records.ts';
@@ -30,8 +31,7 @@ export class TensorBoardTracker implements Tracker {
   #path = '';
   #file: EventFile | undefined;
   #afterFile: EventFile | undefined;
-  /** By the name of a scalar, where it was written last. */
-  readonly #stepOf = new Map<string, number>();
+  readonly #recorded = new RecordedSteps();
 
   async track(event: TrackedEvent): Promise<void> {
     const { type, time } = event;
@@ -71,9 +71,12 @@ export class TensorBoardTracker implements Tracker {
     file: EventFile | undefined,
   ): Promise<void> {
     if (file === undefined) throw new Error('its files could not be opened');
-    const scalars = Object.entries(metrics).filter(([tag]) => this.#stepOf.get(tag) !== place.step);
+    const scalars = this.#recorded.fresh(place.step, metrics);
     if (scalars.length > 0) await file.append(scalarsEvent(place, scalars));
-    for (const [tag] of scalars) this.#stepOf.set(tag, place.step);
+    this.#recorded.add(
+      place.step,
+      scalars.map(([tag]) => tag),
+    );
   }
 
   /** Leaves of an earlier session's file what is not done again. */
@@ -84,7 +87,7 @@ export class TensorBoardTracker implements Tracker {
     for (const whole of wholeRecords(await readFile(file))) {
       const { step, tags } = readEvent(whole.payload);
       if (step > from) break;
-      for (const tag of tags) this.#stepOf.set(tag, step);
+      this.#recorded.add(step, tags);
       scalars += tags.length;
       ({ end } = whole);
     }

@@ -18,6 +18,7 @@ import { trackers } from '#agent_rl/core/plugins/tracker.ts';
 import { builtinGenerators, builtinLearners } from '#agent_rl/engine-thread/engine-parts.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
+import { builtinTrackers } from '#agent_rl/trackers/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
@@ -74,7 +75,7 @@ const plugins: Plugins = registriesOf({
   rewardManagers: builtInRewardManagers.flatMap(here),
   generators: builtinGenerators.flatMap(here),
   learners: builtinLearners.flatMap(here),
-  trackers: here(Notes),
+  trackers: [...here(Notes), ...builtinTrackers.flatMap(here)],
   advantages: builtinPlugins().advantages.entries(),
   losses: builtinPlugins().losses.entries(),
   corrections: builtinPlugins().corrections.entries(),
@@ -307,11 +308,18 @@ describe('policy.toolCallFormat', () => {
 describe('trackers', () => {
   const withTrackers = (text: string) => chosen(`${good}\ntrackers: ${text}\n`).trackers;
 
-  test('are none unless they are listed, each with its settings and what it is allowed', () => {
-    expect(chosen(good).trackers).toEqual([]);
+  test('are those that are listed, each with its settings and what it is allowed', () => {
+    expect(withTrackers('[]')).toEqual([]);
     expect(withTrackers('[{type: notes, limit: 3, closeS: 2}]')).toMatchObject([
       { settings: { limit: 3 }, limits: { queue: 1000, deadlineS: 10, closeS: 2 } },
     ]);
+  });
+
+  test('are TensorBoard alone where nothing is said', () => {
+    const [usual, ...others] = chosen(good).trackers;
+    expect(usual?.entry.spec.name).toBe('tensorboard');
+    expect(usual?.limits).toEqual({ queue: 1000, deadlineS: 10, closeS: 30 });
+    expect(others).toEqual([]);
   });
 
   test.each([

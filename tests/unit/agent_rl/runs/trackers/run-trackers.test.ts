@@ -75,6 +75,17 @@ describe('one tracker', () => {
     ]);
   });
 
+  test('says in the log what it notes, each once and no more than twenty', async () => {
+    const notes = (one: TrackedEvent) =>
+      one.type === 'iteration' ? `note ${Math.ceil(one.iteration / 2)}` : undefined;
+    const { queue, said } = queueOf({ track: notes });
+    for (let number = 1; number <= 60; number++) queue.push(event(number));
+    await queue.close();
+    expect(said.slice(0, 2)).toEqual(['Tracker "own": note 1', 'Tracker "own": note 2']);
+    expect(said).toHaveLength(21);
+    expect(said.at(-1)).toMatch('what else it notes is left out');
+  });
+
   test('loses what comes when too many wait, but never the end', async () => {
     const { told, track } = notebook();
     const { open, opened } = gate();

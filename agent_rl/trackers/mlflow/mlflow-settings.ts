@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { secretOf } from '../../core/secret-of.ts';
+import type { HttpClientOptions } from '../../http/http-client.ts';
+import { serverUrl } from '../../http/server-url.ts';
+
+export const MlflowSettings = Type.Object(
+  {
+    url: Type.String({
+      description: 'Address of the MLflow server.',
+      minLength: 1,
+      default: 'http://127.0.0.1:5000',
+    }),
+    experiment: Type.String({
+      description: 'Name of the experiment, made if need be.',
+      minLength: 1,
+      default: 'agent_rl',
+    }),
+    runName: Type.Optional(
+      Type.String({
+        description: "Name of the run in MLflow; by default the run's.",
+        minLength: 1,
+      }),
+    ),
+    artifacts: Type.Boolean({
+      description: 'Whether config.yaml and summary.json are uploaded.',
+      default: true,
+    }),
+    tokenEnv: Type.Optional(
+      Type.String({
+        description: "Environment variable that holds a bearer's token.",
+        minLength: 1,
+      }),
+    ),
+    username: Type.Optional(
+      Type.String({ description: 'Of basic authentication, with passwordEnv.', minLength: 1 }),
+    ),
+    passwordEnv: Type.Optional(
+      Type.String({ description: 'Environment variable that holds the password.', minLength: 1 }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type MlflowSettings = Static<typeof MlflowSettings>;
+
+/** Where the server is and what it is shown. @throws AgentRlError `CONFIG_INVALID` */
+export function accessOf(
+  settings: MlflowSettings,
+): Pick<HttpClientOptions, 'url' | 'token' | 'login'> {
+  const { tokenEnv, username, passwordEnv } = settings;
+  const url = serverUrl(settings.url, 'mlflow: url', 'passwordEnv or tokenEnv');
+  const half = (username === undefined) !== (passwordEnv === undefined);
+  if (half || (username !== undefined && tokenEnv !== undefined))
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      'The tracker mlflow takes tokenEnv, or username and passwordEnv together. Give the one or the other.',
+    );
+  const user = 'The tracker mlflow';
+  if (tokenEnv !== undefined) return { url, token: secretOf(tokenEnv, { user }) };
+  if (username === undefined || passwordEnv === undefined) return { url };
+  return { url, login: { user: username, password: secretOf(passwordEnv, { user }) } };
+}

@@ -1,0 +1,307 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
+import { MlflowTracker } from '#agent_rl/trackers/mlflow/mlflow-tracker.ts';
+import { describeTrackerContract } from '#tests/contracts/index.ts';
+import { mlflowDouble, type MlflowDouble } from '#tests/support/mlflow/mlflow-double.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const { signal } = new AbortController();
+
+const settings = (url: string, more = {}) => ({
+  url,
+  experiment: 'tests',
+  artifacts: true,
+  ...more,
+});
+const trackerAt = (url: string, more = {}) => new MlflowTracker({ settings: settings(url, more) });
+
+describe('the contract', () => {
+  let server: MlflowDouble;
+  let silent: MlflowDouble;
+  beforeAll(async () => {
+    server = await mlflowDouble();
+    silent = await mlflowDouble();
+    silent.answerInstead = 'none';
+  });
+  afterAll(() => Promise.all([server.close(), silent.close()]));
+  const runIn = (run: string) =>
+    server.runs.findLast(({ tags }) => tags.get('agent_rl.folder') === run);
+  describeTrackerContract('mlflow', {
+    plugin: MlflowTracker,
+    create: () => trackerAt(server.url),
+    recorded: (run) =>
+      (runIn(run)?.metrics ?? [])
+        .filter(({ key }) => key === 'rollout/rewardMean')
+        .map(({ step }) => step),
+    cutOff: {
+      // Nothing listens at port 1.
+      'a dead server': () => trackerAt('http://127.0.0.1:1'),
+      'a server that never answers': () => trackerAt(silent.url),
+      'a server that is something else': () => trackerAt(`${server.url}/elsewhere`),
+    },
+  });
+});
+
+let server: MlflowDouble;
+beforeEach(async () => {
+  server = await mlflowDouble();
+});
+afterEach(() => server.close());
+
+const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
+  mkdirSync(join(folder, name), { recursive: true });
+  const config = { run: { seed: 1 }, tools: [{ type: 'calculator' }], rewards: [], model: null };
+  const of = { name, folder: join(folder, name), mode: 'rl', config, resumed: false } as const;
+  return { type: 'start', run: { ...of, ...resume } };
+};
+const iterated = (iteration: number, metrics: Record<string, number>): TrackedFact => ({
+  type: 'iteration',
+  iteration,
+  metrics,
+});
+const ended = (status: 'finished' | 'interrupted' | 'failed'): TrackedFact => ({
+  type: 'end',
+  status,
+});
+
+/** Tells one session; what the tracker noted. */
+async function told(facts: readonly TrackedFact[], more = {}): Promise<string[]> {
+  const tracker = trackerAt(server.url, more);
+  const notes: string[] = [];
+  for (const [index, fact] of facts.entries()) {
+    const note = await tracker.track({ ...fact, time: 1000 + index }, signal);
+    if (typeof note === 'string') notes.push(note);
+  }
+  await tracker.close();
+  return notes;
+}
+
+test('a run has its settings, metrics, checkpoint, files and end', async () => {
+  const notes = await told([
+    started('whole'),
+    { type: 'evaluation', when: 'before', iteration: 0, metrics: { 'eval/successRate': 0.25 } },
+    iterated(1, { 'train/loss': 0.1, 'eval/group/hard ones': 1e-300 }),
+    {
+      type: 'checkpoint',
+      reason: 'last',
+      iteration: 1,
+      path: '/a/step-1',
+      weightsSha256: 'c0ffee',
+    },
+    { type: 'summary', summary: { iterations: 1 } },
+    ended('finished'),
+  ]);
+  expect(notes).toEqual([]);
+  const [run] = server.runs;
+  expect(run?.info).toMatchObject({
+    run_name: 'whole',
+    status: 'FINISHED',
+    start_time: 1000,
+    end_time: 1005,
+  });
+  expect(run?.metrics).toEqual([
+    { key: 'eval/successRate', value: 0.25, timestamp: 1001, step: 0 },
+    { key: 'train/loss', value: 0.1, timestamp: 1002, step: 1 },
+    { key: 'eval/group/hard ones', value: 1e-300, timestamp: 1002, step: 1 },
+  ]);
+  expect(Object.fromEntries(run?.params ?? [])).toEqual({
+    'run.seed': '1',
+    'tools.0.type': 'calculator',
+    rewards: '[]',
+    model: 'null',
+  });
+  expect(run?.tags.get('agent_rl.weightsSha256')).toBe('c0ffee');
+  expect(run?.artifacts.get('summary.json')).toBe('{\n "iterations": 1\n}');
+  expect(run?.artifacts.get('config.yaml')).toMatch(/^run:\n {2}seed: 1\n/);
+  expect(server.runs).toHaveLength(1);
+});
+
+test.each([
+  ['interrupted', 'KILLED'],
+  ['failed', 'FAILED'],
+] as const)('a session that was %s is %s', async (status, expected) => {
+  await told([started(status), ended(status)]);
+  expect(server.runs[0]?.info['status']).toBe(expected);
+});
+
+test('a resumed run goes on in the same one, and nothing is recorded twice', async () => {
+  await told([
+    started('resumed'),
+    iterated(1, { a: 1 }),
+    iterated(2, { a: 2 }),
+    ended('interrupted'),
+  ]);
+  const config = { run: { seed: 2 }, added: true };
+  const notes = await told([
+    started('resumed', { resumed: true, from: 1, config }),
+    iterated(2, { a: 2.5 }),
+    iterated(3, { a: 3 }),
+    ended('finished'),
+  ]);
+  expect(server.runs).toHaveLength(1);
+  const [run] = server.runs;
+  expect(run?.metrics.map(({ step, value }) => [step, value])).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ]);
+  expect(run?.params.get('run.seed')).toBe('1');
+  expect(run?.params.get('added')).toBe('true');
+  expect(run?.info['status']).toBe('FINISHED');
+  expect(notes.join(' ')).toMatch(
+    /up to iteration 2 stays as it was recorded first, though the run does it again from iteration 2/,
+  );
+  expect(notes.join(' ')).toMatch(/run\.seed has changed: the parameter stays as it was/);
+});
+
+test('a run whose id a crash kept from its folder is found again', async () => {
+  // It is made, and the connection breaks before the answer.
+  const tracker = trackerAt(server.url);
+  const stop = new AbortController();
+  const start = { ...started('crash'), time: 1 };
+  const starting = tracker.track(start, stop.signal);
+  while (server.runs.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  stop.abort(new Error('killed'));
+  await expect(starting).rejects.toThrow('killed');
+  await tracker.close();
+  const kept = JSON.parse(
+    readFileSync(join(folder, 'crash', 'trackers', 'mlflow.json'), 'utf8'),
+  ) as object;
+  expect(Object.keys(kept)).toContain('key');
+  await told([started('crash', { resumed: true }), iterated(1, { a: 1 })]);
+  expect(server.runs).toHaveLength(1);
+  expect(server.runs[0]?.metrics).toHaveLength(1);
+});
+
+test('a run that is deleted in MLflow is begun anew, and that is said', async () => {
+  await told([started('deleted'), iterated(1, { a: 1 })]);
+  server.runs[0]!.info['lifecycle_stage'] = 'deleted';
+  const notes = await told([started('deleted', { resumed: true, from: 1 }), iterated(2, { a: 2 })]);
+  expect(server.runs.map(({ metrics }) => metrics.map(({ step }) => step))).toEqual([[1], [2]]);
+  expect(notes.join(' ')).toMatch(/the run r1 is no longer in MLflow, and a new one is begun/);
+});
+
+test('a server that comes back is told what happens from then on', async () => {
+  const tracker = trackerAt(server.url);
+  server.answerInstead = { status: 500, json: { error_code: 'INTERNAL_ERROR', message: 'down' } };
+  await expect(tracker.track({ ...started('back'), time: 1 }, signal)).rejects.toThrow(
+    /answered 500 to GET \/experiments\/get-by-name: INTERNAL_ERROR: down\. The server's own log/,
+  );
+  server.answerInstead = undefined;
+  await tracker.track({ ...iterated(1, { a: 1 }), time: 2 }, signal);
+  await tracker.close();
+  expect(server.runs[0]?.metrics).toHaveLength(1);
+  expect(server.runs[0]?.params.get('run.seed')).toBe('1');
+});
+
+test('metrics and settings go in as many requests as MLflow needs', async () => {
+  const metrics = Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`m${i}`, i]));
+  const config = Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`p${i}`, i]));
+  await told([started('many', { config }), iterated(1, metrics)]);
+  const batches = server.requests
+    .filter(({ path }) => path.endsWith('/runs/log-batch'))
+    .map(({ body }) => ((body['metrics'] ?? body['params']) as unknown[]).length);
+  expect(batches).toEqual([100, 100, 1, 1000, 1000, 1]);
+  expect(server.runs[0]?.metrics).toHaveLength(2001);
+});
+
+test('names that MLflow does not allow are changed, never into one, and that is said once', async () => {
+  const metrics = { 'a(b)': 1, 'a[b]': 2, '../c': 3, 'd//e': 4, '/f/': 5, ['g'.repeat(251)]: 6 };
+  const notes = await told([
+    started('names', { config: { 'x[0]': 1, long: 'y'.repeat(6001) } }),
+    iterated(1, metrics),
+    iterated(2, metrics),
+  ]);
+  const named = server.runs[0]?.metrics.filter(({ step }) => step === 1).map(({ key }) => key);
+  expect(named).toEqual(['a_b_', 'a_b__2', '_/c', 'd/_/e', '_/f/_', 'g'.repeat(250)]);
+  expect(notes).toHaveLength(2);
+  expect(notes[0]).toMatch(/the parameter long is too long and is cut; "x\[0\]" is "x_0_" there/);
+  expect(notes[1]).toMatch(/"a\[b\]" is "a_b__2" there/);
+  expect(server.runs[0]?.params.get('long')).toHaveLength(6000);
+});
+
+test('what is no number is recorded as MLflow records it, and an infinity is named', async () => {
+  const notes = await told([
+    started('nan'),
+    iterated(1, { n: NaN, up: Infinity, down: -Infinity }),
+  ]);
+  expect(server.runs[0]?.metrics.map(({ value }) => value)).toEqual([
+    'NaN',
+    Number.MAX_VALUE,
+    -Number.MAX_VALUE,
+  ]);
+  expect(notes).toEqual([
+    '"up" is infinite, which MLflow keeps as 1.8e308; "down" is infinite, which MLflow keeps as 1.8e308',
+  ]);
+});
+
+test('a server that takes no artifacts says how to do without, and metrics are recorded all the same', async () => {
+  const other = await mlflowDouble({ proxied: false });
+  try {
+    const tracker = trackerAt(other.url);
+    await expect(tracker.track({ ...started('s3'), time: 1 }, signal)).rejects.toThrow(
+      /takes no artifacts over HTTP\. Start it with --artifacts-destination, or set artifacts: false/,
+    );
+    await tracker.track({ ...iterated(1, { a: 1 }), time: 2 }, signal);
+    await tracker.close();
+    expect(other.runs[0]?.metrics).toHaveLength(1);
+  } finally {
+    await other.close();
+  }
+  await told([started('none'), { type: 'summary', summary: {} }], { artifacts: false });
+  expect(server.runs[0]?.artifacts.size).toBe(0);
+});
+
+describe('secrets', () => {
+  const secret = 'hunter2-hunter2';
+  beforeAll(() => {
+    process.env['MLFLOW_TEST_SECRET'] = secret;
+  });
+  afterAll(() => {
+    delete process.env['MLFLOW_TEST_SECRET'];
+  });
+
+  test.each([
+    [{ tokenEnv: 'MLFLOW_TEST_SECRET' }, `Bearer ${secret}`],
+    [
+      { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET' },
+      `Basic ${Buffer.from(`me:${secret}`).toString('base64')}`,
+    ],
+  ])('%p go in the header', async (more, expected) => {
+    await told([started('secret')], more);
+    expect(new Set(server.requests.map(({ headers }) => headers.authorization))).toEqual(
+      new Set([expected]),
+    );
+    expect(JSON.stringify(server.requests.map(({ text }) => text))).not.toMatch(secret);
+  });
+
+  test('that are refused are not shown', async () => {
+    server.answerInstead = { status: 401, json: 'You are not authenticated.' };
+    const tracker = trackerAt(server.url, { tokenEnv: 'MLFLOW_TEST_SECRET' });
+    const failing = tracker.track({ ...started('refused'), time: 1 }, signal);
+    await expect(failing).rejects.toThrow(/answered 401 .*You are not authenticated.* tokenEnv/);
+    await expect(failing).rejects.not.toThrow(secret);
+    await tracker.close();
+  });
+
+  test.each([
+    [{ tokenEnv: 'MLFLOW_TEST_UNSET' }, 'MLFLOW_TEST_UNSET, which is not set'],
+    [{ username: 'me' }, 'username and passwordEnv together'],
+    [{ passwordEnv: 'MLFLOW_TEST_SECRET' }, 'username and passwordEnv together'],
+    [
+      { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET', tokenEnv: 'MLFLOW_TEST_SECRET' },
+      'Give the one or the other',
+    ],
+    [{ url: 'http://me:pw@127.0.0.1' }, 'holds a password'],
+    [{ url: 'ftp://127.0.0.1' }, 'must be http: or https:'],
+  ])('and addresses that cannot be right are refused before the run: %p', (more, problem) => {
+    const { code, message } = thrownBy(() => trackerAt('http://127.0.0.1:1', more));
+    expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(problem)]);
+  });
+});
