@@ -59,7 +59,7 @@ export const errorCatalogue = {
     'Add `@tool`, `@environment`, `@policy`, `@toolCallFormat` or `reward(…)`',
   ),
   PLUGIN_LOAD_FAILED: user(
-    'A plugin cannot be found, throws when it is imported, never finishes loading, exports no plugin, or breaks the rules for plugins',
+    'A plugin cannot be found, throws when it is imported, never finishes loading, exports no plugin, breaks the rules for plugins, or lacks a program that it needs',
     'The message names the file and the cause',
   ),
   SANDBOX_UNAVAILABLE: user(
