@@ -12,6 +12,7 @@ export interface Ended {
 }
 
 export interface StartedProgram {
+  pid: number;
   /** Resolves when what it wrote on either stream so far matches; rejects when it ends before. */
   wrote(pattern: RegExp): Promise<void>;
   interrupt(): void;
@@ -90,7 +91,9 @@ export function startProgram(
       check();
       void ended.then(() => reject(new Error(`Ended without ${pattern}:\n${written.stderr}`)));
     });
+  if (child.pid === undefined) throw new Error(`${name} has no process.`);
   return {
+    pid: child.pid,
     wrote,
     interrupt: () => void child.kill('SIGINT'),
     kill: () => void child.kill('SIGKILL'),

@@ -1,0 +1,202 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { type MlflowServer, startMlflow } from '#scripts/bench/trackers/mlflow-server.ts';
+import { type Ended, startProgram } from '#tests/support/built-program.ts';
+import { descendants, readProcess } from '#tests/support/descendants.ts';
+import { killProcess } from '#tests/support/kill-process.ts';
+import {
+  askMlflow,
+  type ComparableAnswer,
+  withoutWords,
+} from '#tests/support/mlflow/mlflow-exchanges.ts';
+import { readJson, readLines } from '#tests/support/acme-project.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+/*
+ * MLflow, TensorBoard and W&B's SDK as their makers publish them, all three at once. AGENT_RL_TRACKERS_PYTHON names a Python
+ * that has them; otherwise python3 installs them from PyPI in a temporary folder, which takes a gigabyte. Linux only.
+ */
+
+const packages = ['mlflow==3.17.2', 'tensorboard==2.21.0', 'wandb==0.31.0'];
+const folder = temporaryFolder();
+const runs = join(folder, 'runs');
+let python = process.env['AGENT_RL_TRACKERS_PYTHON'];
+let mlflow: MlflowServer;
+
+function ran(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  expect({ status, stderr: status === 0 ? '' : stderr, stdout }).toMatchObject({ status: 0 });
+  return stdout;
+}
+
+beforeAll(async () => {
+  if (python === undefined) {
+    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
+    python = join(folder, 'venv', 'bin', 'python');
+    ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
+  }
+  mlflow = await startMlflow(python, folder);
+});
+afterAll(() => mlflow.kill());
+
+/** With time for a machine that is busy. */
+const all = (url = mlflow.url) => `trackers:
+  - { type: tensorboard }
+  - { type: mlflow, url: '${url}', experiment: real, deadlineS: 120, closeS: 300 }
+  - { type: wandb, mode: offline, python: '${python}', deadlineS: 120, closeS: 300 }
+`;
+
+/** Starts a short run. */
+function started(name: string, trackers: string, more: readonly string[] = []) {
+  const file = writeBelow(
+    folder,
+    `${name}.yaml`,
+    `extends: ${join(packageRoot(), 'configs', 'code_exec_smoke.yaml')}
+run: { name: ${name}, outputDir: ${runs}, engineThreads: 1 }
+train: { iterations: 4 }
+checkpoint: { every: 2 }
+${trackers}`,
+  );
+  // Nothing here is asked through a proxy.
+  const env = { ...process.env, NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' };
+  const options = { env, timeoutMs: 600_000 };
+  return startProgram('agent-rl', ['train', '--config', file, ...more], folder, options);
+}
+
+function wellEnded({ code, stderr }: Ended): string {
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return stderr;
+}
+
+type Reports = Record<string, Record<'recorded' | 'failed' | 'lost' | 'escaped', number>>;
+const summaryOf = (name: string) =>
+  readJson(join(runs, name), 'summary.json') as { trackers?: Reports; weightsSha256: string };
+
+const conformance = (script: string, ...args: string[]): string =>
+  ran(python ?? '', [join(packageRoot(), 'scripts', 'conformance', script), ...args]);
+
+/** What all three have of a run is what metrics.jsonl has. */
+function holdAgainstMetrics(name: string): void {
+  const run = join(runs, name);
+  expect(conformance('read_tensorboard.py', run)).toMatch(/, 0 differ, 0 are there twice/);
+  const text = conformance('read_trackers.py', run, mlflow.url);
+  expect(text).toMatch(/MLflow: \d+ numbers compared, 0 differ/);
+  expect(text).toMatch(/W&B: \d+ numbers compared, 0 differ/);
+}
+
+test('MLflow answers as the double does that the other tests ask', async () => {
+  const fixture = join(packageRoot(), 'tests', 'fixtures', 'mlflow', 'answers.json');
+  const stored = JSON.parse(readFileSync(fixture, 'utf8')) as ComparableAnswer[];
+  expect(withoutWords(await askMlflow(mlflow.url))).toEqual(withoutWords(stored));
+});
+
+test('what three trackers were told at once is read back from each, number for number', async () => {
+  const { ended } = started('whole', all());
+  expect(wellEnded(await ended)).not.toMatch(/Tracker "/);
+  // The start, an evaluation before and one after, four iterations, two checkpoints, the summary and the end.
+  const each = { recorded: 11, failed: 0, lost: 0, escaped: 0 };
+  expect(summaryOf('whole').trackers).toEqual({ tensorboard: each, mlflow: each, wandb: each });
+  holdAgainstMetrics('whole');
+});
+
+test("MLflow's REST API has every number of a run, its settings and its end", async () => {
+  const { run: id } = readJson(join(runs, 'whole', 'trackers'), 'mlflow.json') as { run: string };
+  const get = async (path: string) =>
+    (await (await fetch(`${mlflow.url}/api/2.0/mlflow/${path}`)).json()) as Record<string, unknown>;
+  const { run } = (await get(`runs/get?run_id=${id}`)) as {
+    run: { info: { status: string; run_name: string }; data: { params: object[]; tags: object[] } };
+  };
+  expect(run.info).toMatchObject({ status: 'FINISHED', run_name: 'whole' });
+  expect(run.data.params).toContainEqual({ key: 'train.iterations', value: '4' });
+  const { weightsSha256 } = summaryOf('whole');
+  expect(run.data.tags).toContainEqual({ key: 'agent_rl.weightsSha256', value: weightsSha256 });
+  for (const name of ['rollout/rewardMean', 'train/loss', 'seconds/total']) {
+    const query = `run_id=${id}&metric_key=${encodeURIComponent(name)}`;
+    const { metrics } = (await get(`metrics/get-history?${query}`)) as {
+      metrics: { step: number; value: number }[];
+    };
+    const expected = readLines(join(runs, 'whole'), 'metrics.jsonl').map((line) => [
+      line['iteration'],
+      line[name],
+    ]);
+    expect(metrics.map(({ step, value }) => [step, value])).toEqual(expected);
+  }
+});
+
+test('a run that is interrupted and resumed is one run everywhere, with each number once', async () => {
+  const first = started('resumed', all());
+  await first.wrote(/train 2\/4/);
+  first.interrupt();
+  expect((await first.ended).code).not.toBe(0);
+  const run = join(runs, 'resumed');
+  const kept = () =>
+    ['mlflow.json', 'wandb.json'].map((file) => readJson(join(run, 'trackers'), file));
+  const [mlflowBefore, wandbBefore] = kept();
+  wellEnded(await started('resumed', all(), ['--resume', run]).ended);
+  const [mlflowAfter, wandbAfter] = kept();
+  expect(mlflowAfter).toEqual(mlflowBefore);
+  expect(wandbAfter?.['id']).toBe(wandbBefore?.['id']);
+  expect(summaryOf('resumed').weightsSha256).toBe(summaryOf('whole').weightsSha256);
+  holdAgainstMetrics('resumed');
+});
+
+/** Waits until both have the first iteration of the run. */
+async function firstIterationAt(url: string): Promise<void> {
+  const name = 'rollout/rewardMean';
+  const wandb = join(runs, 'killed', 'trackers', 'wandb.json');
+  for (let tries = 0; tries < 3000; tries++) {
+    const body = JSON.stringify({ experiment_ids: ['1'], filter: `metrics.\`${name}\` >= 0` });
+    const headers = { 'content-type': 'application/json' };
+    const found = await fetch(`${url}/api/2.0/mlflow/runs/search`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    const inMlflow = (await found.text()).includes(name);
+    if (inMlflow && existsSync(wandb) && readFileSync(wandb, 'utf8').includes(name)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+test('servers that are killed halfway cost a run nothing but what they would have been told', async () => {
+  const doomed = await startMlflow(python ?? '', folder);
+  const longer = ['--set', 'train.iterations=8'];
+  const { ended, pid } = started('killed', all(doomed.url), longer);
+  await Promise.race([firstIterationAt(doomed.url), ended]);
+  const sidecar = descendants(pid).filter((one) =>
+    readProcess(`/proc/${one}/cmdline`).includes('sidecar.py'),
+  );
+  expect(sidecar).toHaveLength(1);
+  doomed.kill();
+  killProcess(sidecar[0]);
+  const stderr = wellEnded(await ended);
+  wellEnded(await started('bare', 'trackers: []', longer).ended);
+
+  expect(summaryOf('killed').weightsSha256).toBe(summaryOf('bare').weightsSha256);
+  expect(summaryOf('bare').trackers).toBeUndefined();
+  const { tensorboard, mlflow: other, wandb } = summaryOf('killed').trackers ?? {};
+  const events = 8 + 4 + 5;
+  expect(tensorboard).toEqual({ recorded: events, failed: 0, lost: 0, escaped: 0 });
+  for (const report of [other, wandb]) {
+    const { recorded = 0, failed = 0, lost = 0, escaped } = report ?? {};
+    expect([recorded + failed + lost, escaped]).toEqual([events, 0]);
+    // The start, the evaluation before and the first iteration; and what was still to come.
+    expect(recorded).toBeGreaterThanOrEqual(3);
+    expect(failed + lost).toBeGreaterThanOrEqual(3);
+  }
+  const log = readFileSync(join(runs, 'killed', 'run.log'), 'utf8');
+  for (const text of [stderr, log]) {
+    expect(text).toMatch(/Tracker "mlflow".* cannot be asked: .*The training goes on/);
+    expect(text).toMatch(/Tracker "mlflow": \d+ of 17 events recorded/);
+    expect(text).toMatch(/Tracker "wandb".* is gone: it ended with SIGKILL.*The training goes on/);
+    expect(text).toMatch(/Tracker "wandb": \d+ of 17 events recorded/);
+  }
+  expect(conformance('read_tensorboard.py', realpathSync(join(runs, 'killed')))).toMatch(
+    /, 0 differ, 0 are there twice/,
+  );
+});
