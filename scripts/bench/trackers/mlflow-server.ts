@@ -33,8 +33,12 @@ export async function startMlflow(python: string, folder: string): Promise<Mlflo
   const env = { ...process.env, MLFLOW_DISABLE_TELEMETRY: 'true' };
   // In a group of its own, so that its workers are ended with it.
   const child = spawn(python, server, { env, detached: true, stdio: ['ignore', log, log] });
+  let running = true;
+  child.once('exit', () => (running = false));
   const kill = (): void => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    if (!running || child.pid === undefined) return;
+    running = false;
+    process.kill(-child.pid, 'SIGKILL');
   };
   for (let tries = 0; tries < 240; tries++) {
     const up = await fetch(`${url}/health`).then(
@@ -42,7 +46,7 @@ export async function startMlflow(python: string, folder: string): Promise<Mlflo
       () => false,
     );
     if (up) return { url, kill };
-    if (child.exitCode !== null) break;
+    if (!running) break;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   kill();

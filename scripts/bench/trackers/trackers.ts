@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { inTemporaryFolder } from '../temporary-folder.ts';
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { inTemporaryFolder } from '../../temporary-folder.ts';
 import {
   fixed,
   machineText,
@@ -12,10 +12,10 @@ import {
   watchMachine,
   wholeNumber,
   writeReport,
-} from './bench-run.ts';
-import { withPeerPython } from './peers.ts';
-import { killSidecar, type MeasuredRun, measuredRun } from './trackers/measured-run.ts';
-import { startMlflow } from './trackers/mlflow-server.ts';
+} from '../bench-run.ts';
+import { withPeerPython } from '../peers.ts';
+import { killSidecar, type MeasuredRun, measuredRun } from './measured-run.ts';
+import { startMlflow } from './mlflow-server.ts';
 
 /*
  * What trackers cost a run: the same run by turns without any, with all of them, and with all of them whose servers are
