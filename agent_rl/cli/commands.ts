@@ -15,6 +15,7 @@ import { judgeCalibration } from './commands/data/judge-calibration.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/listing/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
+import { report } from './commands/report.ts';
 import { sandbox } from './commands/sandbox.ts';
 import { serve } from './commands/serve.ts';
 import { show } from './commands/show.ts';
@@ -29,6 +30,7 @@ export const commands: (Command | CommandGroup)[] = [
   show,
   explain,
   compare,
+  report,
   demonstrations,
   chat,
   serve,

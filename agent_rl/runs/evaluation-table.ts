@@ -3,12 +3,13 @@ import type { Evaluation } from '../trainer/evaluate.ts';
 import type { Difference, SuccessRate } from '../trainer/success-rate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+/** `23.5 %` */
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 const points = (share: number): string => (100 * share).toFixed(1);
 
 /** With its sign. */
-const change = (share: number): string => `${share > 0 ? '+' : ''}${points(share)}`;
+export const change = (share: number): string => `${share > 0 ? '+' : ''}${points(share)}`;
 
 /** Says what stands in brackets after a rate. */
 export const intervalNote =

@@ -28,6 +28,8 @@ export interface RunFolder {
   log: string;
   /** What trackers keep to continue with. */
   trackers: string;
+  /** What came of it, to read and to send on. */
+  report: string;
 }
 
 /** The paths of a run's folder, whether or not it exists. */
@@ -44,6 +46,7 @@ export function runFolderAt(path: string): RunFolder {
     profile: join(whole, 'profile.json'),
     log: join(whole, 'run.log'),
     trackers: join(whole, 'trackers'),
+    report: join(whole, 'report.html'),
   };
 }
 

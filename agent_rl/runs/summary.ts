@@ -84,3 +84,6 @@ export function summaryOf(
     warnings: facts.warnings,
   };
 }
+
+/** What `summary.json` of reinforcement learning holds. */
+export type RunSummary = ReturnType<typeof summaryOf>;

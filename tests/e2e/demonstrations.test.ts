@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -67,4 +68,7 @@ test('episodes become the very tokens they were sampled as, with the tools they 
   );
   // Sampled at temperature 1 from the weights that supervised training begins with.
   expect(readJson(run('imitated'), 'summary.json')['loss']).toBeCloseTo(nats! / tokens!, 5);
+  expect(readFileSync(join(run('imitated'), 'report.html'), 'utf8')).toContain(
+    `Supervised training on ${rows.length} conversations`,
+  );
 });

@@ -79,7 +79,7 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
   expect(targets.filter((target) => !isShipped(target))).toEqual([]);
 });
 
-/** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, plot-run's. */
+/** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's. */
 const foreign = new Set([
   '--logdir',
   '--no-deps',
@@ -101,7 +101,6 @@ const foreign = new Set([
   '--parts',
   '--backend',
   '--case',
-  '--out',
   '--no-color',
 ]);
 
@@ -141,7 +140,9 @@ async function commandOf(words: readonly string[]): Promise<string[]> {
 /** Words of a command line that are neither flags, nor their values, nor what the usage has a place for. */
 function surplusOf(line: string, help: string, command: readonly string[]): string[] {
   const usage = help.split('\n')[0] ?? '';
-  const places = (usage.match(/[<[][a-z]+[>\]]/gi) ?? []).length;
+  const named = usage.match(/[<[][a-z]+(?:\.\.)?[>\]]/gi) ?? [];
+  // `<runs..>` has a place for any number of words.
+  const places = named.some((place) => place.includes('..')) ? Infinity : named.length;
   const words = (line.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).slice(2);
   const until = words.findIndex((word) => ['>', '|', '&&'].includes(word));
   const free = words.slice(0, until === -1 ? undefined : until).filter((word, index, all) => {
@@ -150,8 +151,8 @@ function surplusOf(line: string, help: string, command: readonly string[]): stri
     const takesValue = flag.startsWith('--') && !flag.includes('=');
     return !takesValue || new RegExp(`^ {2}${flag} .*\\[boolean\\]`, 'm').test(help);
   });
-  const named = line.startsWith('npx agent-rl ') ? command.length : 0;
-  return free.slice(named + places);
+  const called = line.startsWith('npx agent-rl ') ? command.length : 0;
+  return free.slice(called + places);
 }
 
 const settings = settingsOfRuns().map(({ path }) => path);

@@ -68,6 +68,9 @@ test('a run whose episodes all fail leaves a checkpoint of its last whole iterat
   const next = `Newest checkpoint: ${checkpoint}\nContinue: agent-rl train --resume ${run('failed')}\n`;
   expect(stderr.endsWith(next)).toBe(true);
   expect(readFileSync(join(run('failed'), 'run.log'), 'utf8')).toContain(next.trimEnd());
+  const report = readFileSync(join(run('failed'), 'report.html'), 'utf8');
+  expect(report).toContain('It has 3 iterations so far.');
+  expect(report).toContain('error: The run ended: ');
   const { code: again, stderr: why } = await resume('failed');
   expect({ again, why: again === 0 ? '' : why }).toEqual({ again: 0, why: '' });
   ofWhole('failed');

@@ -91,6 +91,9 @@ describe('a run that is interrupted', () => {
     expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
     expect(stdout).toContain(`Interrupted. Continue with --resume ${folderOf('cut')}`);
     expect(readJson(folderOf('cut'), 'summary.json')).toMatchObject({ interrupted: true });
+    expect(readFileSync(join(folderOf('cut'), 'report.html'), 'utf8')).toMatch(
+      /The run was interrupted after \d+ iterations\./,
+    );
     expect(await corruption(checkpoint())).toBeUndefined();
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
   });

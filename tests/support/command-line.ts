@@ -32,6 +32,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   showRun: unexpected,
   explain: unexpected,
   compareRuns: unexpected,
+  reportRuns: unexpected,
   demonstrations: unexpected,
   attack: unexpected,
   serveModel: unexpected,

@@ -12,6 +12,7 @@ import { SessionUsage } from '../../runs/run-usage.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
+import { type Began, withReport } from '../report/with-report.ts';
 import { type Profiled, profiling } from './profiled.ts';
 import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
 import { trackedRun, withTrackers } from './tracked.ts';
@@ -41,7 +42,9 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
     const { length: conversations } = examples.examples;
     return { dryRun: true, conversations, tokens: examples.tokens };
   }
-  return profiling(options, (profiled) => superviseOpened(run, { examples, options, profiled }));
+  return withReport(options.print, (began) =>
+    profiling(options, (profiled) => superviseOpened(run, { examples, options, profiled, began })),
+  );
 }
 
 async function superviseOpened(
@@ -50,7 +53,8 @@ async function superviseOpened(
     examples,
     options,
     profiled,
-  }: { examples: SftExamples; options: TrainingOptions; profiled: Profiled },
+    began,
+  }: { examples: SftExamples; options: TrainingOptions; profiled: Profiled; began: Began },
 ): Promise<JobResult> {
   const opened = new Cleanup();
   try {
@@ -62,6 +66,7 @@ async function superviseOpened(
     // Nothing is held out.
     const sources = { ...sourcesOf(run), evalFiles: [] };
     const record = opened.add(await OpenRun.open({ ...run, sources, quiet: options.quiet }));
+    began(record.folder);
     opened.add(trackers);
     const session = { run, examples, engine, record, trackers, usage, options };
     return await record.logging(() => profiled(record, () => supervise(session)));

@@ -1,6 +1,7 @@
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
+import { withReport } from '../report/with-report.ts';
 import { openTraining, type Training } from './training.ts';
 import { runLength } from '../../config/index.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
@@ -46,17 +47,21 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
     if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
     return dryRun(withSelection(run), options);
   }
-  return profiling(options, async (profiled) => {
-    const training = await openTraining(run, options);
-    const { record } = training.parts;
-    try {
-      return await record.logging(() =>
-        profiled(record, async () => conclude(training, await training.train())),
-      );
-    } finally {
-      await training.close();
-    }
-  });
+  const { print } = options;
+  return withReport(print, (began) =>
+    profiling(options, async (profiled) => {
+      const training = await openTraining(run, options);
+      const { record } = training.parts;
+      began(record.folder);
+      try {
+        return await record.logging(() =>
+          profiled(record, async () => conclude(training, await training.train())),
+        );
+      } finally {
+        await training.close();
+      }
+    }),
+  );
 }
 
 /** Writes the summary of a run that has ended and shows the table. @returns what `summary.json` holds */

@@ -1,0 +1,75 @@
+import { isRecord } from '../../core/is-record.ts';
+import type { Chart } from './charts/chart.ts';
+import { runCharts } from './charts/run-charts.ts';
+import type { Controls } from './read/read-controls.ts';
+import { isSupervised, iterationsOf, type ReportedRun, settingOf } from './read/reported-run.ts';
+import type { Report, Section } from './report.ts';
+import { controlsSection } from './sections/controls.ts';
+import { costsSection } from './sections/costs.ts';
+import { countsSection } from './sections/counts.ts';
+import { originSection } from './sections/origin.ts';
+import { leadOf, resultSection } from './sections/result.ts';
+import { transcriptSections } from './sections/transcripts.ts';
+import { warningsSection } from './sections/warnings.ts';
+
+/** What a report has besides its runs. */
+export interface ReportExtras {
+  controls?: Controls | undefined;
+  /** Names of the curves to draw; all where there are none. */
+  curves?: readonly string[];
+}
+
+/**
+ * All that is said of one run, or of several side by side.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a curve that there is not
+ */
+export function makeReport(
+  runs: readonly ReportedRun[],
+  { controls, curves }: ReportExtras = {},
+): Report {
+  const supervised = runs.every(isSupervised);
+  return {
+    title: titleOf(runs),
+    lead: [aboutOf(runs), ...leadOf(runs)],
+    sections: [
+      ...resultSection(runs),
+      ...(supervised && controls === undefined ? [] : [controlsSection(runs, controls)]),
+      ...curvesSection(runCharts(runs, curves)),
+      ...transcriptSections(runs),
+      ...countsSection(runs),
+      ...costsSection(runs),
+      originSection(runs),
+      warningsSection(runs),
+    ],
+  };
+}
+
+const titleOf = (runs: readonly ReportedRun[]): string => {
+  const names = runs.map(({ folder }) => folder.name).join(', ');
+  return runs.length === 1 ? names : `${runs.length} runs: ${names}`;
+};
+
+/** What was trained: `grpo in workspace, 24 iterations, seed 42`. */
+function aboutOf(runs: readonly ReportedRun[]): string {
+  const about = runs.map((run) => {
+    const done = iterationsOf(run);
+    const way = isSupervised(run)
+      ? `Supervised training, ${done} steps`
+      : `${String(settingOf(run, 'algorithm.name'))} in ${environmentOf(run)}, ${done} iterations`;
+    return { way, seed: String(settingOf(run, 'run.seed')) };
+  });
+  const ways = [...new Set(about.map(({ way }) => way))].join('; ');
+  const seeds = about.map(({ seed }) => seed);
+  return `${ways}, seed${seeds.length > 1 ? 's' : ''} ${seeds.join(', ')}.`;
+}
+
+function environmentOf(run: ReportedRun): string {
+  const several = settingOf(run, 'environments');
+  const blocks: unknown[] = Array.isArray(several) ? several : [settingOf(run, 'environment')];
+  const types = blocks.map((block) => (isRecord(block) ? String(block['type']) : 'no environment'));
+  return types.join(' and ');
+}
+
+const curvesSection = (charts: readonly Chart[]): Section[] =>
+  charts.length === 0 ? [] : [{ title: 'Curves', blocks: [{ kind: 'curves', charts }] }];

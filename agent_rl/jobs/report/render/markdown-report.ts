@@ -1,0 +1,93 @@
+import { unreachable } from '../../../core/unreachable.ts';
+import type { Chart } from '../charts/chart.ts';
+import type { Block, Report, TranscriptEntry } from '../report.ts';
+import { safeText } from './safe-text.ts';
+
+/** Text for pull requests and READMEs, in GitHub's Markdown. */
+export function markdownReport({ title, lead, sections }: Report): string {
+  const parts = [
+    `# ${plain(title)}`,
+    ...lead.map(plain),
+    ...sections.flatMap((section) => [
+      `## ${plain(section.title)}`,
+      ...section.blocks.map(blockText),
+    ]),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** Text in which nothing is markup, on one line. */
+const plain = (text: string): string =>
+  safeText(text)
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll(/[\\`*_[\]<>|~&#]/g, String.raw`\$&`);
+
+function blockText(block: Block): string {
+  switch (block.kind) {
+    case 'text':
+      return plain(block.text);
+    case 'lines':
+      return fenced(block.lines.join('\n'));
+    case 'table':
+      return tableText(block.head, block.rows);
+    case 'curves':
+      return chartsText(block.charts);
+    case 'transcript':
+      return [
+        `### ${plain(block.title)}`,
+        plain(block.about),
+        fenced(block.entries.map(entryText).join('\n')),
+      ].join('\n\n');
+    default:
+      return unreachable(block);
+  }
+}
+
+const rowText = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => plain(cell)).join(' | ')} |`;
+
+const tableText = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [rowText(head), rowText(head.map(() => '---')), ...rows.map(rowText)].join('\n');
+
+/** A block of text as it is: its fence is longer than any in the text. */
+function fenced(text: string): string {
+  const shown = safeText(text);
+  const longest = [...shown.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${shown}\n${fence}`;
+}
+
+const entryText = ({ label, text }: TranscriptEntry): string =>
+  [...(label === '' ? [] : [`[${label}]`]), ...text.split('\n').map((line) => `  ${line}`)].join(
+    '\n',
+  );
+
+/** The first by itself, the others folded away. */
+function chartsText([first, ...others]: readonly Chart[]): string {
+  const shown = first === undefined ? '' : chartText(first);
+  if (others.length === 0) return shown;
+  const folded = others.map(chartText).join('\n\n');
+  return `${shown}\n\n<details><summary>Other curves</summary>\n\n${folded}\n\n</details>`;
+}
+
+const mostRows = 9;
+
+/** A few points of each curve: GitHub's Markdown draws none. */
+function chartText({ title, unit, share, over, lines, note }: Chart): string {
+  const xs = [...new Set(lines.flatMap(({ points }) => points.map(({ x }) => x)))].toSorted(
+    (a, b) => a - b,
+  );
+  const step = (xs.length - 1) / (mostRows - 1);
+  const some =
+    xs.length <= mostRows
+      ? xs
+      : Array.from({ length: mostRows }, (_, row) => xs[Math.round(row * step)] ?? 0);
+  const cell = (points: Chart['lines'][number]['points'], x: number): string => {
+    const y = points.find((point) => point.x === x)?.y;
+    if (y === undefined || y === null) return '-';
+    return share === true ? `${(100 * y).toFixed(1)} %` : String(Number(y.toPrecision(4)));
+  };
+  const rows = some.map((x) => [String(x)].concat(lines.map(({ points }) => cell(points, x))));
+  const caption = `**${plain(`${title}, ${unit}`)}**${note === undefined ? '' : ` ${plain(note)}`}`;
+  return `${caption}\n\n${tableText([over, ...lines.map(({ name }) => name)], rows)}`;
+}

@@ -1,0 +1,35 @@
+import { sum } from '../../../algorithms/statistics.ts';
+import { percent } from '../../../runs/evaluation-table.ts';
+import type { ReportedRun } from '../read/reported-run.ts';
+import type { Section } from '../report.ts';
+import { byRun, counted, type Fact } from './by-run.ts';
+
+/** How episodes ended, what became of sampled tokens, and what environments counted. */
+export function countsSection(runs: readonly ReportedRun[]): Section[] {
+  const blocks = [
+    ...byRun(runs, 'Training episodes that ended so', ({ summary }) => sharesOf(summary?.outcomes)),
+    ...byRun(runs, 'Sampled tokens in the ledger', ({ summary }) => sharesOf(summary?.ledger)),
+    ...byRun(runs, 'Counts of the environment, mean of an attempt', environmentCounts),
+  ];
+  return blocks.length === 0 ? [] : [{ title: 'Outcomes and tokens', blocks }];
+}
+
+function sharesOf(counts: Readonly<Record<string, number | undefined>> = {}): Fact[] {
+  const known = Object.entries(counts).map(([name, count = 0]) => [name, count] as const);
+  const total = sum(known.map(([, count]) => count));
+  return known
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => [name, `${counted(count)} = ${percent(count / total)}`]);
+}
+
+function environmentCounts({ summary }: ReportedRun): Fact[] {
+  const { before, after } = summary?.eval ?? {};
+  const names = [before, after].flatMap((one) => Object.keys(one?.environment ?? {}));
+  return [...new Set(names)].map((name) => {
+    const [first, last] = [before, after].map((one) => one?.environment?.[name]);
+    return [name, `${numberText(first)} before, ${numberText(last)} after`];
+  });
+}
+
+const numberText = (value: number | undefined): string =>
+  value === undefined ? '-' : String(Number(value.toFixed(3)));

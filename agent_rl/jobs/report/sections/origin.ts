@@ -1,0 +1,97 @@
+import { join, relative } from 'node:path';
+
+import { settingsOfRuns } from '../../../config/settings-of.ts';
+import { flatSettings } from '../../../runs/flat-settings.ts';
+import type { ReportedRun } from '../read/reported-run.ts';
+import { cutText } from '../render/safe-text.ts';
+import { type Section, text } from '../report.ts';
+import { byRun, type Fact } from './by-run.ts';
+
+const mostCharacters = 200;
+
+/** How to make the runs again: command, settings, versions, machine, hashes. */
+export function originSection(runs: readonly ReportedRun[]): Section {
+  return {
+    title: 'How it was made',
+    blocks: [
+      text('The same again:'),
+      { kind: 'lines', lines: runs.map(commandOf) },
+      text('Settings that have no default, or another value than it:'),
+      ...byRun(runs, 'Setting', changedSettings),
+      ...byRun(runs, 'Versions and machine', machineFacts),
+      ...byRun(runs, 'SHA-256', hashFacts),
+    ],
+  };
+}
+
+/** A path as it is shorter from here, if the run lies below. */
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}
+
+const quoted = (path: string): string =>
+  /^[\w./:@=+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+
+function commandOf({ folder, config, inputs }: ReportedRun): string {
+  const threads = inputs?.machines?.at(-1)?.engineThreads;
+  const isSet = flatSettings(config).some(([path]) => path === 'run.engineThreads');
+  const flag = threads === undefined || isSet ? '' : ` --engine-threads ${threads}`;
+  return `npx agent-rl train --config ${quoted(shortPath(join(folder.path, 'config.yaml')))}${flag}`;
+}
+
+/** Where a run lies says nothing of how it was made. */
+const places = new Set(['run.outputDir', 'run.name']);
+
+function changedSettings({ config }: ReportedRun): Fact[] {
+  const defaults = new Map(settingsOfRuns().map((setting) => [setting.path, setting.default]));
+  return flatSettings(config).flatMap(([path, json]): Fact[] => {
+    const usual = defaults.get(path.replaceAll(/\.\d+(?=\.|$)/g, '[]'));
+    const isUsual = usual !== undefined && [json, textOf(json)].includes(usual);
+    const isEmpty = json === '[]' || json === '{}';
+    if (isUsual || isEmpty || places.has(path)) return [];
+    return [[path, cutText(textOf(json), mostCharacters)]];
+  });
+}
+
+/** A value without the quotes of JSON. */
+function textOf(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return typeof value === 'string' ? value : json;
+}
+
+function machineFacts({ inputs, summary, log }: ReportedRun): Fact[] {
+  const machines = summary?.machines ?? inputs?.machines ?? [];
+  const each = (name: keyof (typeof machines)[number]): string | undefined =>
+    machines.length === 0
+      ? undefined
+      : [...new Set(machines.map((one) => String(one[name])))].join(', then ');
+  return [
+    ['agent_rl', each('agentRl')],
+    ['Node', each('node')],
+    ['Device', each('device')],
+    ['Engine threads', each('engineThreads')],
+    ['System', each('platform')],
+    ['Processor', each('cpu')],
+    ['First entry of the log', log.began],
+    ['Last entry of the log', log.ended],
+  ];
+}
+
+const several = (name: string, hashes: readonly string[] = []): Fact[] =>
+  hashes.map((hash, place) => [hashes.length > 1 ? `${name} ${place + 1}` : name, hash]);
+
+function hashFacts({ inputs, summary }: ReportedRun): Fact[] {
+  const { sha256, generators = [] } = inputs ?? {};
+  return [
+    ...several('Training tasks', sha256?.trainTasks),
+    ...several('Held-out tasks', sha256?.evalTasks),
+    ...generators.map(({ datasets, name, version, seed }): Fact => [
+      `Task generator of datasets[${datasets}]`,
+      `${name}, version ${version}, seed ${seed}`,
+    ]),
+    ['Starting model', sha256?.startModel],
+    ...Object.entries(sha256?.frozenModels ?? {}).map(([name, hash]): Fact => [name, hash]),
+    ['Trained weights', summary?.weightsSha256],
+  ];
+}

@@ -1,0 +1,27 @@
+import type { ReportedRun } from '../read/reported-run.ts';
+import { cutText } from '../render/safe-text.ts';
+import { type Block, type Section, text } from '../report.ts';
+import { counted } from './by-run.ts';
+
+const mostCharacters = 1000;
+
+/** Warnings and errors of the runs, those of the summary that the log does not have too. */
+export function warningsSection(runs: readonly ReportedRun[]): Section {
+  const blocks = runs.flatMap((run) => blocksOf(run, runs.length > 1));
+  const title = 'Warnings and errors';
+  return { title, blocks: blocks.length > 0 ? blocks : [text('There were none.')] };
+}
+
+function blocksOf({ folder, log, summary }: ReportedRun, named: boolean): Block[] {
+  const { problems, older } = log;
+  const unlogged = (summary?.warnings ?? []).filter(
+    (warning) => !problems.some((problem) => problem.includes(warning)),
+  );
+  const lines = [...unlogged.map((warning) => `warn: ${warning}`), ...problems];
+  if (lines.length === 0) return [];
+  return [
+    ...(named ? [text(`${folder.name}:`)] : []),
+    ...(older > 0 ? [text(`${counted(older)} older ones are in run.log.`)] : []),
+    { kind: 'lines', lines: lines.map((line) => cutText(line, mostCharacters)) },
+  ];
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+
+import { type Message, user } from '#agent_rl/core/message.ts';
+import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { JsonlWriter, MetricsWriter, type Metrics } from '#agent_rl/telemetry/index.ts';
+import { writeBelow } from './temporary-folder.ts';
+import { trajectory } from './trajectories.ts';
+
+/** Files of a run's folder. What is absent is not written. */
+export interface WrittenRun {
+  /** YAML. */
+  config?: string;
+  inputs?: object;
+  summary?: object;
+  /** Of iterations 1, 2, … */
+  metrics?: readonly Metrics[];
+  log?: string;
+  train?: readonly WrittenEpisode[];
+  evaluation?: readonly WrittenEpisode[];
+}
+
+interface WrittenEpisode {
+  iteration: number;
+  when?: string;
+  trajectory: Trajectory;
+}
+
+/** Writes the folder of a run as a run does. @returns its path */
+export function writeRun(parent: string, name: string, run: WrittenRun): string {
+  const folder = join(parent, name);
+  writeBelow(folder, 'config.yaml', run.config ?? 'run: {seed: 7}\n');
+  if (run.inputs !== undefined) writeBelow(folder, 'inputs.json', JSON.stringify(run.inputs));
+  if (run.summary !== undefined) writeBelow(folder, 'summary.json', JSON.stringify(run.summary));
+  if (run.log !== undefined) writeBelow(folder, 'run.log', run.log);
+  if (run.metrics !== undefined) {
+    const metrics = new MetricsWriter(join(folder, 'metrics.jsonl'));
+    for (const [index, values] of run.metrics.entries()) metrics.write(index + 1, values);
+    metrics.close();
+  }
+  const files = { 'train.jsonl': run.train ?? [], 'eval.jsonl': run.evaluation ?? [] };
+  for (const [file, episodes] of Object.entries(files)) {
+    const lines = new JsonlWriter(join(folder, 'trajectories', file));
+    for (const { trajectory: one, ...record } of episodes)
+      lines.write({ ...record, ...trajectoryLine(name, one) });
+    lines.close();
+  }
+  return folder;
+}
+
+interface ToldEpisode {
+  taskId: string;
+  success: boolean;
+  question?: string;
+  thought?: string;
+  answer?: string;
+  /** What the tool `run` was given and said, and whether it failed. */
+  calls?: readonly { code: string; output: string; failed?: boolean }[];
+}
+
+/** An episode that asks the tool `run` and then answers. */
+export function toldEpisode(told: ToldEpisode): Trajectory {
+  const { taskId, success, question = 'How many?', thought, answer = 'Two.', calls = [] } = told;
+  const executed = calls.map(({ code, output, failed = false }, index): ExecutedCall => ({
+    call: { id: `call_${index}_0`, name: 'run', arguments: { code } },
+    status: failed ? 'error' : 'ok',
+    result: { content: output, isError: failed },
+    wallMs: 1,
+  }));
+  const asked = executed.flatMap(({ call, result }): Message[] => [
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', name: 'run', callId: call.id, content: result.content },
+  ]);
+  return {
+    ...trajectory({ taskId, success, reward: success ? 1 : 0 }),
+    outcome: success ? 'completed' : 'wrong-answer',
+    messages: [
+      user(question),
+      ...asked,
+      {
+        role: 'assistant',
+        content: answer,
+        ...(thought !== undefined && { reasoning: thought }),
+      },
+    ],
+    calls: executed,
+  };
+}

@@ -1,0 +1,132 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+import { parseHTML } from 'linkedom';
+
+import type { ReportFormat } from '#agent_rl/jobs/report/report-formats.ts';
+import { reportRuns } from '#agent_rl/jobs/report/report-runs.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { toldEpisode, writeRun } from '#tests/support/written-run.ts';
+
+const folder = temporaryFolder();
+
+/** Texts that would be markup, or move a cursor, where they are not shown as text. */
+const attacks = [
+  '<script>alert(1)</script>',
+  '</pre></div><img src=x onerror="alert(2)">',
+  '<svg onload=alert(3)><style>*{display:none}</style>',
+  '"><a href="javascript:alert(4)">here</a>',
+  "' onmouseover='alert(5)",
+  '<!-- <!doctype html> ]]> &lt;b&gt; &#60;',
+  '\n\nfirst lines are empty',
+];
+const hidden = '\u001b[2J\u0007 \u202egnihton \u0000';
+const shown = '\\x1b[2J\\x07 \\u202egnihton \\x00';
+
+const reportOf = async (run: string, format: ReportFormat = 'html'): Promise<string> => {
+  const out = join(folder, `report.${format}`);
+  await reportRuns({ runs: [run], format, out, print: () => undefined });
+  return readFileSync(out, 'utf8');
+};
+
+let runs = 0;
+const hostile = (text: string) =>
+  writeRun(folder, `run"><script>${(runs += 1)}`, {
+    log: `2026-11-26T01:18:23.143Z warn ${text.replaceAll('\n', ' ')}\n`,
+    metrics: [{ 'rollout/rewardMean': 1 }],
+    evaluation: [
+      {
+        when: 'after',
+        iteration: 1,
+        trajectory: toldEpisode({
+          taskId: text,
+          success: true,
+          question: text,
+          thought: text,
+          answer: text,
+          calls: [{ code: text, output: text, failed: true }],
+        }),
+      },
+    ],
+  });
+
+describe('what a model wrote', () => {
+  test.each(attacks)('is text in the page: %j', async (attack) => {
+    const { document } = parseHTML(await reportOf(hostile(attack)));
+    const allowed = new Set(
+      'html head meta title style body header main nav section article figure div p h1 h2 h3 a table thead tbody tr th td pre svg desc text line path circle'.split(
+        ' ',
+      ),
+    );
+    const elements = [...document.querySelectorAll('*')];
+    expect(elements.map(({ localName }) => localName).filter((name) => !allowed.has(name))).toEqual(
+      [],
+    );
+    const attributes = elements.flatMap((element) => element.getAttributeNames());
+    expect(attributes.filter((name) => /^on|^src|^style$/.test(name))).toEqual([]);
+    expect(document.querySelectorAll('style')).toHaveLength(1);
+    const entries = [...document.querySelectorAll('.entry pre')].map((one) =>
+      // A browser leaves out the line feed that a <pre> begins with; this parser keeps it.
+      one.textContent?.replace(/^\n(?=\n)/, ''),
+    );
+    expect(entries).toEqual([attack, attack, attack, attack, attack]);
+    expect(document.querySelector('article .about')?.textContent).toContain(`1/${attack}/0`);
+  });
+
+  test('shows control characters, and those that turn the direction of text', async () => {
+    const { document } = parseHTML(await reportOf(hostile(hidden)));
+    const entries = [...document.querySelectorAll('.entry pre')].map((one) => one.textContent);
+    expect(entries).toEqual([shown, shown, shown, shown, shown]);
+  });
+
+  test('stays in its fence in Markdown', async () => {
+    const attack = 'out\n```\n# heading\n````\n![](http://evil.example/x.png)<img src=x>';
+    const text = await reportOf(hostile(attack), 'md');
+    const fence = '`````';
+    const [, inside] = new RegExp(`\n${fence}text\n(.*?)\n${fence}\n`, 's').exec(text) ?? [];
+    expect(inside).toContain('  # heading\n  ````\n  ![](http://evil.example/x.png)<img src=x>');
+    const outside = text.replaceAll(/\n(`{3,})text\n.*?\n\1(?=\n)/gs, '');
+    expect(outside).not.toMatch(/^# heading|[^\\]<img|[^\\]\[\\?\]\(/m);
+  });
+
+  test('that is very long is cut, and how much is missing is said', async () => {
+    const run = hostile('x'.repeat(10 * 2 ** 20));
+    const text = await reportOf(run);
+    // Each of five texts, the task in the line above them, and the warning.
+    expect(Buffer.byteLength(text)).toBeLessThan(100_000);
+    const { document } = parseHTML(text);
+    const entry = document.querySelector('.entry pre')?.textContent ?? '';
+    expect(entry.replace(/^x{4000}/, '')).toBe('… [10,481,760 more characters left out]');
+  });
+
+  test('may be bytes that are no UTF-8', async () => {
+    const run = hostile('mended');
+    const file = join(run, 'trajectories', 'eval.jsonl');
+    const bytes = readFileSync(file, 'latin1').replaceAll('mended', 'a\u00ffb');
+    writeFileSync(file, bytes, 'latin1');
+    const { document } = parseHTML(await reportOf(run));
+    expect(document.querySelector('.entry pre')?.textContent).toBe('a\ufffdb');
+  });
+
+  test('in many messages is cut too', async () => {
+    const run = writeRun(folder, 'many', {
+      evaluation: [
+        {
+          when: 'after',
+          iteration: 1,
+          trajectory: toldEpisode({
+            taskId: 'long',
+            success: true,
+            calls: Array.from({ length: 5000 }, () => ({ code: 'c'.repeat(9000), output: 'o' })),
+          }),
+        },
+      ],
+    });
+    const { document } = parseHTML(await reportOf(run));
+    expect(statSync(join(folder, 'report.html')).size).toBeLessThan(2 ** 20);
+    const entries = [...document.querySelectorAll('.entry pre')].map((one) => one.textContent);
+    // A question, 10,000 of calls and results, and an answer: 80 are shown.
+    expect(entries.at(-1)).toBe('9922 more entries of this episode are left out.');
+  });
+});

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { reportRuns } from '#agent_rl/jobs/report/report-runs.ts';
+import { config, reportPage, summary, wholeRun } from '#tests/support/report-page.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { toldEpisode, writeRun } from '#tests/support/written-run.ts';
+
+const folder = temporaryFolder();
+
+describe('several runs', () => {
+  const runs = [
+    writeRun(folder, 'several/one', wholeRun),
+    writeRun(folder, 'several/two', {
+      ...wholeRun,
+      config: config.replace('seed: 7', 'seed: 9'),
+      summary: summary(4),
+    }),
+  ];
+
+  test('stand side by side, with mean and range, in a file beside them', async () => {
+    const { file, rows, words } = await reportPage({ runs });
+    expect(file).toBe(join(folder, 'several', 'report.html'));
+    expect(rows.filter(([name]) => name?.startsWith('All'))).toEqual([
+      [
+        'All (slices left out)',
+        'one',
+        '7',
+        '1 of 4 = 25.0 % [5.0, 70.0]',
+        '3 of 4 = 75.0 % [30.0, 95.0]',
+        '+50.0 [+10.0, +80.0]',
+      ],
+      [
+        'All (slices left out)',
+        'two',
+        '9',
+        '1 of 4 = 25.0 % [5.0, 70.0]',
+        '4 of 4 = 100.0 % [30.0, 95.0]',
+        '+75.0 [+10.0, +80.0]',
+      ],
+      [
+        'All (slices left out)',
+        'mean (range)',
+        '',
+        '25.0 % (25.0 % to 25.0 %)',
+        '87.5 % (75.0 % to 100.0 %)',
+        '+62.5 (+50.0 to +75.0)',
+      ],
+    ]);
+    expect(rows).toContainEqual(['What it took', 'one', 'two']);
+    expect(words[1]).toBe(
+      'Of held-out tasks the policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, and in parentheses the lowest and the highest.',
+    );
+  });
+
+  test('have curves over each other, a colour each', async () => {
+    const { document } = await reportPage({ runs, curves: ['reward'] });
+    expect(document.querySelectorAll('figure')).toHaveLength(1);
+    const lines = [...document.querySelectorAll('path.line')].map((one) =>
+      one.getAttribute('class'),
+    );
+    expect(lines).toEqual(['line l0', 'line l1']);
+  });
+});
+
+describe('a run that has not ended', () => {
+  test('is reported as far as it is recorded, with episodes of its last iteration', async () => {
+    const { log: _log, summary: _summary, evaluation: _evaluation, ...going } = wholeRun;
+    const run = writeRun(folder, 'going', {
+      ...going,
+      train: [
+        { iteration: 1, trajectory: toldEpisode({ taskId: 'old', success: true }) },
+        { iteration: 2, trajectory: toldEpisode({ taskId: 'new', success: true }) },
+      ],
+    });
+    const { words, document } = await reportPage({ runs: [run] });
+    expect(words.slice(1, 3)).toEqual([
+      'Nothing was evaluated on held-out tasks.',
+      'The run has no summary.json: it is going on, failed or was killed. It has 2 iterations so far.',
+    ]);
+    expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
+      'the last iteration of training (2), since there was no evaluation after it',
+    );
+    expect(document.querySelector('article .about')?.textContent).toContain('2/new/0');
+    expect(words).toContain('Not solved: there is none.');
+    expect(words).toContain('There were none.');
+  });
+
+  test('that was interrupted, or must not learn, says so', async () => {
+    const run = writeRun(folder, 'stopped', {
+      ...wholeRun,
+      config: config.replace('mode: rl', 'mode: rl, control: shuffled-rewards'),
+      summary: { ...summary(3), interrupted: true },
+    });
+    const { words } = await reportPage({ runs: [run] });
+    expect(words.slice(2, 4)).toEqual([
+      'The run was interrupted after 2 iterations.',
+      'This run is a control and must not learn (train.control: shuffled-rewards).',
+    ]);
+  });
+});
+
+test('a supervised run has the curve of its loss', async () => {
+  const run = writeRun(folder, 'sft', {
+    config: 'run: {seed: 7}\ntrain: {mode: sft}\n',
+    summary: { iterations: 2, conversations: 30, tokens: 4000, interrupted: false },
+    metrics: [
+      { 'train/loss': 2.5, 'train/accuracy': 0.25 },
+      { 'train/loss': 0.5, 'train/accuracy': 0.75 },
+    ],
+  });
+  const { words, document } = await reportPage({ runs: [run] });
+  expect(words.slice(0, 2)).toEqual([
+    'Supervised training, 2 steps, seed 7.',
+    'Supervised training on 30 conversations of 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at the last, step 2. Nothing was held out.',
+  ]);
+  expect(document.querySelector('desc')?.textContent).toBe(
+    'Loss, by step. loss: from 2.5 nats a token at step 1 to 0.5 nats a token at step 2.',
+  );
+  expect(words.join(' ')).not.toContain('controls');
+});
+
+test('a folder that is no run is refused, and nothing is written', async () => {
+  const out = join(folder, 'nothing.html');
+  const { code } = await rejectionOf(
+    reportRuns({ runs: [join(folder, 'nowhere')], format: 'html', out, print: () => undefined }),
+  );
+  expect(code).toBe('CHECKPOINT_INVALID');
+  expect(existsSync(out)).toBe(false);
+});

@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+import { parseHTML } from 'linkedom';
+
+import { reportRuns, type ReportOptions } from '#agent_rl/jobs/report/report-runs.ts';
+import { rate, reportPage, wholeRun, writtenReport } from '#tests/support/report-page.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { writeRun } from '#tests/support/written-run.ts';
+
+const folder = temporaryFolder();
+
+describe('the report of a run', () => {
+  const run = writeRun(folder, 'one', wholeRun);
+
+  test('lies in the folder of the run and begins with what came of it', async () => {
+    const { document, file, words } = await reportPage({ runs: [run] });
+    expect(file).toBe(join(run, 'report.html'));
+    expect(document.querySelector('h1')?.textContent).toBe('one');
+    expect(words.slice(0, 2)).toEqual([
+      'grpo in sums, 2 iterations, seed 7.',
+      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it, a difference of +50.0 [+10.0, +80.0] points. In brackets: 95 % intervals by cluster bootstrap, that of the difference over 4 tasks.',
+    ]);
+  });
+
+  test('has the numbers of its files', async () => {
+    const { rows, document } = await reportPage({ runs: [run] });
+    const expected = [
+      [
+        'All (slices left out)',
+        '1 of 4 = 25.0 % [5.0, 70.0]',
+        '3 of 4 = 75.0 % [30.0, 95.0]',
+        '+50.0 [+10.0, +80.0]',
+      ],
+      [
+        'long ones',
+        '0 of 4 = 0.0 % [0.0, 50.0]',
+        '2 of 4 = 50.0 % [10.0, 90.0]',
+        '+50.0 [+20.0, +80.0]',
+      ],
+      ['completed', '12 = 75.0 %'],
+      ['zero-advantage', '100 = 25.0 %'],
+      ['programs', '2 before, 3.5 after'],
+      ['Wall time', '61 s'],
+      ['Peak memory', '3 MiB'],
+      ['Largest |log p(rollout) - log p(train)|', '2.50e-5 nats'],
+      ['Trained weights', 'fe'.repeat(32)],
+      ['Training tasks', 'aa'.repeat(32)],
+      ['First entry of the log', '2026-11-26T01:18:23.143Z'],
+    ];
+    expect(rows).toEqual(expect.arrayContaining(expected));
+    expect(rows.filter(([name]) => name === 'aborted')).toEqual([]);
+    // 0.9 is the default of train.beta1, and where it lies says nothing of a run.
+    const settings = rows.map(([name = '']) => name).filter((name) => /^\w+\.\w+/.test(name));
+    expect(settings).toEqual(['run.seed', 'environment.type', 'train.iterations']);
+    const lines = [...document.querySelectorAll('section > pre')].map((one) => one.textContent);
+    expect(lines[0]).toContain(`npx agent-rl train --config ${run}/config.yaml`);
+    expect(lines[1]).toBe(
+      'warn: A setting has no effect.\nwarn: Iteration 1: 2 failed:\n  2 x a reason',
+    );
+  });
+
+  test('shows the first episode of each kind, of the evaluation after training', async () => {
+    const { document, rows } = await reportPage({ runs: [run] });
+    const articles = [...document.querySelectorAll('article')].map((article) => ({
+      title: article.querySelector('h3')?.textContent,
+      about: article.querySelector('.about')?.textContent,
+      said: [...article.querySelectorAll('.entry')].map((entry) => [
+        entry.querySelector('.label')?.textContent,
+        entry.querySelector('pre')?.textContent,
+      ]),
+    }));
+    expect(articles.map(({ about }) => about)).toEqual([
+      'Episode 2/easy/0: completed, reward 1.00, 1 turns',
+      'Episode 2/mended/0: completed, reward 1.00, 1 turns',
+      'Episode 2/lost/0: wrong-answer, reward 0.00, 1 turns',
+    ]);
+    expect(articles[1]?.said).toEqual([
+      ['user', 'How many?'],
+      ['assistant calls run', 'print(1'],
+      ['run: error', 'SyntaxError'],
+      ['assistant calls run', 'print(1)'],
+      ['run', '1'],
+      ['assistant, thinking', 'A thought.'],
+      ['assistant', 'Two.'],
+    ]);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        ['Solved at the first try: no call failed', '2'],
+        ['Repaired: solved after a call had failed or could not be read', '1'],
+        ['Not solved', '1'],
+      ]),
+    );
+  });
+
+  test('describes each curve for those who do not see it', async () => {
+    const { document } = await reportPage({ runs: [run] });
+    const described = [...document.querySelectorAll('svg[role=img] > desc')];
+    expect(described.map((one) => one.textContent)).toEqual([
+      'Success, by iteration. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2. training episodes: from 25.0 % at iteration 1 to 50.0 % at iteration 2.',
+      'Reward, by iteration. training episodes: from 0.2 mean of an episode at iteration 1 to 0.45 mean of an episode at iteration 2.',
+      'Time, by iteration. all: from 3 seconds an iteration at iteration 1 to 2 seconds an iteration at iteration 2.',
+    ]);
+  });
+
+  test('needs no other file and runs nothing', async () => {
+    const { document } = await reportPage({ runs: [run] });
+    expect(
+      document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute('content'),
+    ).toBe("default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+    expect(
+      document.querySelectorAll('script, link, img, iframe, object, embed, base'),
+    ).toHaveLength(0);
+    const targets = [...document.querySelectorAll('a')].map((link) => link.getAttribute('href'));
+    expect(targets.filter((target) => !target?.startsWith('#s'))).toEqual([]);
+  });
+
+  test('says that no controls were run, or shows those it is given', async () => {
+    const without = await reportPage({ runs: [run] });
+    expect(without.words.filter((words) => words.startsWith('No controls were run'))).toHaveLength(
+      1,
+    );
+    const controls = writeBelow(
+      folder,
+      'controls.json',
+      JSON.stringify({
+        config: 'configs/sums.yaml',
+        seeds: [
+          { seed: 7, controls: { 'more-warm-up': { after: rate(2, 0.2, 0.8) }, before: null } },
+          { seed: 8, controls: { 'more-warm-up': { after: rate(1, 0, 0.6) } } },
+        ],
+      }),
+    );
+    const { rows, words } = await reportPage({ runs: [run], controls });
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        ['More warm up', '2 of 4 = 50.0 % [20.0, 80.0]', '1 of 4 = 25.0 % [0.0, 60.0]'],
+        ['Before', 'not run', 'not run'],
+      ]),
+    );
+    expect(words).toContain(
+      'Controls of configs/sums.yaml, each evaluated by itself. No run of this report has seed 8.',
+    );
+  });
+
+  test('refuses controls and curves that are none', async () => {
+    const refused = async (options: Partial<ReportOptions>) => {
+      const { code, message } = await rejectionOf(
+        reportRuns({ runs: [run], format: 'html', print: () => undefined, ...options }),
+      );
+      return `${code}: ${message}`;
+    };
+    const controls = writeBelow(folder, 'none.json', '{}');
+    expect(await refused({ controls })).toBe(
+      `CONFIG_INVALID: --controls ${controls} cannot be read: it has no "seeds". Give the controls.json that "npm run bench:controls" wrote.`,
+    );
+    expect(await refused({ curves: ['reward', 'sucess'] })).toMatch(
+      /^CONFIG_INVALID: No curve is named "sucess"\. Known: success, reward, /,
+    );
+  });
+
+  test('as Markdown has tables and fences', async () => {
+    const out = join(folder, 'one.md');
+    const { text } = await writtenReport({ runs: [run], format: 'md', out });
+    expect(text).toContain(
+      String.raw`| All (slices left out) | 1 of 4 = 25.0 % \[5.0, 70.0\] | 3 of 4 = 75.0 % \[30.0, 95.0\] |`,
+    );
+    expect(text).toContain('```text\n[user]\n  How many?\n[assistant]\n  Two.\n```');
+    expect(text).toContain('| 2 | 75.0 % | 50.0 % |');
+  });
+
+  test('as a picture has the curves asked for, and what they are drawn from', async () => {
+    const out = join(folder, 'one.svg');
+    const { text } = await writtenReport({ runs: [run], format: 'svg', out, curves: ['reward'] });
+    const { document } = parseHTML(text);
+    const data = JSON.parse(document.querySelector('metadata')?.textContent ?? '') as {
+      charts: { name: string; lines: { points: unknown }[] }[];
+    };
+    expect(data.charts.map(({ name }) => name)).toEqual(['reward']);
+    expect(data.charts[0]?.lines[0]?.points).toEqual([
+      { x: 1, y: 0.2 },
+      { x: 2, y: 0.45 },
+    ]);
+  });
+});
