@@ -6,6 +6,7 @@ import {
   intervalNote,
   percent,
   rateText,
+  worstCaseText,
 } from '../../../runs/evaluation-table.ts';
 import { type Difference, type SuccessRate, withUnknown } from '../../../trainer/success-rate.ts';
 import { isSupervised, iterationsOf, type ReportedRun, settingOf } from '../read/reported-run.ts';
@@ -51,6 +52,9 @@ export function leadOf(runs: readonly ReportedRun[]): string[] {
   const rates = (when: 'before' | 'after') =>
     runs.flatMap((one) => whole(one)[when]?.successRate ?? []);
   const [before, after] = [rates('before'), rates('after')];
+  const evaluated = runs.filter((one) => whole(one).before ?? whole(one).after);
+  const left = runs.length - evaluated.length;
+  const unevaluated = left === 0 ? '' : ` Runs without such an evaluation: ${left}.`;
   const parts = [
     ...(before.length > 0 ? [`${spreadText(before, percent)} before training`] : []),
     ...(after.length > 0 ? [`${spreadText(after, percent)} after it`] : []),
@@ -58,7 +62,7 @@ export function leadOf(runs: readonly ReportedRun[]): string[] {
   const result =
     parts.length === 0
       ? 'None of these runs was evaluated on held-out tasks.'
-      : `Of held-out tasks the policies of ${runs.length} runs solved ${parts.join(' and ')}: means, and in parentheses the lowest and the highest.`;
+      : `Of held-out tasks the policies of ${evaluated.length} runs solved ${parts.join(' and ')}: means, and in parentheses the lowest and the highest.${unevaluated}`;
   return [result, ...runs.flatMap((one) => endOf(one).map((end) => `${one.folder.name}: ${end}`))];
 }
 
@@ -106,11 +110,22 @@ function endOf(run: ReportedRun): string[] {
           `The run has no summary.json: it is going on, failed or was killed. It has ${done} so far.`,
         ]
       : []),
+    ...staleText(run),
     ...(summary?.interrupted === true ? [`The run was interrupted after ${done}.`] : []),
     ...(typeof control === 'string' && control !== 'none'
       ? [`This run is a control and must not learn (train.control: ${control}).`]
       : []),
   ];
+}
+
+/** A run that was resumed has the summary of an earlier session until it ends again. */
+function staleText({ summary, metrics }: ReportedRun): string[] {
+  const last = metrics.at(-1)?.iteration ?? 0;
+  return summary?.iterations === undefined || last <= summary.iterations
+    ? []
+    : [
+        `Its summary.json is of an earlier session, which ended at iteration ${summary.iterations}: it was resumed, and ${last} are recorded by now.`,
+      ];
 }
 
 const spreadText = (values: readonly number[], written: (value: number) => string): string =>
@@ -123,6 +138,7 @@ export function resultSection(runs: readonly ReportedRun[]): Section[] {
   const groups = [...new Set(runs.flatMap(groupsOf))].toSorted();
   const rows = [
     ...rowsOf('All (slices left out)', runs, whole),
+    ...runs.flatMap((run) => failureRows(run, runs.length > 1)),
     ...groups.flatMap((name) => rowsOf(name, runs, (run) => ofGroup(run, name))),
   ];
   if (rows.length === 0) return [];
@@ -141,6 +157,15 @@ export function resultSection(runs: readonly ReportedRun[]): Section[] {
       blocks: [...table(head, rows), text(note), ...attemptsBlocks(runs)],
     },
   ];
+}
+
+/** What the rates could be with the attempts that the system failed, which are in none. */
+function failureRows(run: ReportedRun, named: boolean): string[][] {
+  const { before, after } = run.summary?.eval ?? {};
+  if ([before, after].every((one) => (one?.systemFailures ?? 0) === 0)) return [];
+  const which = named ? [run.folder.name, String(settingOf(run, 'run.seed'))] : [];
+  const cells = [before, after].map((one) => (one ? worstCaseText(withUnknown(one)) : '-'));
+  return [['All, if failed episodes had failed, or solved', ...which, ...cells, '-']];
 }
 
 function rowsOf(

@@ -56,6 +56,19 @@ describe('several runs', () => {
     );
   });
 
+  test('of which one was not evaluated say so', async () => {
+    const { summary: _summary, ...going } = wholeRun;
+    const { words } = await reportPage({
+      runs: [...runs, writeRun(folder, 'several/going', going)],
+    });
+    expect(words[1]).toMatch(
+      /^Of held-out tasks the policies of 2 runs .* Runs without such an evaluation: 1\.$/,
+    );
+    expect(words[2]).toBe(
+      'going: The run has no summary.json: it is going on, failed or was killed. It has 2 iterations so far.',
+    );
+  });
+
   test('have curves over each other, a colour each', async () => {
     const { document } = await reportPage({ runs, curves: ['reward'] });
     expect(document.querySelectorAll('figure')).toHaveLength(1);
@@ -89,6 +102,16 @@ describe('a run that has not ended', () => {
     expect(words).toContain('There were none.');
   });
 
+  test('but was resumed has the summary of an earlier session, and says so', async () => {
+    const run = writeRun(folder, 'resumed', {
+      ...wholeRun,
+      summary: { ...summary(3), iterations: 1 },
+    });
+    expect((await reportPage({ runs: [run] })).words[2]).toBe(
+      'Its summary.json is of an earlier session, which ended at iteration 1: it was resumed, and 2 are recorded by now.',
+    );
+  });
+
   test('that was interrupted, or must not learn, says so', async () => {
     const run = writeRun(folder, 'stopped', {
       ...wholeRun,
@@ -101,6 +124,26 @@ describe('a run that has not ended', () => {
       'This run is a control and must not learn (train.control: shuffled-rewards).',
     ]);
   });
+});
+
+test('episodes that the system failed are counted, with what the rate could be', async () => {
+  const { eval: evaluations, ...rest } = summary(3);
+  const after = {
+    ...evaluations.after,
+    failed: 1,
+    failedShare: 0.2,
+    systemFailures: 1,
+    worstCase: [0.6, 0.8],
+  };
+  const run = writeRun(folder, 'failing', {
+    ...wholeRun,
+    summary: { ...rest, eval: { ...evaluations, after } },
+  });
+  const { rows } = await reportPage({ runs: [run] });
+  expect(rows.filter(([name]) => name?.startsWith('All')).map((row) => row.slice(1, 3))).toEqual([
+    ['1 of 4 = 25.0 % [5.0, 70.0]', '3 of 4 = 75.0 % [30.0, 95.0], 1 failed (20.0 %)'],
+    ['25.0 to 25.0 %', '60.0 to 80.0 %'],
+  ]);
 });
 
 test('a supervised run has the curve of its loss', async () => {
