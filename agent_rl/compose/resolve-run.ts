@@ -5,6 +5,8 @@ import {
   configInvalid,
   type LoadedConfig,
   placeOf,
+  type SettingOrigins,
+  settingOrigins,
   shippedNotes,
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
@@ -49,6 +51,8 @@ export interface ResolvedRun {
   config: Config;
   /** The run file. Absolute. */
   file: string;
+  /** Where each setting comes from. */
+  origins: SettingOrigins;
   chosen: ChosenPlugins;
   model: ResolvedModel;
   /** Beside it; none where no tasks are played. */
@@ -100,7 +104,8 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const config = withAbsoluteConfig(found.config, { chosen, model, frozen });
   const { file, warnings } = loaded;
   const notes = shippedNotes(loaded);
-  return { config, file, notes, warnings, chosen, model, frozen, tasks, format, isolated };
+  const origins = settingOrigins(loaded, config);
+  return { config, file, origins, notes, warnings, chosen, model, frozen, tasks, format, isolated };
 }
 
 /** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */

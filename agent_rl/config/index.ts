@@ -16,6 +16,7 @@ export {
   resolvedYaml,
   shippedNotes,
 } from './load-config.ts';
+export { type SettingOrigin, type SettingOrigins, settingOrigins } from './setting-origins.ts';
 export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
 export { algorithmPresets } from './algorithm-presets.ts';
 export { nearestName } from './checks/nearest-name.ts';

@@ -42,6 +42,8 @@ export interface LoadedConfig {
   /** Files of the package it was read from because the working directory has none of that name. Absolute. */
   shipped: string[];
   places: Places;
+  /** What was written, presets of algorithms included: without defaults. */
+  written: unknown;
   /** Lists of plugins that another file's list takes the place of, a sentence each. */
   replacedPlugins: readonly string[];
   /** Settings by names they no longer have, and those that cannot act, to be shown before the job begins. */
@@ -98,7 +100,8 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings, ...tree.warnings];
   const { shipped, replacedPlugins } = reading;
   const path = settings === undefined ? ownOrShipped(file).path : resolve(file);
-  const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };
+  const written = tree.value;
+  const loaded = { config, file: path, shipped, places, written, replacedPlugins, warnings };
   if (problems.length > 0) return { loaded, problems };
   const refused = training === 'new' ? refusedInTraining(config, places) : [];
   return { loaded, problems: [...checkCombinations(config, places), ...refused] };

@@ -24,6 +24,8 @@ export interface EpisodePlace {
 /** A finished episode, or one agent's part in it: what is trained on, journalled and counted. */
 export interface Trajectory extends TranscriptRecord {
   readonly taskId: string;
+  /** `metadata.slice` of the task; absent where it names none. */
+  readonly slice?: string;
   /** The agent whose it is; absent where an episode has one agent. */
   readonly agent?: string;
   /** False where the agent does not learn (`agents[].train: false`). */

@@ -96,8 +96,10 @@ async function attempt(
     judged = ofAll(logs, failed(cancelled.aborted ? 'aborted' : 'infrastructure-error', thrown));
   }
   const { task, sample, step, seed, place } = request;
+  const { slice } = task.metadata;
   const shared = {
     taskId: task.taskId,
+    ...(typeof slice === 'string' && { slice }),
     sample,
     step,
     seed,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-import { type Config, resolvedYaml } from '../config/index.ts';
+import { type Config, resolvedYaml, type SettingOrigins } from '../config/index.ts';
 import { noteNextStep } from '../core/errors.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { createLog, type Log, writeFileAtomic } from '../telemetry/index.ts';
@@ -14,6 +14,7 @@ import {
 } from './checkpoints.ts';
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
+import { recordProvenance } from './inputs/provenance.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { changedSettings } from './inputs/changed-settings.ts';
 import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
@@ -23,6 +24,8 @@ export interface OpenRunOptions {
   /** The run file. */
   file: string;
   sources: RunSources;
+  /** Where each setting comes from. */
+  origins: SettingOrigins;
   /** The run to resume, locked; a new one is begun when absent. */
   resume?: ResumePoint | undefined;
   /** The console has only warnings and errors of the log. */
@@ -84,12 +87,13 @@ export class OpenRun {
 
   /** Logs from where the run is resumed and which settings changed; its `config.yaml` becomes that of this session. */
   logResume({ checkpoint, notes }: ResumePoint): void {
-    const { config, sources } = this.options;
+    const { config, sources, origins } = this.options;
     this.log.info(`Continuing ${this.folder.path} from ${checkpoint ?? 'its start'}`);
     for (const note of notes) this.log.warn(note);
     for (const change of rewriteRunConfig(this.folder, config))
       this.log.info(`From now on ${change}`);
     this.machines = recordMachine(this.folder, sources.machine);
+    recordProvenance(this.folder, origins, sources.machine);
   }
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE` when another process has taken the run meanwhile */
@@ -146,12 +150,13 @@ export class OpenRun {
   }
 }
 
-async function newFolder({ config, file, sources }: OpenRunOptions): Promise<RunFolder> {
+async function newFolder({ config, file, sources, origins }: OpenRunOptions): Promise<RunFolder> {
   const { name, outputDir, seed } = config.run;
   const inputs = await readInputs(sources);
   const folder = createRunFolder({ outputDir, name, otherwise: defaultRunName(file, seed) });
   writeRunConfig(folder, config);
   writeInputs(folder, inputs);
+  recordProvenance(folder, origins, sources.machine);
   return folder;
 }
 

@@ -91,6 +91,23 @@ export function lockRun(folder: string): RunLock {
   return { notes, ...leaseOf(folder, file, text) };
 }
 
+/**
+ * Whether a process holds a run, for those who only look: nothing is written, and the age of a lock of another machine is by
+ * this machine's clock.
+ *
+ * @returns `why` a lock that is there is held by nobody, or who holds it; undefined where there is none
+ */
+export function holderOfRun(folder: string): { held: boolean; why: string } | undefined {
+  const file = join(folder, 'run.lock');
+  const text = textOf(file);
+  if (text === undefined) return undefined;
+  const left = leftBehind(file, text, ageByOwnClock);
+  const { pid, host } = holderOf(text) ?? {};
+  return left === undefined
+    ? { held: true, why: `process ${pid} of ${host} works on it` }
+    : { held: false, why: left };
+}
+
 /** Keeps a lock touched until it is released. */
 function leaseOf(folder: string, file: string, text: string): Omit<RunLock, 'notes'> {
   // By its open file, which stays this process's own whatever takes its place. The clock is then that of the disk.
@@ -143,22 +160,26 @@ function takeAway(folder: string, file: string, text: string): void {
 }
 
 /** Why nobody holds a lock any more, or `undefined` while somebody does. */
-function leftBehind(file: string, text: string): string | undefined {
+function leftBehind(file: string, text: string, age = ageOf): string | undefined {
   const holder = holderOf(text);
   if (holder === undefined) return 'it was cut off while it was written';
   const { pid, host, started } = holder;
-  if (host !== hostname()) return untouched(file, holder);
+  if (host !== hostname()) return untouched(file, holder, age);
   if (pid === process.pid) return held.has(file) ? undefined : `process ${pid} was an earlier one`;
   if (!isRunning(pid)) return `process ${pid} no longer runs`;
   const now = startOf(pid);
-  if (now === null || started === undefined || started === null) return untouched(file, holder);
+  if (now === null || started === undefined || started === null) return untouched(file, holder, age);
   return now === started ? undefined : `process ${pid} has ended, and another has its id`;
 }
 
 /** The same by the last touch alone; locks of version 0.1 are not touched, and tell nothing. */
-function untouched(file: string, { pid, host, started }: Holder): string | undefined {
+function untouched(
+  file: string,
+  { pid, host, started }: Holder,
+  age: (file: string) => number,
+): string | undefined {
   if (started === undefined) return undefined;
-  const ageS = ageOf(file);
+  const ageS = age(file);
   if (ageS <= staleAfterS) return undefined;
   return `process ${pid} of ${host} has not touched it for ${Math.round(ageS / 60)} min`;
 }
@@ -173,6 +194,8 @@ function ageOf(file: string): number {
     return ageMs / 1000;
   });
 }
+
+const ageByOwnClock = (file: string): number => (Date.now() - statSync(file).mtimeMs) / 1000;
 
 function holderOf(text: string): Holder | undefined {
   try {

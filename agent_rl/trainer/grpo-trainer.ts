@@ -194,7 +194,10 @@ export class GRPOTrainer {
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const drawn = drawsOf(this.#state.tasks, tasks);
-    const watch = new Stopwatch(['collect', 'update', 'publish'], { shown: { track: 'trainer' } });
+    const group = `iteration ${iteration + 1}`;
+    const watch = new Stopwatch(['collect', 'update', 'publish'], {
+      shown: { track: 'trainer', group },
+    });
 
     const episodes = rollout.tasksPerStep * rollout.groupSize;
     this.#enter({ name: 'collect', episodes });

@@ -85,6 +85,11 @@ export class Tokenizer {
     return runs.map(decoded).join(replacement);
   }
 
+  /** A token as the vocabulary writes it, undefined where it has none of that id. */
+  tokenOf(id: number): string | undefined {
+    return this.#template.id_to_token(id);
+  }
+
   /** Whether there is a control token of this text. */
   hasControl(content: string): boolean {
     return this.#ids.has(content);

@@ -29,8 +29,13 @@ export function verdictOf(episode: Episode, settings: CodeExecSettings): Verdict
     timeout: timedOutCalls > 0 ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
   };
-  return { ...judged(end, success, parts), metrics: metricsOf(episode, success, share) };
+  const metrics = metricsOf(episode, success, share);
+  return { ...judged(end, success, parts), metrics, ...recordOf(judgement) };
 }
+
+/** What became of each hidden test that was judged, in their order. What they are is not recorded. */
+const recordOf = (judgement: Judgement | undefined): Pick<Verdict, 'record'> =>
+  judgement === undefined ? {} : { record: { hidden_tests: judgement.statuses } };
 
 function withoutReward(outcome: 'aborted' | 'infrastructure-error', episode: Episode): Verdict {
   const metrics = metricsOf(episode, false, 0);

@@ -49,7 +49,7 @@ export async function openTraining(
   options: TrainingOptions,
 ): Promise<Training> {
   const { signal, print, quiet } = options;
-  const { config, file } = resolved;
+  const { config, file, origins } = resolved;
   throwIfStopped(signal);
   const opened = new Cleanup();
   try {
@@ -68,7 +68,9 @@ export async function openTraining(
       await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
     );
     const prompts = await measurePrompts(agent, run, signal);
-    const record = opened.add(await OpenRun.open({ config, file, sources, resume, quiet }));
+    const record = opened.add(
+      await OpenRun.open({ config, file, sources, origins, resume, quiet }),
+    );
     opened.add(trackers);
     record.log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) record.log.warn(why);

@@ -19,6 +19,7 @@ import { readLines } from './read-lines.ts';
 export interface EpisodeRecord extends Pick<
   Trajectory,
   | 'taskId'
+  | 'slice'
   | 'agent'
   | 'learns'
   | 'sample'

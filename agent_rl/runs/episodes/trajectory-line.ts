@@ -18,6 +18,7 @@ export function trajectoryLine(
     runId,
     step,
     taskId,
+    ...(trajectory.slice !== undefined && { slice: trajectory.slice }),
     sample,
     ...(trajectory.agent !== undefined && { agent: trajectory.agent }),
     ...(trajectory.learns !== undefined && { learns: trajectory.learns }),

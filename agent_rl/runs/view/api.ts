@@ -57,7 +57,7 @@ export interface IndexState {
 }
 
 /** Where a setting came from. */
-export type SettingSource = 'file' | 'flag' | 'default' | 'preset' | 'unknown';
+export type SettingSource = 'file' | 'flag' | 'preset' | 'program' | 'default' | 'unknown';
 
 export interface ConfigRow {
   /** `rollout.groupSize`. */
@@ -173,7 +173,7 @@ export interface Facet {
 export interface EpisodePage {
   /** Before any filter. */
   total: number;
-  /** With all filters but `text`, and with `text` once all was searched. */
+  /** With all filters but `text`. */
   matching: number;
   rows: readonly EpisodeRow[];
   facets: Readonly<
@@ -218,7 +218,7 @@ export interface EpisodeMessage {
   name?: string;
   callId?: string;
   toolCalls?: readonly { id: string; name: string; arguments: Readonly<Record<string, unknown>> }[];
-  malformedCalls?: readonly { text: string; problem: string }[];
+  malformedCalls?: readonly { id: string; text: string; problem: string }[];
 }
 
 export interface EpisodeCall {
@@ -282,8 +282,9 @@ export interface EpisodeVerdict {
   /** What the environment counts. */
   metrics: Readonly<Record<string, number>>;
   judgedBy: {
-    environment?: number;
-    rewards: readonly { name: string; weight: number }[];
+    environment?: string;
+    environmentWeight: number;
+    rewards: readonly { name: string; weight: number; tool?: string }[];
   } | null;
   groupReward: Readonly<Record<string, unknown>> | null;
   /** Verdicts of hidden tests, of the environments that record them. */
@@ -293,13 +294,17 @@ export interface EpisodeVerdict {
 export interface HiddenTest {
   name: string;
   passed: boolean;
-  detail: string | null;
+  /** Such as `passed`, `failed` or `timeout`. */
+  status: string;
 }
 
 export interface Sibling {
   row: EpisodeRow;
-  /** Index of the first token that differs from the episode asked for; null where one is the beginning of the other or they are equal. */
-  partsAt: number | null;
+  /**
+   * Index of the first token that differs from the episode asked for, or the length of the one that is the beginning of the
+   * other; null where both are equal. Absent where it was not looked at, because the group is very large.
+   */
+  partsAt?: number | null;
 }
 
 /** GET /api/runs/ID/episodes/EPISODE, where EPISODE is the `id` of a row as it is, slashes included. */

@@ -26,6 +26,7 @@ async function runWith(...overrides: string[]) {
   const record = await OpenRun.open({
     config,
     file,
+    origins: {},
     sources: sourcesOf({
       config,
       chosen: { environments: [], taskGenerators: [] },

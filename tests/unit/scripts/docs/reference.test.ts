@@ -42,13 +42,13 @@ describe('docs/reference/metrics-and-files.md', () => {
 
   test('lists every key of a trajectory', () => {
     const keys = Object.keys(
-      trajectoryLine('run', { calls: [], agent: 'a', learns: false } as never),
+      trajectoryLine('run', { calls: [], agent: 'a', slice: 's', learns: false } as never),
     );
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
-    // Two are written beside them, one by an environment.
+    // Two are written beside them, two by environments.
     const others = listed.filter((key) => !keys.includes(key));
-    expect(others.toSorted()).toEqual(['iteration', 'search_history', 'when']);
+    expect(others.toSorted()).toEqual(['hidden_tests', 'iteration', 'search_history', 'when']);
   });
 
   test('lists every key of a summary and of its evaluations', () => {

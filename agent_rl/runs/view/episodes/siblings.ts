@@ -1,0 +1,39 @@
+import { isRecord } from '../../../core/is-record.ts';
+import type { Sibling } from '../api.ts';
+import type { EpisodeIndex } from '../index/episode-index.ts';
+import type { IndexedEpisode } from '../index/episode-row.ts';
+import { readAt } from '../index/read-appended.ts';
+
+/** Of the lines of a group; those beyond are listed without where they part. */
+const mostBytes = 64 * 2 ** 20;
+
+/** The other episodes of a group, and where each parts from one of them. */
+export async function siblingsOf(
+  episode: IndexedEpisode,
+  tokens: readonly number[],
+  index: EpisodeIndex,
+): Promise<Sibling[]> {
+  const { row } = episode;
+  const others = index.all().filter((one) => one.row.group === row.group && one !== episode);
+  const siblings: Sibling[] = [];
+  let bytes = 0;
+  for (const other of others) {
+    bytes += other.bytes;
+    if (bytes > mostBytes) siblings.push({ row: other.row });
+    else siblings.push({ row: other.row, partsAt: partsAt(tokens, await tokensOf(other, index)) });
+  }
+  return siblings;
+}
+
+async function tokensOf({ set, offset, bytes }: IndexedEpisode, index: EpisodeIndex) {
+  const record: unknown = JSON.parse((await readAt(index.fileOf(set), offset, bytes)).toString());
+  const tokens = isRecord(record) ? record['tokens'] : [];
+  return Array.isArray(tokens) ? (tokens as readonly number[]) : [];
+}
+
+/** Index of the first token in which two differ; null where they are equal. */
+export function partsAt(one: readonly number[], other: readonly number[]): number | null {
+  const longest = Math.max(one.length, other.length);
+  for (let at = 0; at < longest; at++) if (one[at] !== other[at]) return at;
+  return null;
+}

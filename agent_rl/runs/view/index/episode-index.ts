@@ -1,0 +1,193 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { isRecord } from '../../../core/is-record.ts';
+import type { RunFolder } from '../../run-folder.ts';
+import type { EpisodeRow, EpisodeSet, IndexState } from '../api.ts';
+import {
+  emptyIndex,
+  type IndexContents,
+  type IndexedFile,
+  indexedFiles as files,
+} from './index-contents.ts';
+import { episodeOf, type IndexedEpisode, rowOf } from './episode-row.ts';
+import { readIndexCache, writeIndexCache } from './index-cache.ts';
+import { changeOf, type ReadLine, readOn } from './indexed-file.ts';
+
+/** So much more than the cache has is worth writing it anew while the run goes on. */
+const worthWritingBytes = 32 * 2 ** 20;
+
+/**
+ * The rows of a run's episodes and where their lines are: read once, kept beside the records, read on when they grow, and
+ * made anew when they were cut or replaced.
+ */
+export class EpisodeIndex {
+  #contents = emptyIndex();
+  #byId = new Map<string, IndexedEpisode>();
+  /** Episodes of each iteration in the order of `train.jsonl`, and how many of them `learned.jsonl` has had. */
+  #toLearn = new Map<number, { episodes: IndexedEpisode[]; next: number }>();
+  #reading: Promise<boolean> | undefined;
+  #ready = false;
+  #busy = false;
+  #reached = 0;
+  #cachedBytes = 0;
+  #opened = false;
+  #warned = false;
+
+  /** @param warn is told once when the index cannot be kept */
+  constructor(
+    private readonly folder: RunFolder,
+    private readonly warn: (text: string) => void = () => undefined,
+  ) {}
+
+  fileOf(set: IndexedFile): string {
+    return join(this.folder.trajectories, `${set}.jsonl`);
+  }
+
+  /** In the order of the files: training episodes, then those that were held out. */
+  all(): readonly IndexedEpisode[] {
+    const { train, eval: held } = this.#contents.episodes;
+    return [...train, ...held];
+  }
+
+  count(set: EpisodeSet): number {
+    return this.#contents.episodes[set].length;
+  }
+
+  find(id: string): IndexedEpisode | undefined {
+    return this.#byId.get(id);
+  }
+
+  neighbours({ set, line }: IndexedEpisode): { previous: string | null; next: string | null } {
+    const episodes = this.#contents.episodes[set];
+    const at = episodes.findIndex((one) => one.line === line);
+    return { previous: episodes[at - 1]?.row.id ?? null, next: episodes[at + 1]?.row.id ?? null };
+  }
+
+  state(): IndexState {
+    const { marks, unreadable } = this.#contents;
+    const indexed = files.reduce((sum, file) => sum + marks[file].bytes, 0);
+    const sizes = files.map((file) => this.fileOf(file)).filter((file) => existsSync(file));
+    const totalBytes = sizes.reduce((sum, file) => sum + statSync(file).size, 0);
+    return {
+      ready: this.#ready && !this.#busy,
+      bytes: Math.min(totalBytes, Math.max(indexed, this.#reached)),
+      totalBytes,
+      unreadable: unreadable.first,
+      unreadableCount: unreadable.count,
+    };
+  }
+
+  /** Reads what is new. @returns whether there was anything; one call at a time does the work for all. */
+  update(): Promise<boolean> {
+    this.#reading ??= this.#update().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #update(): Promise<boolean> {
+    if (!this.#opened) {
+      this.#opened = true;
+      const cached = readIndexCache(this.folder);
+      if (cached !== undefined) this.#take(cached);
+    }
+    const changes = await Promise.all(
+      files.map((file) => changeOf(this.fileOf(file), this.#contents.marks[file])),
+    );
+    if (changes.every((change) => change === 'none')) {
+      const first = !this.#ready;
+      this.#ready = true;
+      return first;
+    }
+    if (changes.includes('rewritten')) this.#take(emptyIndex());
+    this.#busy = true;
+    try {
+      for (const file of files) if (existsSync(this.fileOf(file))) await this.#readOn(file);
+    } finally {
+      this.#busy = false;
+    }
+    this.#ready = true;
+    this.#keep();
+    return true;
+  }
+
+  async #readOn(file: IndexedFile): Promise<void> {
+    const { marks, unreadable } = this.#contents;
+    const before = files.reduce((sum, one) => sum + (one === file ? 0 : marks[one].bytes), 0);
+    const use =
+      file === 'learned'
+        ? (line: ReadLine) => this.#learn(line)
+        : (line: ReadLine) => this.#add(file, line);
+    const told = (bytes: number) => (this.#reached = before + bytes);
+    marks[file] = await readOn(this.fileOf(file), marks[file], { use, unreadable, told });
+    this.#reached = 0;
+  }
+
+  #add(set: EpisodeSet, { line, offset, bytes }: ReadLine): void {
+    const record = episodeOf(bytes, `${this.fileOf(set)}:${line + 1}`);
+    this.#put({ row: rowOf(record, set), set, line, offset, bytes: bytes.length });
+  }
+
+  #put(episode: IndexedEpisode): void {
+    const { row, set } = episode;
+    const { id } = row;
+    for (let number = 2; this.#byId.has(row.id); number++) row.id = `${id}~${number}`;
+    this.#byId.set(row.id, episode);
+    this.#contents.episodes[set].push(episode);
+    if (set === 'eval') return;
+    const known = this.#toLearn.get(row.iteration);
+    if (known === undefined) this.#toLearn.set(row.iteration, { episodes: [episode], next: 0 });
+    else known.episodes.push(episode);
+  }
+
+  /**
+   * A run that was begun before there was such a file has no lines for its first iterations: lines are joined within an
+   * iteration.
+   */
+  #learn({ offset, bytes }: ReadLine): void {
+    const record: unknown = JSON.parse(bytes.toString());
+    if (!isRecord(record) || typeof record['use'] !== 'string')
+      throw new Error('it does not say what became of an episode');
+    const { iteration, taskId, sample, agent = null, use, advantage = null } = record;
+    const waiting = this.#toLearn.get(Number(iteration));
+    const episode = waiting?.episodes[waiting.next];
+    if (waiting !== undefined) waiting.next += 1;
+    if (episode === undefined || !sameEpisode(episode.row, [taskId, sample, agent]))
+      throw new Error('train.jsonl has another episode there');
+    const { row } = episode;
+    row.use = use;
+    row.advantage = typeof advantage === 'number' ? advantage : null;
+    episode.learned = { offset, bytes: bytes.length };
+  }
+
+  #take(contents: IndexContents): void {
+    this.#contents = { ...contents, episodes: { train: [], eval: [] } };
+    this.#byId = new Map();
+    this.#toLearn = new Map();
+    for (const set of ['train', 'eval'] as const)
+      for (const episode of contents.episodes[set]) this.#put(episode);
+    for (const waiting of this.#toLearn.values())
+      waiting.next = waiting.episodes.findLastIndex(({ learned }) => learned !== undefined) + 1;
+    this.#cachedBytes = this.#indexedBytes();
+  }
+
+  #indexedBytes(): number {
+    return files.reduce((sum, file) => sum + this.#contents.marks[file].bytes, 0);
+  }
+
+  #keep(): void {
+    const indexed = this.#indexedBytes();
+    const { path, summary } = this.folder;
+    const ended = existsSync(summary) && !existsSync(join(path, 'run.lock'));
+    if (!ended && indexed - this.#cachedBytes < worthWritingBytes) return;
+    this.#cachedBytes = indexed;
+    const problem = writeIndexCache(this.folder, this.#contents);
+    if (problem === undefined || this.#warned) return;
+    this.#warned = true;
+    this.warn(`The index of ${path} is not kept, and is made anew by each start: ${problem}`);
+  }
+}
+
+const sameEpisode = (row: EpisodeRow, named: readonly unknown[]): boolean =>
+  [row.taskId, row.sample, row.agent].every((part, at) => part === named[at]);

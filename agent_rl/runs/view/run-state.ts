@@ -1,0 +1,126 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { isRecord } from '../../core/is-record.ts';
+import { holderOfRun } from '../../telemetry/run-lock.ts';
+import type { RunFolder } from '../run-folder.ts';
+import type { Rate, RunHead, RunState } from './api.ts';
+
+/** What is read of each end of a file that may be long. */
+const endBytes = 64 * 2 ** 10;
+
+/** The beginning or the end of a file as text; empty where there is none. */
+export function endOfFile(file: string, end: 'first' | 'last', bytes = endBytes): string {
+  if (!existsSync(file)) return '';
+  const descriptor = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    const buffer = Buffer.alloc(Math.min(size, bytes));
+    readSync(descriptor, buffer, 0, buffer.length, end === 'first' ? 0 : size - buffer.length);
+    return buffer.toString();
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The last lines of a log; one that begins before what is read is left out. */
+export const lastLines = (file: string, most: number): string[] =>
+  endOfFile(file, 'last')
+    .split('\n')
+    .filter((line) => line !== '')
+    .slice(-most);
+
+type Summary = Readonly<Record<string, unknown>> | undefined;
+
+/** Where a run stands, by its lock, its summary and its log. */
+export function runState(
+  folder: RunFolder,
+  summary: Summary,
+): { state: RunState; stateWhy: string | null } {
+  const holder = holderOfRun(folder.path);
+  if (holder?.held === true) return { state: 'training', stateWhy: holder.why };
+  const failure = failureOf(folder);
+  if (failure !== undefined) return { state: 'failed', stateWhy: failure };
+  if (summary?.['interrupted'] === true)
+    return { state: 'interrupted', stateWhy: 'it was stopped, and can be resumed' };
+  if (summary !== undefined) return { state: 'finished', stateWhy: null };
+  if (holder !== undefined) return { state: 'interrupted', stateWhy: holder.why };
+  if (existsSync(folder.log))
+    return { state: 'interrupted', stateWhy: 'no process works on it, and it has no summary' };
+  return { state: 'unknown', stateWhy: 'it has neither a summary nor a log' };
+}
+
+/** What ended the run, where its log says so after the last summary was written. */
+function failureOf({ log, summary }: RunFolder): string | undefined {
+  const ends = endOfFile(log, 'last').matchAll(/^(\S+) error The run ended: (.*)$/gm);
+  const [, at = '', why = ''] = [...ends].at(-1) ?? [];
+  if (at === '') return undefined;
+  if (existsSync(summary) && statSync(summary).mtimeMs > Date.parse(at)) return undefined;
+  return why;
+}
+
+/** When the first line of its log was written. */
+export function startedAt({ log }: RunFolder): string | null {
+  const [first = ''] = endOfFile(log, 'first', 64).split(' ', 1);
+  return Number.isNaN(Date.parse(first)) ? null : first;
+}
+
+/** When any of its records was last written. */
+export function updatedAt({
+  metrics,
+  trajectories,
+  summary,
+  log,
+  config,
+}: RunFolder): string | null {
+  const episodes = ['train', 'eval'].map((name) => join(trajectories, `${name}.jsonl`));
+  const times = [metrics, ...episodes, summary, log, config]
+    .filter((file) => existsSync(file))
+    .map((file) => statSync(file).mtimeMs);
+  return times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
+}
+
+/** The iteration of the last whole line of metrics; 0 before there is one. */
+export function lastIteration({ metrics }: RunFolder): number {
+  // Lines begin with it.
+  const numbers = endOfFile(metrics, 'last').matchAll(/^\{"iteration":(\d+)[,}].*\n/gm);
+  return Number([...numbers].at(-1)?.[1] ?? 0);
+}
+
+/** Success rates of held-out tasks: those of the summary, or what the log says while there is none. */
+export function headlineOf({ log }: RunFolder, summary: Summary): RunHead['headline'] {
+  const held = summary?.['eval'];
+  const { before, after, difference } = isRecord(held) ? held : {};
+  const headline = {
+    before: rateOf(before, 'successRate', 'n'),
+    after: rateOf(after, 'successRate', 'n'),
+    difference: rateOf(difference, 'difference', 'tasks'),
+  };
+  const logged = headline.before ?? loggedRate(endOfFile(log, 'first'));
+  const { after: ended, difference: gained } = headline;
+  return logged === null && ended === null
+    ? null
+    : { before: logged, after: ended, difference: gained };
+}
+
+function rateOf(evaluation: unknown, rate: string, count: string): Rate | null {
+  if (!isRecord(evaluation) || typeof evaluation[rate] !== 'number') return null;
+  const { interval95 } = evaluation;
+  const { low = null, high = null } = isRecord(interval95) ? interval95 : {};
+  const n = evaluation[count];
+  return {
+    value: evaluation[rate],
+    low: typeof low === 'number' ? low : null,
+    high: typeof high === 'number' ? high : null,
+    n: typeof n === 'number' ? n : null,
+  };
+}
+
+/** `Evaluation before iteration 0: 47 of 200 = 23.5 % [17.5, 29.5]`. */
+function loggedRate(log: string): Rate | null {
+  const found =
+    / Evaluation before iteration \d+: (\d+) of (\d+) = [\d.]+ % \[([\d.]+), ([\d.]+)\]/.exec(log);
+  if (found === null) return null;
+  const [successes = 0, n = 0, low = 0, high = 0] = found.slice(1).map(Number);
+  return { value: successes / n, low: low / 100, high: high / 100, n };
+}

@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+
+import { messageOf } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { recordedRun, type RecordedRun } from '../recorded-run.ts';
+import { type RunFolder, runFolderAt } from '../run-folder.ts';
+import type {
+  EpisodePage,
+  EpisodeWhole,
+  MetricColumns,
+  RunEvent,
+  RunFacts,
+  RunHead,
+  TaskRow,
+  Timeline,
+} from './api.ts';
+import { readQuery } from './episodes/episode-query.ts';
+import { episodeWhole } from './episodes/episode-whole.ts';
+import { filterEpisodes } from './episodes/filter-episodes.ts';
+import { searchText } from './episodes/search-text.ts';
+import { LazyTokenTexts } from './episodes/token-texts.ts';
+import { EpisodeIndex } from './index/episode-index.ts';
+import { MetricHistory } from './metric-columns.ts';
+import { runFacts } from './run-facts.ts';
+import { headlineOf, lastIteration, runState, startedAt, updatedAt } from './run-state.ts';
+import { taskRows } from './task-rows.ts';
+import { activitiesOf, RunProfile, toolsOf } from './timeline.ts';
+
+/** One run as the viewer knows it. Its folder is only read, but for the index that is kept beside its records. */
+export class ViewedRun {
+  readonly folder: RunFolder;
+  readonly index: EpisodeIndex;
+  readonly #metrics: MetricHistory;
+  readonly #profile: RunProfile;
+  #texts: LazyTokenTexts | undefined;
+
+  constructor(
+    readonly id: string,
+    path: string,
+    warn: (text: string) => void,
+  ) {
+    this.folder = runFolderAt(path);
+    this.index = new EpisodeIndex(this.folder, warn);
+    this.#metrics = new MetricHistory(this.folder);
+    this.#profile = new RunProfile(this.folder);
+  }
+
+  head(): RunHead {
+    let recorded: RecordedRun | undefined;
+    let problem: string | null = null;
+    try {
+      recorded = recordedRun(this.folder.path);
+    } catch (thrown) {
+      problem = messageOf(thrown);
+    }
+    return this.#headOf(recorded, problem);
+  }
+
+  #headOf(recorded: Partial<RecordedRun> = {}, problem: string | null = null): RunHead {
+    const { folder, id, index } = this;
+    const { config, summary } = recorded;
+    const [train, run] = [config?.['train'], config?.['run']].map((one) =>
+      isRecord(one) ? one : {},
+    );
+    const planned = train?.['maxIterations'] ?? train?.['iterations'];
+    const seed = run?.['seed'];
+    return {
+      id,
+      name: folder.name,
+      folder: folder.path,
+      mode: train?.['mode'] === 'sft' ? 'sft' : 'rl',
+      ...runState(folder, summary),
+      iteration: lastIteration(folder),
+      plannedIterations: typeof planned === 'number' ? planned : null,
+      seed: typeof seed === 'number' ? seed : null,
+      startedAt: startedAt(folder),
+      updatedAt: updatedAt(folder),
+      headline: headlineOf(folder, summary),
+      episodes: { train: index.count('train'), eval: index.count('eval') },
+      index: index.state(),
+      problem,
+    };
+  }
+
+  /** What `/api/events` says of it. */
+  event(): RunEvent {
+    const { id: run, iteration, episodes, state, index, updatedAt: at } = this.head();
+    return { run, iteration, episodes, state, index, updatedAt: at };
+  }
+
+  /** @throws AgentRlError `CHECKPOINT_INVALID` */
+  facts(): RunFacts {
+    const recorded = recordedRun(this.folder.path);
+    return runFacts(recorded, this.#headOf(recorded));
+  }
+
+  metrics(after: number): Promise<MetricColumns> {
+    return this.#metrics.after(after);
+  }
+
+  /** @throws QueryProblem */
+  async episodes(given: URLSearchParams, signal?: AbortSignal): Promise<EpisodePage> {
+    const query = readQuery(given);
+    const all = this.index.all();
+    const { matching, facets } = filterEpisodes(all, query);
+    const { text, offset, limit } = query;
+    const page = {
+      total: all.length,
+      matching: matching.length,
+      facets,
+      index: this.index.state(),
+    };
+    if (text === undefined)
+      return { ...page, rows: matching.slice(offset, offset + limit).map(({ row }) => row) };
+    const fileOf = (set: 'train' | 'eval') => this.index.fileOf(set);
+    const { found, search } = await searchText(matching, { text, offset, limit, fileOf, signal });
+    return { ...page, rows: found.map(({ row }) => row), search };
+  }
+
+  /** Undefined where there is no such episode. */
+  async episode(id: string, uncut: boolean): Promise<EpisodeWhole | undefined> {
+    const episode = this.index.find(id);
+    if (episode === undefined) return undefined;
+    this.#texts ??= new LazyTokenTexts(this.folder, this.#startModel());
+    return episodeWhole(episode, { run: this.id, index: this.index, texts: this.#texts, uncut });
+  }
+
+  #startModel(): string | undefined {
+    const model = existsSync(this.folder.config)
+      ? recordedRun(this.folder.path).config['model']
+      : {};
+    const { hfModelName, path } = isRecord(model) ? model : {};
+    return [hfModelName, path].find((name) => typeof name === 'string');
+  }
+
+  tasks(): TaskRow[] {
+    return taskRows(this.index.all());
+  }
+
+  async timeline(iteration: number): Promise<Timeline> {
+    const metrics = await this.#metrics.after(iteration - 1);
+    return {
+      iteration,
+      tracks: await this.#profile.tracks(iteration),
+      activities: activitiesOf(metrics, iteration),
+      tools: await toolsOf(this.index, iteration),
+    };
+  }
+}
