@@ -20,6 +20,7 @@ import { sandbox } from './commands/sandbox.ts';
 import { serve } from './commands/serve.ts';
 import { show } from './commands/show.ts';
 import { sft, train } from './commands/train.ts';
+import { view } from './commands/view.ts';
 import { verifyDataset } from './commands/data/verify-dataset.ts';
 
 /** All commands, in the order of the help. */
@@ -31,6 +32,7 @@ export const commands: (Command | CommandGroup)[] = [
   explain,
   compare,
   report,
+  view,
   demonstrations,
   chat,
   serve,

@@ -46,6 +46,10 @@ export const errorCatalogue = {
     'The run folder exists already, cannot be written, is in use or was taken by another process (`run.lock`), or the disk is full',
     'Choose another `run.outputDir` or `run.name`; after a full disk free space, then `--resume`',
   ),
+  PAGE_MISSING: user(
+    'The page of `agent-rl view` is not where the package is built',
+    '`npm run build` in a checkout; install the package again elsewhere',
+  ),
   PLUGIN_UNKNOWN: user(
     'A `type` that no plugin has',
     'The message lists the known ones; name the file or package of the plugin under `plugins:`',

@@ -29,6 +29,8 @@ export interface PageRequest {
   /** Of a PUT: what is sent, to be read by the page. */
   content: Readable;
   groups: Readonly<Record<string, string>>;
+  /** What follows the question mark of its address. */
+  query: URLSearchParams;
   signal: AbortSignal;
 }
 
@@ -76,7 +78,7 @@ async function answered(
   if (token !== undefined && !holdsToken(request, token)) {
     throw new Refusal(401, 'the token is missing or wrong');
   }
-  const pathname = pathOf(request);
+  const { pathname, searchParams: query } = addressOf(request);
   const there = pages.filter(({ path }) => path.test(pathname));
   const page = there.find(({ method }) => method === request.method);
   if (page === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
@@ -88,7 +90,7 @@ async function answered(
   shared.underWay.count += 1;
   let streams = false;
   try {
-    const answer = await page.answer({ body, content: request, groups, signal });
+    const answer = await page.answer({ body, content: request, groups, query, signal });
     if (!(answer instanceof EventAnswer)) return answer;
     streams = true;
     return new EventAnswer(counted(answer.events, shared));
@@ -112,9 +114,9 @@ function refuseIfFull({ mostRequests, underWay }: Shared): void {
 }
 
 /** @throws Refusal */
-function pathOf({ url = '/' }: IncomingMessage): string {
+function addressOf({ url = '/' }: IncomingMessage): URL {
   try {
-    return new URL(url, 'http://server').pathname;
+    return new URL(url, 'http://server');
   } catch {
     // Node hands on whatever stands there, also what is not an address.
     throw new Refusal(

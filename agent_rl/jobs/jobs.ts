@@ -10,6 +10,7 @@ export const jobs = {
   explain: lazy(async () => (await import('./explain/explain-run.ts')).explain),
   compareRuns: lazy(async () => (await import('./compare/compare-runs.ts')).compareRuns),
   reportRuns: lazy(async () => (await import('./report/report-runs.ts')).reportRuns),
+  viewRuns: lazy(async () => (await import('./view/view-runs.ts')).viewRuns),
   demonstrations: lazy(async () => (await import('./show/demonstrations.ts')).demonstrations),
   serveModel: lazy(async () => (await import('./serve/serve-model.ts')).serveModel),
   attack: lazy(async () => (await import('./attack/attack.ts')).attack),

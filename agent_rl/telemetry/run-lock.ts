@@ -168,7 +168,8 @@ function leftBehind(file: string, text: string, age = ageOf): string | undefined
   if (pid === process.pid) return held.has(file) ? undefined : `process ${pid} was an earlier one`;
   if (!isRunning(pid)) return `process ${pid} no longer runs`;
   const now = startOf(pid);
-  if (now === null || started === undefined || started === null) return untouched(file, holder, age);
+  if (now === null || started === undefined || started === null)
+    return untouched(file, holder, age);
   return now === started ? undefined : `process ${pid} has ended, and another has its id`;
 }
 

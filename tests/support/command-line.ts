@@ -33,6 +33,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   explain: unexpected,
   compareRuns: unexpected,
   reportRuns: unexpected,
+  viewRuns: unexpected,
   demonstrations: unexpected,
   attack: unexpected,
   serveModel: unexpected,

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
@@ -33,6 +34,7 @@ export class ViewedRun {
   readonly #metrics: MetricHistory;
   readonly #profile: RunProfile;
   #texts: LazyTokenTexts | undefined;
+  #recorded: { written: string; run: RecordedRun } | undefined;
 
   constructor(
     readonly id: string,
@@ -49,7 +51,7 @@ export class ViewedRun {
     let recorded: RecordedRun | undefined;
     let problem: string | null = null;
     try {
-      recorded = recordedRun(this.folder.path);
+      recorded = this.#read();
     } catch (thrown) {
       problem = messageOf(thrown);
     }
@@ -82,6 +84,24 @@ export class ViewedRun {
     };
   }
 
+  /** @throws AgentRlError `CHECKPOINT_INVALID` */
+  #read(): RecordedRun {
+    const { config, path, summary } = this.folder;
+    const files = [config, join(path, 'inputs.json'), summary];
+    const written = files
+      .map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs)
+      .join(' ');
+    if (this.#recorded?.written !== written) this.#recorded = { written, run: recordedRun(path) };
+    return this.#recorded.run;
+  }
+
+  /** Changes whenever `event` may; that of a run at work may change without it. */
+  stamp(): string {
+    const lock = existsSync(join(this.folder.path, 'run.lock'));
+    const { ready, bytes, totalBytes } = this.index.state();
+    return JSON.stringify([updatedAt(this.folder), lock, ready, bytes, totalBytes]);
+  }
+
   /** What `/api/events` says of it. */
   event(): RunEvent {
     const { id: run, iteration, episodes, state, index, updatedAt: at } = this.head();
@@ -90,7 +110,7 @@ export class ViewedRun {
 
   /** @throws AgentRlError `CHECKPOINT_INVALID` */
   facts(): RunFacts {
-    const recorded = recordedRun(this.folder.path);
+    const recorded = this.#read();
     return runFacts(recorded, this.#headOf(recorded));
   }
 
@@ -117,6 +137,14 @@ export class ViewedRun {
     return { ...page, rows: found.map(({ row }) => row), search };
   }
 
+  /** Every row on one page, for an export. */
+  everyEpisode(): EpisodePage {
+    const all = this.index.all();
+    const { matching, facets } = filterEpisodes(all, readQuery(new URLSearchParams()));
+    const rows = matching.map(({ row }) => row);
+    return { total: all.length, matching: rows.length, rows, facets, index: this.index.state() };
+  }
+
   /** Undefined where there is no such episode. */
   async episode(id: string, uncut: boolean): Promise<EpisodeWhole | undefined> {
     const episode = this.index.find(id);
@@ -126,9 +154,7 @@ export class ViewedRun {
   }
 
   #startModel(): string | undefined {
-    const model = existsSync(this.folder.config)
-      ? recordedRun(this.folder.path).config['model']
-      : {};
+    const model = existsSync(this.folder.config) ? this.#read().config['model'] : {};
     const { hfModelName, path } = isRecord(model) ? model : {};
     return [hfModelName, path].find((name) => typeof name === 'string');
   }

@@ -100,14 +100,16 @@ export class ViewedRuns {
    * @yields first every run, then each that has changed
    */
   async *events(signal: AbortSignal): AsyncGenerator<RunEvent> {
-    const told = new Map<string, string>();
+    const told = new Map<string, { stamp: string; text: string; state: string }>();
     while (!signal.aborted) {
       for (const run of this.all()) {
+        const last = told.get(run.id);
+        const stamp = run.stamp();
+        if (last?.stamp === stamp && last.state !== 'training') continue;
         const event = run.event();
         const text = JSON.stringify(event);
-        if (told.get(run.id) === text) continue;
-        told.set(run.id, text);
-        yield event;
+        told.set(run.id, { stamp, text, state: event.state });
+        if (text !== last?.text) yield event;
       }
       // The first event of a run that is being indexed tells how far it is.
       void this.indexAll().catch(this.#report);
