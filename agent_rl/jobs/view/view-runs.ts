@@ -6,6 +6,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { answerRequest, type Shared } from '../../http/answer-request.ts';
 import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
+import type { ApiError } from '../../runs/view/api.ts';
 import { ViewedRuns } from '../../runs/view/viewed-runs.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import type { JobContext, JobResult } from '../job.ts';
@@ -146,7 +147,7 @@ function answering(runs: ViewedRuns, { host, page, token, stop, print }: Serving
   };
 }
 
-const errorBodyOf = ({ message }: Refusal): object => ({ error: message });
+const errorBodyOf = ({ message }: Refusal): ApiError => ({ error: message });
 
 function refuse(response: ServerResponse, refusal: Refusal): void {
   response.writeHead(refusal.status, { 'content-type': 'application/json', connection: 'close' });

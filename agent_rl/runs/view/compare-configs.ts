@@ -22,9 +22,12 @@ export function settingDifferences(a: unknown, b: unknown): ConfigDifference[] {
   const paths = [...new Set([...one.keys(), ...other.keys()])].toSorted();
   return paths
     .filter((path) => !isDeepStrictEqual(one.get(path), other.get(path)))
-    .map((path) => ({
-      path,
-      ...(one.has(path) && { a: one.get(path) }),
-      ...(other.has(path) && { b: other.get(path) }),
-    }));
+    .map((path) => difference(path, one, other));
 }
+
+// JSON leaves out what is undefined: there is no such setting.
+const difference = (
+  path: string,
+  one: ReadonlyMap<string, unknown>,
+  other: ReadonlyMap<string, unknown>,
+): ConfigDifference => ({ path, a: one.get(path), b: other.get(path) });

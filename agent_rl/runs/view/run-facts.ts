@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { append } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { readProvenance } from '../inputs/provenance.ts';
 import type { RecordedRun } from '../recorded-run.ts';
@@ -46,7 +47,7 @@ function filesOf(folder: string, below = '', hashes: Hashes = {}): RunFile[] {
   const files: RunFile[] = [];
   for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) files.push(...filesOf(folder, path, manifestOf(join(folder, path))));
+    if (entry.isDirectory()) append(files, filesOf(folder, path, manifestOf(join(folder, path))));
     else if (entry.isFile()) {
       const { size } = statSync(join(folder, path));
       files.push({ path, bytes: size, sha256: hashes[entry.name] ?? null });

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { largest } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { holderOfRun } from '../../telemetry/run-lock.ts';
 import type { RunFolder } from '../run-folder.ts';
@@ -10,7 +11,7 @@ import type { Rate, RunHead, RunState } from './api.ts';
 const endBytes = 64 * 2 ** 10;
 
 /** The beginning or the end of a file as text; empty where there is none. */
-export function endOfFile(file: string, end: 'first' | 'last', bytes = endBytes): string {
+function endOfFile(file: string, end: 'first' | 'last', bytes = endBytes): string {
   if (!existsSync(file)) return '';
   const descriptor = openSync(file, 'r');
   try {
@@ -77,7 +78,7 @@ export function updatedAt({
   const times = [metrics, ...episodes, summary, log, config]
     .filter((file) => existsSync(file))
     .map((file) => statSync(file).mtimeMs);
-  return times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
+  return times.length === 0 ? null : new Date(largest(times)).toISOString();
 }
 
 /** The iteration of the last whole line of metrics; 0 before there is one. */

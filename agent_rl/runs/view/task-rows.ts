@@ -48,8 +48,8 @@ function byIteration(episodes: readonly IndexedEpisode[]): TaskAttempts[] {
     part.rewards += row.reward ?? 0;
     parts.set(key, part);
   }
-  return [...parts.values()].map(({ rewards, judged, ...part }) => ({
-    ...part,
-    rewardMean: judged === 0 ? null : rewards / judged,
-  }));
+  return [...parts.values()].map(({ rewards, judged, iteration, set, attempts, successes }) => {
+    const rewardMean = judged === 0 ? null : rewards / judged;
+    return { iteration, set, attempts, successes, rewardMean };
+  });
 }

@@ -73,7 +73,7 @@ export async function episodeWhole(
     retries: shown(record.retries ?? [], 'retries'),
     cutTokens: record.cutTokens ?? 0,
     hidden: shown(hiddenOf(record), 'hidden'),
-    siblings: await siblingsOf(episode, record.tokens ?? [], index),
+    siblings: await siblingsOf(episode, record.tokens, index),
     ...index.neighbours(episode),
     cut,
   };
@@ -103,7 +103,7 @@ const factsOf = ({ use, advantage }: LearnedRecord): LearnedFacts => ({
 });
 
 async function tokensOf(
-  { tokens = [], spans, logProbs = [] }: WholeLine,
+  { tokens, spans, logProbs }: WholeLine,
   learned: LearnedRecord | undefined,
   lazy: LazyTokenTexts,
 ): Promise<EpisodeTokens> {
@@ -133,17 +133,15 @@ function partOf(
 
 function callsOf(record: WholeLine): EpisodeCall[] {
   const [inputs, data] = [partOf(record, 'toolInputs'), partOf(record, 'toolData')];
-  return (record.toolCalls ?? []).map(({ id, name, status, wallMs, problem, ...call }) => ({
-    id,
-    name,
-    arguments: call.arguments ?? {},
-    status,
-    content: call.content ?? '',
-    ms: wallMs,
-    problem: problem ?? null,
-    ...(Object.hasOwn(inputs, id) && { hiddenInput: inputs[id] }),
-    ...(Object.hasOwn(data, id) && { hiddenData: data[id] }),
-  }));
+  return (record.toolCalls ?? []).map((call) => {
+    const { id, name, status, wallMs: ms, content = '', problem = null } = call;
+    const shown = { id, name, arguments: call.arguments ?? {}, status, content, ms, problem };
+    return Object.assign(
+      shown,
+      Object.hasOwn(inputs, id) && { hiddenInput: inputs[id] },
+      Object.hasOwn(data, id) && { hiddenData: data[id] },
+    );
+  });
 }
 
 /** The rest of what is hidden. */

@@ -32,7 +32,7 @@ async function tokensOf({ set, offset, bytes }: IndexedEpisode, index: EpisodeIn
 }
 
 /** Index of the first token in which two differ; null where they are equal. */
-export function partsAt(one: readonly number[], other: readonly number[]): number | null {
+function partsAt(one: readonly number[], other: readonly number[]): number | null {
   const longest = Math.max(one.length, other.length);
   for (let at = 0; at < longest; at++) if (one[at] !== other[at]) return at;
   return null;

@@ -13,7 +13,7 @@ export interface TokenTexts {
 const replacement = '\uFFFD';
 
 /** Opens a run's tokenizer: that of a checkpoint, or of the model it began with. @throws Error in words where there is none */
-export async function openTokenTexts(
+async function openTokenTexts(
   folder: Pick<RunFolder, 'path'>,
   model: string | undefined,
 ): Promise<TokenTexts> {
@@ -52,21 +52,22 @@ export function textsOf(tokenizer: Tokenizer): TokenTexts {
 /** A token that is a part of a character as its bytes, `<0xE2>`. */
 function withBytes(text: string, token: string | undefined): string {
   if (!text.includes(replacement) || token === undefined) return text;
-  const bytes = Array.from(token, (sign) => byteOfSign.get(sign));
+  const bytes = Array.from(token, (sign) => byteOfSign(sign));
   if (bytes.some((byte) => byte === undefined)) return token;
   return bytes.map((byte) => `<0x${byte!.toString(16).toUpperCase().padStart(2, '0')}>`).join('');
 }
 
-/** How byte-level vocabularies write bytes: visible Latin-1 as it is, the others from U+0100 on (`bytes_to_unicode` of GPT-2). */
-const byteOfSign: ReadonlyMap<string, number> = (() => {
-  const visible = (byte: number): boolean =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255);
-  const signs = new Map<string, number>();
-  let others = 0;
-  for (let byte = 0; byte < 256; byte++)
-    signs.set(String.fromCharCode(visible(byte) ? byte : 256 + others++), byte);
-  return signs;
-})();
+/** Bytes that byte-level vocabularies write as they are: visible Latin-1. */
+const isVisible = (byte: number): boolean =>
+  (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255);
+
+/** The others are written as U+0100 and what follows, in order (`bytes_to_unicode` of GPT-2). */
+const invisible = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !isVisible(byte));
+
+function byteOfSign(sign: string): number | undefined {
+  const code = sign.codePointAt(0) ?? 0;
+  return isVisible(code) ? code : invisible[code - 256];
+}
 
 /** A tokenizer that opens when it is first asked for; why not, where it does not. */
 export class LazyTokenTexts {

@@ -100,14 +100,19 @@ export class EpisodeIndex {
       this.#ready = true;
       return first;
     }
-    if (changes.includes('rewritten')) this.#take(emptyIndex());
+    const rewritten = changes.includes('rewritten');
+    if (rewritten) this.#take(emptyIndex());
+    const before = this.#indexedBytes();
     this.#busy = true;
     try {
       for (const file of files) if (existsSync(this.fileOf(file))) await this.#readOn(file);
     } finally {
       this.#busy = false;
     }
+    const first = !this.#ready;
     this.#ready = true;
+    // A line that is being written is none yet.
+    if (!first && !rewritten && this.#indexedBytes() === before) return false;
     this.#keep();
     return true;
   }

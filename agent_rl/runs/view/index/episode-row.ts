@@ -26,8 +26,11 @@ export interface EpisodeLine extends EpisodeRecord {
 /** @throws Error for a line that is no episode, AgentRlError `DATASET_INVALID` for one of a version not read */
 export function episodeOf(bytes: Buffer, place: string): EpisodeLine {
   const record: unknown = JSON.parse(bytes.toString());
-  if (!isRecord(record) || typeof record['taskId'] !== 'string' || !Array.isArray(record['spans']))
+  const lists = ['tokens', 'spans', 'logProbs', 'toolCalls'];
+  if (!isRecord(record) || typeof record['taskId'] !== 'string')
     throw new Error('it is no episode');
+  const missing = lists.find((name) => !Array.isArray(record[name]));
+  if (missing !== undefined) throw new Error(`its ${missing} are no list`);
   requireSchema(record as { schema: unknown }, place);
   return record as unknown as EpisodeLine;
 }
@@ -35,7 +38,6 @@ export function episodeOf(bytes: Buffer, place: string): EpisodeLine {
 /** The columns of an episode, without what the update made of it. */
 export function rowOf(record: EpisodeLine, set: EpisodeSet): EpisodeRow {
   const { taskId, sample, agent, iteration, toolCalls, outcome, success, reward } = record;
-  const calls = toolCalls ?? [];
   return {
     id: idOf(record),
     set,
@@ -48,9 +50,9 @@ export function rowOf(record: EpisodeLine, set: EpisodeSet): EpisodeRow {
     success,
     reward: reward ?? null,
     turns: record.turns,
-    calls: calls.length,
-    toolNames: [...new Set(calls.map(({ name }) => name))],
-    errors: calls.filter(({ status }) => status !== 'ok').length + (record.malformedCalls ?? 0),
+    calls: toolCalls.length,
+    toolNames: [...new Set(toolCalls.map(({ name }) => name))],
+    errors: toolCalls.filter(({ status }) => status !== 'ok').length + (record.malformedCalls ?? 0),
     sampledTokens: sampledTokens(record),
     seconds: secondsOf(record),
     slice: record.slice ?? null,

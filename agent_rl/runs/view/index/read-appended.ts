@@ -1,12 +1,6 @@
 import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 
-/** A whole line of a file, without its line feed. */
-export interface PlacedLine {
-  offset: number;
-  bytes: Buffer;
-}
-
 const chunkBytes = 4 * 2 ** 20;
 /** Beyond it a line is no episode of ours; nothing that long is held in memory. */
 const longestLineBytes = 256 * 2 ** 20;

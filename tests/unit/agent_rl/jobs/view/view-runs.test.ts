@@ -1,0 +1,432 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type OutgoingHttpHeaders, request as ask } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { user } from '#agent_rl/core/message.ts';
+import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
+import { exportName } from '#agent_rl/runs/view/export-name.ts';
+import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const runs = join(folder, 'runs');
+const page = join(folder, 'page');
+const hostile = '</script><img src=x onerror=alert(1)>\u001b]0;title\u0007';
+
+const one = recordedFolder(runs, 'one');
+const two = recordedFolder(runs, 'two <b>', { run: { seed: 8 } });
+
+interface Viewer {
+  url: URL;
+  token: string;
+  printed: string[];
+  stop: () => Promise<Readonly<Record<string, unknown>>>;
+}
+
+async function viewer(given: Partial<ViewRunsOptions> = {}): Promise<Viewer> {
+  const stop = new AbortController();
+  const printed: string[] = [];
+  let served: ReturnType<typeof viewRuns> | undefined;
+  const address = await new Promise<string>((resolve, reject) => {
+    served = viewRuns({
+      runs: [one.path, two.path],
+      host: '127.0.0.1',
+      port: 0,
+      page,
+      signal: stop.signal,
+      print: (text) => printed.push(text),
+      onListening: resolve,
+      ...given,
+    });
+    served.catch(reject);
+  });
+  const url = new URL(address);
+  return {
+    url,
+    token: url.searchParams.get('token') ?? '',
+    printed,
+    stop: async () => {
+      stop.abort();
+      return (await served) ?? {};
+    },
+  };
+}
+
+let view: Viewer;
+
+beforeAll(async () => {
+  for (const [name, text] of [
+    ['page.html', '<!doctype html><html><head lang="en"><title>t</title></head></html>'],
+    ['page.js', 'void 0;'],
+    ['page.css', 'a { color: red }'],
+  ] as const)
+    writeBelow(page, name, text);
+  const messages = [user(hostile)];
+  record(one, 'train', episodeLine({ iteration: 1, taskId: hostile, messages }));
+  record(two, 'train', episodeLine({ iteration: 2, taskId: hostile, messages }));
+  writeFileSync(one.metrics, '{"iteration":1,"train/loss":1}\n');
+  view = await viewer();
+});
+
+afterAll(() => view.stop());
+
+interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  text: string;
+}
+
+/** A request as any program can make it, with whatever headers and path. */
+const asked = (
+  path: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: OutgoingHttpHeaders } = {},
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = view.url;
+    const sent = ask({ host: hostname, port, path, method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
+    });
+    sent.on('error', reject).end();
+  });
+
+const authorised = (): { authorization: string } => ({ authorization: `Bearer ${view.token}` });
+const answered = async (path: string): Promise<unknown> => {
+  const { status, text } = await asked(path, { headers: authorised() });
+  expect({ status, text }).toMatchObject({ status: 200 });
+  return JSON.parse(text) as unknown;
+};
+
+describe('who is answered', () => {
+  test.each([
+    ['none', {}],
+    ['a wrong one', { authorization: 'Bearer wrong' }],
+    ['one in the address', { 'x-token': 'no' }],
+  ])('nobody without the token: %s', async (_, headers) => {
+    for (const path of ['/api/runs', '/api/runs/one', '/api/events', '/api/nothing'])
+      expect(await asked(`${path}?token=${view.token}`, { headers })).toMatchObject({
+        status: 401,
+      });
+  });
+
+  test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', '169.254.1.1', '@'])(
+    'nobody who calls the server %j, with or without the token',
+    async (host) => {
+      for (const path of ['/', '/page.js', '/api/runs'])
+        expect(await asked(path, { headers: { ...authorised(), host } })).toMatchObject({
+          status: 403,
+        });
+    },
+  );
+
+  test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:7'])(
+    'whoever calls it %s, as through a tunnel',
+    async (host) => {
+      const headers = { ...authorised(), host, origin: `http://${host}` };
+      expect(await asked('/api/runs', { headers })).toMatchObject({ status: 200 });
+    },
+  );
+
+  test.each([
+    [{ origin: 'http://evil.example' }],
+    [{ origin: 'null' }],
+    [{ origin: 'http://127.0.0.1:1' }],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }],
+    [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }],
+  ])('no page of another site, though it has the token: %j', async (headers) => {
+    const { status, headers: sent } = await asked('/api/runs', {
+      headers: { ...authorised(), ...headers },
+    });
+    expect(status).toBe(403);
+    expect(Object.keys(sent).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])('no %s', async (method) => {
+    for (const path of ['/', '/api/runs'])
+      expect(await asked(path, { method, headers: authorised() })).toMatchObject({ status: 405 });
+  });
+
+  test.each([
+    '/../package.json',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/page.js/../../secret',
+    '/api/runs/..',
+    '/api/runs/%2e%2e%2f%2e%2e%2fetc',
+    '/api/runs/one/episodes/../../../../etc/passwd',
+    '/api/runs/one/episodes/%2e%2e%2f%2e%2e%2fetc%2fpasswd',
+    '/api/runs/one/files/config.yaml',
+    '/__proto__',
+    '/constructor',
+  ])('no file but those of the page: %s', async (path) => {
+    const { status } = await asked(path, { headers: authorised() });
+    expect([400, 404]).toContain(status);
+  });
+});
+
+test.each(['/', '/page.js', '/page.css', '/api/runs', '/api/nothing', '/?token=wrong'])(
+  'every answer forbids what the page does not need: %s',
+  async (path) => {
+    for (const headers of [{}, authorised(), { host: 'evil.example' }]) {
+      const { headers: sent } = await asked(path, { headers });
+      expect(sent).toMatchObject({
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+    }
+  },
+);
+
+test('the page is served without data, under its types', async () => {
+  const types = ['/', '/page.js', '/page.css'].map(async (path) => {
+    const { headers, text } = await asked(path);
+    expect(text).toBe(readFileSync(join(page, path === '/' ? 'page.html' : path), 'utf8'));
+    return headers['content-type'];
+  });
+  expect(await Promise.all(types)).toEqual([
+    'text/html; charset=utf-8',
+    'text/javascript; charset=utf-8',
+    'text/css; charset=utf-8',
+  ]);
+});
+
+test('the token is in the one address that is printed and nowhere else', async () => {
+  await asked('/api/runs?token=wrong');
+  const text = view.printed.join('\n');
+  expect(text.split(view.token)).toHaveLength(2);
+  expect(text).toContain(`View: ${view.url.href}`);
+  expect(view.token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+});
+
+describe('what is answered', () => {
+  test('the runs, under names that mean nothing in an address', async () => {
+    expect(await answered('/api/runs')).toEqual([
+      expect.objectContaining({ id: 'one', name: 'one', iteration: 1, plannedIterations: 4 }),
+      expect.objectContaining({ id: 'two__b_', name: 'two <b>', seed: 8 }),
+    ]);
+  });
+
+  test('a run: its settings, where they come from, its files', async () => {
+    expect(await answered('/api/runs/one')).toMatchObject({
+      head: { id: 'one' },
+      config: expect.arrayContaining([
+        { path: 'train.iterations', value: 4, source: 'unknown', place: null },
+      ]) as unknown,
+      sessions: [],
+      learnedRecorded: false,
+      profiled: false,
+    });
+  });
+
+  test('episodes, one of them, its task, all as text in JSON', async () => {
+    const listed = (await answered('/api/runs/one/episodes')) as {
+      rows: { id: string; question: string }[];
+    };
+    expect(listed).toMatchObject({ total: 1, matching: 1, index: { ready: true } });
+    const [row] = listed.rows;
+    expect(row?.question).toBe(hostile);
+    const { headers, text } = await asked(`/api/runs/one/episodes/${row?.id}`, {
+      headers: authorised(),
+    });
+    expect(headers['content-type']).toBe('application/json');
+    expect(JSON.parse(text)).toMatchObject({ row, messages: [{ content: hostile }] });
+    expect(await answered(`/api/tasks/${encodeURIComponent(hostile)}`)).toMatchObject({
+      taskId: hostile,
+      runs: [{ run: 'one', rows: [row] }, { run: 'two__b_' }],
+    });
+    expect(await answered('/api/runs/one/tasks')).toMatchObject([{ taskId: hostile }]);
+  });
+
+  test('metrics and what two configs differ in', async () => {
+    expect(await answered('/api/runs/one/metrics?after=0')).toMatchObject({
+      iterations: [1],
+      columns: { 'train/loss': [1] },
+    });
+    expect(await answered('/api/compare?a=one&b=two__b_')).toEqual({
+      a: 'one',
+      b: 'two__b_',
+      rows: [{ path: 'run.seed', a: 7, b: 8 }],
+      inputs: [],
+    });
+  });
+
+  test.each([
+    ['/api/runs/three', 404, 'There is no such run.'],
+    ['/api/runs/one/episodes/train/9/x/0', 404, 'There is no such episode.'],
+    ['/api/runs/one/episodes?sort=x', 400, /^sort is "x"; expected one of/],
+    ['/api/runs/one/metrics?after=x', 400, 'after is "x"; expected a number.'],
+    ['/api/tasks/%E0%A4%A', 400, /not encoded/],
+    ['/api/compare?a=one', 404, 'There is no such run.'],
+    ['/api/other', 404, 'Not Found'],
+  ])('a mistake in words: %s', async (path, status, error) => {
+    const answer = await asked(path, { headers: authorised() });
+    expect(answer.status).toBe(status);
+    expect((JSON.parse(answer.text) as { error: string }).error).toMatch(error);
+  });
+});
+
+describe('events', () => {
+  /** Reads events of a viewer until one is as wanted. */
+  async function until(
+    { url, token }: Viewer,
+    wanted: (event: Readonly<Record<string, unknown>>) => boolean,
+    act: () => void = () => undefined,
+  ) {
+    const stop = new AbortController();
+    const response = await fetch(new URL('/api/events', url), {
+      headers: { authorization: `Bearer ${token}` },
+      signal: stop.signal,
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    let text = '';
+    act();
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const events = [...text.matchAll(/^data: (.*)\n\n/gm)].map(
+        ([, data = '']) => JSON.parse(data) as Readonly<Record<string, unknown>>,
+      );
+      if (!events.some(wanted)) continue;
+      stop.abort();
+      return events;
+    }
+    throw new Error(`The events ended: ${text}`);
+  }
+
+  test('tell every run first, and then what grows, to all who listen', async () => {
+    const third = recordedFolder(runs, 'three');
+    const live = await viewer({ runs: [third.path] });
+    const grown = (event: Readonly<Record<string, unknown>>) =>
+      (event['episodes'] as { train: number }).train === 1;
+    const [heard, alsoHeard] = await Promise.all([
+      until(live, grown, () => {
+        void setTimeout(50).then(() =>
+          record(third, 'train', episodeLine({ iteration: 1, taskId: 'new' })),
+        );
+      }),
+      until(live, grown),
+    ]);
+    expect(heard[0]).toMatchObject({ run: 'three', iteration: 0, episodes: { train: 0, eval: 0 } });
+    expect(alsoHeard.at(-1)).toMatchObject({ run: 'three', index: { ready: true } });
+    expect(await live.stop()).toMatchObject({ runs: [third.path] });
+  });
+
+  test('end when the server does', async () => {
+    const live = await viewer();
+    const response = await fetch(new URL('/api/events', live.url), {
+      headers: { authorization: `Bearer ${live.token}` },
+    });
+    const read = response.text();
+    await live.stop();
+    expect(await read).toContain('"run":"one"');
+  });
+});
+
+describe('where it listens', () => {
+  test('a taken port that was named is a mistake with a remedy', async () => {
+    const { port } = view.url;
+    const refused = viewer({ port: Number(port) });
+    expect(await rejectionOf(refused)).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/Name another with --port\.$/) as unknown,
+    });
+  });
+
+  test('on another address only when asked, with a warning and under that name', async () => {
+    const open = await viewer({ host: '0.0.0.0' });
+    expect(open.printed.join('\n')).toMatch(/whoever has the address with its token can read/);
+    await open.stop();
+  });
+
+  test('a free one where the usual one is taken, which is said', async () => {
+    const taken = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      taken.once('error', () => resolve(false)).listen(7410, '127.0.0.1', () => resolve(true));
+    });
+    const other = await viewer({ port: undefined } as object);
+    expect(other.url.port).not.toBe('7410');
+    expect(other.printed[0]).toBe('Note: port 7410 is taken; --port names another one.');
+    await other.stop();
+    if (isFree) taken.close();
+  });
+
+  test('folders that hold no run are a mistake with a remedy', async () => {
+    expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject({
+      code: 'CHECKPOINT_INVALID',
+      message: expect.stringMatching(/is not a run: it has no config\.yaml/) as unknown,
+    });
+  });
+
+  test('a page that is not built is said at the start and in its place', async () => {
+    const without = await viewer({ page: join(folder, 'nowhere') });
+    expect(without.printed[0]).toMatch(/^Note: The page is not built: .* Run npm run build/);
+    const response = await fetch(without.url);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toMatch(/Run npm run build/);
+    await without.stop();
+  });
+});
+
+describe('an export', () => {
+  const exported = async (target: string, given: Partial<ViewRunsOptions> = {}) =>
+    viewRuns({
+      runs: [one.path, two.path],
+      host: '127.0.0.1',
+      page,
+      export: target,
+      signal: new AbortController().signal,
+      print: () => undefined,
+      ...given,
+    });
+
+  test('holds the page and every answer, as scripts whose data is a text', async () => {
+    const target = join(folder, 'shared');
+    const result = await exported(target);
+    expect(result).toMatchObject({ folder: target });
+    expect(readFileSync(join(target, 'index.html'), 'utf8')).toContain(
+      '<head lang="en"><meta name="agent-rl-export" content="1"><title>',
+    );
+    const given: Record<string, unknown> = {};
+    const read = (path: string) => {
+      const script = readFileSync(join(target, exportName(path)), 'utf8');
+      const take = (request: string, text: string) => (given[request] = JSON.parse(text));
+      // What a browser does with the file.
+      runInNewContext(script, { agentRlAnswer: take });
+      return given[path];
+    };
+    const { rows } = read('/api/runs/one/episodes') as { rows: { id: string }[] };
+    expect(rows).toHaveLength(1);
+    for (const path of ['/api/runs/one', '/api/runs/one/metrics', '/api/runs/one/tasks'])
+      expect(JSON.parse(JSON.stringify(read(path)))).toEqual(await answered(path));
+    const episode = `/api/runs/one/episodes/${rows[0]?.id}`;
+    expect(read(episode)).toEqual(await answered(episode));
+    expect(read('/api/runs/one/timeline?iteration=1')).toMatchObject({ iteration: 1 });
+    expect(read('/api/compare?a=two__b_&b=one')).toMatchObject({ rows: [{ a: 8, b: 7 }] });
+    const task = `/api/tasks/${encodeURIComponent(hostile)}`;
+    expect(read(task)).toEqual(await answered(task));
+    const names = readdirSync(target, { recursive: true, encoding: 'utf8' });
+    expect(names.filter((name) => !/^[\w/~.-]+$/.test(name))).toEqual([]);
+  });
+
+  test('never goes over a folder with anything in it, nor without a page', async () => {
+    const target = join(folder, 'full');
+    mkdirSync(target);
+    writeFileSync(join(target, 'mine'), '');
+    expect(await rejectionOf(exported(target))).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
+    const nowhere = join(folder, 'nowhere');
+    const unbuilt = exported(join(folder, 'new'), { page: nowhere });
+    expect(await rejectionOf(unbuilt)).toMatchObject({ code: 'PAGE_MISSING' });
+    expect(existsSync(join(folder, 'new'))).toBe(false);
+  });
+});

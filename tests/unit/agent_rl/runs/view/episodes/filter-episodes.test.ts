@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { readQuery } from '#agent_rl/runs/view/episodes/episode-query.ts';
+import { filterEpisodes } from '#agent_rl/runs/view/episodes/filter-episodes.ts';
+import { episodeOf, type IndexedEpisode, rowOf } from '#agent_rl/runs/view/index/episode-row.ts';
+import { episodeLine, type RecordedEpisode } from '#tests/support/recorded-folder.ts';
+
+const indexed = (given: RecordedEpisode, use?: string): IndexedEpisode => {
+  const set = given.when === undefined ? 'train' : 'eval';
+  const row = rowOf(episodeOf(Buffer.from(episodeLine(given)), 'here:1'), set);
+  if (use !== undefined) row.use = use;
+  return { row, set, line: 0, offset: 0, bytes: 0 };
+};
+
+const call = (name: string) => ({
+  call: { id: 'c', name, arguments: {} },
+  status: 'ok' as const,
+  result: { content: '' },
+  wallMs: 0,
+});
+
+const episodes = [
+  indexed({ iteration: 1, taskId: 'Sum-1', reward: 1, slice: 'easy' }, 'trained'),
+  indexed(
+    { iteration: 2, taskId: 'sum-2', reward: 0, calls: [call('add'), call('say')] },
+    'masked',
+  ),
+  indexed(
+    { iteration: 3, taskId: 'dif-3', outcome: 'grader-error', calls: [call('add')] },
+    'grader',
+  ),
+  indexed({ iteration: 0, when: 'before', taskId: 'dif-4', reward: 0.5 }),
+];
+
+const found = (query: string) =>
+  filterEpisodes(episodes, readQuery(new URLSearchParams(query))).matching.map(
+    ({ row }) => row.taskId,
+  );
+
+describe('filters', () => {
+  test.each([
+    ['', ['Sum-1', 'sum-2', 'dif-3', 'dif-4']],
+    ['set=eval', ['dif-4']],
+    ['when=before,after', ['dif-4']],
+    ['outcome=completed&set=train', ['Sum-1', 'sum-2']],
+    ['use=masked,grader', ['sum-2', 'dif-3']],
+    ['slice=easy', ['Sum-1']],
+    ['tool=say', ['sum-2']],
+    ['tool=add', ['sum-2', 'dif-3']],
+    ['iteration=2', ['sum-2']],
+    ['iteration=1-2', ['Sum-1', 'sum-2']],
+    ['task=SUM', ['Sum-1', 'sum-2']],
+    ['success=false', ['sum-2', 'dif-3']],
+    ['rewardFrom=0.5', ['Sum-1', 'dif-4']],
+    ['rewardFrom=0.1&rewardTo=0.9', ['dif-4']],
+  ])('%s', (query, expected) => {
+    expect(found(query)).toEqual(expected);
+  });
+
+  test.each([
+    ['sort=reward', ['sum-2', 'dif-4', 'Sum-1', 'dif-3']],
+    ['sort=reward&order=desc', ['Sum-1', 'dif-4', 'sum-2', 'dif-3']],
+    ['sort=taskId', ['Sum-1', 'dif-3', 'dif-4', 'sum-2']],
+    ['order=desc', ['dif-4', 'dif-3', 'sum-2', 'Sum-1']],
+  ])('what was not measured comes last: %s', (query, expected) => {
+    expect(found(query)).toEqual(expected);
+  });
+
+  test.each([
+    ['sort=secret', /^sort is "secret"; expected one of id, set/],
+    ['iteration=x', /^iteration is "x"/],
+    ['limit=many', /^limit is "many"; expected a number/],
+  ])('%s is refused in words', (query, message) => {
+    expect(() => readQuery(new URLSearchParams(query))).toThrow(message);
+  });
+
+  test('a page has at most 500 rows', () => {
+    expect(readQuery(new URLSearchParams('limit=100000')).limit).toBe(500);
+  });
+});
+
+test('a facet counts what all other filters leave', () => {
+  const { facets } = filterEpisodes(
+    episodes,
+    readQuery(new URLSearchParams('outcome=completed&set=train')),
+  );
+  expect(facets.outcome).toEqual([
+    { value: 'completed', count: 2 },
+    { value: 'grader-error', count: 1 },
+  ]);
+  expect(facets.set).toEqual([
+    { value: 'train', count: 2 },
+    { value: 'eval', count: 1 },
+  ]);
+  expect(facets.iteration).toEqual([
+    { value: '1', count: 1 },
+    { value: '2', count: 1 },
+  ]);
+  expect(facets.tool).toEqual([
+    { value: 'add', count: 1 },
+    { value: 'say', count: 1 },
+  ]);
+});

@@ -1,0 +1,111 @@
+import { appendFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, test } from '@jest/globals';
+
+import { headlineOf, lastIteration, runState, startedAt } from '#agent_rl/runs/view/run-state.ts';
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { lockRun } from '#agent_rl/telemetry/run-lock.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+
+const folder = runFolderAt(join(temporaryFolder(), 'run'));
+
+beforeEach(() => {
+  rmSync(folder.path, { recursive: true, force: true });
+  mkdirSync(folder.path);
+});
+
+const logged = (level: string, text: string) =>
+  appendFileSync(folder.log, `2026-01-02T03:04:05.678Z ${level} ${text}\n`);
+
+describe('the state of a run', () => {
+  test('is training while a process holds it, whatever an earlier session left', () => {
+    const lock = lockRun(folder.path);
+    logged('error', 'The run ended: an earlier session');
+    expect(runState(folder, { interrupted: true })).toEqual({
+      state: 'training',
+      stateWhy: `process ${process.pid} of ${hostname()} works on it`,
+    });
+    lock.release();
+  });
+
+  test('is finished or interrupted as its summary says', () => {
+    expect(runState(folder, { interrupted: false })).toEqual({ state: 'finished', stateWhy: null });
+    expect(runState(folder, { interrupted: true })).toMatchObject({ state: 'interrupted' });
+  });
+
+  test('is failed with what the log says, unless it was finished later', () => {
+    logged('error', 'The run ended: AgentRlError: no room');
+    expect(runState(folder, undefined)).toEqual({
+      state: 'failed',
+      stateWhy: 'AgentRlError: no room',
+    });
+    writeFileSync(folder.summary, '{}');
+    expect(runState(folder, {})).toMatchObject({ state: 'finished' });
+    utimesSync(folder.summary, 1, 1);
+    expect(runState(folder, {})).toMatchObject({ state: 'failed' });
+  });
+
+  test('is interrupted where the process that held it is gone', () => {
+    // Ids end at 2^22 on Linux.
+    const holder = { pid: 2 ** 22 + 1, host: hostname(), started: null };
+    writeFileSync(join(folder.path, 'run.lock'), `${JSON.stringify(holder)}\n`);
+    logged('info', 'It began');
+    expect(runState(folder, undefined)).toEqual({
+      state: 'interrupted',
+      stateWhy: `process ${2 ** 22 + 1} no longer runs`,
+    });
+  });
+
+  test('is interrupted where a process of another machine gave no sign of life for long', () => {
+    const lock = join(folder.path, 'run.lock');
+    writeFileSync(lock, `${JSON.stringify({ pid: 1, host: 'elsewhere', started: null })}\n`);
+    expect(runState(folder, undefined).state).toBe('training');
+    const longAgo = Date.now() / 1000 - 600;
+    utimesSync(lock, longAgo, longAgo);
+    expect(runState(folder, undefined)).toEqual({
+      state: 'interrupted',
+      stateWhy: 'process 1 of elsewhere has not touched it for 10 min',
+    });
+  });
+
+  test('is unknown where nothing tells', () => {
+    expect(runState(folder, undefined).state).toBe('unknown');
+  });
+});
+
+test('the last iteration is that of the last whole line', () => {
+  expect(lastIteration(folder)).toBe(0);
+  writeFileSync(folder.metrics, '{"iteration":1,"a":2}\n{"iteration":2}\n{"iteration":3,"a"');
+  expect(lastIteration(folder)).toBe(2);
+});
+
+test('a run started when its log began', () => {
+  expect(startedAt(folder)).toBe(null);
+  logged('info', 'Computes on: this');
+  expect(startedAt(folder)).toBe('2026-01-02T03:04:05.678Z');
+});
+
+describe('the headline', () => {
+  test('is what the summary says', () => {
+    const rate = { n: 4, successRate: 0.5, interval95: { low: 0.25, high: 0.75 } };
+    const difference = { tasks: 4, difference: 0.5, interval95: { low: 0, high: 1 } };
+    const summary = { eval: { before: rate, after: null, difference } };
+    expect(headlineOf(folder, summary)).toEqual({
+      before: { value: 0.5, low: 0.25, high: 0.75, n: 4 },
+      after: null,
+      difference: { value: 0.5, low: 0, high: 1, n: 4 },
+    });
+  });
+
+  test('is what the log says until there is one', () => {
+    expect(headlineOf(folder, undefined)).toBe(null);
+    logged('info', 'Evaluation before iteration 0: 1 of 8 = 12.5 % [2.5, 47.0]');
+    expect(headlineOf(folder, undefined)).toEqual({
+      before: { value: 0.125, low: 0.025, high: 0.47, n: 8 },
+      after: null,
+      difference: null,
+    });
+  });
+});

@@ -1,0 +1,254 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { user } from '#agent_rl/core/message.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { searchText } from '#agent_rl/runs/view/episodes/search-text.ts';
+import { ViewedRun } from '#agent_rl/runs/view/viewed-run.ts';
+import {
+  episodeLine,
+  learnedText,
+  record,
+  recordedFolder,
+} from '#tests/support/recorded-folder.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const runs = temporaryFolder();
+const folder = recordedFolder(runs, 'run', {
+  model: { path: join(packageRoot(), 'model', 'starter') },
+});
+const run = new ViewedRun('run', folder.path, (text) => {
+  throw new Error(text);
+});
+
+const hostile = '<script>alert(1)</script>\u001b[31m\u0000';
+const call = { id: 'call_0_0', name: 'add', arguments: { n: hostile, ['__proto__']: 1 } };
+const place = { iteration: 1, round: 0, slot: 0 };
+/** Three prompts and samples of one group: 1 2 | 10 11 12, with another last token, and longer. */
+const group = [3, 3, 4].map((sampled, sample) =>
+  Object.assign(
+    { place, iteration: 1 },
+    trajectory({ sampled, sample, taskId: 'sum', reward: sample }),
+  ),
+);
+const other = [1, 2, 10, 11, 13];
+
+beforeAll(async () => {
+  const [first, second, third] = group;
+  record(
+    folder,
+    'train',
+    episodeLine({
+      ...first!,
+      messages: [
+        user(`What is the Answer? ${hostile}`),
+        { role: 'assistant', content: 'x'.repeat(100_001), toolCalls: [call] },
+        { role: 'tool', name: 'add', callId: call.id, content: 'two' },
+      ],
+      calls: [{ call, status: 'ok', result: { content: 'two', data: { sum: 2 } }, wallMs: 12 }],
+      hiddenInputs: { [call.id]: { answer: 'secret' } },
+      components: { solved: 0 },
+      scores: { environment: 0 },
+      judgedBy: { environment: 'sums', environmentWeight: 1, rewards: [] },
+      record: { hidden_tests: ['passed', 'wrong-answer'] },
+    }),
+    episodeLine({ ...second!, tokens: other }),
+    episodeLine(third!),
+    episodeLine({ iteration: 2, taskId: 'sum' }),
+  );
+  const sent = { update: 0, weights: 0.25, advantages: [1, 2, 3], logProbs: [-0.5, -0.5, -1] };
+  record(
+    folder,
+    'learned',
+    learnedText({ iteration: 1, taskId: 'sum', sample: 0, advantage: 2, sent }),
+    learnedText({ iteration: 1, taskId: 'sum', sample: 1, use: 'zero-advantage', advantage: 0 }),
+  );
+  await run.index.update();
+});
+
+const whole = (id: string, uncut = false) => run.episode(id, uncut);
+
+describe('an episode', () => {
+  test('has its messages as they were, however hostile, and very long ones cut', async () => {
+    const episode = await whole('train/1/sum/0');
+    expect(episode?.messages?.[0]?.content).toBe(`What is the Answer? ${hostile}`);
+    expect(episode?.messages?.[1]?.content).toBe('x'.repeat(100_000));
+    expect(episode?.cut).toEqual([
+      { path: 'messages[1].content', characters: 100_001, shown: 100_000 },
+    ]);
+    const given = episode?.calls[0]?.arguments as object;
+    expect(Object.getOwnPropertyNames(given)).toEqual(['n', '__proto__']);
+    const uncut = await whole('train/1/sum/0', true);
+    expect(uncut?.messages?.[1]?.content).toHaveLength(100_001);
+    expect(uncut?.cut).toEqual([]);
+  });
+
+  test('has what tools were given and gave behind the policy', async () => {
+    const [shown] = (await whole('train/1/sum/0'))?.calls ?? [];
+    expect(shown).toMatchObject({
+      status: 'ok',
+      content: 'two',
+      ms: 12,
+      problem: null,
+      hiddenInput: { answer: 'secret' },
+      hiddenData: { sum: 2 },
+    });
+  });
+
+  test('has its tokens with who wrote them, what they cost and what was learned of each', async () => {
+    const { tokens, learned } = (await whole('train/1/sum/0'))!;
+    expect(tokens.ids).toEqual([1, 2, 10, 11, 12]);
+    expect(tokens.texts).toHaveLength(5);
+    expect(tokens.problem).toBe(null);
+    expect(tokens.logProbs).toEqual([null, null, -0.5, -0.5, -0.5]);
+    expect(learned).toEqual({
+      use: 'trained',
+      meaning: 'Its sampled tokens have a weight in the loss',
+      advantage: 2,
+    });
+    expect(tokens.learned).toEqual({
+      update: 0,
+      weights: [null, null, 0.25, 0.25, 0.25],
+      advantages: [null, null, 1, 2, 3],
+      logProbs: [null, null, -0.5, -0.5, -1],
+      ratios: [null, null, 1, 1, Math.exp(-0.5)],
+    });
+  });
+
+  test('says why nothing was learned of it, and tells that from what was not recorded', async () => {
+    const without = await whole('train/1/sum/1');
+    expect(without?.learned?.meaning).toMatch('exactly as good as its group');
+    expect(without?.tokens.learned).toBe(null);
+    expect((await whole('train/1/sum/2'))?.learned).toBe(null);
+  });
+
+  test('has its verdict, with that of each hidden test', async () => {
+    const { verdict } = (await whole('train/1/sum/0'))!;
+    expect(verdict).toMatchObject({
+      components: { solved: 0 },
+      judgedBy: { environment: 'sums' },
+      groupReward: null,
+      hiddenTests: [
+        { name: 'test 1', passed: true, status: 'passed' },
+        { name: 'test 2', passed: false, status: 'wrong-answer' },
+      ],
+    });
+    expect((await whole('train/1/sum/1'))?.verdict.hiddenTests).toBe(null);
+  });
+
+  test('has the others of its group, and where they part from it', async () => {
+    const siblings = (await whole('train/1/sum/0'))?.siblings;
+    expect(siblings?.map(({ row, partsAt }) => [row.id, partsAt])).toEqual([
+      ['train/1/sum/1', 4],
+      ['train/1/sum/2', 5],
+    ]);
+  });
+
+  test('that is not there is not found', async () => {
+    expect(await whole('train/1/sum/9')).toBe(undefined);
+    expect(await whole('../../etc/passwd')).toBe(undefined);
+  });
+});
+
+describe('a search through texts', () => {
+  const found = async (text: string) => {
+    const page = await run.episodes(new URLSearchParams({ text }));
+    return { ids: page.rows.map(({ id }) => id), search: page.search };
+  };
+
+  test.each([
+    ['the answer', ['train/1/sum/0']],
+    ['<SCRIPT>', ['train/1/sum/0']],
+    ['two', ['train/1/sum/0']],
+    // A key of every line, and no text.
+    ['logProbs', []],
+    // Hidden inputs are no text that was said.
+    ['secret', []],
+  ])('finds %j in any case, and only in what was said', async (text, ids) => {
+    expect((await found(text)).ids).toEqual(ids);
+  });
+
+  test('says how far it came, and goes on from there', async () => {
+    const { search } = await found('nowhere');
+    expect(search).toMatchObject({ searched: 4, of: 4, next: null });
+    const all = run.index.all();
+    const request = { text: 'sum', limit: 9, fileOf: () => run.index.fileOf('train') };
+    const first = await searchText(all, { ...request, offset: 0, mostBytes: 1 });
+    expect(first.search).toMatchObject({ searched: 1, of: 4, mostBytes: 1, next: 1 });
+    const rest = await searchText(all, { ...request, offset: 1 });
+    expect([first.found.length, rest.found.length, rest.search.next]).toEqual([1, 3, null]);
+  });
+});
+
+test('tasks are counted by iteration', () => {
+  expect(run.tasks()).toEqual([
+    expect.objectContaining({
+      taskId: 'sum',
+      attempts: 4,
+      successes: 2,
+      lastIteration: 2,
+      byIteration: [
+        { iteration: 1, set: 'train', attempts: 3, successes: 2, rewardMean: 1 },
+        { iteration: 2, set: 'train', attempts: 1, successes: 0, rewardMean: 0 },
+      ],
+    }),
+  ]);
+});
+
+test('a tokenizer that is gone is said, and tokens are shown by their numbers', async () => {
+  const bare = recordedFolder(runs, 'bare', { model: { path: '/nowhere' } });
+  record(bare, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
+  const viewed = new ViewedRun('bare', bare.path, () => undefined);
+  await viewed.index.update();
+  const { tokens } = (await viewed.episode('train/1/a/0', false))!;
+  expect(tokens.texts).toBe(null);
+  expect(tokens.problem).toMatch(/^There is no tokenizer.json in .*checkpoints or \/nowhere$/);
+});
+
+describe('the timeline of an iteration', () => {
+  test('is that of the profile, in seconds since it began, or the seconds of the metrics', async () => {
+    writeFileSync(
+      folder.metrics,
+      '{"iteration":1,"seconds/collect":2,"seconds/total":3,"train/loss":1}\n',
+    );
+    expect(await run.timeline(1)).toEqual({
+      iteration: 1,
+      tracks: null,
+      activities: [
+        { name: 'collect', seconds: 2, meaning: expect.any(String) as unknown },
+        { name: 'total', seconds: 3, meaning: expect.any(String) as unknown },
+      ],
+      tools: [{ name: 'add', calls: 1, errors: 0, ms: 12 }],
+    });
+    const event = (tid: number, name: string, [ts, dur]: [number, number], of?: string) => ({
+      name,
+      ph: 'X',
+      tid,
+      ts,
+      dur,
+      ...(of !== undefined && { args: { of } }),
+    });
+    const traceEvents = [
+      { name: 'thread_name', ph: 'M', tid: 1, args: { name: 'trainer' } },
+      { name: 'thread_name', ph: 'M', tid: 2, args: { name: 'sandbox' } },
+      event(1, 'collect', [1_000_000, 2_000_000], 'iteration 1'),
+      event(1, 'collect', [9_000_000, 1_000_000], 'iteration 2'),
+      event(2, 'program', [2_000_000, 500_000]),
+      event(2, 'program', [5_000_000, 500_000]),
+    ];
+    writeFileSync(folder.profile, JSON.stringify({ traceEvents }));
+    const { tracks } = await run.timeline(1);
+    expect(tracks).toEqual([
+      {
+        name: 'trainer',
+        spans: [{ name: 'collect', start: 0, seconds: 2, args: { of: 'iteration 1' } }],
+        leftOut: 0,
+      },
+      { name: 'sandbox', spans: [{ name: 'program', start: 1, seconds: 0.5 }], leftOut: 0 },
+    ]);
+    expect((await run.timeline(3)).tracks).toBe(null);
+  });
+});
