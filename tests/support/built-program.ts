@@ -15,6 +15,8 @@ export interface StartedProgram {
   pid: number;
   /** Resolves when what it wrote on either stream so far matches; rejects when it ends before. */
   wrote(pattern: RegExp): Promise<void>;
+  /** What it wrote so far. */
+  soFar(): Readonly<Omit<Ended, 'code'>>;
   interrupt(): void;
   /** Ends it at once, with nothing put in order. */
   kill(): void;
@@ -95,6 +97,7 @@ export function startProgram(
   return {
     pid: child.pid,
     wrote,
+    soFar: () => ({ ...written }),
     interrupt: () => void child.kill('SIGINT'),
     kill: () => void child.kill('SIGKILL'),
     ended,
