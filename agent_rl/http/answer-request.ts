@@ -139,7 +139,7 @@ async function sendEvents(
   events: AsyncIterable<string>,
   { errorBody }: Shared,
 ): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   try {
     for await (const data of events) {
       if (response.destroyed) return;

@@ -154,9 +154,14 @@ export class ViewedRun {
   }
 
   #startModel(): string | undefined {
-    const model = existsSync(this.folder.config) ? this.#read().config['model'] : {};
-    const { hfModelName, path } = isRecord(model) ? model : {};
-    return [hfModelName, path].find((name) => typeof name === 'string');
+    try {
+      const { model } = this.#read().config;
+      const { hfModelName, path } = isRecord(model) ? model : {};
+      return [hfModelName, path].find((name) => typeof name === 'string');
+    } catch {
+      // The run's head says that its settings cannot be read; its episodes can.
+      return undefined;
+    }
   }
 
   tasks(): TaskRow[] {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { recordedRun } from '../recorded-run.ts';
 import type { Comparison, EpisodeRow, RunEvent, RunHead, TaskEverywhere } from './api.ts';
 import { settingDifferences } from './compare-configs.ts';
@@ -24,6 +24,7 @@ const indexWaitMs = 300;
 export class ViewedRuns {
   readonly #byPath = new Map<string, ViewedRun>();
   readonly #byId = new Map<string, ViewedRun>();
+  readonly #told = new Set<string>();
   #indexing: Promise<void> | undefined;
 
   /** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, or where there is none at all */
@@ -117,7 +118,13 @@ export class ViewedRuns {
     }
   }
 
-  readonly #report = (thrown: unknown): void => this.options.warn(String(thrown));
+  /** Each failure once: it may come again with every look. */
+  readonly #report = (thrown: unknown): void => {
+    const text = messageOf(thrown);
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    this.options.warn(text);
+  };
 
   #look(): void {
     const { folders, parent } = this.options;
