@@ -1,5 +1,5 @@
-import { command } from '../command.ts';
-import { numberFlag, requiredFlag, switchFlag, textFlag } from '../flags/flag.ts';
+import { command } from '../../command.ts';
+import { numberFlag, requiredFlag, switchFlag, textFlag } from '../../flags/flag.ts';
 
 export const show = command({
   name: 'show <run>',

@@ -1,5 +1,5 @@
-import { command } from '../command.ts';
-import { count, numberFlag, requiredFlag } from '../flags/flag.ts';
+import { command } from '../../command.ts';
+import { count, numberFlag, requiredFlag } from '../../flags/flag.ts';
 
 export const explain = command({
   name: 'explain <run>',

@@ -1,6 +1,6 @@
-import { reportFormats } from '../../jobs/report/report-formats.ts';
-import { command } from '../command.ts';
-import { choiceFlag, type Flag, listFlag, textFlag, textsOf } from '../flags/flag.ts';
+import { reportFormats } from '../../../jobs/report/report-formats.ts';
+import { command } from '../../command.ts';
+import { choiceFlag, type Flag, listFlag, textFlag, textsOf } from '../../flags/flag.ts';
 
 const runs: Flag<string[]> = {
   option: { type: 'string', array: true, demandOption: true, describe: 'Folders of runs' },

@@ -1,5 +1,5 @@
-import { command } from '../command.ts';
-import { listFlag, numberFlag, textFlag } from '../flags/flag.ts';
+import { command } from '../../command.ts';
+import { listFlag, numberFlag, textFlag } from '../../flags/flag.ts';
 
 export const view = command({
   name: 'view [runs..]',

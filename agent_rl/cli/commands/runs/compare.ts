@@ -1,5 +1,5 @@
-import { command } from '../command.ts';
-import { requiredFlag } from '../flags/flag.ts';
+import { command } from '../../command.ts';
+import { requiredFlag } from '../../flags/flag.ts';
 
 export const compare = command({
   name: 'compare <a> <b>',
