@@ -3,7 +3,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import { prepareRun } from '../../compose/prepare-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../../runs/episodes/read-episodes.ts';
+import {
+  type EpisodeRecord,
+  readEpisodes,
+  runWithEpisodes,
+} from '../../runs/episodes/read-episodes.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
 import {
   type Conversation,

@@ -102,8 +102,10 @@ function messageText(message: Message, { toolCalls }: EpisodeRecord): string {
   if (message.role !== 'tool') {
     const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
     const malformed = message.role === 'assistant' ? (message.malformedCalls ?? []) : [];
+    const thought = message.role === 'assistant' ? (message.reasoning ?? '') : '';
     return [
       `  [${message.role}]`,
+      ...(thought === '' ? [] : [indented(`thinks: ${thought}`)]),
       ...(message.content === '' ? [] : [indented(message.content)]),
       ...calls.map((call) => callText(call.name, call.arguments)),
       ...malformed.map(({ text, problem }) => indented(`unreadable call (${problem}): ${text}`)),

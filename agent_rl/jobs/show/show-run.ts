@@ -1,6 +1,10 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { episodesOf } from '../../core/trajectory.ts';
-import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../../runs/episodes/read-episodes.ts';
+import {
+  type EpisodeRecord,
+  readEpisodes,
+  runWithEpisodes,
+} from '../../runs/episodes/read-episodes.ts';
 import type { JobResult } from '../job.ts';
 import { episodeId, episodeLine, episodeText, wholeEpisodeId } from './episode-text.ts';
 

@@ -23,7 +23,7 @@ const asked: Trajectory = {
   seed: 7,
   messages: [
     user('What is 1 + 1?'),
-    { role: 'assistant', content: 'I ask.', toolCalls: [call] },
+    { role: 'assistant', content: 'I ask.', reasoning: 'Add them.', toolCalls: [call] },
     { role: 'tool', name: 'add', callId: call.id, content: '\u001b[31m2' },
     { role: 'assistant', content: 'Two.' },
   ],
@@ -92,6 +92,7 @@ describe('agent-rl show', () => {
   [user]
     What is 1 + 1?
   [assistant]
+    thinks: Add them.
     I ask.
     calls add
       code:
