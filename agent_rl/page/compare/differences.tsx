@@ -1,0 +1,65 @@
+import type { Comparison, ConfigDifference, RunHead } from '../../runs/view/api.ts';
+import { useOwnAnswer } from '../data/use-answer.ts';
+import { Problem } from '../shell/problem.tsx';
+import { formatValue } from '../text/format.ts';
+import { Visible } from '../text/plain-text.tsx';
+import { escapeUnseen } from '../text/visible-text.ts';
+
+interface DifferencesProps {
+  a: RunHead;
+  b: RunHead;
+  isOpen?: boolean;
+}
+
+/** What two runs were given that is not the same. */
+export function Differences({ a, b, isOpen = false }: DifferencesProps) {
+  const { answer, problem } = useOwnAnswer<Comparison>(`/api/compare?a=${a.id}&b=${b.id}`);
+  if (problem !== undefined) return <Problem text={problem} />;
+  if (answer === undefined) return <p class="waiting">Comparing settings …</p>;
+  const amount = answer.rows.length + answer.inputs.length;
+  const names = `${escapeUnseen(a.name)} and ${escapeUnseen(b.name)}`;
+  if (amount === 0) return <p class="note">{names} have the same settings and inputs.</p>;
+  return (
+    <details class="differences" open={isOpen}>
+      <summary>
+        {names} differ in {answer.rows.length} settings and {answer.inputs.length} inputs
+      </summary>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">setting</th>
+              <th scope="col">{escapeUnseen(a.name)}</th>
+              <th scope="col">{escapeUnseen(b.name)}</th>
+            </tr>
+          </thead>
+          <tbody>
+            <Rows rows={answer.rows} />
+            <Rows rows={answer.inputs} of="inputs: " />
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function Rows({ rows, of = '' }: { rows: readonly ConfigDifference[]; of?: string }) {
+  return (
+    <>
+      {rows.map(({ path, a, b }) => (
+        <tr key={path}>
+          <th scope="row">
+            {of}
+            {escapeUnseen(path)}
+          </th>
+          <Side value={a} />
+          <Side value={b} />
+        </tr>
+      ))}
+    </>
+  );
+}
+
+const Side = ({ value }: { value: unknown }) => (
+  <td class="value">{value === undefined ? '–' : <Visible text={formatValue(value)} />}</td>
+);

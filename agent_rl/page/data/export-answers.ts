@@ -1,0 +1,57 @@
+import { exportName } from '../../runs/view/export-name.ts';
+import type { EpisodePage } from '../../runs/view/api.ts';
+import { type Answers, RequestFailed } from './answers.ts';
+import { filterEpisodes } from './filter-episodes.ts';
+
+declare global {
+  /** Called by each file of an export with the request that it answers. */
+  var agentRlAnswer: ((request: string, json: string) => void) | undefined;
+}
+
+/** Whether this page belongs to an export, as `agent-rl view --export` says in it. */
+export const isExport = (page: Document): boolean =>
+  page.querySelector('meta[name="agent-rl-export"]') !== null;
+
+/**
+ * Reads the files of an export. They are scripts, not JSON: a browser lets a page of the file system load scripts beside
+ * itself and nothing else. Lists of episodes are filtered here.
+ */
+export function exportAnswers(page: Document): Answers {
+  const held = new Map<string, unknown>();
+  // A text, so that a key `__proto__` in what a model wrote stays data.
+  globalThis.agentRlAnswer = (request, json) => void held.set(request, JSON.parse(json));
+  const load = async (request: string): Promise<unknown> => {
+    if (!held.has(request)) await loadScript(page, exportName(request));
+    if (held.has(request)) return held.get(request);
+    throw new RequestFailed(404, `The export's file for ${request} holds another answer.`);
+  };
+  return {
+    live: false,
+    get: async <Answer>(path: string, signal: AbortSignal) => {
+      const [request = '', query = ''] = path.split('?', 2);
+      const isList = /^\/api\/runs\/[^/]+\/episodes$/.test(request);
+      const answer = await load(isList ? request : path);
+      signal.throwIfAborted();
+      return (
+        isList ? filterEpisodes(answer as EpisodePage, new URLSearchParams(query)) : answer
+      ) as Answer;
+    },
+    events: () => Promise.reject(new RequestFailed(0, 'An export does not change.')),
+  };
+}
+
+function loadScript(page: Document, source: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = page.createElement('script');
+    script.src = source;
+    script.addEventListener('load', () => {
+      script.remove();
+      resolve();
+    });
+    script.addEventListener('error', () => {
+      script.remove();
+      reject(new RequestFailed(404, `This is not part of the export: ${source} is not there.`));
+    });
+    page.head.append(script);
+  });
+}

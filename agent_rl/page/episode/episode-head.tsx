@@ -1,0 +1,64 @@
+import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { hashOf, type Route } from '../routing/route.ts';
+import { Problem } from '../shell/problem.tsx';
+import { count, formatNumber, formatSeconds } from '../text/format.ts';
+import { escapeUnseen } from '../text/visible-text.ts';
+
+interface EpisodeHeadProps {
+  whole: EpisodeWhole;
+  route: Route;
+  /** The list it was opened from. */
+  list: Route;
+}
+
+/** Which episode it is and how it went, in a few lines. */
+export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
+  const { row, previous, next } = whole;
+  const step = (label: string, text: string, to: string | null) =>
+    to !== null && (
+      <a href={hashOf({ ...route, item: to })} aria-label={label}>
+        {text}
+      </a>
+    );
+  return (
+    <header class="episode-head">
+      <nav aria-label="Episodes">
+        <a href={hashOf(list)}>← episodes</a>
+        {step('previous episode', '‹ previous', previous)}
+        {step('next episode', 'next ›', next)}
+      </nav>
+      <h2>
+        {escapeUnseen(row.taskId)} <small>sample {row.sample}</small>
+        {row.agent !== null && <small> {escapeUnseen(row.agent)}</small>}
+      </h2>
+      <dl class="chips">
+        <Chip name="outcome">
+          <OutcomeMark row={row} />
+        </Chip>
+        <Chip name="reward">{formatNumber(row.reward)}</Chip>
+        <Chip name="advantage">{formatNumber(row.advantage)}</Chip>
+        <Chip name="use">
+          {row.set === 'eval' ? 'held out' : escapeUnseen(row.use ?? 'not recorded')}
+        </Chip>
+        <Chip name="iteration">{row.when ?? row.iteration}</Chip>
+        {row.slice !== null && <Chip name="slice">{escapeUnseen(row.slice)}</Chip>}
+        <Chip name="turns">{row.turns}</Chip>
+        <Chip name="calls">
+          {row.calls}
+          {row.errors > 0 && `, ${count(row.errors, 'error')}`}
+        </Chip>
+        <Chip name="sampled">{count(row.sampledTokens, 'token')}</Chip>
+        <Chip name="time">{formatSeconds(row.seconds)}</Chip>
+      </dl>
+      <Problem text={whole.problem ?? undefined} />
+    </header>
+  );
+}
+
+const Chip = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);

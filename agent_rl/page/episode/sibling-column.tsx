@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+
+import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { hashOf, type Route, within } from '../routing/route.ts';
+import { formatNumber } from '../text/format.ts';
+import { TokenStretch } from './token-stretch.tsx';
+
+interface SiblingColumnProps {
+  whole: EpisodeWhole;
+  /** Tokens that all of the group begin with. */
+  common: number;
+  /** First token that differs from the episode looked at; null where none does, undefined where it was not looked for. */
+  partsAt: number | null | undefined;
+  isThis: boolean;
+  route: Route;
+}
+
+/** One episode of a group, from where the group parts. */
+export function SiblingColumn({ whole, common, partsAt, isThis, route }: SiblingColumnProps) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const { row, tokens } = whole;
+  const to = within(route, {
+    view: 'episodes',
+    item: row.id,
+    query: { ...route.query, view: 'siblings' },
+  });
+  return (
+    <article class={isThis ? 'sibling this' : 'sibling'}>
+      <header>
+        <h3>
+          {isThis ? `sample ${row.sample}, this one` : <a href={hashOf(to)}>sample {row.sample}</a>}
+        </h3>
+        <p>
+          <OutcomeMark row={row} />
+        </p>
+        <p>
+          reward <b>{formatNumber(row.reward)}</b>, advantage <b>{formatNumber(row.advantage)}</b>
+        </p>
+        <p class="note">{isThis ? `${tokens.ids.length} tokens` : partsText(partsAt)}</p>
+      </header>
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={isUnfolded}
+        onClick={() => setUnfolded(!isUnfolded)}
+      >
+        {isUnfolded ? '▾' : '▸'} {common} tokens that all share
+      </button>
+      {isUnfolded && <TokenStretch tokens={tokens} from={0} to={common} partsAt={null} />}
+      <TokenStretch
+        tokens={tokens}
+        from={common}
+        to={tokens.ids.length}
+        partsAt={(isThis ? null : partsAt) ?? null}
+      />
+    </article>
+  );
+}
+
+function partsText(partsAt: number | null | undefined): string {
+  if (partsAt === undefined) return 'where it parts was not looked for: the group is very large';
+  return partsAt === null ? 'the same throughout' : `parts from this one at token ${partsAt}`;
+}

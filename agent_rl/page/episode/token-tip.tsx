@@ -1,0 +1,32 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { tokenFacts } from './token-facts.ts';
+
+const gap = 6;
+
+/** What is known of a token, beside it. */
+export function TokenTip({ whole, at }: { whole: EpisodeWhole; at: number }) {
+  const tip = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const token = document.getElementById(`token-${at}`)?.getClientRects()[0];
+    const box = tip.current;
+    if (token === undefined || box === null) return;
+    const isLow = token.bottom + gap + box.offsetHeight > innerHeight;
+    const left = Math.max(gap, Math.min(token.left, innerWidth - box.offsetWidth - gap));
+    box.style.left = `${left}px`;
+    box.style.top = `${isLow ? token.top - gap - box.offsetHeight : token.bottom + gap}px`;
+  }, [at, whole]);
+  return (
+    <div ref={tip} class="tip" role="status">
+      <dl>
+        {tokenFacts(whole, at).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import type { Zoom } from '../charts/chart.tsx';
+
+interface ChartControlsProps {
+  smoothing: number;
+  setSmoothing: (weight: number) => void;
+  isLog: boolean;
+  setLog: (isLog: boolean) => void;
+  zoom: Zoom;
+  resetZoom: () => void;
+}
+
+/** What holds for all charts at once. */
+export function ChartControls(props: ChartControlsProps) {
+  const { smoothing, setSmoothing, isLog, setLog, zoom, resetZoom } = props;
+  return (
+    <div class="controls" role="group" aria-label="Charts">
+      <label>
+        smoothing{' '}
+        <input
+          type="range"
+          min="0"
+          max="0.99"
+          step="0.01"
+          value={smoothing}
+          onInput={({ currentTarget }) => setSmoothing(Number(currentTarget.value))}
+        />{' '}
+        <output>{smoothing.toFixed(2)}</output>
+      </label>
+      <label>
+        <input type="checkbox" checked={isLog} onChange={() => setLog(!isLog)} /> log scale
+      </label>
+      {zoom === null ? (
+        <span class="hint">drag over a chart to zoom in</span>
+      ) : (
+        <button type="button" onClick={resetZoom}>
+          iterations {Math.ceil(zoom[0])} to {Math.floor(zoom[1])}: show all
+        </button>
+      )}
+    </div>
+  );
+}

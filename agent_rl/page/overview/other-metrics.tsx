@@ -1,0 +1,32 @@
+import { useMemo, useState } from 'preact/hooks';
+
+import type { ChartLook } from '../charts/chart.tsx';
+import { chartGroups } from './chart-groups.ts';
+import { metricsOf, type ShownRun } from './chart-lines.ts';
+import { GroupOfCharts } from './group-of-charts.tsx';
+
+const drawnAbove = new Set(['eval/successRate', 'eval/intervalLow', 'eval/intervalHigh']);
+
+/** Every metric that no chart above shows, a chart each, once the reader asks for them. */
+export function OtherMetrics({ runs, look }: { runs: readonly ShownRun[]; look: ChartLook }) {
+  const [isOpen, setOpen] = useState(false);
+  const group = useMemo(() => {
+    const specs = chartGroups.flatMap(({ charts }) => charts);
+    const shown = new Set(
+      runs.flatMap(({ table }) => specs.flatMap((spec) => metricsOf(spec, table))),
+    );
+    const names = new Set(runs.flatMap(({ table }) => Object.keys(table.columns)));
+    const others = [...names].filter((name) => !shown.has(name) && !drawnAbove.has(name));
+    return {
+      title: 'All other metrics',
+      charts: others.toSorted().map((name) => ({ title: name, metrics: [name] })),
+    };
+  }, [runs]);
+  if (group.charts.length === 0) return null;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{group.charts.length} other metrics</summary>
+      {isOpen && <GroupOfCharts group={group} runs={runs} look={look} />}
+    </details>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Rate, RunHead } from '../../runs/view/api.ts';
+import { swatchClass } from '../charts/palette.ts';
+import { formatBytes, formatShare, formatTime, notRecorded } from '../text/format.ts';
+import { escapeUnseen } from '../text/visible-text.ts';
+
+interface RunFiguresProps {
+  heads: readonly RunHead[];
+  colours: ReadonlyMap<string, number>;
+}
+
+/** The state and the result of each run shown. */
+export function RunFigures({ heads, colours }: RunFiguresProps) {
+  return (
+    <div class="scroll">
+      <table class="figures">
+        <thead>
+          <tr>
+            <th scope="col">run</th>
+            <th scope="col">state</th>
+            <th scope="col">iteration</th>
+            <th scope="col">held out, before</th>
+            <th scope="col">after</th>
+            <th scope="col">difference</th>
+            <th scope="col">seed</th>
+            <th scope="col">updated</th>
+          </tr>
+        </thead>
+        <tbody>
+          {heads.map((head) => (
+            <tr key={head.id}>
+              <th scope="row">
+                <span class={`swatch ${swatchClass(colours.get(head.id) ?? 0)}`} />{' '}
+                {escapeUnseen(head.name)}
+              </th>
+              <td>
+                <span class={`state ${head.state}`}>{head.state}</span>{' '}
+                {escapeUnseen(head.stateWhy ?? '')}
+                <Reading head={head} />
+              </td>
+              <td>
+                {head.iteration}
+                {head.plannedIterations !== null && ` of ${head.plannedIterations}`}
+              </td>
+              <td>{rateText(head.headline?.before)}</td>
+              <td>{rateText(head.headline?.after)}</td>
+              <td>{rateText(head.headline?.difference)}</td>
+              <td>{head.seed ?? notRecorded}</td>
+              <td>{formatTime(head.updatedAt)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** How far the episodes are read, and what could not be. */
+function Reading({ head: { index, problem } }: { head: RunHead }) {
+  return (
+    <>
+      {!index.ready && (
+        <p class="note">
+          reading episodes: {formatBytes(index.bytes)} of {formatBytes(index.totalBytes)}
+        </p>
+      )}
+      {index.unreadableCount > 0 && (
+        <details class="problem">
+          <summary>{index.unreadableCount} lines are no episodes</summary>
+          <ul>
+            {index.unreadable.map((place) => (
+              <li key={place}>{escapeUnseen(place)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {problem !== null && <p class="problem">{escapeUnseen(problem)}</p>}
+    </>
+  );
+}
+
+export function rateText(rate: Rate | null | undefined): string {
+  if (rate === null || rate === undefined) return notRecorded;
+  const interval =
+    rate.low === null || rate.high === null
+      ? ''
+      : ` [${(100 * rate.low).toFixed(1)}, ${(100 * rate.high).toFixed(1)}]`;
+  return `${formatShare(rate.value)}${interval}`;
+}

@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+
+import type { ConfigRow } from '../../runs/view/api.ts';
+import { Field } from '../shell/field.tsx';
+import { formatValue } from '../text/format.ts';
+import { Visible } from '../text/plain-text.tsx';
+import { escapeUnseen } from '../text/visible-text.ts';
+
+/** Every setting with where it came from. */
+export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
+  const [search, setSearch] = useState('');
+  const [hasDefaults, setDefaults] = useState(false);
+  const defaults = rows.filter(({ source }) => source === 'default').length;
+  const shown = rows
+    .filter(({ source }) => hasDefaults || source !== 'default')
+    .filter(({ path }) => path.toLowerCase().includes(search.toLowerCase()));
+  return (
+    <section aria-label="Settings">
+      <h2>Settings</h2>
+      <div class="controls">
+        <Field label="setting" value={search} set={setSearch} />
+        {defaults > 0 && (
+          <label>
+            <input
+              type="checkbox"
+              checked={hasDefaults}
+              onChange={() => setDefaults(!hasDefaults)}
+            />{' '}
+            {defaults} defaults too
+          </label>
+        )}
+      </div>
+      <div class="scroll">
+        <table class="config">
+          <thead>
+            <tr>
+              <th scope="col">setting</th>
+              <th scope="col">value</th>
+              <th scope="col">from</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ path, value, source, place }) => (
+              <tr key={path}>
+                <th scope="row">{escapeUnseen(path)}</th>
+                <td class="value">
+                  <Visible text={value === null ? 'none' : formatValue(value)} />
+                </td>
+                <td>
+                  <span class={`from ${source}`}>{source}</span>{' '}
+                  <span class="place">{escapeUnseen(place ?? '')}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

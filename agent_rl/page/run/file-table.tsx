@@ -1,0 +1,44 @@
+import type { RunFile } from '../../runs/view/api.ts';
+import { formatBytes, notRecorded } from '../text/format.ts';
+import { escapeUnseen } from '../text/visible-text.ts';
+
+interface FileTableProps {
+  files: readonly RunFile[];
+  checkpoints: readonly string[];
+}
+
+/** What is in the folder of a run. */
+export function FileTable({ files, checkpoints }: FileTableProps) {
+  return (
+    <section aria-label="Files">
+      <h2>Files</h2>
+      <p class="note">
+        Checkpoints: {checkpoints.length === 0 ? 'none' : escapeUnseen(checkpoints.join(', '))}
+      </p>
+      <div class="scroll">
+        <table class="config">
+          <thead>
+            <tr>
+              <th scope="col">file</th>
+              <th scope="col" class="number">
+                size
+              </th>
+              <th scope="col">SHA-256</th>
+            </tr>
+          </thead>
+          <tbody>
+            {files.map(({ path, bytes, sha256 }) => (
+              <tr key={path}>
+                <th scope="row">{escapeUnseen(path)}</th>
+                <td class="number">{formatBytes(bytes)}</td>
+                <td>
+                  <code>{sha256 ?? notRecorded}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+import type { RunFacts, RunHead } from '../../runs/view/api.ts';
+import { useOwnAnswer } from '../data/use-answer.ts';
+import { useSlowly } from '../data/use-slowly.ts';
+import type { Route } from '../routing/route.ts';
+import { Problem } from '../shell/problem.tsx';
+import { formatTime, formatValue, notRecorded } from '../text/format.ts';
+import { PlainText } from '../text/plain-text.tsx';
+import { escapeUnseen } from '../text/visible-text.ts';
+import { ConfigTable } from './config-table.tsx';
+import { FileTable } from './file-table.tsx';
+import { TimelineView } from './timeline-view.tsx';
+
+/** What a run was given, what it wrote, and where its seconds went. */
+export function Run({ run, route }: { run: RunHead; route: Route }) {
+  const version = useSlowly(`${run.iteration} ${run.state} ${run.updatedAt}`);
+  const { answer: facts, problem } = useOwnAnswer<RunFacts>(`/api/runs/${run.id}`, version);
+  return (
+    <div class="run-facts">
+      <Problem text={problem} />
+      {facts === undefined && problem === undefined && <p class="waiting">Reading the run …</p>}
+      {facts && (
+        <>
+          <Sessions facts={facts} />
+          <TimelineView run={run} route={route} />
+          <ConfigTable rows={facts.config} />
+          <FileTable files={facts.files} checkpoints={facts.checkpoints} />
+          <Json title="Inputs: hashes of tasks and models" value={facts.inputs} />
+          <Json title="Summary" value={facts.summary} />
+          <Json title="Machines" value={facts.machines} />
+          <section aria-label="Log">
+            <h2>Log</h2>
+            {facts.log.length === 0 ? (
+              <p class="note">{notRecorded}</p>
+            ) : (
+              <PlainText text={facts.log.join('\n')} />
+            )}
+          </section>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Sessions({ facts: { head, sessions, learnedRecorded } }: { facts: RunFacts }) {
+  return (
+    <section aria-label="Run">
+      <h2>{escapeUnseen(head.name)}</h2>
+      <table class="numbers">
+        <tbody>
+          <Fact name="folder" value={head.folder} />
+          <Fact name="state" value={`${head.state} ${head.stateWhy ?? ''}`} />
+          <Fact name="started" value={formatTime(head.startedAt)} />
+          <Fact name="updated" value={formatTime(head.updatedAt)} />
+          <Fact
+            name="what updates made of episodes"
+            value={learnedRecorded ? 'recorded' : notRecorded}
+          />
+          {sessions.length === 0 && <Fact name="command" value={notRecorded} />}
+          {sessions.map(({ startedAt, command, versions }) => (
+            <Fact
+              key={startedAt}
+              name={`command, ${formatTime(startedAt)}`}
+              value={`${command.join(' ')}\n${versionText(versions)}`}
+            />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const versionText = (versions: Readonly<Record<string, string>>): string =>
+  Object.entries(versions)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+
+const Fact = ({ name, value }: { name: string; value: string }) => (
+  <tr>
+    <th scope="row">{name}</th>
+    <td class="value">{escapeUnseen(value)}</td>
+  </tr>
+);
+
+function Json({ title, value }: { title: string; value: unknown }) {
+  return (
+    <details>
+      <summary>{title}</summary>
+      {value === null ? <p class="note">{notRecorded}</p> : <PlainText text={formatValue(value)} />}
+    </details>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks';
+
+import type { RunHead, Timeline } from '../../runs/view/api.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { hashOf, type Route, within } from '../routing/route.ts';
+import { Problem } from '../shell/problem.tsx';
+import { formatSeconds } from '../text/format.ts';
+import { escapeUnseen } from '../text/visible-text.ts';
+import { TimelineTracks } from './timeline-tracks.tsx';
+
+/** What one iteration spent its time on: threads and generator where it was profiled, tools, activities. */
+export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
+  const [chosen, choose] = useState<number | undefined>(undefined);
+  const iteration = chosen ?? Math.max(1, run.iteration);
+  const isThere = run.iteration > 0;
+  const { answer, problem } = useAnswer<Timeline>(
+    isThere ? `/api/runs/${run.id}/timeline?iteration=${iteration}` : null,
+  );
+  const episodes = within(route, {
+    run: run.id,
+    view: 'episodes',
+    query: { set: 'train', iteration: String(iteration) },
+  });
+  return (
+    <section aria-label="Timeline of an iteration">
+      <h2>Timeline of an iteration</h2>
+      {!isThere && <p class="note">No iteration has ended yet.</p>}
+      {isThere && (
+        <div class="controls">
+          <label>
+            iteration{' '}
+            <input
+              type="range"
+              min="1"
+              max={run.iteration}
+              value={iteration}
+              onInput={({ currentTarget }) => choose(Number(currentTarget.value))}
+            />{' '}
+            <output>{iteration}</output>
+          </label>
+          <a href={hashOf(episodes)}>its episodes</a>
+        </div>
+      )}
+      <Problem text={problem} />
+      {answer && (
+        <>
+          {answer.tracks === null ? (
+            <p class="note">Spans of threads: not recorded. A run with --profile records them.</p>
+          ) : (
+            <TimelineTracks tracks={answer.tracks} />
+          )}
+          <div class="cards">
+            <Activities rows={answer.activities} />
+            <Tools rows={answer.tools} />
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Activities({ rows }: { rows: Timeline['activities'] }) {
+  const most = rows.reduce((largest, { seconds }) => Math.max(largest, seconds), 0);
+  return (
+    <table class="bars">
+      <caption>seconds by activity; those of episodes summed over all at once</caption>
+      <tbody>
+        {rows.map(({ name, seconds, meaning }) => (
+          <tr key={name} title={meaning}>
+            <th scope="row">{escapeUnseen(name)}</th>
+            <td class="number">{formatSeconds(seconds)}</td>
+            <td>
+              <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                <rect x="0" y="0" height="8" width={most === 0 ? 0 : (100 * seconds) / most} />
+              </svg>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Tools({ rows }: { rows: Timeline['tools'] }) {
+  if (rows.length === 0) return <p class="note">No tool was called.</p>;
+  return (
+    <table class="bars">
+      <caption>tools</caption>
+      <thead>
+        <tr>
+          <th scope="col">tool</th>
+          <th scope="col" class="number">
+            calls
+          </th>
+          <th scope="col" class="number">
+            errors
+          </th>
+          <th scope="col" class="number">
+            time
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, calls, errors, ms }) => (
+          <tr key={name}>
+            <th scope="row">{escapeUnseen(name)}</th>
+            <td class="number">{calls.toLocaleString('en')}</td>
+            <td class="number">{errors.toLocaleString('en')}</td>
+            <td class="number">{formatSeconds(ms / 1000)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,42 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface FieldProps {
+  id?: string;
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  placeholder?: string;
+  isWide?: boolean;
+}
+
+const afterMs = 300;
+
+/** A field whose value counts once the reader stops typing. */
+export function Field({ id, label, value, set, placeholder, isWide = false }: FieldProps) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const type = (text: string): void => {
+    setTyped(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => set(text.trim()), afterMs);
+  };
+  return (
+    <label class={isWide ? 'wide' : ''}>
+      {label}
+      <input
+        type="search"
+        value={typed}
+        autocomplete="off"
+        spellcheck={false}
+        {...(id !== undefined && { id })}
+        {...(placeholder !== undefined && { placeholder })}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Escape') currentTarget.blur();
+        }}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,87 @@
+import type { RunHead } from '../../runs/view/api.ts';
+import { hashOf, overlaid, type Route, within } from '../routing/route.ts';
+import { adjust } from '../routing/use-route.ts';
+import { formatShare } from '../text/format.ts';
+import { escapeUnseen } from '../text/visible-text.ts';
+import { swatchClass } from '../charts/palette.ts';
+
+interface RunListProps {
+  runs: readonly RunHead[];
+  current: RunHead | undefined;
+  /** Of those that are shown. */
+  colours: ReadonlyMap<string, number>;
+  route: Route;
+}
+
+/** The runs served: a link to look at one, a box to lay it over the one looked at. */
+export function RunList({ runs, current, colours, route }: RunListProps) {
+  return (
+    <nav class="runs" aria-label="Runs">
+      <ul>
+        {runs.map((run) => (
+          <RunItem
+            key={run.id}
+            run={run}
+            isCurrent={run.id === current?.id}
+            colour={colours.get(run.id)}
+            route={route}
+          />
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface RunItemProps {
+  run: RunHead;
+  isCurrent: boolean;
+  /** Undefined for a run that is not shown. */
+  colour: number | undefined;
+  route: Route;
+}
+
+function RunItem({ run, isCurrent, colour, route }: RunItemProps) {
+  const name = escapeUnseen(run.name);
+  const laid = overlaid(route);
+  const toggle = (): void => {
+    const ids = laid.includes(run.id) ? laid.filter((id) => id !== run.id) : [...laid, run.id];
+    adjust({ ...route, query: { ...route.query, with: ids.join(',') } });
+  };
+  const to = within(route, { run: run.id, view: route.view, query: { with: laid.join(',') } });
+  return (
+    <li class={isCurrent ? 'run current' : 'run'}>
+      <input
+        type="checkbox"
+        checked={colour !== undefined}
+        disabled={isCurrent}
+        aria-label={`Lay ${name} over the charts`}
+        onChange={toggle}
+      />
+      <a href={hashOf(to)} {...(isCurrent && { 'aria-current': 'true' as const })}>
+        <span class="name">
+          {colour !== undefined && <span class={`swatch ${swatchClass(colour)}`} />}
+          {name}
+        </span>
+        <span class="facts">
+          <span class={`state ${run.state}`}>{run.state}</span>
+          <span>
+            {run.iteration}
+            {run.plannedIterations !== null && `/${run.plannedIterations}`}
+          </span>
+          <Headline run={run} />
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function Headline({ run: { headline } }: { run: RunHead }) {
+  const { before = null, after = null } = headline ?? {};
+  if (before === null && after === null) return null;
+  return (
+    <span title="Success on held-out tasks before and after training">
+      {before === null ? '?' : formatShare(before.value)} →{' '}
+      {after === null ? '?' : formatShare(after.value)}
+    </span>
+  );
+}

@@ -1,0 +1,54 @@
+import type { TaskRow } from '../../runs/view/api.ts';
+import { formatShare } from '../text/format.ts';
+import { escapeUnseen } from '../text/visible-text.ts';
+import { rateOf } from './sort-tasks.ts';
+
+interface SolveRatesProps {
+  task: TaskRow;
+  /** At the right end. */
+  lastIteration: number;
+}
+
+const [width, height, margin] = [140, 26, 4];
+
+/** A task's rate at each iteration that tried it: a point each, held-out ones hollow. */
+export function SolveRates({ task, lastIteration }: SolveRatesProps) {
+  const points = task.byIteration.flatMap((tally) => {
+    const rate = rateOf(tally);
+    return rate === null ? [] : [{ ...tally, rate }];
+  });
+  const x = (iteration: number): number =>
+    margin + ((width - 2 * margin) * iteration) / Math.max(1, lastIteration);
+  const y = (rate: number): number => height - margin - (height - 2 * margin) * rate;
+  const words = points.map(
+    ({ iteration, set, rate, successes, attempts }) =>
+      `${set === 'train' ? `iteration ${iteration}` : escapeUnseen(set)}: ${formatShare(rate)} (${successes} of ${attempts})`,
+  );
+  const trained = points.filter(({ set }) => set === 'train');
+  return (
+    <svg
+      class="solve-rates"
+      width={width}
+      height={height}
+      role="img"
+      aria-label={words.join('; ') || 'no verdicts'}
+    >
+      <title>{words.join('\n')}</title>
+      <line x1={0} x2={width} y1={y(0)} y2={y(0)} class="base" />
+      {trained.length > 1 && (
+        <polyline
+          points={trained.map(({ iteration, rate }) => `${x(iteration)},${y(rate)}`).join(' ')}
+        />
+      )}
+      {points.map(({ iteration, set, rate }) => (
+        <circle
+          key={`${set} ${iteration}`}
+          class={set === 'train' ? 'trained' : 'held-out'}
+          cx={x(iteration)}
+          cy={y(rate)}
+          r={2.6}
+        />
+      ))}
+    </svg>
+  );
+}
