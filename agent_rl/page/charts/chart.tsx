@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 
 import type { Measured } from '../../runs/view/api.ts';
-import { formatNumber } from '../text/format.ts';
+import { formatMeasured } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { drawPlot } from './draw-plot.ts';
 import { swatchClass } from './palette.ts';
@@ -22,12 +22,14 @@ interface ChartProps {
   unit: string;
   meaning: string;
   lines: readonly Line[];
+  /** Said below it. */
+  note?: string;
   isStacked?: boolean;
   look: ChartLook;
 }
 
 /** One chart with its legend, whose values are those under the cursor, or the last ones. */
-export function Chart({ title, unit, meaning, lines, isStacked = false, look }: ChartProps) {
+export function Chart({ title, unit, meaning, lines, note, isStacked = false, look }: ChartProps) {
   const { smoothing, isLog, isDark, zoom, setZoom } = look;
   const plot = useMemo(
     () => plotData(lines, { smoothing, isLog, isStacked }),
@@ -36,7 +38,7 @@ export function Chart({ title, unit, meaning, lines, isStacked = false, look }: 
   const legend = useRef<HTMLUListElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | undefined>(undefined);
-  const show = (at: number | null): void => writeValues(legend.current, plot, at);
+  const show = (at: number | null): void => writeValues(legend.current, plot, { at, unit });
   useEffect(() => {
     if (frame.current === null) return undefined;
     const { chart, stop } = drawPlot(frame.current, {
@@ -45,6 +47,7 @@ export function Chart({ title, unit, meaning, lines, isStacked = false, look }: 
       isStacked,
       isLog: isLog && !isStacked,
       isDark,
+      unit,
       onCursor: show,
       onZoom: setZoom,
     });
@@ -56,11 +59,12 @@ export function Chart({ title, unit, meaning, lines, isStacked = false, look }: 
     const [min, max] = zoom ?? extentOf(plot.xs);
     drawn.current?.setScale('x', { min, max });
   }, [zoom, plot, isDark]);
-  const name = `${title}. ${summaryOf(plot, lines)}`;
+  const name = `${title}. ${summaryOf(plot, lines, unit)}`;
   return (
     <figure class="chart">
       <figcaption title={meaning}>
-        {title} {unit !== '' && unit !== '1' && <span class="unit">{unit}</span>}
+        {escapeUnseen(title)}{' '}
+        {!['', '1', 'B', title.toLowerCase()].includes(unit) && <span class="unit">{unit}</span>}
       </figcaption>
       <div ref={frame} class="plot" role="img" aria-label={name} />
       <ul ref={legend} class="legend">
@@ -71,9 +75,9 @@ export function Chart({ title, unit, meaning, lines, isStacked = false, look }: 
           </li>
         ))}
       </ul>
-      {plot.notes.map((note) => (
-        <p key={note} class="note">
-          {escapeUnseen(note)}
+      {[...plot.notes, ...(note === undefined ? [] : [note])].map((text) => (
+        <p key={text} class="note">
+          {escapeUnseen(text)}
         </p>
       ))}
     </figure>
@@ -91,22 +95,26 @@ function lastOf(values: readonly Measured[]): number {
 }
 
 /** Straight into the document: the cursor moves over every chart at once. */
-function writeValues(legend: HTMLUListElement | null, plot: Plot, at: number | null): void {
+function writeValues(
+  legend: HTMLUListElement | null,
+  plot: Plot,
+  { at, unit }: { at: number | null; unit: string },
+): void {
   const outputs = legend?.querySelectorAll('.value') ?? [];
   for (const [line, output] of [...outputs].entries()) {
     const values = plot.values[line] ?? [];
     const index = at ?? lastOf(values);
     const value = values[index] ?? null;
-    output.textContent = at === null || value !== null ? formatNumber(value) : '–';
+    output.textContent = at === null || value !== null ? formatMeasured(value, unit) : '–';
   }
 }
 
-function summaryOf(plot: Plot, lines: readonly Line[]): string {
+function summaryOf(plot: Plot, lines: readonly Line[], unit: string): string {
   const parts = lines.map(({ label }, line) => {
     const values = plot.values[line] ?? [];
     const at = lastOf(values);
     if (at < 0) return `${label}: not recorded`;
-    return `${label}: ${formatNumber(values[at])} at iteration ${plot.xs[at]}`;
+    return `${label}: ${formatMeasured(values[at], unit)} at iteration ${plot.xs[at]}`;
   });
   return escapeUnseen(parts.join('; '));
 }

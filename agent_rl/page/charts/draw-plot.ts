@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 
-import { formatNumber } from '../text/format.ts';
+import { formatMeasured, formatTicks } from '../text/format.ts';
 import { colourOf, dashOf } from './palette.ts';
 import type { Line, Plot, PlotSeries } from './plot-data.ts';
 
@@ -10,6 +10,7 @@ interface Drawing {
   isStacked: boolean;
   isLog: boolean;
   isDark: boolean;
+  unit: string;
   /** Index of the iteration under the cursor; null when it leaves. */
   onCursor: (at: number | null) => void;
   onZoom: (zoom: readonly [number, number] | null) => void;
@@ -41,7 +42,7 @@ export function drawPlot(frame: HTMLElement, drawing: Drawing): { chart: uPlot; 
 }
 
 function optionsOf(width: number, drawing: Drawing): uPlot.Options {
-  const { plot, lines, isStacked, isLog, isDark, onCursor, onZoom } = drawing;
+  const { plot, lines, isStacked, isLog, isDark, unit, onCursor, onZoom } = drawing;
   const lineColour = (line: number): string => colourOf(lines[line]?.colour ?? 0, isDark);
   return {
     width: Math.max(width, 100),
@@ -57,10 +58,22 @@ function optionsOf(width: number, drawing: Drawing): uPlot.Options {
       x: { time: false },
       y: {
         distr: isLog ? log10 : 1,
-        ...(isStacked && { range: (_: uPlot, __: number, max: number) => [0, max || 1] }),
+        ...(!isLog && { range: (_, low, high) => rangeOf(low, high, isStacked) }),
       },
     },
-    axes: [axis(isDark, { size: 26 }), axis(isDark, { size: 52 })],
+    axes: [
+      { ...axisLook(isDark), size: 26 },
+      {
+        ...axisLook(isDark),
+        size: 58,
+        values: (_, ticks, __, ___, step) =>
+          isLog
+            ? ticks.map((tick: number | null) =>
+                tick === null ? null : formatMeasured(tick, unit),
+              )
+            : formatTicks(ticks, step, unit),
+      },
+    ],
     series: [
       {},
       ...plot.series.map((series) => ({
@@ -99,14 +112,20 @@ function seriesOf({ line, kind, ys }: PlotSeries, { lines, isStacked }: Drawing)
   };
 }
 
-function axis(isDark: boolean, more: uPlot.Axis): uPlot.Axis {
+/** With some room; of a line that is 0 throughout, up to 1. */
+function rangeOf(low: number | null, high: number | null, isStacked: boolean): [number, number] {
+  const [least, most] = [low ?? 0, high ?? 0];
+  if (isStacked || (least === 0 && most === 0)) return [0, most === 0 ? 1 : most];
+  const [from, to] = uPlot.rangeNum(least, most, 0.1, true);
+  return [from ?? least, to ?? most];
+}
+
+function axisLook(isDark: boolean): uPlot.Axis {
   const grid = isDark ? '#2c3238' : '#e9e9e5';
   return {
     stroke: isDark ? '#a3abb3' : '#565e66',
     font,
     grid: { stroke: grid, width: 1 },
     ticks: { stroke: grid, width: 1, size: 4 },
-    values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : formatNumber(tick))),
-    ...more,
   };
 }

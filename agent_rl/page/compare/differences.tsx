@@ -3,6 +3,7 @@ import { useOwnAnswer } from '../data/use-answer.ts';
 import { Problem } from '../shell/problem.tsx';
 import { formatValue } from '../text/format.ts';
 import { Visible } from '../text/plain-text.tsx';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface DifferencesProps {
@@ -24,7 +25,7 @@ export function Differences({ a, b, isOpen = false }: DifferencesProps) {
       <summary>
         {names} differ in {answer.rows.length} settings and {answer.inputs.length} inputs
       </summary>
-      <div class="scroll">
+      <Scroll label="Differences" isLow>
         <table>
           <thead>
             <tr>
@@ -38,7 +39,7 @@ export function Differences({ a, b, isOpen = false }: DifferencesProps) {
             <Rows rows={answer.inputs} of="inputs: " />
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </details>
   );
 }

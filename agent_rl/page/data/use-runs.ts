@@ -35,8 +35,15 @@ export function useRuns(): Runs {
     });
   }, []);
   const link = useEvents(hear);
-  return { runs: answer?.map((head) => withEvent(head, events.get(head.id))), problem, link };
+  const runs = answer?.map((head) => withEvent(withOwnName(head, answer), events.get(head.id)));
+  return { runs, problem, link };
 }
+
+/** Runs of the same name are called by their ids. */
+const withOwnName = (head: RunHead, all: readonly RunHead[]): RunHead =>
+  all.some(({ id, name }) => id !== head.id && name === head.name)
+    ? { ...head, name: head.id }
+    : head;
 
 const withEvent = (head: RunHead, event: RunEvent | undefined): RunHead =>
   event === undefined

@@ -52,7 +52,7 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
         tokens={tokens}
         from={common}
         to={tokens.ids.length}
-        partsAt={(isThis ? null : partsAt) ?? null}
+        partsAt={isThis ? common : (partsAt ?? null)}
       />
     </article>
   );

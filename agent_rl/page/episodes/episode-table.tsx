@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { EpisodeRow } from '../../runs/view/api.ts';
 import { hashOf, type Route, within } from '../routing/route.ts';
 import { adjust } from '../routing/use-route.ts';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { type EpisodeColumn, episodeColumns } from './episode-columns.tsx';
 import { nextSort } from './episode-query.ts';
@@ -31,7 +32,7 @@ export function EpisodeTable({ route, rows, selected, select }: EpisodeTableProp
     body.current?.rows[selected]?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
   return (
-    <div class="scroll">
+    <Scroll label="Episodes">
       <table class="episodes">
         <thead>
           <tr>
@@ -52,7 +53,7 @@ export function EpisodeTable({ route, rows, selected, select }: EpisodeTableProp
                 </a>
               </th>
               {columns.map(({ key, isNumber, show }) => (
-                <td key={key} class={isNumber ? 'number' : ''}>
+                <td key={key} class={isNumber ? 'number' : key === 'question' ? 'rest' : ''}>
                   {show(row)}
                 </td>
               ))}
@@ -60,7 +61,7 @@ export function EpisodeTable({ route, rows, selected, select }: EpisodeTableProp
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -34,7 +34,7 @@ export const chartGroups: readonly ChartGroup[] = [
         metrics: ['selection/successRate'],
         interval: ['selection/intervalLow', 'selection/intervalHigh'],
       },
-      one('Held-out success by slice', 'eval/group/*'),
+      one('Held-out success by slice during training', 'eval/group/*'),
       one('Spread of rewards', 'rollout/rewardStd'),
       one('Parts of the reward', 'reward/*'),
       one('Success by agent', 'agentSuccess/*'),

@@ -42,18 +42,16 @@ function SpecChart({ spec, runs, look }: { spec: ChartSpec } & Omit<GroupOfChart
   const meaning = names.map((name) => `${name}: ${table?.meanings[name] ?? ''}`).join('\n');
   const isOne = spec.isStacked && runs.length > 1;
   return (
-    <div class="cell">
-      <Chart
-        title={isOne ? `${spec.title} · ${runs[0]?.name}` : spec.title}
-        unit={spec.shareOf === undefined && units.size === 1 ? ([...units][0] ?? '') : ''}
-        meaning={meaning}
-        lines={lines}
-        isStacked={spec.isStacked ?? false}
-        look={look}
-      />
-      {always0.length > 0 && (
-        <p class="note">always 0: {always0.map((name) => name.split('/').at(-1)).join(', ')}</p>
-      )}
-    </div>
+    <Chart
+      title={isOne ? `${spec.title} · ${runs[0]?.name}` : spec.title}
+      unit={spec.shareOf === undefined && units.size === 1 ? ([...units][0] ?? '') : ''}
+      meaning={meaning}
+      lines={lines}
+      {...(always0.length > 0 && {
+        note: `always 0: ${always0.map((name) => name.split('/').at(-1)).join(', ')}`,
+      })}
+      isStacked={spec.isStacked ?? false}
+      look={look}
+    />
   );
 }

@@ -1,6 +1,7 @@
 import type { Rate, RunHead } from '../../runs/view/api.ts';
 import { swatchClass } from '../charts/palette.ts';
 import { formatBytes, formatShare, formatTime, notRecorded } from '../text/format.ts';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface RunFiguresProps {
@@ -11,7 +12,7 @@ interface RunFiguresProps {
 /** The state and the result of each run shown. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {
   return (
-    <div class="scroll">
+    <Scroll label="Results">
       <table class="figures">
         <thead>
           <tr>
@@ -50,7 +51,7 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

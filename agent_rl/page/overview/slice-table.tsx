@@ -1,4 +1,5 @@
 import { formatShare } from '../text/format.ts';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface SliceRate {
@@ -37,7 +38,7 @@ export function SliceTable({ summary }: { summary: Json | null }) {
   return (
     <figure class="chart slices">
       <figcaption>Held-out success by slice, 95 % intervals</figcaption>
-      <div class="scroll">
+      <Scroll label="Held-out success by slice">
         <table>
           <thead>
             <tr>
@@ -67,7 +68,7 @@ export function SliceTable({ summary }: { summary: Json | null }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </figure>
   );
 }

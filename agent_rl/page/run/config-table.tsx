@@ -4,6 +4,7 @@ import type { ConfigRow } from '../../runs/view/api.ts';
 import { Field } from '../shell/field.tsx';
 import { formatValue } from '../text/format.ts';
 import { Visible } from '../text/plain-text.tsx';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 /** Every setting with where it came from. */
@@ -30,7 +31,7 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
           </label>
         )}
       </div>
-      <div class="scroll">
+      <Scroll label="Settings" isLow>
         <table class="config">
           <thead>
             <tr>
@@ -54,7 +55,7 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import type { RunFile } from '../../runs/view/api.ts';
 import { formatBytes, notRecorded } from '../text/format.ts';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface FileTableProps {
@@ -15,7 +16,7 @@ export function FileTable({ files, checkpoints }: FileTableProps) {
       <p class="note">
         Checkpoints: {checkpoints.length === 0 ? 'none' : escapeUnseen(checkpoints.join(', '))}
       </p>
-      <div class="scroll">
+      <Scroll label="Files" isLow>
         <table class="config">
           <thead>
             <tr>
@@ -38,7 +39,7 @@ export function FileTable({ files, checkpoints }: FileTableProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

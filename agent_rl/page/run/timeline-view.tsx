@@ -50,7 +50,14 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
             <TimelineTracks tracks={answer.tracks} />
           )}
           <div class="cards">
-            <Activities rows={answer.activities} />
+            <Activities
+              title="wall-clock seconds"
+              rows={answer.activities.filter(({ name }) => !ofEpisodes.has(name))}
+            />
+            <Activities
+              title="seconds of episodes, summed over all at once"
+              rows={answer.activities.filter(({ name }) => ofEpisodes.has(name))}
+            />
             <Tools rows={answer.tools} />
           </div>
         </>
@@ -59,11 +66,15 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
   );
 }
 
-function Activities({ rows }: { rows: Timeline['activities'] }) {
+/** What episodes spend, many at once: their sum may be more than the iteration took. */
+const ofEpisodes = new Set(['generation', 'tools', 'grading']);
+
+function Activities({ title, rows }: { title: string; rows: Timeline['activities'] }) {
+  if (rows.length === 0) return null;
   const most = rows.reduce((largest, { seconds }) => Math.max(largest, seconds), 0);
   return (
     <table class="bars">
-      <caption>seconds by activity; those of episodes summed over all at once</caption>
+      <caption>{title}</caption>
       <tbody>
         {rows.map(({ name, seconds, meaning }) => (
           <tr key={name} title={meaning}>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TaskRow } from '../../runs/view/api.ts';
 import { hashOf, type Route } from '../routing/route.ts';
 import { formatShare } from '../text/format.ts';
+import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { changeOf, rateOf, type TaskColumn, type TaskSort } from './sort-tasks.ts';
 import { SolveRates } from './solve-rates.tsx';
@@ -35,7 +36,7 @@ export function TaskTable(props: TaskTableProps) {
     body.current?.rows[selected]?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
   return (
-    <div class="scroll">
+    <Scroll label="Tasks">
       <table class="episodes">
         <thead>
           <tr>
@@ -81,14 +82,14 @@ export function TaskTable(props: TaskTableProps) {
               <td>
                 <SolveRates task={task} lastIteration={lastIteration} />
               </td>
-              <td>
+              <td class="rest">
                 <span class="question">{escapeUnseen(task.question)}</span>
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -17,6 +17,20 @@ export function formatNumber(value: Measured | undefined): string {
     : String(Number(value.toPrecision(4)));
 }
 
+/** A value as its unit is read: bytes with a larger unit, all else as a number. */
+export const formatMeasured = (value: Measured | undefined, unit: string): string =>
+  unit === 'B' && typeof value === 'number' ? formatBytes(value) : formatNumber(value);
+
+/** Ticks of an axis with as many decimals as their step needs; null for a tick without a label. */
+export function formatTicks(ticks: readonly (number | null)[], step: number, unit: string) {
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  return ticks.map((tick) => {
+    if (tick === null) return null;
+    if (unit === 'B' || decimals > 7 || Math.abs(tick) >= 1e6) return formatMeasured(tick, unit);
+    return tick === 0 ? '0' : tick.toLocaleString('en', { maximumFractionDigits: decimals });
+  });
+}
+
 /** 0.4567 as `45.7 %`. */
 export const formatShare = (value: number | null | undefined): string =>
   value === null || value === undefined ? notRecorded : `${(100 * value).toFixed(1)} %`;
