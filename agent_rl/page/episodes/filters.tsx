@@ -48,8 +48,8 @@ export function Filters({ route, page, searchId }: FiltersProps) {
       {choice('tool', 'tool')}
       {field('iteration', 'iteration')}
       {field('task', 'task')}
-      {field('rewardFrom', 'reward from')}
-      {field('rewardTo', 'to')}
+      {field('rewardFrom', 'reward ≥')}
+      {field('rewardTo', 'reward ≤')}
       <button
         type="button"
         disabled={none}

@@ -23,12 +23,20 @@ export const formatMeasured = (value: Measured | undefined, unit: string): strin
 
 /** Ticks of an axis with as many decimals as their step needs; null for a tick without a label. */
 export function formatTicks(ticks: readonly (number | null)[], step: number, unit: string) {
-  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const decimals = decimalsOf(step);
   return ticks.map((tick) => {
     if (tick === null) return null;
     if (unit === 'B' || decimals > 7 || Math.abs(tick) >= 1e6) return formatMeasured(tick, unit);
     return tick === 0 ? '0' : tick.toLocaleString('en', { maximumFractionDigits: decimals });
   });
+}
+
+/** How many decimals write a step exactly: 2 for 0.25. */
+function decimalsOf(step: number): number {
+  let decimals = 0;
+  while (decimals < 12 && Math.abs(Number(step.toFixed(decimals)) - step) > 1e-6 * step)
+    decimals += 1;
+  return decimals;
 }
 
 /** 0.4567 as `45.7 %`. */

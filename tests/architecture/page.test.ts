@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { importsOf, sourceFiles, type SourceFile } from '../support/source-files.ts';
+
+const pageFolder = 'agent_rl/page/';
+const files = sourceFiles(['agent_rl', 'dataset', 'model', 'scripts'], ['.ts', '.tsx']);
+const ofPage = files.filter(({ path }) => path.startsWith(pageFolder));
+
+/** What runs in the browser besides the page itself: libraries, and files of ours that need nothing of Node. */
+const allowed = new Set([
+  'preact',
+  'preact/hooks',
+  'uplot',
+  'agent_rl/core/unreachable.ts',
+  'agent_rl/runs/view/api.ts',
+  'agent_rl/runs/view/export-name.ts',
+]);
+
+const strangersOf = (file: SourceFile): readonly string[] =>
+  importsOf(file).filter((target) => !target.startsWith(pageFolder) && !allowed.has(target));
+
+/** Ways from a text to markup or code. */
+const markup =
+  /innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function|javascript:/;
+
+describe('the page of agent-rl view', () => {
+  test('imports what runs in a browser alone, and nothing imports it', () => {
+    expect(ofPage.length).toBeGreaterThan(40);
+    expect(ofPage.flatMap(strangersOf)).toEqual([]);
+    const others = files.filter(({ path }) => !path.startsWith(pageFolder));
+    const importers = others.filter((file) =>
+      importsOf(file).some((target) => target.startsWith(pageFolder)),
+    );
+    expect(importers.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('what it shares with Node imports nothing', () => {
+    const shared = files.filter(({ path }) => allowed.has(path));
+    expect(shared).toHaveLength(3);
+    expect(shared.flatMap(importsOf)).toEqual([]);
+  });
+
+  test('has no way from a text to markup or code', () => {
+    expect(ofPage.filter(({ text }) => markup.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test.each([
+    'element.innerHTML = text;',
+    '<div dangerouslySetInnerHTML={{ __html: text }} />',
+    'frame.srcdoc = text;',
+  ])('such a way is found: %s', (planted) => {
+    expect(planted).toMatch(markup);
+  });
+
+  test('a planted import of Node is found', () => {
+    const text = "import { join } from 'node:path';\nimport { a } from '../jobs/jobs.ts';";
+    expect(strangersOf({ path: `${pageFolder}planted.ts`, text })).toEqual([
+      'node:path',
+      'agent_rl/jobs/jobs.ts',
+    ]);
+  });
+});

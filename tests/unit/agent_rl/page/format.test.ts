@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+
+import {
+  formatBytes,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatTicks,
+} from '#agent_rl/page/text/format.ts';
+
+test.each([
+  [null, 'not recorded'],
+  [undefined, 'not recorded'],
+  ['NaN', 'NaN'],
+  [0, '0'],
+  [-0.2, '-0.2'],
+  [0.123456, '0.1235'],
+  [12345, '12,345'],
+  [0.0000612, '6.12e-5'],
+] as const)('the number %j is shown as %s', (value, expected) => {
+  expect(formatNumber(value)).toBe(expected);
+});
+
+test.each([
+  [0.0412, '41.2 ms'],
+  [17.36, '17.4 s'],
+  [468, '7 min 48 s'],
+  [null, 'not recorded'],
+])('%j seconds are shown as %s', (value, expected) => {
+  expect(formatSeconds(value)).toBe(expected);
+});
+
+test('shares and bytes have their units', () => {
+  expect([formatShare(0.4567), formatShare(null)]).toEqual(['45.7 %', 'not recorded']);
+  expect([0, 1023, 1536, 5 * 2 ** 30].map(formatBytes)).toEqual([
+    '0 B',
+    '1023 B',
+    '1.5 KiB',
+    '5.0 GiB',
+  ]);
+});
+
+test('ticks of an axis differ from each other, however close they are', () => {
+  expect(formatTicks([0.9999995, 1, 1.0000005], 5e-7, '1')).toEqual([
+    '0.9999995',
+    '1',
+    '1.0000005',
+  ]);
+  expect(formatTicks([0, 0.25, null], 0.25, '1')).toEqual(['0', '0.25', null]);
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { EpisodePage, EpisodeRow, TaskRow } from '#agent_rl/runs/view/api.ts';
+import { filterEpisodes } from '#agent_rl/page/data/filter-episodes.ts';
+import { episodesPath, nextSort, withFilter } from '#agent_rl/page/episodes/episode-query.ts';
+import { sliceLines } from '#agent_rl/page/overview/slice-lines.ts';
+import { parseRoute } from '#agent_rl/page/routing/route.ts';
+import { changeOf, sortTasks } from '#agent_rl/page/tasks/sort-tasks.ts';
+
+const row = (sample: number, more: Partial<EpisodeRow>): EpisodeRow => ({
+  id: `train/1/a/${sample}`,
+  set: 'train',
+  when: null,
+  iteration: 1,
+  taskId: 'a',
+  sample,
+  agent: null,
+  outcome: 'completed',
+  success: true,
+  reward: 1,
+  turns: 1,
+  calls: 1,
+  toolNames: ['search'],
+  errors: 0,
+  sampledTokens: 10,
+  seconds: 1,
+  slice: null,
+  group: 'a',
+  question: 'What?',
+  ...more,
+});
+
+const rows = [
+  row(0, { iteration: 1, reward: 0.5 }),
+  row(1, { iteration: 2, reward: null, outcome: 'grader-error', success: false }),
+  row(2, { iteration: 3, reward: -1, outcome: 'wrong-answer', success: false, toolNames: [] }),
+  row(3, { iteration: 9, question: 'Where?' }),
+];
+const page = { total: 4, matching: 4, rows, facets: {}, index: {} } as unknown as EpisodePage;
+const filtered = (query: string): EpisodePage => filterEpisodes(page, new URLSearchParams(query));
+const samples = (query: string): number[] => filtered(query).rows.map(({ sample }) => sample);
+
+describe('episodes of an export', () => {
+  test.each([
+    ['', [0, 1, 2, 3]],
+    ['outcome=grader-error,wrong-answer', [1, 2]],
+    ['success=false&tool=search', [1]],
+    ['iteration=2-3', [1, 2]],
+    ['iteration=9', [3]],
+    ['rewardFrom=0', [0, 3]],
+    ['rewardTo=0.5', [0, 2]],
+    ['text=WHERE', [3]],
+    ['sort=reward&order=asc', [2, 0, 3, 1]],
+    ['sort=reward&order=desc', [3, 0, 2, 1]],
+    ['offset=1&limit=2', [1, 2]],
+  ])('filtered by "%s" are samples %j', (query, expected) => {
+    expect(samples(query)).toEqual(expected);
+  });
+
+  test('a choice counts what all other filters leave', () => {
+    const { facets, matching, total } = filtered('outcome=wrong-answer&success=false');
+    expect([matching, total]).toEqual([1, 4]);
+    expect(facets.outcome).toEqual([
+      { value: 'grader-error', count: 1 },
+      { value: 'wrong-answer', count: 1 },
+    ]);
+    expect(facets.success).toEqual([{ value: 'false', count: 1 }]);
+  });
+});
+
+describe('what the server is asked for', () => {
+  const route = parseRoute('#/runs/one/episodes?outcome=wrong-answer&offset=200&with=two&view=x');
+
+  test('is the filters, the order and the page, and nothing else of the address', () => {
+    expect(episodesPath(route)).toBe(
+      '/api/runs/one/episodes?outcome=wrong-answer&offset=200&limit=100',
+    );
+  });
+
+  test('begins at the first page with another filter', () => {
+    expect(episodesPath(withFilter(route, 'text', 'a&b'))).toBe(
+      '/api/runs/one/episodes?outcome=wrong-answer&text=a%26b&limit=100',
+    );
+  });
+
+  test('numbers are sorted from the largest, then from the least, then not at all', () => {
+    const once = nextSort(route, 'reward', true);
+    const twice = nextSort(once, 'reward', true);
+    expect([once, twice].map(({ query }) => query['order'])).toEqual(['desc', 'asc']);
+    expect(nextSort(twice, 'reward', true).query).not.toHaveProperty('sort');
+  });
+});
+
+describe('tasks', () => {
+  const task = (taskId: string, rates: readonly (readonly [number, number])[]): TaskRow => ({
+    taskId,
+    slice: 'easy',
+    attempts: 4 * rates.length,
+    successes: 0,
+    lastIteration: 1,
+    question: '',
+    byIteration: rates.map(([iteration, successes]) => ({
+      iteration,
+      set: 'train',
+      attempts: 4,
+      successes,
+      rewardMean: null,
+    })),
+  });
+  const [up, once, down] = [task('a10', [[1, 1], [5, 3]]), task('a9', [[1, 4]]), task('a2', [[1, 2], [2, 0]])]; // prettier-ignore
+
+  test('change from their first iteration to their last; those met once come last, whichever way', () => {
+    expect([up, once, down].map(changeOf)).toEqual([0.5, null, -0.5]);
+    const names = (isDown: boolean) =>
+      sortTasks([once, down, up], { by: 'change', isDown }).map(({ taskId }) => taskId);
+    expect(names(true)).toEqual(['a10', 'a2', 'a9']);
+    expect(names(false)).toEqual(['a2', 'a10', 'a9']);
+  });
+
+  test('are sorted by name as numbers read', () => {
+    const sorted = sortTasks([up, once, down], { by: 'taskId', isDown: false });
+    expect(sorted.map(({ taskId }) => taskId)).toEqual(['a2', 'a9', 'a10']);
+  });
+
+  test('of a slice add up by iteration, with an interval around their rate', () => {
+    const { lines, left } = sliceLines([up, once, down]);
+    expect(left).toBe(0);
+    // Iteration 1: 1 + 4 + 2 of 12.
+    expect(lines).toMatchObject([{ label: 'easy', xs: [1, 2, 5], ys: [7 / 12, 0, 0.75] }]);
+    expect(Number(lines[0]?.low?.[0])).toBeLessThan(7 / 12);
+    expect(Number(lines[0]?.high?.[0])).toBeGreaterThan(7 / 12);
+  });
+});
