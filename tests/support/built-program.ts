@@ -13,8 +13,8 @@ export interface Ended {
 
 export interface StartedProgram {
   pid: number;
-  /** Resolves when what it wrote on either stream so far matches; rejects when it ends before. */
-  wrote(pattern: RegExp): Promise<void>;
+  /** Resolves to the match when what it wrote on either stream so far matches; rejects when it ends before. */
+  wrote(pattern: RegExp): Promise<string>;
   /** What it wrote so far. */
   soFar(): Readonly<Omit<Ended, 'code'>>;
   interrupt(): void;
@@ -82,12 +82,13 @@ export function startProgram(
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...written }));
   });
-  const wrote = (pattern: RegExp): Promise<void> =>
+  const wrote = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
       const check = (): void => {
-        if (!pattern.test(written.stdout) && !pattern.test(written.stderr)) return;
+        const [found] = pattern.exec(written.stdout) ?? pattern.exec(written.stderr) ?? [];
+        if (found === undefined) return;
         look.delete(check);
-        resolve();
+        resolve(found);
       };
       look.add(check);
       check();

@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import { formatMeasured, formatTicks } from '../text/format.ts';
 import { colourOf, dashOf } from './palette.ts';
 import type { Line, Plot, PlotSeries } from './plot-data.ts';
+import { rangeOf } from './range-of.ts';
 
 interface Drawing {
   plot: Plot;
@@ -110,14 +111,6 @@ function seriesOf({ line, kind, ys }: PlotSeries, { lines, isStacked }: Drawing)
     spanGaps: true,
     points: { show: kind === 'raw' && !isStacked && measured <= fewPoints, size: 5 },
   };
-}
-
-/** With some room; of a line that is 0 throughout, up to 1. */
-function rangeOf(low: number | null, high: number | null, isStacked: boolean): [number, number] {
-  const [least, most] = [low ?? 0, high ?? 0];
-  if (isStacked || (least === 0 && most === 0)) return [0, most === 0 ? 1 : most];
-  const [from, to] = uPlot.rangeNum(least, most, 0.1, true);
-  return [from ?? least, to ?? most];
 }
 
 function axisLook(isDark: boolean): uPlot.Axis {

@@ -33,9 +33,6 @@ export function Field({ id, label, value, set, placeholder, isWide = false }: Fi
         {...(id !== undefined && { id })}
         {...(placeholder !== undefined && { placeholder })}
         onInput={({ currentTarget }) => type(currentTarget.value)}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === 'Escape') currentTarget.blur();
-        }}
       />
     </label>
   );

@@ -5,7 +5,7 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ['1 … 5', 'Overview, Episodes, Tasks, Run, Compare'],
   ['j, k or ↓, ↑', 'next and previous row of a table'],
   ['Enter', 'opens the row'],
-  ['Esc', 'back to the list'],
+  ['Esc', 'out of a field; back to the list'],
   ['/', 'to the search'],
   ['[ and ]', 'previous and next episode'],
   ['n and p', 'next and previous page of episodes'],
@@ -21,8 +21,13 @@ export function useKeys(actions: KeyActions): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTakenBy(event.target, event.key)) return;
-      const action = actions[event.key];
+      const { target, key } = event;
+      if (target instanceof HTMLElement && key === 'Escape' && isField(target)) {
+        target.blur();
+        return;
+      }
+      if (isTakenBy(target, key)) return;
+      const action = actions[key];
       if (action === undefined) return;
       event.preventDefault();
       action();
@@ -32,10 +37,12 @@ export function useKeys(actions: KeyActions): void {
   });
 }
 
+const isField = (target: Element): boolean => target.matches('input, select, textarea');
+
 /** Whether the element with the focus needs the key itself. */
 function isTakenBy(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest('dialog') !== null) return true;
-  if (target.matches('input, select, textarea')) return key !== 'Escape';
+  if (isField(target)) return true;
   return key === 'Enter' && target.matches('a, button, summary');
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { runColours } from '#agent_rl/page/charts/palette.ts';
 import { type Line, plotData } from '#agent_rl/page/charts/plot-data.ts';
+import { rangeOf } from '#agent_rl/page/charts/range-of.ts';
 import { smooth } from '#agent_rl/page/charts/smooth.ts';
 import { wilson } from '#agent_rl/page/charts/wilson.ts';
 
@@ -58,6 +59,26 @@ describe('lines on one axis', () => {
     expect(plot.series[0]?.ys).toEqual([null, 2]);
     expect(plot.values[0]).toEqual(['NaN', 2]);
     expect(plot.notes).toEqual(['line: 1 not finite (NaN)']);
+  });
+});
+
+describe('the range of an axis', () => {
+  test.each([
+    ['has room on both sides', 10, 20, [9.2, 20.8]],
+    ['does not cross 0 for it', 0.01, 1, [0, 1 + 0.08 * 0.99]],
+    ['does not cross 0 from below either', -1, -0.01, [-1 - 0.08 * 0.99, 0]],
+    ['of 0 throughout reaches 1', 0, 0, [0, 1]],
+    ['of nothing is the same', null, null, [0, 1]],
+    ['of a constant lies around it', 1, 1, [1 - 1e-5, 1 + 1e-5]],
+    ['of what differs by rounding is no narrower', 1 - 2e-16, 1, [1 - 1e-5, 1 + 1e-5]],
+  ] as const)('%s', (_, low, high, expected) => {
+    const [from, to] = rangeOf(low, high, false);
+    expect(from).toBeCloseTo(expected[0], 12);
+    expect(to).toBeCloseTo(expected[1], 12);
+  });
+
+  test('of what is stacked begins at 0', () => {
+    expect(rangeOf(5, 9, true)).toEqual([0, 9]);
   });
 });
 
