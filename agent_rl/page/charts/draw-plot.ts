@@ -53,7 +53,7 @@ function optionsOf(width: number, drawing: Drawing): uPlot.Options {
     cursor: {
       sync: { key: 'iterations' },
       drag: { x: true, y: false, setScale: false },
-      points: { size: 6 },
+      points: { size: (_, at) => (plot.series[at - 1]?.kind === 'raw' ? 6 : 0) },
     },
     scales: {
       x: { time: false },

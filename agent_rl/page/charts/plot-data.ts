@@ -61,8 +61,10 @@ export function plotData(lines: readonly Line[], options: PlotOptions): Plot {
         series.push({ line, kind: 'edge', ys: options.isLog ? onlyPositive(column) : column });
       }
     }
-    if (options.smoothing > 0) series.push({ line, kind: 'faint', ys });
-    series.push({ line, kind: 'raw', ys: smooth(ys, options.smoothing) });
+    // An average would lie outside of the interval of what was measured.
+    const weight = low ? 0 : options.smoothing;
+    if (weight > 0) series.push({ line, kind: 'faint', ys });
+    series.push({ line, kind: 'raw', ys: smooth(ys, weight) });
   }
   return { xs, series, bands, values, notes };
 }

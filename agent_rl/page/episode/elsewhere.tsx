@@ -1,9 +1,8 @@
 import type { RunHead, TaskEverywhere } from '../../runs/view/api.ts';
 import { useOwnAnswer } from '../data/use-answer.ts';
-import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route, within } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
-import { formatNumber } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface ElsewhereProps {
@@ -49,7 +48,7 @@ export function Elsewhere({ taskId, runs, except, of, most = Infinity, route }: 
                 <td>
                   <OutcomeMark row={row} />
                 </td>
-                <td class="number">{formatNumber(row.reward)}</td>
+                <td class="number">{rewardText(row.reward)}</td>
               </tr>
             ))}
           </tbody>

@@ -1,8 +1,8 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
-import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
-import { count, formatNumber, formatSeconds } from '../text/format.ts';
+import { count, formatSeconds } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface EpisodeHeadProps {
@@ -36,8 +36,8 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
         <Chip name="outcome">
           <OutcomeMark row={row} />
         </Chip>
-        <Chip name="reward">{formatNumber(row.reward)}</Chip>
-        <Chip name="advantage">{formatNumber(row.advantage)}</Chip>
+        <Chip name="reward">{rewardText(row.reward)}</Chip>
+        <Chip name="advantage">{rewardText(row.advantage)}</Chip>
         <Chip name="use">
           {row.set === 'eval' ? 'held out' : escapeUnseen(row.use ?? 'not recorded')}
         </Chip>

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 
 import type { EpisodeWhole } from '../../runs/view/api.ts';
-import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route, within } from '../routing/route.ts';
-import { formatNumber } from '../text/format.ts';
 import { TokenStretch } from './token-stretch.tsx';
 
 interface SiblingColumnProps {
@@ -35,7 +34,7 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
           <OutcomeMark row={row} />
         </p>
         <p>
-          reward <b>{formatNumber(row.reward)}</b>, advantage <b>{formatNumber(row.advantage)}</b>
+          reward <b>{rewardText(row.reward)}</b>, advantage <b>{rewardText(row.advantage)}</b>
         </p>
         <p class="note">{isThis ? `${tokens.ids.length} tokens` : partsText(partsAt)}</p>
       </header>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 import type { EpisodeRow } from '../../runs/view/api.ts';
-import { formatNumber, formatSeconds } from '../text/format.ts';
+import { formatNumber, formatSeconds, notRecorded } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 /** A column of the table of episodes. */
@@ -19,12 +19,9 @@ const number = (key: keyof EpisodeRow, title: string): EpisodeColumn => ({
   show: (row) => formatNumber(row[key] as number | null | undefined),
 });
 
-const text = (key: keyof EpisodeRow, title: string): EpisodeColumn => ({
-  key,
-  title,
-  isNumber: false,
-  show: (row) => escapeUnseen(String(row[key] ?? '–')),
-});
+/** Null stands for none: the system failed, or nothing was compared; undefined for what was not recorded. */
+export const rewardText = (value: number | null | undefined): string =>
+  value === null ? 'none' : formatNumber(value);
 
 /** A dot and a word: colour alone says nothing to some. */
 export const OutcomeMark = ({ row }: { row: Pick<EpisodeRow, 'outcome' | 'success'> }) => (
@@ -42,10 +39,30 @@ export const episodeColumns: readonly EpisodeColumn[] = [
     isNumber: false,
     show: (row) => <OutcomeMark row={row} />,
   },
-  number('reward', 'reward'),
-  number('advantage', 'adv.'),
-  text('use', 'use'),
-  text('slice', 'slice'),
+  {
+    key: 'reward',
+    title: 'reward',
+    isNumber: true,
+    show: ({ reward }) => rewardText(reward),
+  },
+  {
+    key: 'advantage',
+    title: 'adv.',
+    isNumber: true,
+    show: ({ advantage }) => rewardText(advantage),
+  },
+  {
+    key: 'use',
+    title: 'use',
+    isNumber: false,
+    show: ({ set, use }) => (set === 'eval' ? 'held out' : escapeUnseen(use ?? notRecorded)),
+  },
+  {
+    key: 'slice',
+    title: 'slice',
+    isNumber: false,
+    show: ({ slice }) => <span class="slice">{escapeUnseen(slice ?? notRecorded)}</span>,
+  },
   number('turns', 'turns'),
   number('calls', 'calls'),
   number('errors', 'errors'),

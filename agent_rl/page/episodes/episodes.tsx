@@ -5,7 +5,7 @@ import { useAnswer, useAnswers } from '../data/use-answer.ts';
 import { useSlowly } from '../data/use-slowly.ts';
 import type { Route } from '../routing/route.ts';
 import { adjust, go } from '../routing/use-route.ts';
-import { useKeys } from '../shell/keys.ts';
+import { focusRow, useKeys } from '../shell/keys.ts';
 import { Problem } from '../shell/problem.tsx';
 import { episodesPath, pageSize } from './episode-query.ts';
 import { EpisodeTable, toEpisode } from './episode-table.tsx';
@@ -32,7 +32,8 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
   const offset = Number(route.query['offset'] ?? 0);
   const turn = (to: number): void =>
     adjust({ ...route, query: { ...route.query, offset: to <= 0 ? '' : String(to) } });
-  const move = (by: number): void => select(Math.max(0, Math.min(rows.length - 1, selected + by)));
+  const move = (by: number): void =>
+    focusRow(Math.max(0, Math.min(rows.length - 1, selected + by)));
   const row = rows[selected];
   useKeys({
     j: () => move(1),

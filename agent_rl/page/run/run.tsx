@@ -48,7 +48,10 @@ function Sessions({ facts: { head, sessions, learnedRecorded } }: { facts: RunFa
       <table class="numbers">
         <tbody>
           <Fact name="folder" value={head.folder} />
-          <Fact name="state" value={`${head.state} ${head.stateWhy ?? ''}`} />
+          <Fact
+            name="state"
+            value={head.stateWhy === null ? head.state : `${head.state}: ${head.stateWhy}`}
+          />
           <Fact name="started" value={formatTime(head.startedAt)} />
           <Fact name="updated" value={formatTime(head.updatedAt)} />
           <Fact

@@ -6,7 +6,7 @@ import { useSlowly } from '../data/use-slowly.ts';
 import { Field } from '../shell/field.tsx';
 import { type Route, within } from '../routing/route.ts';
 import { go } from '../routing/use-route.ts';
-import { useKeys } from '../shell/keys.ts';
+import { focusRow, useKeys } from '../shell/keys.ts';
 import { Problem } from '../shell/problem.tsx';
 import { TaskTable } from './task-table.tsx';
 import { type TaskSort, sortTasks } from './sort-tasks.ts';
@@ -27,7 +27,8 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
     [answer, search, sort],
   );
   const rows = sorted.slice(offset, offset + pageSize);
-  const move = (by: number) => () => select(Math.max(0, Math.min(rows.length - 1, selected + by)));
+  const move = (by: number) => () =>
+    focusRow(Math.max(0, Math.min(rows.length - 1, selected + by)));
   const row = rows[selected];
   const to = (task: TaskRow): Route =>
     within(route, { run: run.id, view: 'tasks', item: encodeURIComponent(task.taskId) });

@@ -144,6 +144,7 @@ inChromium('The page of agent-rl view', () => {
     await page.getByRole('checkbox', { name: 'Lay live over the charts' }).check();
     await page.getByRole('link', { name: 'Compare' }).click();
     const row = page.getByRole('row', { name: /^train\.learningRate/ });
+    await row.waitFor();
     expect(await row.getByRole('cell').allInnerTexts()).toEqual(['0.001', '0.002']);
     await page.getByRole('row', { name: /^train\.iterations/ }).waitFor();
     await page.getByRole('img', { name: /^Reward\. first: .*; live: / }).waitFor();
