@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, describe } from '@jest/globals';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -58,12 +58,10 @@ export async function complaintsOf(page: Page): Promise<readonly string[]> {
   return complaints;
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** Faults of a page that keep people out, as axe-core finds them. */
 export async function seriousFaults(page: Page): Promise<readonly string[]> {
   // Not as an element of the page: its policy refuses scripts from elsewhere.
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run({ preload: false })')) as {
     violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
   };

@@ -44,7 +44,7 @@ export function CallView({ name, given, call, result }: CallViewProps) {
 }
 
 /** Something recorded that was not shown to the policy, folded. */
-export function Hidden({ title, value }: { title: string; value: unknown }) {
+function Hidden({ title, value }: { title: string; value: unknown }) {
   if (value === undefined || value === null) return null;
   return (
     <details class="hidden-part">

@@ -40,7 +40,7 @@ export function Siblings({ whole, route }: { whole: EpisodeWhole; route: Route }
 }
 
 /** How many tokens all of them begin with. */
-export function commonLength(lists: readonly (readonly number[])[]): number {
+function commonLength(lists: readonly (readonly number[])[]): number {
   const [first = [], ...others] = lists;
   const parts = first.findIndex((id, at) => others.some((other) => other[at] !== id));
   return parts < 0 ? first.length : parts;

@@ -82,7 +82,7 @@ const shareOf = (value: Measured, whole: Measured | undefined): Measured =>
   typeof value === 'number' && typeof whole === 'number' && whole > 0 ? value / whole : null;
 
 /** Without what all of them begin with, up to a slash. */
-export function shortName(name: string, among: readonly string[]): string {
+function shortName(name: string, among: readonly string[]): string {
   const begin = name.slice(0, name.indexOf('/') + 1);
   return among.every((other) => other.startsWith(begin)) ? name.slice(begin.length) : name;
 }

@@ -113,7 +113,11 @@ function Success({ current, shown, runs, look }: SuccessProps) {
       )}
       {slices.lines.length > 0 && (
         <Chart
-          title="Success in training by slice"
+          title={
+            shown.length > 1
+              ? `Success in training by slice · ${current.name}`
+              : 'Success in training by slice'
+          }
           unit=""
           meaning="Share of training episodes that solved their task, by slice, of the run looked at; with Wilson's 95 % intervals, as if attempts were independent"
           lines={slices.lines}
@@ -121,7 +125,9 @@ function Success({ current, shown, runs, look }: SuccessProps) {
         />
       )}
       {slices.left > 0 && <p class="note">{slices.left} smaller slices: see Tasks</p>}
-      {isKnown.length === 0 && <SliceTable summary={facts?.summary ?? null} />}
+      {isKnown.length === 0 && (
+        <SliceTable summary={facts?.summary ?? null} of={shown.length > 1 ? current.name : null} />
+      )}
     </>
   );
 }

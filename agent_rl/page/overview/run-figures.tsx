@@ -79,7 +79,7 @@ function Reading({ head: { index, problem } }: { head: RunHead }) {
   );
 }
 
-export function rateText(rate: Rate | null | undefined): string {
+function rateText(rate: Rate | null | undefined): string {
   if (rate === null || rate === undefined) return notRecorded;
   const interval =
     rate.low === null || rate.high === null

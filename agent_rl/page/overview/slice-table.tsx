@@ -29,15 +29,23 @@ function ratesOf(evaluation: unknown): ReadonlyMap<string, SliceRate> {
   );
 }
 
+interface SliceTableProps {
+  summary: Json | null;
+  /** The run it belongs to, where several are shown. */
+  of: string | null;
+}
+
 /** Held-out success by slice before and after training, with the intervals that the run's summary records. */
-export function SliceTable({ summary }: { summary: Json | null }) {
+export function SliceTable({ summary, of }: SliceTableProps) {
   const evaluations = recordOf(summary?.['eval']);
   const [before, after] = [ratesOf(evaluations['before']), ratesOf(evaluations['after'])];
   const slices = [...new Set([...before.keys(), ...after.keys()])];
   if (slices.length === 0) return null;
   return (
     <figure class="chart slices">
-      <figcaption>Held-out success by slice, 95 % intervals</figcaption>
+      <figcaption>
+        Held-out success by slice, 95 % intervals{of !== null && ` · ${escapeUnseen(of)}`}
+      </figcaption>
       <Scroll label="Held-out success by slice">
         <table>
           <thead>

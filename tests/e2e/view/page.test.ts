@@ -104,7 +104,7 @@ inChromium('The page of agent-rl view', () => {
     await page.getByRole('heading', { name: /^turn 1/ }).waitFor();
     await keepScreenshot(page, 'episode');
     await page.getByRole('tab', { name: 'tokens' }).click();
-    await page.locator('.token.source-sampled').nth(2).hover();
+    await page.locator('.tokens .token.source-sampled').nth(2).hover();
     const tip = page.locator('.tip');
     await expectFacts(tip.locator('dt').allInnerTexts(), [
       'token',
@@ -116,7 +116,7 @@ inChromium('The page of agent-rl view', () => {
       'advantage',
       'weight in the loss',
     ]);
-    await page.locator('.token.source-template').first().hover();
+    await page.locator('.tokens .token.source-template').first().hover();
     await tip.getByText('The policy did not write it (template).').waitFor();
     await page.getByRole('radio', { name: 'log-probability' }).check();
     await page.getByRole('listbox', { name: 'Tokens' }).focus();
