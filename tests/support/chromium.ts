@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, describe } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 
@@ -17,14 +17,8 @@ const places = [
 
 const executable = places.find((place) => place !== undefined && existsSync(place));
 
-/** Tests in a real browser; where there is none they are skipped, and their title says so. */
-export const inChromium = (title: string, tests: () => void): void =>
-  executable === undefined
-    ? describe.skip(
-        `${title} (skipped: no Chromium; apt-get install chromium, or CHROMIUM=PATH)`,
-        tests,
-      )
-    : describe(title, tests);
+/** Whether there is one: `apt-get install chromium`, or `CHROMIUM=PATH`. */
+export const hasChromium = executable !== undefined;
 
 /** A browser that is started when it is first asked for, and closed after the tests of the file. */
 export function browser(): () => Promise<Browser> {

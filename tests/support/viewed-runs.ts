@@ -15,7 +15,9 @@ export const startTraining = (
   startProgram(
     'agent-rl',
     [
-      ...['train', '--config', smoke],
+      'train',
+      '--config',
+      smoke,
       ...[`run.name=${name}`, 'eval.maxTasks=2', ...settings].flatMap((one) => ['--set', one]),
     ],
     folder,

@@ -67,7 +67,7 @@ function optionsOf(width: number, drawing: Drawing): uPlot.Options {
       {
         ...axisLook(isDark),
         size: 58,
-        values: (_, ticks, __, ___, step) =>
+        values: (...[, ticks, , , step]) =>
           isLog
             ? ticks.map((tick: number | null) =>
                 tick === null ? null : formatMeasured(tick, unit),

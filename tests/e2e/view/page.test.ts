@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 
 import { builtProgram, startProgram, type StartedProgram } from '../../support/built-program.ts';
 import {
   browser,
   complaintsOf,
-  inChromium,
+  hasChromium,
   keepScreenshot,
   seriousFaults,
 } from '../../support/chromium.ts';
@@ -21,7 +21,10 @@ import { hostile, startTraining, writeHostileRun } from '../../support/viewed-ru
  * other on the same runs, the first while one of them trains.
  */
 
-inChromium('The page of agent-rl view', () => {
+const title =
+  'The page of agent-rl view (skipped without Chromium: apt-get install chromium, or CHROMIUM=PATH)';
+
+(hasChromium ? describe : describe.skip)(title, () => {
   const project = temporaryFolder();
   const runFolder = (name: string): string => join(project, 'runs', name);
   const opened = browser();

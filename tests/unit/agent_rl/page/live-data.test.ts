@@ -20,8 +20,8 @@ describe('server-sent events', () => {
     const text = ': hello\n\nevent: run\ndata: {"a":1}\n\ndata: one\ndata: two\n\n';
     const expected = ['{"a":1}', 'one\ntwo'];
     expect(await eventsOf(text)).toEqual(expected);
-    expect(await eventsOf(...text)).toEqual(expected);
-    expect(await eventsOf(...text.replaceAll('\n', '\r\n'))).toEqual(expected);
+    expect(await eventsOf(...text.split(''))).toEqual(expected);
+    expect(await eventsOf(...text.replaceAll('\n', '\r\n').split(''))).toEqual(expected);
   });
 
   test('a letter of two bytes may come in two chunks', async () => {
