@@ -16,7 +16,7 @@ export function tokenFacts(
   const why = whyMasked(whole, at);
   const isSampled = span?.source === 'sampled';
   return [
-    ['token', JSON.stringify(texts?.[at] === undefined ? notRecorded : escapeUnseen(texts[at]))],
+    ['token', texts?.[at] === undefined ? notRecorded : escapeUnseen(JSON.stringify(texts[at]))],
     ['id', `${ids[at]} at ${at}`],
     ['source', sourceText(span)],
     ...(isSampled
@@ -61,5 +61,6 @@ export function whyMasked(whole: EpisodeWhole, at: number): string | null {
   const weight = tokens.learned?.weights[at];
   if (weight !== undefined && weight !== null) return weight === 0 ? 'Its weight is 0.' : null;
   if (learned === null) return 'Not recorded: this run kept no record of its updates.';
+  if (learned.use === 'trained') return 'It has no weight in the loss; others of its episode have.';
   return `${learned.meaning} (${learned.use})`;
 }

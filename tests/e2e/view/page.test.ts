@@ -179,8 +179,10 @@ const title =
     const { page } = seen;
     await page.getByRole('heading', { name: 'Learning' }).waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.waitFor();
     await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
     await page.keyboard.press('2');
     await page.getByText(/^1–\d+ of/).waitFor();
     await page.keyboard.press('/');

@@ -55,7 +55,12 @@ describe('what the page says of a token', () => {
   });
 
   test.each([
-    ['it was not sent', whole(), 'It was trained on (trained)'],
+    ['it has no weight', {}, 'It has no weight in the loss; others of its episode have.'],
+    [
+      'its episode was as good as its group',
+      { learned: { use: 'zero-advantage', meaning: 'As good as its group', advantage: 0 } },
+      'As good as its group (zero-advantage)',
+    ],
     ['it was held out', { row: { set: 'eval' } }, 'Held-out episodes are never trained on.'],
     ['its agent does not learn', { learns: false }, 'Its agent does not learn.'],
     [
@@ -65,6 +70,16 @@ describe('what the page says of a token', () => {
     ],
   ])('a sampled token is masked because %s', (_, more, why) => {
     expect(whyMasked(whole(more as Partial<EpisodeWhole>), 2)).toBe(why);
+  });
+
+  test.each([
+    ['\u001b', String.raw`"\u001b"`],
+    ['a\n', String.raw`"a\n"`],
+    ['\u202e', String.raw`"\u202e"`],
+    ['"', String.raw`"\""`],
+  ])('the token %j is shown as %s', (text, expected) => {
+    const facts = tokenFacts(whole({ tokens: { ...tokens, texts: [text, '', ''] } }), 0);
+    expect(facts[0]).toEqual(['token', expected]);
   });
 
   test('what was not recorded is said to be so, and never 0', () => {
