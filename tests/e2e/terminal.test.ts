@@ -33,8 +33,12 @@ const loggedIn = (name: string): string[] =>
     .map((line) => line.replace(/^\S+Z (error|warn|info) /, ''));
 const times = (lines: readonly string[], line: string): number =>
   lines.filter((one) => one === line).length;
-const lastCheckpoint = (name: string): string =>
-  `Checkpoint: ${join(runOf(name), 'checkpoints', 'step-2')}`;
+/** What a run prints at its end. */
+const placesOf = (name: string): string[] => [
+  `Outputs: ${runOf(name)}`,
+  `Checkpoint: ${join(runOf(name), 'checkpoints', 'step-2')}`,
+  `Report: ${join(runOf(name), 'report.html')}`,
+];
 
 onTerminal('a training in a terminal (skipped without python3)', () => {
   test.each([80, 110])(
@@ -53,8 +57,7 @@ onTerminal('a training in a terminal (skipped without python3)', () => {
       // 16 rollouts of training, as many in evaluations, and what is said of the run.
       expect(logged.length).toBeGreaterThan(32);
       expect(logged.filter((line) => times(lines, line) !== times(logged, line))).toEqual([]);
-      expect(lines.at(-1)).toBe(lastCheckpoint(name));
-      expect(lines.at(-2)).toBe(`Outputs: ${runOf(name)}`);
+      expect(lines.slice(-3)).toEqual(placesOf(name));
       expect(lines.filter((line) => line.startsWith('  held-out success  '))).toHaveLength(1);
       expect(lines.filter((line) => /[█░▁]|waits for|left \d/.test(line))).toEqual([]);
       // It was there.
@@ -76,7 +79,7 @@ onTerminal('a training in a terminal (skipped without python3)', () => {
     expect(code).toBe(0);
     expect(terminal.bytes).not.toContain('\u001B');
     expect(lines[0]).toMatch(/^ {2}held-out success /);
-    expect(lines.slice(-2)).toEqual([`Outputs: ${runOf('quiet')}`, lastCheckpoint('quiet')]);
+    expect(lines.slice(-3)).toEqual(placesOf('quiet'));
     expect(loggedIn('quiet')).toContainEqual(expect.stringMatching(/^Computes on: /));
   });
 });
