@@ -86,6 +86,8 @@ const foreign = new Set([
   '--onnxruntime-node-install',
   '--experimental-vm-modules',
   '--peers',
+  '--busy',
+  '--repeats',
   '--medquad',
   '--sizes',
   '--ignore-scripts',

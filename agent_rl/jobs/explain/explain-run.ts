@@ -37,7 +37,7 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
     );
   const findings = runChecks(evidence);
   print(headText(evidence, recorded.folder.name));
-  print(findingsText(findings, run));
+  print(findingsText(findings, run, evidence.series.iterations.length));
   print(`One iteration in detail: agent-rl explain ${run} --step N`);
   return { iterations: evidence.series.iterations.length, findings };
 }

@@ -11,17 +11,32 @@ const words: Readonly<Record<Verdict, string>> = {
 };
 
 /** The whole list: troubles with their evidence, the rest in a line each. */
-export const findingsText = (findings: readonly Finding[], run: string): string =>
+export const findingsText = (
+  findings: readonly Finding[],
+  run: string,
+  iterations: number,
+): string =>
   visibleControls(
-    [countsText(findings), ...findings.map((finding) => findingText(finding, run))].join('\n'),
+    [
+      countsText(findings, iterations),
+      ...findings.map((finding) => findingText(finding, run)),
+    ].join('\n'),
   );
 
-function countsText(findings: readonly Finding[]): string {
+/** Fewer iterations show no trend; see the checks that look for one. */
+const fewest = 10;
+
+function countsText(findings: readonly Finding[], iterations: number): string {
   const count = (verdict: Verdict): number =>
     findings.filter((finding) => finding.verdict === verdict).length;
-  const [wrong, suspicious] = [count('wrong'), count('suspicious')];
+  const [wrong, suspicious, unknown] = [count('wrong'), count('suspicious'), count('unknown')];
+  const left = unknown === 0 ? '' : `; ${unknown} more could not be measured`;
+  const few =
+    iterations < fewest
+      ? `, but so far there ${iterations === 1 ? 'is' : 'are'} ${countOf(iterations, 'iteration')}: a trend needs ${fewest}`
+      : '';
   return wrong + suspicious === 0
-    ? `Nothing of ${findings.length} causes keeps it from learning`
+    ? `None of ${findings.length - unknown} causes was found to keep it from learning${left}${few}`
     : `${wrong} wrong, ${suspicious} suspicious of ${findings.length} causes; what stands first may be why the rest is as it is`;
 }
 
@@ -37,6 +52,9 @@ function findingText({ verdict, asks, check, says, ...more }: Finding, run: stri
   ].join('\n');
 }
 
+const countOf = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const indent = ' '.repeat(16);
 
 const rate = (value: number | undefined): string =>
@@ -45,8 +63,10 @@ const rate = (value: number | undefined): string =>
 /** What the run did, in a line. */
 export function headText({ series, episodes }: RunEvidence, name: string): string {
   const { length } = series.iterations;
+  const early = rate(series.early('rollout/successRate'));
+  const late = rate(series.late('rollout/successRate'));
   return [
-    `Run ${visibleControls(name)}: ${length} iterations; success ${rate(series.early('rollout/successRate'))} in the first quarter, ${rate(series.late('rollout/successRate'))} in the last`,
+    `Run ${visibleControls(name)}: ${countOf(length, 'iteration')}; success ${length < 4 ? `${early} at first, ${late} at last` : `${early} in the first quarter, ${late} in the last`}`,
     ...(episodes === undefined
       ? ['No training episode is recorded: only metrics are looked at.']
       : []),

@@ -39,6 +39,8 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   const examples = await readExamples(run, shown);
   if (!shown.quiet) await printRoom(run, options.print);
   if (options.dryRun) {
+    // Made and closed: what is wrong with their settings is known before a run.
+    await openTrackers(run.chosen.trackers).close();
     const { length: conversations } = examples.examples;
     return { dryRun: true, conversations, tokens: examples.tokens };
   }

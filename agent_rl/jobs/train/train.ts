@@ -10,6 +10,7 @@ import { summaryOf } from '../../runs/summary.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { type ModelServices, openModelServices } from '../../compose/model/open-model-services.ts';
+import { openTrackers } from '../../compose/open-trackers.ts';
 import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
@@ -99,6 +100,8 @@ async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<
   const plan = trainingPlan(config, facts);
   const opened = new Cleanup();
   try {
+    // Made and closed: what is wrong with their settings is known before a run.
+    opened.add(openTrackers(run.chosen.trackers));
     const request = { workers: config.rollout.workers, trains: true, signal };
     const services = (await openModelServices(run, request, opened)) as Required<ModelServices>;
     services.incidents.listen((text) => print(`Note: ${text}`));

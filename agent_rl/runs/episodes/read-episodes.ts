@@ -67,6 +67,11 @@ export function runWithEpisodes(run: string): RunFolder {
   const path = resolve(run);
   const folder = runFolderAt(path);
   if (existsSync(folder.trajectories)) return folder;
+  if (existsSync(folder.config))
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${path} has no episodes (trajectories/): it is a run of supervised training, or ended before it played any. Its figures are in metrics.jsonl.`,
+    );
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
     `${path} is not a run: it has no trajectories/. Give the folder of a run, such as runs/NAME.`,

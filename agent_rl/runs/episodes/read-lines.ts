@@ -35,6 +35,6 @@ export async function* readLines<Parsed>(
 const unreadable = (place: string, cause: unknown): AgentRlError =>
   new AgentRlError(
     'DATASET_INVALID',
-    `${place} cannot be read: ${messageOf(cause)}. Put the line back as it was, or delete it.`,
+    `${place} cannot be read: ${messageOf(cause)}. Put the line back as it was: other lines are counted from it.`,
     { cause },
   );

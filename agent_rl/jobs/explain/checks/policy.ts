@@ -128,11 +128,13 @@ export const ratios: Check = {
 export const heldOut: Check = {
   name: 'held-out',
   asks: 'Does held-out success follow?',
-  look: ({ series, heldOut: evaluated, settings }) => {
+  look: ({ series, heldOut: evaluated, hasSummary, settings }) => {
     const [early, late] = [series.early('rollout/successRate'), series.late('rollout/successRate')];
     if (evaluated === undefined)
       return unknown(
-        `no evaluation before and after: ${settings.now('eval.before')}, ${settings.now('eval.after')}`,
+        hasSummary
+          ? `no evaluation before and after: ${settings.now('eval.before')}, ${settings.now('eval.after')}`
+          : 'the run has no summary.json, so that it has not ended as planned, or not yet',
       );
     const { before, after, interval } = evaluated;
     const says = `held out ${percentText(before)} before, ${percentText(after)} after`;

@@ -25,7 +25,9 @@ export interface RunEvidence {
   series: Series;
   /** Absent where no training episode is recorded. */
   episodes?: EpisodeTally;
-  /** Absent where the run has not ended, or was not evaluated both times. */
+  /** Whether the run has ended with a summary. */
+  hasSummary: boolean;
+  /** Absent where it has none, or was not evaluated both times. */
   heldOut?: HeldOut;
   /** Weights that are trained; absent where the run has not ended. */
   trainedParameters?: number;
@@ -46,6 +48,7 @@ export async function runEvidence({ folder, config, summary }: RecordedRun): Pro
     settings,
     series,
     ...(recorded && { episodes: await tallyEpisodes(readTrainedEpisodes(folder)) }),
+    hasSummary: summary !== undefined,
     ...(heldOut && { heldOut }),
     ...(typeof trained === 'number' && { trainedParameters: trained }),
     tools: settings.list('tools').length > 0,

@@ -112,6 +112,7 @@ export function evidenceOf(sketch: Sketch = {}): RunEvidence {
     settings: new RunSettings({ ...healthyConfig, ...config }),
     series: new Series(all),
     ...(episodes !== 'none' && { episodes: { ...healthyEpisodes, ...episodes } }),
+    hasSummary: true,
     ...(heldOut && { heldOut }),
     trainedParameters,
     tools,

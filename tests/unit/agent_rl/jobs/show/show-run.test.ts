@@ -8,7 +8,7 @@ import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 const folder = temporaryFolder();
@@ -46,6 +46,7 @@ beforeAll(() => {
     });
   for (const one of [asked, failed]) lines.write({ iteration: 2, ...trajectoryLine('run', one) });
   lines.close();
+  writeBelow(folder, 'sft/config.yaml', 'train: {mode: sft}\n');
   const held = new JsonlWriter(join(run, 'trajectories', 'eval.jsonl'));
   held.write({ when: 'before', iteration: 0, ...trajectoryLine('run', asked) });
   held.close();
@@ -126,6 +127,7 @@ describe('agent-rl show', () => {
 
   test.each([
     [{ run: folder }, 'is not a run: it has no trajectories/'],
+    [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a run of supervised'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
     [
       { episode: '2/sum-1/9' },

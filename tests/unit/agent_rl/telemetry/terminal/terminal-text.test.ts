@@ -64,6 +64,12 @@ describe('the parts of a panel', () => {
     expect(sparkline([0.25, 2], { low: 0, high: 1 })).toBe('▃█');
   });
 
+  test('what acts on a terminal, or turns the direction of a text, is spelt out', () => {
+    expect(visibleControls('a\u001b[2J\u009b\u202eb\u2066\tc\n')).toBe(
+      'a\\x1b[2J\\x9b\\u202eb\\u2066\tc\n',
+    );
+  });
+
   test('parts that do not fit start a new line', () => {
     expect(flow(['aaa', 'bbb', 'ccc'], 8)).toEqual(['aaa  bbb', 'ccc']);
     expect(flow([], 8)).toEqual([]);

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+
+import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
+import { runChecks } from '#agent_rl/jobs/explain/checks/run-checks.ts';
+import { evidenceOf } from './evidence.ts';
+
+const textOf = (sketch: Parameters<typeof evidenceOf>[0]): string[] => {
+  const evidence = evidenceOf(sketch);
+  const { length } = evidence.series.iterations;
+  return [headText(evidence, 'one'), findingsText(runChecks(evidence), 'runs/one', length)];
+};
+
+test('a run in which nothing was found says how many causes could not be measured', () => {
+  const [, findings = ''] = textOf({});
+  const notMeasured = findings.split('\n').filter((line) => line.startsWith('  not measured'));
+  expect(notMeasured.length).toBeGreaterThan(0);
+  expect(findings).toContain(
+    ` was found to keep it from learning; ${notMeasured.length} more could not be measured\n`,
+  );
+});
+
+test('of one iteration nothing is said about quarters, and that a trend needs more', () => {
+  const [head, findings] = textOf({ iterations: 1 });
+  expect(head).toMatch(/^Run one: 1 iteration; success [\d.]+ % at first, [\d.]+ % at last$/);
+  expect(findings).toContain(', but so far there is 1 iteration: a trend needs 10');
+});
+
+test('a run without a summary is not told to evaluate', () => {
+  const evidence = { ...evidenceOf({}), hasSummary: false };
+  const found = runChecks(evidence).find(({ check }) => check === 'held-out');
+  expect(found?.says).toBe(
+    'the run has no summary.json, so that it has not ended as planned, or not yet',
+  );
+});
