@@ -234,3 +234,12 @@ describe('an output folder', () => {
     expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
   });
 });
+
+test.each([[[]], [['--dry-run']]])(
+  'a tracker with settings that it cannot use is refused, in a dry run too: %j',
+  async (more) => {
+    const file = runFile("trackers: [{ type: mlflow, url: 'not a url' }]");
+    const message = await refused(file, ...more);
+    expect(message).toMatch(/CONFIG_INVALID: mlflow: url "not a url" is not an address/);
+  },
+);
