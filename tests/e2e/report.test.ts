@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { cpSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -42,13 +42,15 @@ test('a run ends with a report that names its success, and tells a program where
 });
 
 test('a command writes it again, for several runs too', async () => {
+  const copy = join(project, 'runs', 'copy');
+  cpSync(run, copy, { recursive: true });
   const { code, stdout, stderr } = await agentRl(
-    ['report', run, run, '--out', 'both.md', '--format', 'md'],
+    ['report', run, copy, '--out', 'both.md', '--format', 'md'],
     project,
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
-  expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: real, real\n/);
+  expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: real, copy\n/);
 });
 
 test('a command without a run, or with a word that is no format, says what is missing', async () => {

@@ -8,7 +8,8 @@ import { controlsSection } from './sections/controls.ts';
 import { costsSection } from './sections/costs.ts';
 import { countsSection } from './sections/counts.ts';
 import { originSection } from './sections/origin.ts';
-import { leadOf, resultSection } from './sections/result.ts';
+import { leadOf } from './sections/lead.ts';
+import { resultSection } from './sections/result.ts';
 import { transcriptSections } from './sections/transcripts.ts';
 import { warningsSection } from './sections/warnings.ts';
 

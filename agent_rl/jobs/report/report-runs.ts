@@ -1,5 +1,7 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
+import { AgentRlError } from '../../core/errors.ts';
 import { writeFileAtomic } from '../../telemetry/index.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import { makeReport } from './make-report.ts';
@@ -33,10 +35,11 @@ const written: Readonly<Record<ReportFormat, (report: Report) => string>> = {
  * Writes what came of one run, or of several side by side, as one file.
  *
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run, `DATASET_INVALID` for a line of it that cannot be read,
- * `CONFIG_INVALID` for controls or curves that are none, `OUTPUT_UNWRITABLE`
+ * `CONFIG_INVALID` for controls or curves that are none or a run given twice, `OUTPUT_UNWRITABLE`
  */
 export async function reportRuns(options: ReportOptions): Promise<JobResult> {
   const { format, curves = [], print } = options;
+  refuseRepeated(options.runs);
   const runs: ReportedRun[] = [];
   for (const run of options.runs) runs.push(await readReportedRun(run));
   const controls = options.controls === undefined ? undefined : readControls(options.controls);
@@ -44,6 +47,16 @@ export async function reportRuns(options: ReportOptions): Promise<JobResult> {
   writeFileAtomic(file, written[format](makeReport(runs, { controls, curves })));
   print(`Report: ${file}`);
   return { report: file };
+}
+
+function refuseRepeated(runs: readonly string[]): void {
+  const paths = runs.map((run) => (existsSync(run) ? realpathSync(run) : resolve(run)));
+  const again = runs.find((_, place) => paths.indexOf(paths[place] ?? '') < place);
+  if (again === undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `${again} is given twice. A report shows each run once: name every folder once.`,
+  );
 }
 
 function usualFile(runs: readonly ReportedRun[], format: ReportFormat): string {

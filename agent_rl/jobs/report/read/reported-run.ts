@@ -5,6 +5,7 @@ import type { RunInputs } from '../../../runs/inputs/run-inputs.ts';
 import type { RunSummary } from '../../../runs/summary.ts';
 import { type ChosenEpisodes, chooseEpisodes } from './chosen-episodes.ts';
 import { type LogExcerpt, readLogExcerpt } from './log-excerpt.ts';
+import { type RecordedEvaluation, recordedEvaluations } from './recorded-evaluations.ts';
 
 /** `summary.json` of reinforcement learning or of supervised training, perhaps of an earlier version. */
 export type StoredSummary = Partial<RunSummary> & {
@@ -20,6 +21,8 @@ export interface ReportedRun extends Pick<RecordedRun, 'folder' | 'config'> {
   summary: StoredSummary | undefined;
   metrics: readonly IterationMetrics[];
   episodes: ChosenEpisodes | undefined;
+  /** Of a run without a summary: what it recorded of evaluations. */
+  evaluations: readonly RecordedEvaluation[];
   log: LogExcerpt;
 }
 
@@ -33,6 +36,7 @@ export async function readReportedRun(run: string): Promise<ReportedRun> {
     summary,
     metrics: await readMetrics(folder),
     episodes: await chooseEpisodes(folder),
+    evaluations: summary === undefined ? await recordedEvaluations(folder) : [],
     log: await readLogExcerpt(folder.log),
   };
 }

@@ -62,11 +62,45 @@ describe('several runs', () => {
       runs: [...runs, writeRun(folder, 'several/going', going)],
     });
     expect(words[1]).toMatch(
-      /^Of held-out tasks the policies of 2 runs .* Runs without such an evaluation: 1\.$/,
+      /^Of held-out tasks the policies of 2 runs .* Runs whose summary has no such evaluation, or that have none: 1\.$/,
     );
-    expect(words[2]).toBe(
-      'going: The run has no summary.json: it is going on, failed or was killed. It has 2 iterations so far.',
+    expect(words.slice(2, 4)).toEqual([
+      'going: Attempts solved in each evaluation, those at tasks of slices among them, as trajectories/eval.jsonl has them: 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). There are no intervals without a summary.json.',
+      'going: The run has no summary.json: it was interrupted (no process works on it, and it has no summary). It has 2 iterations so far.',
+    ]);
+  });
+
+  test.each([
+    [
+      'on other tasks',
+      {
+        inputs: {
+          sha256: { trainTasks: [], evalTasks: ['cc'.repeat(32)], startModel: 'bb'.repeat(32) },
+        },
+      },
+      'These runs were evaluated on different tasks, so no mean is given.',
+    ],
+    [
+      'with other settings',
+      { config: config.replace('beta1: 0.9', 'beta1: 0.8') },
+      'These runs differ in more than their seed (train.beta1), so no mean is given.',
+    ],
+  ])('%s have no mean, and the report says why', async (name, changed, why) => {
+    const other = writeRun(folder, `several/${name}`, { ...wholeRun, ...changed });
+    const { rows, words } = await reportPage({ runs: [runs[0] ?? '', other] });
+    expect(words[1]).toBe(why);
+    expect(rows.flat()).not.toContain('mean (range)');
+  });
+
+  test('are not one run given twice', async () => {
+    const [run = ''] = runs;
+    const { code, message } = await rejectionOf(
+      reportRuns({ runs: [run, `${run}/`], format: 'html', print: () => undefined }),
     );
+    expect([code, message]).toEqual([
+      'CONFIG_INVALID',
+      `${run}/ is given twice. A report shows each run once: name every folder once.`,
+    ]);
   });
 
   test('have curves over each other, a colour each', async () => {
@@ -91,8 +125,8 @@ describe('a run that has not ended', () => {
     });
     const { words, document } = await reportPage({ runs: [run] });
     expect(words.slice(1, 3)).toEqual([
-      'Nothing was evaluated on held-out tasks.',
-      'The run has no summary.json: it is going on, failed or was killed. It has 2 iterations so far.',
+      'No evaluation is recorded so far.',
+      'The run has no summary.json: it is going on, or ended without one. It has 2 iterations so far.',
     ]);
     expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
       'the last iteration of training (2), since there was no evaluation after it',
