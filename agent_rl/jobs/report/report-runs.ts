@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
@@ -40,6 +40,7 @@ const written: Readonly<Record<ReportFormat, (report: Report) => string>> = {
 export async function reportRuns(options: ReportOptions): Promise<JobResult> {
   const { format, curves = [], print } = options;
   refuseRepeated(options.runs);
+  refuseFolder(options.out);
   const runs: ReportedRun[] = [];
   for (const run of options.runs) runs.push(await readReportedRun(run));
   const controls = options.controls === undefined ? undefined : readControls(options.controls);
@@ -56,6 +57,14 @@ function refuseRepeated(runs: readonly string[]): void {
   throw new AgentRlError(
     'CONFIG_INVALID',
     `${again} is given twice. A report shows each run once: name every folder once.`,
+  );
+}
+
+function refuseFolder(out: string | undefined): void {
+  if (out === undefined || !existsSync(out) || !statSync(out).isDirectory()) return;
+  throw new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `--out ${out} is a folder. Give the file to write, such as ${join(out, 'report.html')}.`,
   );
 }
 

@@ -111,7 +111,7 @@ export function updateLines(
 ): string[] {
   const neighbours = new Series(around);
   return [
-    `Update, beside the median of ${around.length} iterations around it:`,
+    `Update, beside the median of ${around.length} ${around.length === 1 ? 'iteration' : 'iterations'} around it:`,
     ...figures.flatMap(([name, words]) => {
       const value = metrics[name];
       const usual = neighbours.median(name);

@@ -31,7 +31,7 @@ export function heldOutPoints(run: ReportedRun): Point[] {
  * The curves of runs over their iterations, those of several over each other; none that no run measured.
  *
  * @param names of the curves to draw; all where there are none
- * @throws AgentRlError `CONFIG_INVALID` for a name that is none
+ * @throws AgentRlError `CONFIG_INVALID` for a name that is none, or that no run measured
  */
 export function runCharts(runs: readonly ReportedRun[], names: readonly string[] = []): Chart[] {
   const known = curvePlans.map(({ name }) => name);
@@ -41,27 +41,37 @@ export function runCharts(runs: readonly ReportedRun[], names: readonly string[]
       'CONFIG_INVALID',
       `No curve is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}. Known: ${known.join(', ')}.`,
     );
-  const chosen = curvePlans.filter(({ name }) => names.length === 0 || names.includes(name));
-  return chosen.flatMap((plan) => {
-    const curves = runs.flatMap((run, place) =>
-      isOfMode(run, plan) ? curvesOf(run, plan, place) : [],
+  const charts = curvePlans.flatMap((plan) => chartOf(runs, plan));
+  const drawn = charts.filter(({ name }) => names.length === 0 || names.includes(name));
+  const unmeasured = names.filter((name) => !charts.some((chart) => chart.name === name));
+  if (unmeasured.length > 0)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--curves ${unmeasured.join(', ')}: no run of this report measured that. They have: ${charts.map(({ name }) => name).join(', ') || 'no curve yet'}.`,
     );
-    if (curves.length === 0) return [];
-    const drawn = runs.filter((_, place) => curves.some((curve) => curve.place === place));
-    const notes = [...new Set(curves.flatMap((curve) => curve.notes))];
-    const { name, title, unit, share } = plan;
-    return [
-      {
-        name,
-        title,
-        unit,
-        ...(share !== undefined && { share }),
-        over: drawn.every(isSupervised) ? 'step' : 'iteration',
-        ...(runs.length === 1 ? { lines: curves.map(coloured) } : overlaid(curves, runs)),
-        ...(notes.length > 0 && { note: notes.join(' ') }),
-      },
-    ];
-  });
+  return drawn;
+}
+
+/** None where no run measured it. */
+function chartOf(runs: readonly ReportedRun[], plan: CurvePlan): Chart[] {
+  const curves = runs.flatMap((run, place) =>
+    isOfMode(run, plan) ? curvesOf(run, plan, place) : [],
+  );
+  if (curves.length === 0) return [];
+  const drawn = runs.filter((_, place) => curves.some((curve) => curve.place === place));
+  const notes = [...new Set(curves.flatMap((curve) => curve.notes))];
+  const { name, title, unit, share } = plan;
+  return [
+    {
+      name,
+      title,
+      unit,
+      ...(share !== undefined && { share }),
+      over: drawn.every(isSupervised) ? 'step' : 'iteration',
+      ...(runs.length === 1 ? { lines: curves.map(coloured) } : overlaid(curves, runs)),
+      ...(notes.length > 0 && { note: notes.join(' ') }),
+    },
+  ];
 }
 
 const isOfMode = (run: ReportedRun, { mode }: CurvePlan): boolean =>

@@ -2,17 +2,10 @@ import { isRecord } from '../../../core/is-record.ts';
 import { type IterationMetrics, readMetrics } from '../../../runs/read-metrics.ts';
 import { type RecordedRun, recordedRun } from '../../../runs/recorded-run.ts';
 import type { RunInputs } from '../../../runs/inputs/run-inputs.ts';
-import type { RunSummary } from '../../../runs/summary.ts';
+import { checkSummary, type StoredSummary } from './check-summary.ts';
 import { type ChosenEpisodes, chooseEpisodes } from './chosen-episodes.ts';
 import { type LogExcerpt, readLogExcerpt } from './log-excerpt.ts';
 import { type RecordedEvaluation, recordedEvaluations } from './recorded-evaluations.ts';
-
-/** `summary.json` of reinforcement learning or of supervised training, perhaps of an earlier version. */
-export type StoredSummary = Partial<RunSummary> & {
-  loss?: number | null;
-  conversations?: number;
-  tokens?: number;
-};
 
 /** All that a report says of a run. */
 export interface ReportedRun extends Pick<RecordedRun, 'folder' | 'config'> {
@@ -26,9 +19,10 @@ export interface ReportedRun extends Pick<RecordedRun, 'folder' | 'config'> {
   log: LogExcerpt;
 }
 
-/** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, `DATASET_INVALID` for a line that cannot be read */
+/** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's or a summary of another shape, `DATASET_INVALID` for a line that cannot be read */
 export async function readReportedRun(run: string): Promise<ReportedRun> {
-  const { folder, config, inputs, summary } = recordedRun(run);
+  const { folder, config, inputs, summary: stored } = recordedRun(run);
+  const summary = checkSummary(folder.summary, stored);
   return {
     folder,
     config,

@@ -83,11 +83,20 @@ function chartText({ title, unit, share, over, lines, note }: Chart): string {
       ? xs
       : Array.from({ length: mostRows }, (_, row) => xs[Math.round(row * step)] ?? 0);
   const cell = (points: Chart['lines'][number]['points'], x: number): string => {
-    const y = points.find((point) => point.x === x)?.y;
+    const point = points.find((one) => one.x === x);
+    const y = point?.y;
     if (y === undefined || y === null) return '-';
-    return share === true ? `${(100 * y).toFixed(1)} %` : String(Number(y.toPrecision(4)));
+    const written = (value: number): string =>
+      share === true ? (100 * value).toFixed(1) : String(Number(value.toPrecision(4)));
+    const interval =
+      point?.low === undefined || point.high === undefined
+        ? ''
+        : ` [${written(point.low)}, ${written(point.high)}]`;
+    return `${written(y)}${share === true ? ' %' : ''}${interval}`;
   };
   const rows = some.map((x) => [String(x)].concat(lines.map(({ points }) => cell(points, x))));
-  const caption = `**${plain(`${title}, ${unit}`)}**${note === undefined ? '' : ` ${plain(note)}`}`;
+  const left = some.length < xs.length ? [`Shown are ${some.length} of ${xs.length} rows.`] : [];
+  const notes = [...(note === undefined ? [] : [note]), ...left].map((one) => ` ${plain(one)}`);
+  const caption = `**${plain(`${title}, ${unit}`)}**${notes.join('')}`;
   return `${caption}\n\n${tableText([over, ...lines.map(({ name }) => name)], rows)}`;
 }

@@ -17,7 +17,7 @@ function factsOf({ summary }: ReportedRun): Fact[] {
     ['Processor time', seconds(summary.cpuSeconds)],
     ['Processor time of evaluations', seconds(summary.evaluationCpuSeconds)],
     ['Sessions', sessions === undefined ? undefined : counted(sessions)],
-    ['Sampled tokens', number(generation?.sampledTokens)],
+    ['Sampled tokens, those of evaluations among them', number(generation?.sampledTokens)],
     ['Sampling speed', number(summary.decodeTokensPerSecond, 'tokens/s')],
     ['Training speed', number(summary.trainTokensPerSecond, 'tokens/s')],
     [

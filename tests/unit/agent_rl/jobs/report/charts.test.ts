@@ -107,6 +107,8 @@ test('a legend breaks where a row is full, and cuts long names', () => {
 
 describe('success on held-out tasks', () => {
   const evaluation = (successRate: number, more: object = {}) => ({
+    n: 20,
+    successes: 20 * successRate,
     successRate,
     wilson95: [0, 1],
     ...more,

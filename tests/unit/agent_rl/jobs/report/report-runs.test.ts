@@ -158,6 +158,12 @@ describe('the report of a run', () => {
     expect(await refused({ curves: ['reward', 'sucess'] })).toMatch(
       /^CONFIG_INVALID: No curve is named "sucess"\. Known: success, reward, /,
     );
+    expect(await refused({ out: folder })).toBe(
+      `OUTPUT_UNWRITABLE: --out ${folder} is a folder. Give the file to write, such as ${join(folder, 'report.html')}.`,
+    );
+    expect(await refused({ curves: ['accuracy'], format: 'svg' })).toBe(
+      'CONFIG_INVALID: --curves accuracy: no run of this report measured that. They have: success, reward, time.',
+    );
   });
 
   test('as Markdown has tables and fences', async () => {
@@ -167,7 +173,31 @@ describe('the report of a run', () => {
       String.raw`| All (slices left out) | 1 of 4 = 25.0 % \[5.0, 70.0\] | 3 of 4 = 75.0 % \[30.0, 95.0\] |`,
     );
     expect(text).toContain('```text\n[user]\n  How many?\n[assistant]\n  Two.\n```');
-    expect(text).toContain('| 2 | 75.0 % | 50.0 % |');
+    expect(text).toContain(String.raw`| 2 | 75.0 % \[30.0, 95.0\] | 50.0 % |`);
+  });
+
+  test('as Markdown says how many rows of a curve it shows', async () => {
+    const metrics = Array.from({ length: 20 }, () => ({ 'rollout/rewardMean': 0.5 }));
+    const long = writeRun(folder, 'long', { metrics });
+    const { text } = await writtenReport({ runs: [long], format: 'md' });
+    expect(text).toContain('**Reward, mean of an episode** Shown are 9 of 20 rows.');
+  });
+
+  test.each([
+    [{ eval: { before: 5, after: 'x' } }, 'eval.before must be object, and is 5'],
+    [{ warnings: 3 }, 'warnings must be array, and is 3'],
+    [{ outcomes: null }, 'outcomes must be object, and is null'],
+    [{ ledger: [] }, 'ledger must be object, and is []'],
+    [{ machines: {} }, 'machines must be array, and is {}'],
+  ])('refuses a summary of another shape: %j', async (odd, problem) => {
+    const broken = writeRun(folder, 'broken', { summary: odd });
+    const { code, message } = await rejectionOf(
+      reportRuns({ runs: [broken], format: 'html', print: () => undefined }),
+    );
+    expect([code, message]).toEqual([
+      'CHECKPOINT_INVALID',
+      `${join(broken, 'summary.json')} cannot be read: ${problem}. Put it back as the run wrote it.`,
+    ]);
   });
 
   test('as a picture has the curves asked for, and what they are drawn from', async () => {
