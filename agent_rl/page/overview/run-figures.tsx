@@ -1,6 +1,13 @@
 import type { Rate, RunHead } from '../../runs/view/api.ts';
 import { swatchClass } from '../charts/palette.ts';
-import { formatBytes, formatShare, formatTime, notRecorded } from '../text/format.ts';
+import {
+  count,
+  formatBytes,
+  formatPoints,
+  formatShare,
+  formatTime,
+  notRecorded,
+} from '../text/format.ts';
 import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
@@ -44,7 +51,7 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
               </td>
               <td>{rateText(head.headline?.before)}</td>
               <td>{rateText(head.headline?.after)}</td>
-              <td>{rateText(head.headline?.difference)}</td>
+              <td>{differenceText(head.headline?.difference)}</td>
               <td>{head.seed ?? notRecorded}</td>
               <td>{formatTime(head.updatedAt)}</td>
             </tr>
@@ -56,7 +63,7 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
 }
 
 /** How far the episodes are read, and what could not be. */
-function Reading({ head: { index, problem } }: { head: RunHead }) {
+function Reading({ head: { index, problem, stateWhy } }: { head: RunHead }) {
   return (
     <>
       {!index.ready && (
@@ -66,7 +73,7 @@ function Reading({ head: { index, problem } }: { head: RunHead }) {
       )}
       {index.unreadableCount > 0 && (
         <details class="problem">
-          <summary>{index.unreadableCount} lines are no episodes</summary>
+          <summary>{count(index.unreadableCount, 'line')} cannot be read</summary>
           <ul>
             {index.unreadable.map((place) => (
               <li key={place}>{escapeUnseen(place)}</li>
@@ -74,7 +81,7 @@ function Reading({ head: { index, problem } }: { head: RunHead }) {
           </ul>
         </details>
       )}
-      {problem !== null && <p class="problem">{escapeUnseen(problem)}</p>}
+      {problem !== null && problem !== stateWhy && <p class="problem">{escapeUnseen(problem)}</p>}
     </>
   );
 }
@@ -86,4 +93,12 @@ function rateText(rate: Rate | null | undefined): string {
       ? ''
       : ` [${(100 * rate.low).toFixed(1)}, ${(100 * rate.high).toFixed(1)}]`;
   return `${formatShare(rate.value)}${interval}`;
+}
+
+function differenceText(difference: Rate | null | undefined): string {
+  if (difference === null || difference === undefined) return notRecorded;
+  const { value, low, high } = difference;
+  const interval =
+    low === null || high === null ? '' : ` [${formatPoints(low)}, ${formatPoints(high)}]`;
+  return `${formatPoints(value)} points${interval}`;
 }

@@ -43,6 +43,10 @@ function decimalsOf(step: number): number {
 export const formatShare = (value: number | null | undefined): string =>
   value === null || value === undefined ? notRecorded : `${(100 * value).toFixed(1)} %`;
 
+/** A difference of two shares in points of a percentage: 0.71 as `+71.0`. */
+export const formatPoints = (value: number): string =>
+  `${value > 0 ? '+' : ''}${(100 * value).toFixed(1)}`;
+
 /** Bytes with a unit of two's powers. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -5,7 +5,7 @@ export interface IndexState {
   /** Bytes of episode files indexed, and all of them. */
   bytes: number;
   totalBytes: number;
-  /** Lines that are no episode, at most the first 20, each with its place. Never shown as episodes. */
+  /** Lines of episodes and of metrics that cannot be read, at most the first 20, each with its place. Never shown as either. */
   unreadable: readonly string[];
   unreadableCount: number;
 }

@@ -17,12 +17,17 @@ export class MetricHistory {
 
   constructor(private readonly folder: Pick<RunFolder, 'metrics'>) {}
 
-  /** Those of iterations above a number. */
-  async after(iteration: number): Promise<MetricColumns> {
+  /** Reads what is new; one call at a time does the work for all. */
+  update(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
-    await this.#reading;
+    return this.#reading;
+  }
+
+  /** Those of iterations above a number. */
+  async after(iteration: number): Promise<MetricColumns> {
+    await this.update();
     const lines = this.#lines.filter((line) => line.iteration > iteration);
     const names = [...new Set(lines.flatMap((line) => Object.keys(line)))].filter(
       (name) => name !== 'iteration',

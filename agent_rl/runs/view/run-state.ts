@@ -33,15 +33,21 @@ export const lastLines = (file: string, most: number): string[] =>
 
 type Summary = Readonly<Record<string, unknown>> | undefined;
 
-/** Where a run stands, by its lock, its summary and its log. */
+/**
+ * Where a run stands, by its lock, its summary and its log.
+ *
+ * @param problem why what it recorded of itself cannot be read, its summary included; null where it can
+ */
 export function runState(
   folder: RunFolder,
   summary: Summary,
+  problem: string | null = null,
 ): { state: RunState; stateWhy: string | null } {
   const holder = holderOfRun(folder.path);
   if (holder?.held === true) return { state: 'training', stateWhy: holder.why };
   const failure = failureOf(folder);
   if (failure !== undefined) return { state: 'failed', stateWhy: failure };
+  if (problem !== null) return { state: 'unknown', stateWhy: problem };
   if (summary?.['interrupted'] === true)
     return { state: 'interrupted', stateWhy: 'it was stopped, and can be resumed' };
   if (summary !== undefined) return { state: 'finished', stateWhy: null };

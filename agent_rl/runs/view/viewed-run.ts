@@ -8,6 +8,7 @@ import { type RunFolder, runFolderAt } from '../run-folder.ts';
 import type {
   EpisodePage,
   EpisodeWhole,
+  IndexState,
   MetricColumns,
   RunEvent,
   RunFacts,
@@ -21,6 +22,7 @@ import { filterEpisodes } from './episodes/filter-episodes.ts';
 import { searchText } from './episodes/search-text.ts';
 import { LazyTokenTexts } from './episodes/token-texts.ts';
 import { EpisodeIndex } from './index/episode-index.ts';
+import { mostUnreadable } from './index/indexed-file.ts';
 import { MetricHistory } from './metric-columns.ts';
 import { runFacts } from './run-facts.ts';
 import { headlineOf, lastIteration, runState, startedAt, updatedAt } from './run-state.ts';
@@ -47,6 +49,22 @@ export class ViewedRun {
     this.#profile = new RunProfile(this.folder);
   }
 
+  /** Reads what is new of its episodes and its metrics. */
+  async update(): Promise<void> {
+    await Promise.all([this.index.update(), this.#metrics.update()]);
+  }
+
+  /** How far its episodes are read, and the lines of its records that cannot be. */
+  indexState(): IndexState {
+    const state = this.index.state();
+    const { first, count } = this.#metrics.unreadable;
+    return {
+      ...state,
+      unreadable: [...state.unreadable, ...first].slice(0, mostUnreadable),
+      unreadableCount: state.unreadableCount + count,
+    };
+  }
+
   head(): RunHead {
     let recorded: RecordedRun | undefined;
     let problem: string | null = null;
@@ -71,7 +89,7 @@ export class ViewedRun {
       name: folder.name,
       folder: folder.path,
       mode: train?.['mode'] === 'sft' ? 'sft' : 'rl',
-      ...runState(folder, summary),
+      ...runState(folder, summary, problem),
       iteration: lastIteration(folder),
       plannedIterations: typeof planned === 'number' ? planned : null,
       seed: typeof seed === 'number' ? seed : null,
@@ -79,7 +97,7 @@ export class ViewedRun {
       updatedAt: updatedAt(folder),
       headline: headlineOf(folder, summary),
       episodes: { train: index.count('train'), eval: index.count('eval') },
-      index: index.state(),
+      index: this.indexState(),
       problem,
     };
   }
@@ -98,8 +116,15 @@ export class ViewedRun {
   /** Changes whenever `event` may; that of a run at work may change without it. */
   stamp(): string {
     const lock = existsSync(join(this.folder.path, 'run.lock'));
-    const { ready, bytes, totalBytes } = this.index.state();
-    return JSON.stringify([updatedAt(this.folder), lock, ready, bytes, totalBytes]);
+    const { ready, bytes, totalBytes, unreadableCount } = this.indexState();
+    return JSON.stringify([
+      updatedAt(this.folder),
+      lock,
+      ready,
+      bytes,
+      totalBytes,
+      unreadableCount,
+    ]);
   }
 
   /** What `/api/events` says of it. */
@@ -128,7 +153,7 @@ export class ViewedRun {
       total: all.length,
       matching: matching.length,
       facets,
-      index: this.index.state(),
+      index: this.indexState(),
     };
     if (text === undefined)
       return { ...page, rows: matching.slice(offset, offset + limit).map(({ row }) => row) };
@@ -142,7 +167,7 @@ export class ViewedRun {
     const all = this.index.all();
     const { matching, facets } = filterEpisodes(all, readQuery(new URLSearchParams()));
     const rows = matching.map(({ row }) => row);
-    return { total: all.length, matching: rows.length, rows, facets, index: this.index.state() };
+    return { total: all.length, matching: rows.length, rows, facets, index: this.indexState() };
   }
 
   /** Undefined where there is no such episode. */

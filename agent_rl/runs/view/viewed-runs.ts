@@ -58,7 +58,7 @@ export class ViewedRuns {
     const run = this.find(id);
     if (run === undefined) return undefined;
     const waiting = new AbortController();
-    const update = run.index.update().finally(() => waiting.abort());
+    const update = run.update().finally(() => waiting.abort());
     await Promise.race([
       update,
       // Whoever waits for it hears of a failure by the next update.
@@ -70,7 +70,7 @@ export class ViewedRuns {
   /** Indexes all runs, one after the other. */
   indexAll(): Promise<void> {
     this.#indexing ??= (async () => {
-      for (const run of this.all()) await run.index.update();
+      for (const run of this.all()) await run.update();
     })().finally(() => {
       this.#indexing = undefined;
     });

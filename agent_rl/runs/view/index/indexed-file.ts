@@ -40,6 +40,9 @@ async function sameLast(file: string, { last }: FileMark): Promise<boolean> {
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
+/** Places of unreadable lines that are kept. */
+export const mostUnreadable = 20;
+
 /** Lines that cannot be used, each with its place; only the first are kept. */
 export class Unreadable {
   readonly first: string[] = [];
@@ -47,7 +50,7 @@ export class Unreadable {
 
   add(text: string): void {
     this.count += 1;
-    if (this.first.length < 20) this.first.push(text);
+    if (this.first.length < mostUnreadable) this.first.push(text);
   }
 }
 

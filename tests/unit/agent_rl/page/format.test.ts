@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import {
   formatBytes,
   formatNumber,
+  formatPoints,
   formatSeconds,
   formatShare,
   formatTicks,
@@ -28,6 +29,10 @@ test.each([
   [null, 'not recorded'],
 ])('%j seconds are shown as %s', (value, expected) => {
   expect(formatSeconds(value)).toBe(expected);
+});
+
+test('a difference of shares has its sign', () => {
+  expect([0.71, -0.046, 0].map(formatPoints)).toEqual(['+71.0', '-4.6', '0.0']);
 });
 
 test('shares and bytes have their units', () => {

@@ -70,6 +70,17 @@ describe('the state of a run', () => {
     });
   });
 
+  test('is unknown where what it says of itself cannot be read, unless it is at work or its log tells', () => {
+    const problem = 'summary.json cannot be read: it is not a record.';
+    logged('info', 'It began');
+    expect(runState(folder, undefined, problem)).toEqual({ state: 'unknown', stateWhy: problem });
+    logged('error', 'The run ended: no room');
+    expect(runState(folder, undefined, problem).state).toBe('failed');
+    const lock = lockRun(folder.path);
+    expect(runState(folder, undefined, problem).state).toBe('training');
+    lock.release();
+  });
+
   test('is unknown where nothing tells', () => {
     expect(runState(folder, undefined).state).toBe('unknown');
   });

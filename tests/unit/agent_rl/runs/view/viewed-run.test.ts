@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -220,6 +220,39 @@ test('a tokenizer that is gone is said, and tokens are shown by their numbers', 
   const { tokens } = (await viewed.episode('train/1/a/0', false))!;
   expect(tokens.texts).toBe(null);
   expect(tokens.problem).toMatch(/^There is no tokenizer.json in .*checkpoints or \/nowhere$/);
+});
+
+describe('a run with damaged records', () => {
+  const damaged = recordedFolder(runs, 'damaged');
+  const viewed = new ViewedRun('damaged', damaged.path, () => undefined);
+
+  test('counts lines of metrics that cannot be read among those of episodes', async () => {
+    record(damaged, 'train', 'no episode\n');
+    writeFileSync(damaged.metrics, '{"iteration":1}\n{"iteration":\n{"loss":1}\n{"iteration":4}\n');
+    const before = viewed.stamp();
+    await viewed.update();
+    expect(viewed.stamp()).not.toBe(before);
+    const { index } = viewed.head();
+    expect(index.unreadableCount).toBe(3);
+    expect(index.unreadable).toEqual([
+      expect.stringMatching(/train\.jsonl:1: /) as unknown,
+      expect.stringMatching(/metrics\.jsonl:2: /) as unknown,
+      expect.stringMatching(/metrics\.jsonl:3: it is no line of metrics$/) as unknown,
+    ]);
+    expect((await viewed.episodes(new URLSearchParams())).index).toEqual(index);
+    expect((await viewed.metrics(0)).iterations).toEqual([1, 4]);
+  });
+
+  test.each(['summary', 'config'] as const)('is in no known state for its %s', (name) => {
+    writeFileSync(damaged.log, '2026-01-02T03:04:05.678Z info It began\n');
+    const intact = existsSync(damaged[name]) ? readFileSync(damaged[name]) : undefined;
+    writeFileSync(damaged[name], '[');
+    const head = viewed.head();
+    expect(head.problem).toContain(`${damaged[name]} cannot be read`);
+    expect(head).toMatchObject({ state: 'unknown', stateWhy: head.problem });
+    if (intact === undefined) rmSync(damaged[name]);
+    else writeFileSync(damaged[name], intact);
+  });
 });
 
 describe('the timeline of an iteration', () => {
