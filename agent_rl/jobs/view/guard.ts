@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hostname, networkInterfaces } from 'node:os';
-
 import { loopback } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { isWildcard, ownNames } from './served-addresses.ts';
 
 /** What the page may load: its own files and answers, nothing written into it, nothing from elsewhere. */
 const contentSecurityPolicy = [
@@ -37,10 +36,7 @@ export function setHeaders(response: ServerResponse): void {
  */
 export function servedNames(host: string): ReadonlySet<string> {
   if (loopback.has(host)) return loopback;
-  const own = Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map(({ address }) => address),
-  );
-  const anywhere = host === '0.0.0.0' || host === '::' ? [...own, hostname()] : [];
+  const anywhere = isWildcard(host) ? ownNames() : [];
   return new Set([...loopback, host, ...anywhere].map((name) => name.toLowerCase()));
 }
 

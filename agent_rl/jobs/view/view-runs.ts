@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { answerRequest, type Shared } from '../../http/answer-request.ts';
-import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
+import { closeServer, listen, loopback } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { ApiError } from '../../runs/view/api.ts';
 import { ViewedRuns } from '../../runs/view/viewed-runs.ts';
@@ -13,6 +13,7 @@ import type { JobContext, JobResult } from '../job.ts';
 import { exportView } from './export-view.ts';
 import { refuseStrangers, servedNames, setHeaders } from './guard.ts';
 import { builtPage, pageFiles, pageProblem, readPageFile } from './page-files.ts';
+import { servedAddresses } from './served-addresses.ts';
 import { viewPages } from './view-pages.ts';
 
 export interface ViewRunsOptions extends JobContext {
@@ -69,12 +70,13 @@ async function serve(
     options,
     answering(runs, { ...options, token, stop: stop.signal }),
   );
-  const address = urlOf(server);
-  const url = `${address}/?token=${token}`;
+  const addresses = servedAddresses(server);
+  const [address = ''] = addresses;
+  const urls = addresses.map((one) => `${one}/?token=${token}`);
   try {
     for (const note of notesOf(options, address)) print(note);
-    print(`View: ${url}\nStop with Ctrl-C.`);
-    options.onListening?.(url);
+    print(`${urls.map((url) => `View: ${url}`).join('\n')}\nStop with Ctrl-C.`);
+    options.onListening?.(urls[0] ?? '');
     void runs.indexAll().catch((thrown: unknown) => print(`Note: ${messageOf(thrown)}`));
     if (!signal.aborted) await once(signal, 'abort');
     return { url: address, runs: runs.all().map(({ folder }) => folder.path) };

@@ -51,6 +51,9 @@ const sortable: readonly (keyof EpisodeRow)[] = [
 
 const limits = { standard: 100, most: 500 };
 
+/** Columns and the order that have few values, whatever the run. */
+const choices = { set: ['train', 'eval'], success: ['true', 'false'], order: ['asc', 'desc'] };
+
 /** A filter that is not allowed, in words for the caller. */
 export class QueryProblem extends Error {
   override readonly name = 'QueryProblem';
@@ -61,8 +64,14 @@ export function readQuery(given: URLSearchParams): EpisodeQuery {
   const text = (name: string) => given.get(name) || undefined;
   const number = (name: string, otherwise: number) => numberIn(given, name, otherwise);
   const rewards = { from: number('rewardFrom', -Infinity), to: number('rewardTo', Infinity) };
+  if (rewards.from > rewards.to)
+    throw new QueryProblem(
+      `rewardFrom is ${rewards.from} and rewardTo ${rewards.to}; expected rewardFrom to be at most rewardTo`,
+    );
   const bounded = Number.isFinite(rewards.from) || Number.isFinite(rewards.to);
   const named = facetNames.filter((name) => name !== 'iteration' && text(name) !== undefined);
+  for (const [name, allowed] of Object.entries(choices))
+    checkChoices(text(name), { name, allowed, several: name !== 'order' });
   const sort = sortable.find((name) => name === text('sort'));
   if (text('sort') !== undefined && sort === undefined)
     throw new QueryProblem(
@@ -76,8 +85,8 @@ export function readQuery(given: URLSearchParams): EpisodeQuery {
     text: text('text'),
     sort,
     descending: text('order') === 'desc',
-    offset: Math.max(0, number('offset', 0)),
-    limit: Math.min(limits.most, Math.max(1, number('limit', limits.standard))),
+    offset: wholeIn(number('offset', 0), { name: 'offset', from: 0 }),
+    limit: wholeIn(number('limit', limits.standard), { name: 'limit', from: 1, to: limits.most }),
   };
 }
 
@@ -91,11 +100,37 @@ function numberIn(given: URLSearchParams, name: string, otherwise: number): numb
   throw new QueryProblem(`${name} is ${shown(text)}; expected a number`);
 }
 
+interface Choices {
+  name: string;
+  allowed: readonly string[];
+  /** Divided by commas. */
+  several: boolean;
+}
+
+function checkChoices(text: string | undefined, { name, allowed, several }: Choices): void {
+  if (text === undefined) return;
+  const wrong = (several ? text.split(',') : [text]).find((one) => !allowed.includes(one));
+  if (wrong !== undefined)
+    throw new QueryProblem(`${name} is ${shown(wrong)}; expected ${allowed.join(' or ')}`);
+}
+
+interface Range {
+  name: string;
+  from: number;
+  to?: number;
+}
+
+function wholeIn(value: number, { name, from, to }: Range): number {
+  if (Number.isSafeInteger(value) && value >= from && value <= (to ?? value)) return value;
+  const most = to === undefined ? 'up' : `to ${to}`;
+  throw new QueryProblem(`${name} is ${value}; expected a whole number from ${from} ${most}`);
+}
+
 function iterationsOf(text: string | undefined): EpisodeQuery['iterations'] {
   if (text === undefined) return undefined;
   const [, from = '', to = from] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
-  if (from !== '') return { from: Number(from), to: Number(to) };
+  if (from !== '' && Number(from) <= Number(to)) return { from: Number(from), to: Number(to) };
   throw new QueryProblem(
-    `iteration is ${shown(text)}; expected one such as 3, or some such as 3-8`,
+    `iteration is ${shown(text)}; expected one such as 3, or some such as 3-8, the first not above the last`,
   );
 }

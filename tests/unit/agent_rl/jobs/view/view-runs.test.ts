@@ -266,6 +266,7 @@ describe('what is answered', () => {
     ['/api/runs/three', 404, 'There is no such run.'],
     ['/api/runs/one/episodes/train/9/x/0', 404, 'There is no such episode.'],
     ['/api/runs/one/episodes?sort=x', 400, /^sort is "x"; expected one of/],
+    ['/api/runs/one/episodes?limit=0', 400, /^limit is 0; expected a whole number from 1/],
     ['/api/runs/one/metrics?after=x', 400, 'after is "x"; expected a number.'],
     ['/api/tasks/%E0%A4%A', 400, /not encoded/],
     ['/api/compare?a=one', 404, 'There is no such run.'],
@@ -346,6 +347,8 @@ describe('where it listens', () => {
   test('on another address only when asked, with a warning and under that name', async () => {
     const open = await viewer({ host: '0.0.0.0' });
     expect(open.printed.join('\n')).toMatch(/whoever has the address with its token can read/);
+    expect(open.printed.join('\n')).not.toContain('0.0.0.0');
+    expect(open.printed.at(-1)).toMatch(/^(View: http:\S+\?token=\S+\n){2,}Stop with Ctrl-C\.$/);
     await open.stop();
   });
 

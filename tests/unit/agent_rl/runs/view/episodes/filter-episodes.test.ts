@@ -51,6 +51,7 @@ describe('filters', () => {
     ['iteration=1-2', ['Sum-1', 'sum-2']],
     ['task=SUM', ['Sum-1', 'sum-2']],
     ['success=false', ['sum-2', 'dif-3']],
+    ['success=true,false&set=train,eval&iteration=3-3', ['dif-3']],
     ['rewardFrom=0.5', ['Sum-1', 'dif-4']],
     ['rewardFrom=0.1&rewardTo=0.9', ['dif-4']],
   ])('%s', (query, expected) => {
@@ -69,13 +70,22 @@ describe('filters', () => {
   test.each([
     ['sort=secret', /^sort is "secret"; expected one of id, set/],
     ['iteration=x', /^iteration is "x"/],
+    ['iteration=8-3', /^iteration is "8-3"; expected .* the first not above the last$/],
     ['limit=many', /^limit is "many"; expected a number/],
+    ['limit=0', /^limit is 0; expected a whole number from 1 to 500$/],
+    ['limit=-1', /^limit is -1; expected a whole number from 1 to 500$/],
+    ['limit=501', /^limit is 501; expected a whole number from 1 to 500$/],
+    ['offset=1.5', /^offset is 1\.5; expected a whole number from 0 up$/],
+    ['success=maybe', /^success is "maybe"; expected true or false$/],
+    ['set=train,test', /^set is "test"; expected train or eval$/],
+    ['order=down', /^order is "down"; expected asc or desc$/],
+    ['rewardFrom=1&rewardTo=0', /^rewardFrom is 1 and rewardTo 0; expected/],
   ])('%s is refused in words', (query, message) => {
     expect(() => readQuery(new URLSearchParams(query))).toThrow(message);
   });
 
   test('a page has at most 500 rows', () => {
-    expect(readQuery(new URLSearchParams('limit=100000')).limit).toBe(500);
+    expect(readQuery(new URLSearchParams('limit=500')).limit).toBe(500);
   });
 });
 
