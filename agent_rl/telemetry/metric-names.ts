@@ -174,7 +174,10 @@ export const metricNames = {
   'selection/intervalLow': metric('1', 'Lower end of its 95 % interval, by cluster bootstrap'),
   'selection/intervalHigh': metric('1', 'Upper end of its 95 % interval, by cluster bootstrap'),
   'selection/failedShare': metric('1', 'Share of attempts at them that the system failed'),
-  'seconds/*': metric('s', 'Wall-clock seconds spent on one activity in this iteration'),
+  'seconds/*': metric(
+    's',
+    'Seconds spent on one activity in this iteration; of generation, tools and grading the sum over all episodes, which run at once',
+  ),
   'busy/*': metric('1', 'Share of the iteration spent on one activity'),
   'speed/decodeTokensPerSecond': metric(
     'tokens/s',
