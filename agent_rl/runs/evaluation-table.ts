@@ -1,10 +1,8 @@
 import { sum } from '../algorithms/statistics.ts';
+import { percentText } from '../telemetry/index.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { Difference, SuccessRate } from '../trainer/success-rate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
-
-/** `23.5 %` */
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 const points = (share: number): string => (100 * share).toFixed(1);
 
@@ -21,13 +19,13 @@ export const intervalNote =
  */
 export function rateText(rate: SuccessRate): string {
   const { n, successes, successRate, interval95, wilson95, failed, failedShare } = rate;
-  const failures = failed ? `, ${failed} failed (${percent(failedShare ?? 0)})` : '';
+  const failures = failed ? `, ${failed} failed (${percentText(failedShare ?? 0)})` : '';
   if (successRate === null) return `none judged${failures}`;
   const interval =
     interval95 === null
       ? `${wilson95?.map(points).join(', ')} Wilson`
       : [interval95.low, interval95.high].map(points).join(', ');
-  return `${successes} of ${n} = ${percent(successRate)} [${interval}]${failures}`;
+  return `${successes} of ${n} = ${percentText(successRate)} [${interval}]${failures}`;
 }
 
 /** `+12.3 [+8.1, +16.5]`, in points of a percentage. */
@@ -36,7 +34,7 @@ export const differenceText = ({ difference, interval95 }: Difference): string =
 
 /** What a success rate would be if the attempts that failed had all failed their task, and if they had all solved it. */
 export const worstCaseText = ({ worstCase }: Pick<SuccessRate, 'worstCase'>): string =>
-  worstCase === null ? '-' : `${points(worstCase[0])} to ${percent(worstCase[1])}`;
+  worstCase === null ? '-' : `${points(worstCase[0])} to ${percentText(worstCase[1])}`;
 
 /** A row of a table of rates. */
 export const row = (...cells: readonly string[]): string =>
@@ -80,5 +78,5 @@ function failureRows(...both: readonly (Evaluation | undefined)[]): string[] {
 function failuresText(evaluation: Evaluation | undefined): string {
   const attempts = sum((evaluation?.perTask ?? []).map(({ n, failed }) => n + failed));
   const count = failures(evaluation);
-  return attempts === 0 ? `${count}` : `${count} of ${attempts} = ${percent(count / attempts)}`;
+  return attempts === 0 ? `${count}` : `${count} of ${attempts} = ${percentText(count / attempts)}`;
 }

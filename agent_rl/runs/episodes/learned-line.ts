@@ -48,7 +48,8 @@ function columns(
   sampledLogProbs: readonly number[],
 ): NonNullable<LearnedRecord['sent']> {
   const places = [...datum.weights.keys()].filter((place) => datum.weights[place] !== 0);
-  const column = (values: Float32Array): Column => columnOf(places.map((at) => values[at] ?? 0));
+  const column = (values: Float32Array): Column =>
+    columnOf(places.map((at) => values[at] ?? Number.NaN));
   const corrected = places.some(
     (at) => datum.oldLogProbs[at] !== Math.fround(sampledLogProbs[at] ?? Number.NaN),
   );
@@ -67,6 +68,6 @@ function columns(
 const short = (value: number): number => Number(value.toPrecision(9));
 
 function columnOf(values: readonly number[]): Column {
-  const [first = 0] = values;
+  const [first = Number.NaN] = values;
   return values.every((value) => value === first) ? short(first) : values.map(short);
 }

@@ -66,7 +66,9 @@ export async function takeSteps(
       check: ({ logProbs }) => {
         gap = gapOf(data, logProbs);
         for (const [index, { trajectory, datum }] of data.entries()) {
-          const lastLogProbs = logProbs[index] ?? new Float32Array();
+          const lastLogProbs = logProbs[index];
+          if (lastLogProbs === undefined)
+            throw new Error(`The learner gave ${logProbs.length} of ${data.length} sequences.`);
           const before = sent.get(trajectory) ?? { logProbs: lastLogProbs };
           sent.set(trajectory, { datum, update, logProbs: before.logProbs, lastLogProbs });
         }

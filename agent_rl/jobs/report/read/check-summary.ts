@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import { AgentRlError } from '../../../core/errors.ts';
 import type { RunSummary } from '../../../runs/summary.ts';
-import { cutText } from '../render/safe-text.ts';
+import { cutText } from '../render/cut-text.ts';
 
 /** `summary.json` of reinforcement learning or of supervised training, perhaps of an earlier version. */
 export type StoredSummary = Partial<RunSummary> & {
@@ -82,14 +82,14 @@ const Summary = Type.Object({
   ),
 });
 
-const check = new Ajv({ allErrors: false, verbose: true }).compile(Summary);
-
 /** The summary of a run, looked at before any of it is used. @throws AgentRlError `CHECKPOINT_INVALID` */
 export function checkSummary(
   file: string,
   summary: Readonly<Record<string, unknown>> | undefined,
 ): StoredSummary | undefined {
-  if (summary === undefined || check(summary)) return summary;
+  if (summary === undefined) return undefined;
+  const check = new Ajv({ allErrors: false, verbose: true }).compile(Summary);
+  if (check(summary)) return summary;
   // Of a choice the first error is of the value itself, those after it of its other forms.
   const { instancePath = '', message = 'is not known', data } = check.errors?.[0] ?? {};
   const key = instancePath.slice(1).replaceAll('/', '.');

@@ -1,7 +1,7 @@
 import { unreachable } from '../../../core/unreachable.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { Block, Report, TranscriptEntry } from '../report.ts';
-import { safeText } from './safe-text.ts';
+import { visibleControls } from '../../../telemetry/index.ts';
 
 /** Text for pull requests and READMEs, in GitHub's Markdown. */
 export function markdownReport({ title, lead, sections }: Report): string {
@@ -18,7 +18,7 @@ export function markdownReport({ title, lead, sections }: Report): string {
 
 /** Text in which nothing is markup, on one line. */
 const plain = (text: string): string =>
-  safeText(text)
+  visibleControls(text)
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll(/[\\`*_[\]<>|~&#]/g, String.raw`\$&`);
 
@@ -51,7 +51,7 @@ const tableText = (head: readonly string[], rows: readonly (readonly string[])[]
 
 /** A block of text as it is: its fence is longer than any in the text. */
 function fenced(text: string): string {
-  const shown = safeText(text);
+  const shown = visibleControls(text);
   const longest = [...shown.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}text\n${shown}\n${fence}`;

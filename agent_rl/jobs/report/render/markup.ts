@@ -1,4 +1,4 @@
-import { safeText } from './safe-text.ts';
+import { visibleControls } from '../../../telemetry/index.ts';
 
 /** Markup, which only `markup` makes. */
 export class Markup {
@@ -17,7 +17,7 @@ const entities: Readonly<Record<string, string>> = {
 
 /** Text that is text between tags and in quoted attributes. */
 const escaped = (text: string): string =>
-  safeText(text).replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
+  visibleControls(text).replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
 
 /** HTML or SVG from a template: what is put in is escaped, unless it is markup already. */
 export function markup(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {

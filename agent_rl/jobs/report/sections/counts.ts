@@ -1,5 +1,5 @@
 import { sum } from '../../../algorithms/statistics.ts';
-import { percent } from '../../../runs/evaluation-table.ts';
+import { percentText } from '../../../telemetry/index.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import type { Section } from '../report.ts';
 import { byRun, counted, type Fact } from './by-run.ts';
@@ -19,7 +19,7 @@ function sharesOf(counts: Readonly<Record<string, number | undefined>> = {}): Fa
   const total = sum(known.map(([, count]) => count));
   return known
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => [name, `${counted(count)} = ${percent(count / total)}`]);
+    .map(([name, count]) => [name, `${counted(count)} = ${percentText(count / total)}`]);
 }
 
 function environmentCounts({ summary }: ReportedRun): Fact[] {

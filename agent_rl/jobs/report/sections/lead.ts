@@ -1,4 +1,5 @@
-import { differenceText, percent, rateText } from '../../../runs/evaluation-table.ts';
+import { differenceText, rateText } from '../../../runs/evaluation-table.ts';
+import { percentText } from '../../../telemetry/index.ts';
 import type { RunState } from '../../../runs/view/api.ts';
 import { runState } from '../../../runs/view/run-state.ts';
 import type { SuccessRate } from '../../../trainer/success-rate.ts';
@@ -38,7 +39,7 @@ function severalText(runs: readonly ReportedRun[]): string {
     const rates = evaluated.flatMap((one) => whole(one)[when]?.successRate ?? []);
     return rates.length === 0
       ? []
-      : [`${spreadText(rates, percent)} ${when === 'before' ? 'before training' : 'after it'}`];
+      : [`${spreadText(rates, percentText)} ${when === 'before' ? 'before training' : 'after it'}`];
   });
   const means =
     evaluated.length === 1 ? '' : ': means, and in parentheses the lowest and the highest';
@@ -81,7 +82,7 @@ function recordedText({ evaluations }: ReportedRun): string[] {
     const rate =
       judged === 0
         ? 'none judged'
-        : `${counted(successes)} of ${counted(judged)} = ${percent(successes / judged)}`;
+        : `${counted(successes)} of ${counted(judged)} = ${percentText(successes / judged)}`;
     const failed = unjudged === 0 ? '' : `, and ${counted(unjudged)} failed by the system`;
     return `${rate}${failed}, ${whenText[when] ?? when} (iteration ${iteration})`;
   });

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { settingsOfRuns } from '../../../config/settings-of.ts';
 import { flatSettings } from '../../../runs/flat-settings.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/safe-text.ts';
+import { cutText } from '../render/cut-text.ts';
 import { type Section, text } from '../report.ts';
 import { byRun, type Fact } from './by-run.ts';
 

@@ -2,10 +2,10 @@ import {
   change,
   differenceText,
   intervalNote,
-  percent,
   rateText,
   worstCaseText,
 } from '../../../runs/evaluation-table.ts';
+import { percentText } from '../../../telemetry/index.ts';
 import { withUnknown } from '../../../trainer/success-rate.ts';
 import { type ReportedRun, settingOf } from '../read/reported-run.ts';
 import { type Block, type Section, table, text } from '../report.ts';
@@ -86,8 +86,8 @@ function rowsOf(
       name,
       'mean (range)',
       '',
-      spreadText(rates('before'), percent),
-      spreadText(rates('after'), percent),
+      spreadText(rates('before'), percentText),
+      spreadText(rates('after'), percentText),
       spreadText(differences, change),
     ],
   ];
@@ -99,7 +99,7 @@ function attemptsBlocks(runs: readonly ReportedRun[]): Block[] {
     (['before', 'after'] as const).flatMap((when) => {
       const passes = Object.entries(run.summary?.eval?.[when]?.passAtK ?? {});
       if (passes.length < 2) return [];
-      const cell = passes.map(([k, share]) => `pass@${k} ${percent(share)}`).join(', ');
+      const cell = passes.map(([k, share]) => `pass@${k} ${percentText(share)}`).join(', ');
       return [[runs.length > 1 ? `${run.folder.name}, ${when}` : when, cell]];
     }),
   );

@@ -3,7 +3,7 @@ import type { EpisodeRecord } from '../../../runs/episodes/read-episodes.ts';
 import { episodeId } from '../../show/episode-text.ts';
 import { type EpisodeKind, episodeKinds } from '../read/chosen-episodes.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/safe-text.ts';
+import { cutText } from '../render/cut-text.ts';
 import { type Block, type Section, table, text, type TranscriptEntry } from '../report.ts';
 import { counted } from './by-run.ts';
 

@@ -1,5 +1,5 @@
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/safe-text.ts';
+import { cutText } from '../render/cut-text.ts';
 import { type Block, type Section, text } from '../report.ts';
 import { counted } from './by-run.ts';
 
