@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -12,6 +12,7 @@ import { hasPython } from '#tests/support/harness.ts';
 import { killProcess, stopProcess } from '#tests/support/kill-process.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
+import { iterated, startedIn } from '#tests/support/tracked-facts.ts';
 
 /* The sidecar is the real one; W&B's SDK is the double of tests/support/wandb. `npm run test:real` has the real SDK. */
 
@@ -40,17 +41,8 @@ function toldTo(run: string): [string, unknown][] {
 const valuesOf = (run: string, what: string): unknown[] =>
   toldTo(run).flatMap(([name, value]) => (name === what ? [value] : []));
 
-const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
-  mkdirSync(join(folder, name), { recursive: true });
-  const config = { run: { seed: 1 } };
-  const of = { name, folder: join(folder, name), mode: 'rl', config, resumed: false } as const;
-  return { type: 'start', run: { ...of, ...resume } };
-};
-const iterated = (iteration: number, metrics: Record<string, number>): TrackedFact => ({
-  type: 'iteration',
-  iteration,
-  metrics,
-});
+const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact =>
+  startedIn(folder, name, resume);
 
 async function told(facts: readonly TrackedFact[], more = {}): Promise<string[]> {
   const tracker = trackerWith(more);

@@ -1,76 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type OutgoingHttpHeaders, request as ask } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { user } from '#agent_rl/core/message.ts';
-import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
-import { exportName } from '#agent_rl/runs/view/export-name.ts';
 import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
+import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
 
-const folder = temporaryFolder();
-const runs = join(folder, 'runs');
-const page = join(folder, 'page');
-const hostile = '</script><img src=x onerror=alert(1)>\u001b]0;title\u0007';
-
-const one = recordedFolder(runs, 'one');
-const two = recordedFolder(runs, 'two <b>', { run: { seed: 8 } });
-
-interface Viewer {
-  url: URL;
-  token: string;
-  printed: string[];
-  stop: () => Promise<Readonly<Record<string, unknown>>>;
-}
-
-async function viewer(given: Partial<ViewRunsOptions> = {}): Promise<Viewer> {
-  const stop = new AbortController();
-  const printed: string[] = [];
-  let served: ReturnType<typeof viewRuns> | undefined;
-  const address = await new Promise<string>((resolve, reject) => {
-    served = viewRuns({
-      runs: [one.path, two.path],
-      host: '127.0.0.1',
-      port: 0,
-      page,
-      signal: stop.signal,
-      print: (text) => printed.push(text),
-      onListening: resolve,
-      ...given,
-    });
-    served.catch(reject);
-  });
-  const url = new URL(address);
-  return {
-    url,
-    token: url.searchParams.get('token') ?? '',
-    printed,
-    stop: async () => {
-      stop.abort();
-      return (await served) ?? {};
-    },
-  };
-}
+const { folder, runs, page, hostile, viewer } = twoViewedRuns();
 
 let view: Viewer;
 
 beforeAll(async () => {
-  for (const [name, text] of [
-    ['page.html', '<!doctype html><html><head lang="en"><title>t</title></head></html>'],
-    ['page.js', 'void 0;'],
-    ['page.css', 'a { color: red }'],
-  ] as const)
-    writeBelow(page, name, text);
-  const messages = [user(hostile)];
-  record(one, 'train', episodeLine({ iteration: 1, taskId: hostile, messages }));
-  record(two, 'train', episodeLine({ iteration: 2, taskId: hostile, messages }));
-  writeFileSync(one.metrics, '{"iteration":1,"train/loss":1}\n');
   view = await viewer();
 });
 
@@ -378,58 +322,5 @@ describe('where it listens', () => {
     expect(response.status).toBe(503);
     expect(await response.text()).toMatch(/Run npm run build/);
     await without.stop();
-  });
-});
-
-describe('an export', () => {
-  const exported = async (target: string, given: Partial<ViewRunsOptions> = {}) =>
-    viewRuns({
-      runs: [one.path, two.path],
-      host: '127.0.0.1',
-      page,
-      export: target,
-      signal: new AbortController().signal,
-      print: () => undefined,
-      ...given,
-    });
-
-  test('holds the page and every answer, as scripts whose data is a text', async () => {
-    const target = join(folder, 'shared');
-    const result = await exported(target);
-    expect(result).toMatchObject({ folder: target });
-    expect(readFileSync(join(target, 'index.html'), 'utf8')).toContain(
-      '<head lang="en"><meta name="agent-rl-export" content="1"><title>',
-    );
-    const given: Record<string, unknown> = {};
-    const read = (path: string) => {
-      const script = readFileSync(join(target, exportName(path)), 'utf8');
-      const take = (request: string, text: string) => (given[request] = JSON.parse(text));
-      // What a browser does with the file.
-      runInNewContext(script, { agentRlAnswer: take });
-      return given[path];
-    };
-    const { rows } = read('/api/runs/one/episodes') as { rows: { id: string }[] };
-    expect(rows).toHaveLength(1);
-    for (const path of ['/api/runs/one', '/api/runs/one/metrics', '/api/runs/one/tasks'])
-      expect(JSON.parse(JSON.stringify(read(path)))).toEqual(await answered(path));
-    const episode = `/api/runs/one/episodes/${rows[0]?.id}`;
-    expect(read(episode)).toEqual(await answered(episode));
-    expect(read('/api/runs/one/timeline?iteration=1')).toMatchObject({ iteration: 1 });
-    expect(read('/api/compare?a=two__b_&b=one')).toMatchObject({ rows: [{ a: 8, b: 7 }] });
-    const task = `/api/tasks/${encodeURIComponent(hostile)}`;
-    expect(read(task)).toEqual(await answered(task));
-    const names = readdirSync(target, { recursive: true, encoding: 'utf8' });
-    expect(names.filter((name) => !/^[\w/~.-]+$/.test(name))).toEqual([]);
-  });
-
-  test('never goes over a folder with anything in it, nor without a page', async () => {
-    const target = join(folder, 'full');
-    mkdirSync(target);
-    writeFileSync(join(target, 'mine'), '');
-    expect(await rejectionOf(exported(target))).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
-    const nowhere = join(folder, 'nowhere');
-    const unbuilt = exported(join(folder, 'new'), { page: nowhere });
-    expect(await rejectionOf(unbuilt)).toMatchObject({ code: 'PAGE_MISSING' });
-    expect(existsSync(join(folder, 'new'))).toBe(false);
   });
 });

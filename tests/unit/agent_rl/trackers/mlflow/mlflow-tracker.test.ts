@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -9,6 +9,7 @@ import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { mlflowDouble, type MlflowDouble } from '#tests/support/mlflow/mlflow-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
+import { iterated, startedIn } from '#tests/support/tracked-facts.ts';
 
 const folder = temporaryFolder();
 const { signal } = new AbortController();
@@ -54,17 +55,9 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
-  mkdirSync(join(folder, name), { recursive: true });
-  const config = { run: { seed: 1 }, tools: [{ type: 'calculator' }], rewards: [], model: null };
-  const of = { name, folder: join(folder, name), mode: 'rl', config, resumed: false } as const;
-  return { type: 'start', run: { ...of, ...resume } };
-};
-const iterated = (iteration: number, metrics: Record<string, number>): TrackedFact => ({
-  type: 'iteration',
-  iteration,
-  metrics,
-});
+const settled = { run: { seed: 1 }, tools: [{ type: 'calculator' }], rewards: [], model: null };
+const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact =>
+  startedIn(folder, name, { config: settled, ...resume });
 const ended = (status: 'finished' | 'interrupted' | 'failed'): TrackedFact => ({
   type: 'end',
   status,

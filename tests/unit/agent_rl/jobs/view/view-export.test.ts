@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
+import { exportName } from '#agent_rl/runs/view/export-name.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
+
+const { folder, page, hostile, one, two, viewer } = twoViewedRuns();
+
+let view: Viewer;
+
+beforeAll(async () => {
+  view = await viewer();
+});
+
+afterAll(() => view.stop());
+
+/** What the server says, for comparison. */
+async function answered(path: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${view.token}` };
+  const response = await fetch(new URL(path, view.url), { headers });
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+describe('an export', () => {
+  const exported = async (target: string, given: Partial<ViewRunsOptions> = {}) =>
+    viewRuns({
+      runs: [one.path, two.path],
+      host: '127.0.0.1',
+      page,
+      export: target,
+      signal: new AbortController().signal,
+      print: () => undefined,
+      ...given,
+    });
+
+  test('holds the page and every answer, as scripts whose data is a text', async () => {
+    const target = join(folder, 'shared');
+    const result = await exported(target);
+    expect(result).toMatchObject({ folder: target });
+    expect(readFileSync(join(target, 'index.html'), 'utf8')).toContain(
+      '<head lang="en"><meta name="agent-rl-export" content="1"><title>',
+    );
+    const given: Record<string, unknown> = {};
+    const read = (path: string) => {
+      const script = readFileSync(join(target, exportName(path)), 'utf8');
+      const take = (request: string, text: string) => (given[request] = JSON.parse(text));
+      // What a browser does with the file.
+      runInNewContext(script, { agentRlAnswer: take });
+      return given[path];
+    };
+    const { rows } = read('/api/runs/one/episodes') as { rows: { id: string }[] };
+    expect(rows).toHaveLength(1);
+    for (const path of ['/api/runs/one', '/api/runs/one/metrics', '/api/runs/one/tasks'])
+      expect(JSON.parse(JSON.stringify(read(path)))).toEqual(await answered(path));
+    const episode = `/api/runs/one/episodes/${rows[0]?.id}`;
+    expect(read(episode)).toEqual(await answered(episode));
+    expect(read('/api/runs/one/timeline?iteration=1')).toMatchObject({ iteration: 1 });
+    expect(read('/api/compare?a=two__b_&b=one')).toMatchObject({ rows: [{ a: 8, b: 7 }] });
+    const task = `/api/tasks/${encodeURIComponent(hostile)}`;
+    expect(read(task)).toEqual(await answered(task));
+    const names = readdirSync(target, { recursive: true, encoding: 'utf8' });
+    expect(names.filter((name) => !/^[\w/~.-]+$/.test(name))).toEqual([]);
+  });
+
+  test('never goes over a folder with anything in it, nor without a page', async () => {
+    const target = join(folder, 'full');
+    mkdirSync(target);
+    writeFileSync(join(target, 'mine'), '');
+    expect(await rejectionOf(exported(target))).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
+    const nowhere = join(folder, 'nowhere');
+    const unbuilt = exported(join(folder, 'new'), { page: nowhere });
+    expect(await rejectionOf(unbuilt)).toMatchObject({ code: 'PAGE_MISSING' });
+    expect(existsSync(join(folder, 'new'))).toBe(false);
+  });
+});
