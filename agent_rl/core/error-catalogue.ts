@@ -102,6 +102,10 @@ export const errorCatalogue = {
     '`mode: replay`, and nothing was recorded for this request',
     'Record it with `mode: record`, or replay with the settings of the recording',
   ),
+  RECORD_MISS: user(
+    '`generator: {type: replay}`, and the run it replays drew nothing for this request',
+    'Replay with the model, tasks, seed and settings of that run',
+  ),
   CASSETTE_INVALID: user(
     'A cassette cannot be read or written, or has a line that is not a recording',
     'The message names the file and the line',

@@ -38,6 +38,7 @@ export class AgentRlError extends Error {
 const endingRuns: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'WEB_BUDGET_SPENT',
   'CASSETTE_MISS',
+  'RECORD_MISS',
   'ENGINE_FAILED',
 ]);
 

@@ -85,15 +85,20 @@ export class OpenRun {
     }
   }
 
-  /** Logs from where the run is resumed and which settings changed; its `config.yaml` becomes that of this session. */
-  logResume({ checkpoint, notes }: ResumePoint): void {
+  /**
+   * Logs from where the run is resumed and which settings changed; its `config.yaml` becomes that of this session.
+   *
+   * @returns what changed, each as `path: before -> after`
+   */
+  logResume({ checkpoint, notes }: ResumePoint): readonly string[] {
     const { config, sources, origins } = this.options;
     this.log.info(`Continuing ${this.folder.path} from ${checkpoint ?? 'its start'}`);
     for (const note of notes) this.log.warn(note);
-    for (const change of rewriteRunConfig(this.folder, config))
-      this.log.info(`From now on ${change}`);
+    const changed = rewriteRunConfig(this.folder, config);
+    for (const change of changed) this.log.info(`From now on ${change}`);
     this.machines = recordMachine(this.folder, sources.machine);
     recordProvenance(this.folder, origins, sources.machine);
+    return changed;
   }
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE` when another process has taken the run meanwhile */

@@ -22,6 +22,8 @@ export interface RunFolder {
   metrics: string;
   trajectories: string;
   checkpoints: string;
+  /** What a server drew since the oldest checkpoint, for a resume. */
+  generations: string;
   summary: string;
   /** What each thread did, where that was asked for. */
   profile: string;
@@ -42,6 +44,7 @@ export function runFolderAt(path: string): RunFolder {
     metrics: join(whole, 'metrics.jsonl'),
     trajectories: join(whole, 'trajectories'),
     checkpoints: join(whole, 'checkpoints'),
+    generations: join(whole, 'generations'),
     summary: join(whole, 'summary.json'),
     profile: join(whole, 'profile.json'),
     log: join(whole, 'run.log'),

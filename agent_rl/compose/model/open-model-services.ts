@@ -16,6 +16,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import { builtInSource } from '../../core/plugins/plugin.ts';
 import { CheckedGenerator } from '../../generation/checked-generator.ts';
+import { RecordingGenerator } from '../../generation/recording/recording-generator.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { checkCacheFits } from '../../engine-thread/memory-plan.ts';
 import { type FrozenServices, openFrozen } from './open-frozen.ts';
@@ -34,7 +35,13 @@ export interface ModelServices {
   /** What plays the agents of an episode whose weights stay as they are, by agent. */
   opponents: FrozenServices['opponents'];
   /** Only in training; with a reference where it is not the learner's own. */
-  training?: { learner: Learner; weights: WeightPublisher; reference?: Scorer };
+  training?: {
+    learner: Learner;
+    weights: WeightPublisher;
+    reference?: Scorer;
+    /** Around a generator whose draws cannot be repeated. */
+    recording?: RecordingGenerator;
+  };
 }
 
 /**
@@ -49,13 +56,16 @@ export async function openModelServices(
 ): Promise<ModelServices> {
   const engines = new RunEngines(run, request, opened);
   const incidents = new EventLog<string>();
-  const generator = opened.add(await openGenerator(run, request, { engines, incidents }));
-  const info = await generator.describe();
+  const drawing = opened.add(await openGenerator(run, request, { engines, incidents }));
+  const info = await drawing.describe();
   requireContext(info, run.config.policy.maxContextTokens);
   if (!info.reproducible)
     incidents.add(
-      `Generator ${info.name} does not promise the same tokens again: the same seed may give other results.`,
+      `Generator ${info.name} does not promise the same tokens again: the same seed may give other results. A resume takes what was drawn from generations/.`,
     );
+  const recording =
+    request.trains && !info.reproducible ? new RecordingGenerator(drawing) : undefined;
+  const generator = recording ?? drawing;
   const openFrozenModels = () =>
     openFrozen(run, request.workers, (model, asked) => engines.frozen(model, asked));
   if (!request.trains) {
@@ -72,7 +82,12 @@ export async function openModelServices(
     engines: engines.all,
     incidents,
     opponents,
-    training: { learner, weights, ...(reference && { reference }) },
+    training: {
+      learner,
+      weights,
+      ...(reference && { reference }),
+      ...(recording && { recording }),
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
 import { servedGenerator } from '../../generation/served/open-served.ts';
+import { replayGenerator } from '../../runs/replay/open-replay.ts';
 import { builtInSource } from '../../core/plugins/plugin.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
@@ -27,7 +28,7 @@ export const builtinPlugins = (): Plugins =>
     rewards: builtIn(builtInRewards),
     rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
-    generators: builtIn([...builtinGenerators, servedGenerator]),
+    generators: builtIn([...builtinGenerators, servedGenerator, replayGenerator]),
     learners: builtIn(builtinLearners),
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),

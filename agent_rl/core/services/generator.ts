@@ -44,6 +44,8 @@ export interface GeneratorInfo {
   readonly maxContextTokens: number;
   /** The same key, context and weights give the same tokens, whatever else is sampled meanwhile. */
   readonly reproducible: boolean;
+  /** False where it gives what was drawn before: its speed says nothing. */
+  readonly draws?: false;
   /** How it takes other weights; none where its weights are fixed. */
   readonly takes: readonly WeightKind[];
   /** Of `memory`: the engine whose weights it draws from. */

@@ -46,8 +46,12 @@ async function measureSpeed(
   };
 }
 
-/** Tokens a second with all rows in use, whose prompts were computed before. */
-async function drawingSpeed(generator: Generator, rollout: Config['rollout']): Promise<number> {
+/** Tokens a second with all rows in use, whose prompts were computed before; null where none are drawn. */
+async function drawingSpeed(
+  generator: Generator,
+  rollout: Config['rollout'],
+): Promise<number | null> {
+  if ((await generator.describe()).draws === false) return null;
   const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
   const halfway = Math.floor((rollout.maxEpisodeTokens * filledShare) / 2);
   const length = Math.max(2, Math.min(longestMeasured, halfway));
@@ -116,7 +120,7 @@ export async function expectedTime(parts: Measured, config: Config, plan: Planne
 export function expectedSeconds(
   { rollout, algorithm }: Config,
   plan: PlannedWork,
-  speed: Record<'decodeTokensPerSecond' | 'trainTokensPerSecond', number>,
+  speed: { decodeTokensPerSecond: number | null; trainTokensPerSecond: number },
 ): number {
   const tokens = rollout.maxEpisodeTokens * filledShare;
   const passes = algorithm.epochs + scorings(algorithm).length / passesOfUpdate;
@@ -124,5 +128,7 @@ export function expectedSeconds(
   const updates = (plan.rollouts * agents * passes * tokens) / speed.trainTokensPerSecond;
   const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;
   const episodes = plan.rollouts + evaluated;
-  return (episodes * agents * tokens) / speed.decodeTokensPerSecond + updates;
+  const drawn = episodes * agents * tokens;
+  const { decodeTokensPerSecond: drawing } = speed;
+  return (drawing === null ? 0 : drawn / drawing) + updates;
 }

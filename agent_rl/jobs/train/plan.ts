@@ -125,8 +125,11 @@ function timeText({
   decodeTokensPerSecond,
   trainTokensPerSecond,
 }: ExpectedTime): string {
-  const [decode, train] = [decodeTokensPerSecond, trainTokensPerSecond].map(Math.round);
-  return `about ${Math.round(expectedS)} s: measured just now, this machine samples ${decode} tokens a second and trains on ${train}; episodes are taken to fill half of rollout.maxEpisodeTokens, tools and sandbox are not counted`;
+  const samples =
+    decodeTokensPerSecond === null
+      ? 'samples none, as they were drawn before,'
+      : `samples ${Math.round(decodeTokensPerSecond)} tokens a second`;
+  return `about ${Math.round(expectedS)} s: measured just now, this machine ${samples} and trains on ${Math.round(trainTokensPerSecond)}; episodes are taken to fill half of rollout.maxEpisodeTokens, tools and sandbox are not counted`;
 }
 
 /** The threads decide the last bits of the weights, so a default that follows the machine is shown. */

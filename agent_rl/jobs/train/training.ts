@@ -30,6 +30,7 @@ import { planOf, reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { TrainingOptions } from '../job.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
+import { SessionGenerations } from './session-generations.ts';
 import { measurePrompts, promptsText } from './measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { trackedRun } from './tracked.ts';
@@ -104,26 +105,35 @@ interface TrainingParts {
 /** One session of a run with everything open. */
 export class Training {
   #earlier: SavedState | undefined;
+  #generations: SessionGenerations | undefined;
 
   constructor(readonly parts: TrainingParts) {}
 
   /** Evaluates, trains and evaluates again, from the start or from the checkpoint to resume from. */
   async train(): Promise<TrainingResult> {
-    const { run, context, record, resume, trackers } = this.parts;
+    const { run, context, agent, record, resume, trackers } = this.parts;
     await this.#logStart();
     const records = this.#records();
     const trainer = this.#trainer(records);
+    let ended = false;
     try {
-      if (resume !== undefined) await this.#restore(trainer, resume);
-      const from = resume?.checkpoint === undefined ? {} : { from: trainer.state().iteration };
+      const changed = resume === undefined ? [] : await this.#restore(trainer, resume);
+      const { iteration } = trainer.state();
+      this.#generations = await SessionGenerations.open(agent.model, record, {
+        iteration,
+        changed,
+      });
+      const from = resume?.checkpoint === undefined ? {} : { from: iteration };
       const session = { resumed: resume !== undefined, ...from };
       trackers.begin(trackedRun(run, record.folder, session), record.log);
       const result = await trainer.train(context.signal);
       // The checkpoint of the last complete iteration is written, but there is no result.
       throwIfFailed(context.signal);
+      ended = !result.interrupted;
       return result;
     } finally {
       records.close();
+      this.#generations?.close({ ended });
     }
   }
 
@@ -254,12 +264,13 @@ export class Training {
     };
   }
 
-  async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<void> {
+  /** @returns settings that changed */
+  async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<readonly string[]> {
     const { record } = this.parts;
     const iteration =
       resume.checkpoint === undefined ? -1 : await this.#load(trainer, resume.checkpoint);
     const repaired = await truncateAfter(record.folder, iteration);
-    record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
+    return record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
   }
 
   /** Puts learner and trainer where a checkpoint left them. @returns its iteration */
@@ -287,6 +298,7 @@ export class Training {
       learner: agent.model.training.learner,
       textFolder: run.model.textFolder,
     });
+    if (reason === 'periodic' || reason === 'last') this.#generations?.checkpointed(iteration);
     trackers.tell({ type: 'checkpoint', reason, iteration, ...record.saved });
   }
 }

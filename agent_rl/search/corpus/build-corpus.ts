@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Embedder, SearchDocument } from '../../core/services/search.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../../telemetry/index.ts';
-import { canonicalJson } from '../canonical-json.ts';
+import { canonicalJson } from '../../core/services/canonical-json.ts';
 import { checkSettings } from './check-settings.ts';
 import { type Chunker, makeChunker } from './chunk-document.ts';
 import {

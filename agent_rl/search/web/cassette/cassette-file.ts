@@ -7,7 +7,7 @@ import { Value } from 'typebox/value';
 
 import { isRecord } from '../../../core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
-import { canonicalJson } from '../../canonical-json.ts';
+import { canonicalJson } from '../../../core/services/canonical-json.ts';
 import { webFailureKinds } from '../web-failure.ts';
 
 /** What a recorded request is known by. Holds no secret. */

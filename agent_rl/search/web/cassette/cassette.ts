@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../../core/errors.ts';
-import { canonicalJson } from '../../canonical-json.ts';
+import { canonicalJson } from '../../../core/services/canonical-json.ts';
 import {
   appendToCassette,
   type CanonicalRequest,

@@ -7,7 +7,7 @@ import {
   type RunSources,
 } from '../../../../agent_rl/runs/inputs/run-inputs.ts';
 import { loadConfig, type LoadedConfig } from '../../../../agent_rl/config/index.ts';
-import { canonicalJson } from '../../../../agent_rl/search/canonical-json.ts';
+import { canonicalJson } from '../../../../agent_rl/core/services/canonical-json.ts';
 
 type Config = LoadedConfig['config'];
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { Cassette } from '#agent_rl/search/web/cassette/cassette.ts';
-import { canonicalJson } from '#agent_rl/search/canonical-json.ts';
+import { canonicalJson } from '#agent_rl/core/services/canonical-json.ts';
 import { requestKey } from '#agent_rl/search/web/cassette/cassette-file.ts';
 import { hideSecrets } from '#agent_rl/telemetry/redact.ts';
 import { WebFailure } from '#agent_rl/search/web/web-failure.ts';

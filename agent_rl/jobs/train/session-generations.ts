@@ -1,0 +1,54 @@
+import type { ModelServices } from '../../compose/model/open-model-services.ts';
+import { oldestStep } from '../../runs/checkpoints.ts';
+import { RunGenerations } from '../../runs/generations/run-generations.ts';
+import type { OpenRun } from '../../runs/open-run.ts';
+
+export interface RecordedSession {
+  /** Iterations done. */
+  iteration: number;
+  /** Settings that a resume changed: what was drawn under others is not taken. */
+  changed: readonly string[];
+}
+
+/** What a run keeps of a generator whose draws cannot be repeated; nothing for any other. */
+export class SessionGenerations {
+  private constructor(
+    private readonly record: OpenRun,
+    private readonly kept: RunGenerations | undefined,
+  ) {}
+
+  static async open(
+    { training }: Pick<ModelServices, 'training'>,
+    record: OpenRun,
+    { iteration, changed }: RecordedSession,
+  ): Promise<SessionGenerations> {
+    const recording = training?.recording;
+    if (recording === undefined) return new SessionGenerations(record, undefined);
+    const { folder, log } = record;
+    const keep = changed.length === 0;
+    const { generations, unreadable } = await RunGenerations.open(folder.generations, {
+      iteration,
+      keep,
+    });
+    if (!keep)
+      log.info('Settings have changed: what was drawn since the checkpoint is drawn anew.');
+    for (const place of unreadable) log.warn(`${place} is no generation; it is drawn anew.`);
+    if (generations.held > 0)
+      log.info(
+        `${generations.held} generations were drawn since the checkpoint and are not drawn again.`,
+      );
+    recording.recordIn(generations);
+    return new SessionGenerations(record, generations);
+  }
+
+  /** A checkpoint was written between two iterations. */
+  checkpointed(iteration: number): void {
+    this.kept?.checkpointed(iteration, oldestStep(this.record.folder.checkpoints) ?? 0);
+  }
+
+  /** @param ended whether the run has come to its end, and will not be resumed */
+  close({ ended }: { ended: boolean }): void {
+    this.kept?.close();
+    if (ended) this.kept?.delete();
+  }
+}

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { builtProgram, type Ended } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/*
+ * A generator that draws other tokens each time it is asked, as a server does: what it drew before the run was killed is
+ * taken from its record.
+ */
+
+const folder = temporaryFolder();
+const source = join(packageRoot(), 'dist', 'agent_rl', 'index.js');
+const asked = join(folder, 'asked.jsonl');
+
+writeBelow(
+  folder,
+  'dice.ts',
+  `import { randomInt } from 'node:crypto';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { generator } from '${source}';
+
+let draws = 0;
+export const dice = generator({
+  name: 'dice',
+  description: 'The engine with keys that nobody knows.',
+  engine: true,
+})(async (_settings, host) => {
+  const { generator: inner } = await host.engine();
+  let version = 0;
+  return {
+    describe: async () => ({ ...(await inner.describe()), reproducible: false }),
+    async generate(request, signal) {
+      const { key, tokens } = request;
+      if (!key.taskId.startsWith('speed'))
+        appendFileSync('${asked}', JSON.stringify([version, key, tokens]) + '\\n');
+      const drawn = await inner.generate({ ...request, key: { ...key, seed: randomInt(2 ** 32) } }, signal);
+      if (version > 0) draws += 1;
+      if (process.env['DIE_AFTER'] === String(draws)) process.kill(process.pid, 'SIGKILL');
+      return drawn;
+    },
+    release: (episode) => inner.release(episode),
+    use: async (weights, signal) => {
+      ({ version } = weights);
+      await inner.use?.(weights, signal);
+    },
+    close: async () => undefined,
+  };
+});
+`,
+);
+
+const train = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Ended =>
+  builtProgram('agent-rl', ['train', ...args], folder, { ...process.env, ...env });
+
+const config = [
+  '--config',
+  join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
+  ...['eval.before=false', 'eval.after=false', 'checkpoint.every=1', 'run.engineThreads=1'].flatMap(
+    (setting) => ['--set', setting],
+  ),
+];
+
+const weightsOf = (run: string): unknown =>
+  (JSON.parse(readFileSync(join(folder, run, 'summary.json'), 'utf8')) as { weightsSha256: string })
+    .weightsSha256;
+
+test('a killed run asks for no token twice, and its tokens replayed give its weights', () => {
+  const run = ['--set', 'plugins=["./dice.ts"]', '--set', 'generator.type=dice'];
+  const named = (name: string) => ['--set', `run.name=${name}`, '--output', folder];
+  // In the second iteration, whose episodes the weights of the first update draw.
+  const killed = train([...config, ...run, ...named('killed')], { DIE_AFTER: '6' });
+  expect(killed.code).toBeNull();
+  expect(existsSync(join(folder, 'killed', 'checkpoints', 'step-1'))).toBe(true);
+  const before = readFileSync(asked, 'utf8').trim().split('\n').length;
+
+  const resumed = train(['--resume', join(folder, 'killed')]);
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(`${resumed.stdout}${resumed.stderr}`).toMatch(
+    /[1-7] generations were drawn since the checkpoint and are not drawn again/,
+  );
+  const lines = readFileSync(asked, 'utf8').trim().split('\n');
+  expect(lines.length).toBeGreaterThan(before);
+  // Those that were under way when the process was killed had given nothing.
+  const given = new Set(lines);
+  expect(lines.length - given.size).toBeLessThan(8);
+  expect(existsSync(join(folder, 'killed', 'generations'))).toBe(false);
+
+  const replayed = train([
+    ...config,
+    '--set',
+    'generator.type=replay',
+    '--set',
+    `generator.run=${join(folder, 'killed')}`,
+    ...named('replayed'),
+  ]);
+  expect(replayed).toMatchObject({ code: 0 });
+  expect(weightsOf('replayed')).toBe(weightsOf('killed'));
+});

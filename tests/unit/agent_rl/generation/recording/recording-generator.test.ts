@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+
+import type {
+  Generation,
+  GenerationRequest,
+  Generator,
+} from '#agent_rl/core/services/generator.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
+import {
+  type GenerationRecord,
+  RecordingGenerator,
+} from '#agent_rl/generation/recording/recording-generator.ts';
+
+/** Draws another token each time. */
+function counting(stop: Generation['stop'] = 'max-tokens'): Generator & { draws: number } {
+  let version = 0;
+  return {
+    draws: 0,
+    describe: async () => ({
+      name: 'counting',
+      maxContextTokens: 64,
+      reproducible: false,
+      takes: ['folder'],
+    }),
+    async generate() {
+      this.draws += 1;
+      return { tokens: [this.draws], logProbs: [-1], stop, version };
+    },
+    release: () => undefined,
+    use: async (weights) => {
+      version = weights.version;
+    },
+    close: async () => undefined,
+  };
+}
+
+function recordInMemory(): GenerationRecord & { kept: Map<string, Generation> } {
+  const kept = new Map<string, Generation>();
+  return {
+    kept,
+    take: (asked) => kept.get(asked),
+    keep: (asked, drawn) => void kept.set(asked, drawn),
+  };
+}
+
+const request: GenerationRequest = {
+  episode: '1/0/t/0',
+  tokens: [1, 2],
+  maxTokens: 1,
+  stopTokens: [],
+  sampling: unbiased,
+  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+};
+
+const folder = { version: 4, kind: 'folder', location: '/weights' } as const;
+
+test('what is recorded for a request and its weights is given again, and nothing is drawn', async () => {
+  const record = recordInMemory();
+  const before = new RecordingGenerator(counting());
+  before.recordIn(record);
+  await before.use(folder);
+  const drawn = await before.generate(request);
+  const inner = counting();
+  const after = new RecordingGenerator(inner);
+  after.recordIn(record);
+  await after.use(folder);
+  expect(await after.generate({ ...request })).toEqual(drawn);
+  expect(inner.draws).toBe(0);
+});
+
+test.each([
+  ['another context', { tokens: [1, 3] }],
+  ['another key', { key: { ...request.key, sample: 1 } }],
+  ['another temperature', { sampling: { ...unbiased, temperature: 0.5 } }],
+  ['another limit', { maxTokens: 2 }],
+  ['another stop token', { stopTokens: [7] }],
+])('%s is another request', async (_, other) => {
+  const record = recordInMemory();
+  const generator = new RecordingGenerator(counting());
+  generator.recordIn(record);
+  await generator.generate(request);
+  await generator.generate({ ...request, ...other });
+  expect(record.kept.size).toBe(2);
+});
+
+test('other weights draw anew', async () => {
+  const record = recordInMemory();
+  const inner = counting();
+  const generator = new RecordingGenerator(inner);
+  generator.recordIn(record);
+  await generator.generate(request);
+  await generator.use(folder);
+  expect(await generator.generate(request)).toMatchObject({ tokens: [2], version: 4 });
+});
+
+test('what was given up is not kept', async () => {
+  const record = recordInMemory();
+  const generator = new RecordingGenerator(counting('aborted'));
+  generator.recordIn(record);
+  await generator.generate(request);
+  expect(record.kept.size).toBe(0);
+});

@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
+import { RecordedTurns } from '#agent_rl/runs/replay/recorded-turns.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const root = temporaryFolder();
+
+const episode = (version: number, outcome = 'completed') => ({
+  schema: 2,
+  iteration: 1,
+  taskId: 't',
+  sample: 1,
+  seed: 9,
+  step: version,
+  tokens: [1, 2, 50 + version, 60, 3, 70],
+  logProbs: [0, 0, -0.5, -0.25, 0, -1],
+  spans: [
+    { start: 0, end: 2, source: 'user' },
+    { start: 2, end: 4, source: 'sampled', version },
+    { start: 4, end: 5, source: 'tool' },
+    { start: 5, end: 6, source: 'sampled', version },
+  ],
+  outcome,
+});
+
+function written(name: string, lines: readonly object[]): string {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeBelow(root, `${name}/trajectories/train.jsonl`, text);
+  return join(root, name);
+}
+
+const asked = (tokens: readonly number[], more: Partial<GenerationRequest> = {}) => ({
+  episode: 'e',
+  tokens,
+  maxTokens: 8,
+  stopTokens: [60],
+  sampling: unbiased,
+  key: { seed: 9, taskId: 't', sample: 1, turn: 0 },
+  ...more,
+});
+
+test('a turn is what was sampled after its context, by the weights that are asked for', async () => {
+  const turns = await RecordedTurns.read(written('two', [episode(0), episode(4)]));
+  expect(turns.find(asked([1, 2]), 4)).toEqual({
+    turn: { tokens: [54, 60], logProbs: [-0.5, -0.25], stop: 'stop-token', version: 4 },
+  });
+  expect(turns.find(asked([1, 2]), 0)).toMatchObject({ turn: { tokens: [50, 60] } });
+  expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({
+    turn: { tokens: [70], logProbs: [-1], stop: 'context-full', version: 0 },
+  });
+});
+
+test('no more tokens are given than are asked for, and a turn may be asked for in pieces', async () => {
+  const turns = await RecordedTurns.read(written('pieces', [episode(0)]));
+  const one = { maxTokens: 1 };
+  expect(turns.find(asked([1, 2], one), 0)).toMatchObject({
+    turn: { tokens: [50], stop: 'max-tokens' },
+  });
+  expect(turns.find(asked([1, 2, 50], one), 0)).toMatchObject({
+    turn: { tokens: [60], stop: 'stop-token' },
+  });
+});
+
+test.each([
+  ['other-episode', asked([1, 2], { key: { seed: 8, taskId: 't', sample: 1, turn: 0 } }), 0],
+  ['other-context', asked([1, 7]), 0],
+  ['not-sampled', asked([1, 2]), 3],
+  ['not-sampled', asked([1, 2, 50, 60]), 0],
+])('%s is said of what the run did not record', async (why, request, version) => {
+  const turns = await RecordedTurns.read(written('missing', [episode(0)]));
+  expect(turns.find(request, version)).toEqual({ why });
+});
+
+test('where the system failed in the run, it is said to have failed', async () => {
+  const whole = episode(0, 'infrastructure-error');
+  const cut = { ...whole, tokens: whole.tokens.slice(0, 5), logProbs: whole.logProbs.slice(0, 5) };
+  const spans = whole.spans.slice(0, 3);
+  const turns = await RecordedTurns.read(written('failed', [{ ...cut, spans }]));
+  expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
+});
+
+test('a folder that is no run is refused', async () => {
+  expect(await rejectionOf(RecordedTurns.read(join(root, 'nothing')))).toMatchObject({
+    code: 'CHECKPOINT_INVALID',
+  });
+});
