@@ -1,7 +1,7 @@
 export type { WeightedReward } from './combine-rewards.ts';
 export * from './episode-parts.ts';
 export type { ModuleHooks } from '../threads/thread.ts';
-export type { TokenUse } from './ledger.ts';
+export type { TokenUse } from './tokens/ledger.ts';
 export {
   AsyncRolloutWorker,
   type CollectOptions,

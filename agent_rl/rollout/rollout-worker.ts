@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { EpisodePlace, Trajectory } from '../core/trajectory.ts';
+import { LongestFirst } from './longest-first.ts';
 import { type EpisodeRetries, runEpisode } from './run-episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from './episode-parts.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
@@ -42,8 +43,13 @@ export class RolloutWorker implements Rollouts {
   }
 }
 
-/** Many episodes in flight: the next starts as soon as one ends. The trajectories are those of `RolloutWorker`. */
+/**
+ * Many episodes in flight: the next starts as soon as one ends, those that are likely to be long first. The trajectories are
+ * those of `RolloutWorker`.
+ */
 export class AsyncRolloutWorker implements Rollouts {
+  readonly #longestFirst = new LongestFirst();
+
   /** @throws AgentRlError `CONFIG_INVALID` unless `inFlight` is a positive integer. */
   constructor(
     private readonly make: EpisodeMaker,
@@ -62,15 +68,17 @@ export class AsyncRolloutWorker implements Rollouts {
     { signal, onEpisode }: CollectOptions,
   ): Promise<(readonly Trajectory[])[]> {
     const episodes: (readonly Trajectory[])[] = [];
-    const waiting = requests.entries();
+    const waiting = this.#longestFirst.order(requests).values();
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const lane = async (): Promise<void> => {
       try {
         // The lanes share one iterator, so each request is played once.
-        for (const [index, request] of waiting) {
+        for (const index of waiting) {
+          const request = requests[index]!;
           const episode = await runEpisode(this.make, request, either, this.retries);
           failed.signal.throwIfAborted();
+          this.#longestFirst.note(request.task, episode);
           onEpisode?.(episode);
           episodes[index] = episode;
         }

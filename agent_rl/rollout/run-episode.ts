@@ -4,7 +4,7 @@ import type { FailedAttempt, Trajectory } from '../core/trajectory.ts';
 import { entryOf, Episode, logsOf, ofAll } from './episode.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
 import { failed, type Judged, judgedBy } from './judged.ts';
-import { sampledTokens } from './ledger.ts';
+import { sampledTokens } from './tokens/ledger.ts';
 import { pauseBeforeRetry } from './retrying.ts';
 import { type EpisodeAgent, sole, worldOf } from './world.ts';
 

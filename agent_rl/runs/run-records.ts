@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { Trajectory } from '../core/trajectory.ts';
-import { sampledTokens } from '../rollout/ledger.ts';
+import { sampledTokens } from '../rollout/tokens/ledger.ts';
 import {
   type Display,
   JsonlWriter,

@@ -1,5 +1,6 @@
 import type { GenerationTotals } from '../core/services/generator.ts';
 import type { SandboxCounts } from '../sandbox/open-sandbox.ts';
+import { addTokens, type TokenCounts } from '../rollout/tokens/token-counts.ts';
 import { type PeakMemory, ProcessTreeMemory } from '../telemetry/index.ts';
 
 /** What a run has used, over all its sessions: from its start or a resume to an interrupt or its end. Plain JSON. */
@@ -11,6 +12,8 @@ export interface RunUsage {
   evaluationCpuSeconds: number | null;
   /** The highest of any session. */
   memory: PeakMemory;
+  /** Training and evaluations; null where a session of an earlier version did not count them. */
+  tokens: TokenCounts | null;
   /** Null when the generator does not count. */
   generation: GenerationTotals | null;
   /** Null when no sandbox was started. */
@@ -29,6 +32,7 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
       peakRssBytes: Math.max(earlier.memory.peakRssBytes, session.memory.peakRssBytes),
       scope: earlier.memory.scope === session.memory.scope ? session.memory.scope : 'own-process',
     },
+    tokens: tokensOfKnown(earlier.tokens, session.tokens),
     generation: sumOfCounted(earlier.generation, session.generation),
     sandbox: sumOfCounted(earlier.sandbox, session.sandbox),
   };
@@ -37,6 +41,12 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
 /** Earlier versions kept none. */
 const sumOfKnown = (earlier: number | null | undefined, session: number | null): number | null =>
   typeof earlier === 'number' && session !== null ? earlier + session : null;
+
+/** Earlier versions counted none. */
+const tokensOfKnown = (
+  earlier: TokenCounts | null | undefined,
+  session: TokenCounts | null,
+): TokenCounts | null => (earlier && session ? addTokens(earlier, session) : null);
 
 /** Of what was counted in both, or in the one session where it was. */
 export const sumOfCounted = <Totals extends { readonly [Name in keyof Totals]: number }>(
@@ -87,7 +97,7 @@ export class SessionUsage {
   }
 
   /** What this session has used so far. */
-  async soFar(): Promise<Omit<RunUsage, 'generation' | 'sandbox'>> {
+  async soFar(): Promise<Omit<RunUsage, 'tokens' | 'generation' | 'sandbox'>> {
     const { cpuSeconds } = await this.memory.sample();
     return {
       sessions: 1,

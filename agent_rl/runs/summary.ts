@@ -1,3 +1,5 @@
+import type { TokenCounts } from '../rollout/tokens/token-counts.ts';
+import { priceOf, type Prices } from './cost/price.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import type { Machine } from './inputs/machine.ts';
@@ -11,6 +13,7 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
   weightsSha256: string;
   checkpoint: string;
   sandboxLevel: string | undefined;
+  prices: Prices | undefined;
   machines: readonly Machine[];
   /** What the log said of its settings. */
   warnings: readonly string[];
@@ -44,8 +47,8 @@ export function summaryOf(
   facts: SummaryFacts,
 ) {
   const { totals } = state;
-  const { sessions, wallSeconds, cpuSeconds, evaluationCpuSeconds, memory, generation, sandbox } =
-    facts.usage;
+  const { sessions, wallSeconds, cpuSeconds, evaluationCpuSeconds, memory } = facts.usage;
+  const { tokens, generation, sandbox } = facts.usage;
   const compared = totals.parityTokens > 0;
   return {
     seed: facts.seed,
@@ -70,6 +73,8 @@ export function summaryOf(
     machines: facts.machines,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
     decodeTokensPerSecond: generation && rate(generation.sampledTokens, generation.totalS),
+    usedTokens: tokens,
+    cost: tokens && facts.prices ? costOf(tokens, facts.prices) : null,
     generation,
     maxAbsLogProbGap: compared ? totals.maxAbsLogProbGap : null,
     meanAbsLogProbGap: compared ? totals.sumAbsLogProbGap / totals.parityTokens : null,
@@ -84,6 +89,11 @@ export function summaryOf(
     warnings: facts.warnings,
   };
 }
+
+const costOf = (tokens: TokenCounts, prices: Prices) => ({
+  amount: priceOf(tokens, prices),
+  currency: prices.currency,
+});
 
 /** What `summary.json` of reinforcement learning holds. */
 export type RunSummary = ReturnType<typeof summaryOf>;

@@ -65,6 +65,10 @@ export const metricNames = {
   'rollout/klPenaltyMean': metric('reward', 'Mean of what episodes lost for it'),
   'rollout/sampledTokens': metric('tokens', 'Tokens the policy sampled'),
   'rollout/contextTokens': metric('tokens', 'Tokens of all transcripts, sampled or not'),
+  'rollout/readTokens': metric(
+    'tokens',
+    'Tokens in the contexts that turns were sampled in, each turn counted anew',
+  ),
   'rollout/lengthMean': metric('tokens', 'Mean sampled tokens of an episode'),
   'rollout/lengthMax': metric('tokens', 'Most sampled tokens of an episode'),
   'rollout/entropyEstimate': metric(
@@ -93,6 +97,10 @@ export const metricNames = {
     'Episodes with a reward of their own that the reward manager gave none',
   ),
   'ledger/*': metric('tokens', 'Sampled tokens that ended so; the sum is rollout/sampledTokens'),
+  'train/updatedTokens': metric(
+    'tokens',
+    'Tokens of the sequences that went through the update, once for each pass',
+  ),
   'train/loss': metric('1', 'Loss over the step'),
   'sent/kl': metric('nats', 'Mean estimate of the divergence from the starting weights'),
   'sent/entropy': metric('nats', 'Mean entropy of the policy where these tokens were sampled'),

@@ -4,7 +4,7 @@ import { largest } from '../core/long-lists.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
-import { failureUse, type TokenUse } from '../rollout/ledger.ts';
+import { failureUse, type TokenUse } from '../rollout/tokens/ledger.ts';
 import type { Collection } from './collect/collect-groups.ts';
 import { actionOn } from './collect/outcome-actions.ts';
 import type { LearnedEpisode } from './learned-episodes.ts';

@@ -4,7 +4,7 @@ import { AgentRlError } from '../core/errors.ts';
 import { spanned } from '../core/profile/spans.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { referenceOf, type Scorer } from '../core/services/scorer.ts';
-import { keepLedger } from '../rollout/ledger.ts';
+import { keepLedger } from '../rollout/tokens/ledger.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
 import { collectGroups, type PlayedGroup, trajectoriesOf } from './collect/collect-groups.ts';

@@ -1,6 +1,6 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
 import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
-import { type Ledger, type TokenUse, tokenUses } from '../rollout/ledger.ts';
+import { type Ledger, type TokenUse, tokenUses } from '../rollout/tokens/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
@@ -41,6 +41,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
     ...rolloutMetrics(collection),
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
+    'train/updatedTokens': updatedTokens(epochs),
     'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
     ...computedMetrics(epochs),
     'train/learningRate': report.learningRate,

@@ -1,6 +1,6 @@
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import type { TokenUse } from '../rollout/ledger.ts';
+import type { TokenUse } from '../rollout/tokens/ledger.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
 
 /** A sequence as the learner was given it, and what it made of it. Arrays have one entry per token. */

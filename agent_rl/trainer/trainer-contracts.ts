@@ -11,7 +11,7 @@ import type { LearnedEpisode } from './learned-episodes.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
-import type { TokenUse } from '../rollout/ledger.ts';
+import type { TokenUse } from '../rollout/tokens/ledger.ts';
 import type { TrainOptions } from './training-options.ts';
 
 /** Counts over a whole run, as plain JSON. */

@@ -8,7 +8,7 @@ import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
 import { settingsOfRuns } from '#agent_rl/config/settings-of.ts';
 import { outcomes } from '#agent_rl/core/outcome.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { ChunkingSettings } from '#agent_rl/search/corpus/settings.ts';
 import { WebSearchSettings } from '#agent_rl/search/web/index.ts';
 import { noTotals } from '#agent_rl/trainer/iteration-report.ts';

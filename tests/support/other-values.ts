@@ -88,6 +88,7 @@ function leavesIn({ path, schema, value }: Leaf): Leaf[] {
 const examples: Readonly<Record<string, readonly unknown[]>> = {
   'run.name': ['another-name'],
   'run.device': ['cuda'],
+  'run.prices': [{ sampled: 3 }],
   'model.revision': ['main'],
   'model.hfModelName': ['model/search-starter'],
   'model.adapters': [['an/adapter']],

@@ -173,6 +173,7 @@ function reinforced({
     ]),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
+    prices: config.run.prices,
     engine: engineOptions(config, model, {
       ...collecting(config, model, workers),
       ...learning(config, chosen.loss),

@@ -3,6 +3,24 @@ import { Type } from 'typebox';
 import { block, choice, flag, integer, most, number, text } from './block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
+const ofTokens = (what: string) =>
+  number(`For a million tokens ${what}`, { minimum: 0, maximum: 1e6, default: 0 });
+
+/** `run.prices:` what a hosted service charges. */
+const PricesBlock = Type.Object(
+  {
+    currency: text('As it is shown', { minLength: 1, maxLength: 8, default: 'USD' }),
+    read: ofTokens('in the contexts of turns, each turn counted anew'),
+    sampled: ofTokens('sampled'),
+    trained: ofTokens('of sequences in updates'),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'What a hosted service charges: plan, log and summary then name prices; without the block there are none',
+  },
+);
+
 export const RunBlock = block(
   {
     name: Type.Optional(
@@ -43,6 +61,7 @@ export const RunBlock = block(
       unit: 'tasks',
     }),
     logLevel: choice('Lowest level to log', ['error', 'warn', 'info', 'debug'], 'info'),
+    prices: Type.Optional(PricesBlock),
     logRollouts: flag('Log one line for each episode', false),
   },
   'The name of the run, where it writes and what it runs on',

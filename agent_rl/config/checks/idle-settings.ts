@@ -156,6 +156,7 @@ const idle: readonly IdleRule[] = [
       'sandbox',
       'run.previewTasks',
       'run.logRollouts',
+      'run.prices',
     ],
     isSft,
     'supervised training plays no episodes',

@@ -17,6 +17,7 @@ import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { checkpointRoom, roomText } from './checkpoint-room.ts';
+import { tokensText } from '../../runs/cost/price.ts';
 import { type ExpectedTime, scorings } from './measure-speed.ts';
 
 /** What the plan of a run follows from besides its config. */
@@ -51,6 +52,11 @@ function trainedText({ trainTasks, endless = [] }: PlanFacts): string {
   const listed = trainTasks === 0 && made.length > 0 ? [] : [`${trainTasks}`];
   return [...listed, ...made].join(' and ');
 }
+
+type PlannedEpisodes = Pick<
+  ReturnType<typeof trainingPlan>,
+  'rollouts' | 'agents' | 'evaluations' | 'evalEpisodes' | 'selections' | 'selectionEpisodes'
+>;
 
 /** A run before it starts, as numbers. */
 export function trainingPlan(config: Config, facts: PlanFacts) {
@@ -132,6 +138,25 @@ function timeText({
   return `about ${Math.round(expectedS)} s: measured just now, this machine ${samples} and trains on ${Math.round(trainTokensPerSecond)}; episodes are taken to fill half of rollout.maxEpisodeTokens, tools and sandbox are not counted`;
 }
 
+/** Where prices are known: what the run costs if every episode takes all that it may. */
+function priceText(
+  config: Config,
+  { rollouts, agents, evaluations, evalEpisodes, selections, selectionEpisodes }: PlannedEpisodes,
+): string[] {
+  const { rollout, policy, algorithm, run } = config;
+  if (run.prices === undefined) return [];
+  const { maxEpisodeTokens, maxTurns } = rollout;
+  const episodes = rollouts + evaluations * evalEpisodes + selections * selectionEpisodes;
+  const most = {
+    read: episodes * agents * maxTurns * maxEpisodeTokens,
+    sampled: episodes * agents * Math.min(maxTurns * policy.maxTurnTokens, maxEpisodeTokens),
+    trained: rollouts * agents * algorithm.epochs * maxEpisodeTokens,
+  };
+  return [
+    `  price         at most ${tokensText(most, run.prices)}; the log says what to expect after the first iteration`,
+  ];
+}
+
 /** The threads decide the last bits of the weights, so a default that follows the machine is shown. */
 const threadsText = (config: Config, decoders: number): string =>
   `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', one for each processor' : ''}; threads that draw tokens: ${decoders}`;
@@ -172,5 +197,6 @@ export function planText(
     ...sandboxesSkipped.map((why) => `  warning       sandbox skipped: ${why}`),
     ...roomText(plan.checkpointBytes, bytesForCheckpoints, config.run.outputDir),
     `  time          ${timeText(expected)}`,
+    ...priceText(config, plan),
   ].join('\n');
 }

@@ -77,6 +77,7 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     checkpoint: saved.path,
     ...countParameters(run.model.description),
     sandboxLevel: agent.sandbox?.capabilities().level,
+    prices: run.config.run.prices,
     machines: record.machines,
     warnings: run.warnings,
     ...training.reports(),

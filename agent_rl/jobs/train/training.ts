@@ -14,6 +14,7 @@ import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
 import { RunRecords } from '../../runs/run-records.ts';
+import { RunCosts } from '../../runs/cost/run-costs.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage, SessionUsage } from '../../runs/run-usage.ts';
 import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
@@ -107,7 +108,11 @@ export class Training {
   #earlier: SavedState | undefined;
   #generations: SessionGenerations | undefined;
 
-  constructor(readonly parts: TrainingParts) {}
+  readonly #costs: RunCosts;
+
+  constructor(readonly parts: TrainingParts) {
+    this.#costs = new RunCosts(parts.run.config);
+  }
 
   /** Evaluates, trains and evaluates again, from the start or from the checkpoint to resume from. */
   async train(): Promise<TrainingResult> {
@@ -142,6 +147,7 @@ export class Training {
     const { agent, usage } = this.parts;
     const session = {
       ...(await usage.soFar()),
+      tokens: this.#costs.tokens,
       generation: await generationTotals(agent.model),
       sandbox: agent.sandbox?.counts ?? null,
     };
@@ -238,24 +244,31 @@ export class Training {
 
   #observer(records: RunRecords): TrainerObserver {
     const { record, context, usage } = this.parts;
+    const costs = this.#costs;
     const tell = context.onEvent ?? (() => undefined);
     return {
       onPhase: records.onPhase,
       onEpisode: (episode) => {
         records.onEpisode(episode);
+        costs.noteEpisode(episode);
         for (const trajectory of episode) tell({ type: 'episode', trajectory });
       },
       onIteration: (iteration, metrics, episodes) => {
         record.requireOwn();
         records.onIteration(iteration, metrics, episodes);
+        const forecast = costs.noteIteration(iteration, metrics);
+        if (forecast !== undefined) record.log.info(forecast);
         tell({ type: 'iteration', iteration, metrics });
       },
       onEvaluation: (when, iteration, evaluation) => {
         records.onEvaluation(when, iteration, evaluation);
         tell({ type: 'evaluation', when, iteration, evaluation });
       },
-      onEvaluationEpisode: records.onEvaluationEpisode,
-      aroundEvaluation: (make) => usage.evaluating(make),
+      onEvaluationEpisode: (episode, episodes) => {
+        records.onEvaluationEpisode(episode, episodes);
+        costs.noteEvaluationEpisode(episode);
+      },
+      aroundEvaluation: (make) => usage.evaluating(() => costs.evaluating(make)),
       onCheckpoint: async (reason, state) => {
         await this.#saveCheckpoint(reason, state);
         tell({ type: 'checkpoint', reason, iteration: state.iteration, path: record.saved.path });

@@ -1,6 +1,6 @@
 import { overlongPenalty } from '../../algorithms/overlong-penalty.ts';
 import { hasNoSpread, sum } from '../../algorithms/statistics.ts';
-import { sampledTokens } from '../../rollout/ledger.ts';
+import { sampledTokens } from '../../rollout/tokens/ledger.ts';
 import type { RewardGroup } from '../../core/algorithm/advantage.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';

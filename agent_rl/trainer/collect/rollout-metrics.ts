@@ -1,8 +1,9 @@
 import { mean, standardDeviation, sum } from '../../algorithms/statistics.ts';
 import { type Outcome, outcomes } from '../../core/outcome.ts';
 import { episodesOf, isSolved, type Trajectory } from '../../core/trajectory.ts';
-import { sampledTokens } from '../../rollout/ledger.ts';
-import { repetitionOf } from '../../rollout/repetition.ts';
+import { sampledTokens } from '../../rollout/tokens/ledger.ts';
+import { sampling } from '../../rollout/tokens/token-counts.ts';
+import { repetitionOf } from '../../rollout/tokens/repetition.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
 import { inFamily, meansByName, type NamedNumbers, sideBySide } from '../named-numbers.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
@@ -39,6 +40,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'rollout/timedOutCalls': withStatus('timeout'),
     'rollout/sampledTokens': sum(sampled),
     'rollout/contextTokens': sum(all.map(({ tokens }) => tokens.length)),
+    'rollout/readTokens': sum(all.map((trajectory) => sampling(trajectory).read)),
     'rollout/lengthMax': largest(sampled, 0),
     ...outcomeCounts(all),
     'group/count': groups.length,

@@ -1,4 +1,4 @@
-import type { TokenUse } from '../../../rollout/ledger.ts';
+import type { TokenUse } from '../../../rollout/tokens/ledger.ts';
 import type { Metrics } from '../../../telemetry/index.ts';
 
 /** What the buckets of the ledger mean, to the reader of one iteration. */

@@ -1,5 +1,5 @@
 import { sum } from '../../../algorithms/statistics.ts';
-import type { TokenUse } from '../../../rollout/ledger.ts';
+import type { TokenUse } from '../../../rollout/tokens/ledger.ts';
 import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episodes.ts';
 import type { IterationMetrics } from '../../../runs/read-metrics.ts';
 import { type MetricName, percentText, shortNumber } from '../../../telemetry/index.ts';

@@ -1,5 +1,5 @@
 import type { Column, LearnedRecord } from '../../episodes/learned-line.ts';
-import type { TokenUse } from '../../../rollout/ledger.ts';
+import type { TokenUse } from '../../../rollout/tokens/ledger.ts';
 import type { LearnedColumns } from '../api.ts';
 
 /** What the buckets of the ledger mean, for people who look at one episode. */

@@ -5,7 +5,7 @@ import type { ActOptions } from '#agent_rl/core/plugins/policy.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { ActiveRequest } from '#agent_rl/generation/slot.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
-import { sampledTokens } from '#agent_rl/rollout/ledger.ts';
+import { sampledTokens } from '#agent_rl/rollout/tokens/ledger.ts';
 import { limits, play } from '#tests/support/play-episode.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 import { named, playDuet, verdictOf } from '#tests/support/two-players.ts';

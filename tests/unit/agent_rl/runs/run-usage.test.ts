@@ -8,6 +8,7 @@ const session = (more: Partial<RunUsage> = {}): RunUsage => ({
   cpuSeconds: 15,
   evaluationCpuSeconds: 4,
   memory: { peakRssBytes: 500, scope: 'process-tree' },
+  tokens: { read: 100, sampled: 20, trained: 60 },
   generation: {
     steps: 1,
     sampledTokens: 2,
@@ -32,6 +33,7 @@ test('what sessions used adds up, and memory is the highest of them', () => {
     cpuSeconds: 30,
     evaluationCpuSeconds: 8,
     memory: { peakRssBytes: 500, scope: 'process-tree' },
+    tokens: { read: 200, sampled: 40, trained: 120 },
     generation: {
       steps: 2,
       sampledTokens: 4,

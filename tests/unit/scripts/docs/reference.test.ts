@@ -7,7 +7,7 @@ import * as agentRl from '#agent_rl/index.ts';
 import { errorCatalogue } from '#agent_rl/core/error-catalogue.ts';
 import { outcomes } from '#agent_rl/core/outcome.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
 import { metricNames } from '#agent_rl/telemetry/metric-names.ts';

@@ -1,6 +1,6 @@
-import type { Outcome } from '../core/outcome.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { maskOf } from '../core/transcript.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { maskOf } from '../../core/transcript.ts';
 
 /**
  * What became of the tokens of an episode. `trained`: they moved the weights. `zero-advantage`: the episode was
@@ -38,7 +38,7 @@ export interface Ledger {
 }
 
 /** Number of tokens the policy sampled in an episode. */
-export const sampledTokens = (trajectory: Trajectory): number =>
+export const sampledTokens = (trajectory: Pick<Trajectory, 'tokens' | 'spans'>): number =>
   maskOf(trajectory, 'sampled').reduce((sum, one) => sum + one, 0);
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { failureUse, keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { failureUse, keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 

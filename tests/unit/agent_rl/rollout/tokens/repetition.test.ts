@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { repetitionOf } from '#agent_rl/rollout/repetition.ts';
+import { repetitionOf } from '#agent_rl/rollout/tokens/repetition.ts';
 import type { Span } from '#agent_rl/core/transcript.ts';
 
 const turn = (start: number, end: number): Span => ({ start, end, source: 'sampled', version: 0 });

@@ -1,4 +1,4 @@
-import type { TranscriptRecord } from '../core/transcript.ts';
+import type { TranscriptRecord } from '../../core/transcript.ts';
 
 /** Room for as many different pairs as an episode has tokens, and exact as a factor below 2 ** 53. */
 const roomForIds = 2 ** 26;

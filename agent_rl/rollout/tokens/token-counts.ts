@@ -1,0 +1,39 @@
+import type { TranscriptRecord } from '../../core/transcript.ts';
+
+/** Tokens by what services charge for. */
+export interface TokenCounts {
+  /** In the contexts that turns were sampled in, each turn's anew: what a server caches is not taken off. */
+  readonly read: number;
+  readonly sampled: number;
+  /** In sequences that went through an update, once for each pass. */
+  readonly trained: number;
+}
+
+export const noTokens: TokenCounts = { read: 0, sampled: 0, trained: 0 };
+
+/** What it took to sample a transcript. */
+export function sampling({ spans }: Pick<TranscriptRecord, 'spans'>): TokenCounts {
+  let read = 0;
+  let sampled = 0;
+  for (const { source, start, end } of spans) {
+    if (source !== 'sampled') continue;
+    read += start;
+    sampled += end - start;
+  }
+  return { read, sampled, trained: 0 };
+}
+
+export const addTokens = (a: TokenCounts, b: TokenCounts): TokenCounts => ({
+  read: a.read + b.read,
+  sampled: a.sampled + b.sampled,
+  trained: a.trained + b.trained,
+});
+
+export const timesTokens = (
+  factor: number,
+  { read, sampled, trained }: TokenCounts,
+): TokenCounts => ({
+  read: factor * read,
+  sampled: factor * sampled,
+  trained: factor * trained,
+});

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+
+import { LongestFirst } from '#agent_rl/rollout/longest-first.ts';
+
+const task = (taskId: string, metadata: Readonly<Record<string, unknown>> = {}) => ({
+  taskId,
+  prompt: '',
+  metadata,
+});
+
+/** An episode that sampled so many tokens, after two that were given. */
+const sampled = (tokens: number) => [
+  {
+    tokens: Array.from({ length: 2 + tokens }, () => 0),
+    spans: [
+      { start: 0, end: 2, source: 'user' },
+      { start: 2, end: 2 + tokens, source: 'sampled', version: 0 },
+    ] as const,
+  },
+];
+
+const orderOf = (order: LongestFirst, tasks: readonly ReturnType<typeof task>[]) =>
+  order.order(tasks.map((one) => ({ task: one })));
+
+test('tasks whose episodes sampled more tokens begin first', () => {
+  const order = new LongestFirst();
+  order.note(task('short'), sampled(3));
+  order.note(task('long'), sampled(9));
+  // A mean of 6.
+  order.note(task('middle'), sampled(2));
+  order.note(task('middle'), sampled(10));
+  expect(
+    orderOf(
+      order,
+      ['short', 'middle', 'long'].map((id) => task(id)),
+    ),
+  ).toEqual([2, 1, 0]);
+});
+
+test('the members of a group stay together, in their order', () => {
+  const order = new LongestFirst();
+  order.note(task('a'), sampled(1));
+  order.note(task('b'), sampled(2));
+  expect(
+    orderOf(
+      order,
+      ['a', 'a', 'b', 'b'].map((id) => task(id)),
+    ),
+  ).toEqual([2, 3, 0, 1]);
+});
+
+test('a task that was not seen is as long as its family, or else as its slice', () => {
+  const order = new LongestFirst();
+  const deep = { family: 'deep', slice: 'trained' };
+  order.note(task('1', deep), sampled(30));
+  order.note(task('2', { family: 'flat', slice: 'trained' }), sampled(10));
+  // Of the slice, a mean of 20.
+  const tasks = [
+    task('3', { family: 'flat', slice: 'trained' }),
+    task('4', { family: 'new', slice: 'trained' }),
+    task('5', deep),
+  ];
+  expect(orderOf(order, tasks)).toEqual([2, 1, 0]);
+});
+
+test('of what nothing is known begins first', () => {
+  const order = new LongestFirst();
+  order.note(task('a'), sampled(5));
+  expect(
+    orderOf(
+      order,
+      ['a', 'b', 'a', 'c'].map((id) => task(id)),
+    ),
+  ).toEqual([1, 3, 0, 2]);
+});
