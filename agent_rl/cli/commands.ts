@@ -9,6 +9,7 @@ import { evaluate } from './commands/eval.ts';
 import { explain } from './commands/runs/explain.ts';
 import { exportModel, quantize } from './commands/quantize.ts';
 import { generate, score } from './commands/generate.ts';
+import { importGguf } from './commands/import-gguf.ts';
 import { indexCorpus } from './commands/data/index-corpus.ts';
 import { newProject } from './commands/new.ts';
 import { judgeCalibration } from './commands/data/judge-calibration.ts';
@@ -49,6 +50,7 @@ export const commands: (Command | CommandGroup)[] = [
   generate,
   mergeLora,
   exportModel,
+  importGguf,
   doctor,
   sandbox,
 ];

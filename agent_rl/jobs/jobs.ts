@@ -24,6 +24,7 @@ export const jobs = {
   quantize: lazy(async () => (await import('./models/quantize/quantize-model.ts')).quantizeModel),
   mergeLora: lazy(async () => (await import('./models/merge-lora.ts')).mergeLora),
   exportModel: lazy(async () => (await import('./models/export-model.ts')).exportModel),
+  importGguf: lazy(async () => (await import('./models/import-gguf.ts')).importGguf),
   score: lazy(async () => (await import('./token-files/score.ts')).score),
   generate: lazy(async () => (await import('./token-files/generate.ts')).generate),
   serveSandbox: lazy(async () => (await import('./machine/serve-sandbox.ts')).serveSandbox),

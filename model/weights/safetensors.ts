@@ -82,6 +82,12 @@ export interface TensorToWrite {
   dtype?: StoredDtype;
 }
 
+/** One whose floats are made when they are written, so that they are not held beside all others. */
+export interface LateTensor {
+  shape: readonly number[];
+  make: () => Float32Array;
+}
+
 interface WriteSafetensorsOptions {
   dtype?: StoredDtype;
   /** Free text kept in the header. */
@@ -97,11 +103,13 @@ interface WriteSafetensorsOptions {
  */
 export async function writeSafetensors(
   path: string,
-  tensors: ReadonlyMap<string, TensorToWrite>,
+  tensors: ReadonlyMap<string, TensorToWrite | LateTensor>,
   { dtype = 'F32', metadata = { format: 'pt' } }: WriteSafetensorsOptions = {},
 ): Promise<void> {
-  const storedAs = ({ values, dtype: own = dtype }: TensorToWrite): TensorDtype =>
-    isBytes(values) ? 'U8' : own;
+  const storedAs = (tensor: TensorToWrite | LateTensor): TensorDtype => {
+    if ('make' in tensor) return dtype;
+    return isBytes(tensor.values) ? 'U8' : (tensor.dtype ?? dtype);
+  };
   const ordered = [...tensors].toSorted(
     ([a, one], [b, other]) =>
       bytesOf[storedAs(other)] - bytesOf[storedAs(one)] || (a < b ? -1 : Number(a > b)),
@@ -109,21 +117,24 @@ export async function writeSafetensors(
   const header: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
   for (const [name, tensor] of ordered) {
-    const { shape, values } = tensor;
-    const described = `${values.length} values for shape [${shape.join(', ')}]`;
-    if (values.length !== sizeOf(shape)) throw invalid(path, `tensor "${name}" has ${described}`);
+    const { shape } = tensor;
+    if ('values' in tensor) requireCount(tensor.values, shape, `${path}: tensor "${name}"`);
     const stored = storedAs(tensor);
     const start = end;
-    end += values.length * bytesOf[stored];
+    end += sizeOf(shape) * bytesOf[stored];
     header[name] = { dtype: stored, shape, data_offsets: [start, end] };
   }
   const chunks = function* (): Generator<Uint8Array> {
     yield headerBytes(header);
-    for (const [name, { values, dtype: own = dtype }] of ordered) {
-      if (isBytes(values)) yield values;
+    for (const [name, tensor] of ordered) {
+      const where = `${path}: tensor "${name}"`;
+      const values = 'make' in tensor ? tensor.make() : tensor.values;
+      requireCount(values, tensor.shape, where);
+      const stored = storedAs(tensor);
+      if (isBytes(values) || stored === 'U8') yield bytesUnder(values);
       else
         for (let at = 0; at < values.length; at += pieceBytes / 4)
-          yield narrow(values.subarray(at, at + pieceBytes / 4), own, `${path}: tensor "${name}"`);
+          yield narrow(values.subarray(at, at + pieceBytes / 4), stored, where);
     }
   };
   await writeAside(path, chunks());
@@ -173,8 +184,22 @@ function headerBytes(header: Readonly<Record<string, unknown>>): Uint8Array {
 const isBytes = (values: TensorToWrite['values']): values is Uint8Array =>
   values.BYTES_PER_ELEMENT === 1;
 
-const bytesUnder = ({ buffer, byteOffset, byteLength }: Uint16Array | Float32Array): Uint8Array =>
+const bytesUnder = ({
+  buffer,
+  byteOffset,
+  byteLength,
+}: Uint8Array | Uint16Array | Float32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
+
+function requireCount(
+  values: Float32Array | Uint8Array,
+  shape: readonly number[],
+  where: string,
+): void {
+  if (values.length === sizeOf(shape)) return;
+  const described = `${values.length} values for shape [${shape.join(', ')}]`;
+  throw new AgentRlError('MODEL_INVALID', `${where} has ${described}.`);
+}
 
 function narrow(values: Float32Array, dtype: StoredDtype, where: string): Uint8Array {
   if (dtype === 'F32') return bytesUnder(values);

@@ -27,6 +27,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   generate: unexpected,
   mergeLora: unexpected,
   exportModel: unexpected,
+  importGguf: unexpected,
   quantize: unexpected,
   newProject: unexpected,
   showRun: unexpected,

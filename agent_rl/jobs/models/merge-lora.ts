@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { AgentRlError } from '../../core/errors.ts';
 import { writeFolderAtomic } from '../../telemetry/index.ts';
 import { copyLanguageModelFiles } from '../../../model/text/language-model.ts';
 import { saveModel } from '../../../model/weights/load-model.ts';
 import { mergeAdapters } from '../../../model/adapters/adapter.ts';
 import { openFloatModel } from '../../../model/weights/open-model.ts';
-import type { StoredDtype } from '../../../model/weights/safetensors-header.ts';
 import { localLayers, localModel, textFolder } from '../../../model/find/model-folder.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import type { ModelChoice } from './model-choice.ts';
+import { storedDtype } from './stored-dtype.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfInterrupted } from '../token-files/job-usage.ts';
 
@@ -25,10 +24,6 @@ export interface MergeLoraOptions extends JobContext, Pick<ModelChoice, 'revisio
   dtype?: string;
 }
 
-const widths: readonly string[] = ['F32', 'BF16', 'F16'] satisfies readonly StoredDtype[];
-
-const isWidth = (dtype: string): dtype is StoredDtype => widths.includes(dtype);
-
 /**
  * Writes a model with its adapters added to its weights: a Hugging Face folder that needs no adapter any more.
  *
@@ -36,13 +31,8 @@ const isWidth = (dtype: string): dtype is StoredDtype => widths.includes(dtype);
  * there is no folder then.
  */
 export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
-  const { baseModel, revision, loraModels, outputPath, dtype = 'F32', signal, print } = options;
-  if (!isWidth(dtype)) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `--dtype is "${dtype}"; expected ${widths.join(', ')}.`,
-    );
-  }
+  const { baseModel, revision, loraModels, outputPath, signal, print } = options;
+  const dtype = storedDtype(options.dtype);
   refuseExisting(outputPath, '--output');
   const base = await localModel({ name: baseModel, revision, signal, print });
   const layers = await localLayers({ folder: base, adapters: loraModels, namedBy: '--adapter' });

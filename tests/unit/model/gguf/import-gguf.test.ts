@@ -1,0 +1,264 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { inverseFrequencies } from '#model/decoder/rope.ts';
+import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
+import { importGguf } from '#model/gguf/import-gguf.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { Tokenizer } from '#model/text/tokenizer.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import {
+  float32Bytes,
+  writeGguf,
+  type WrittenTensor,
+  type WrittenValue,
+} from '#tests/support/written-gguf.ts';
+
+const root = temporaryFolder();
+
+/** Byte pairs of which two letters are joined, and two added tokens. */
+const letters = [
+  'a',
+  'b',
+  'Ġ',
+  '1',
+  '2',
+  'ab',
+  '<|im_start|>',
+  '<|im_end|>',
+  '<tool_call>',
+  '[PAD]',
+];
+
+const text: Record<string, WrittenValue> = {
+  'tokenizer.ggml.model': 'gpt2',
+  'tokenizer.ggml.pre': 'smollm',
+  'tokenizer.ggml.tokens': letters,
+  'tokenizer.ggml.token_type': [1, 1, 1, 1, 1, 1, 3, 3, 4, 5],
+  'tokenizer.ggml.merges': ['a b'],
+  'tokenizer.ggml.bos_token_id': 6,
+  'tokenizer.ggml.eos_token_id': 7,
+  'tokenizer.chat_template':
+    "{% for message in messages %}{{ '<|im_start|>' + message.content + '<|im_end|>' }}{% endfor %}",
+};
+
+const names: Readonly<Record<string, string>> = {
+  'self_attn.q_proj': 'attn_q',
+  'self_attn.k_proj': 'attn_k',
+  'self_attn.v_proj': 'attn_v',
+  'self_attn.o_proj': 'attn_output',
+  'self_attn.q_norm': 'attn_q_norm',
+  'self_attn.k_norm': 'attn_k_norm',
+  'mlp.gate_proj': 'ffn_gate',
+  'mlp.up_proj': 'ffn_up',
+  'mlp.down_proj': 'ffn_down',
+  input_layernorm: 'attn_norm',
+  post_attention_layernorm: 'ffn_norm',
+};
+
+function ggufName(name: string): string {
+  const [, layer, part, kind] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name) ?? [];
+  if (part !== undefined) return `blk.${layer}.${names[part]}.${kind}`;
+  if (name.startsWith('model.embed')) return 'token_embd.weight';
+  return name.startsWith('lm_head') ? 'output.weight' : 'output_norm.weight';
+}
+
+const configOf = (family: ModelConfig['family']): ModelConfig => ({
+  family,
+  vocabSize: letters.length,
+  hiddenSize: 8,
+  layers: 2,
+  heads: 2,
+  kvHeads: 1,
+  headDim: 4,
+  intermediateSize: 12,
+  rmsNormEps: 1e-5,
+  ropeTheta: 100_000,
+  maxPositions: 64,
+  tiedEmbeddings: family !== 'qwen2',
+  qkNorm: family === 'qwen3',
+  qkvBias: family === 'qwen2',
+  bosTokenId: 6,
+  eosTokenIds: [7],
+});
+
+const metadataOf = ({ family, ...config }: ModelConfig): Record<string, WrittenValue> => ({
+  'general.architecture': family,
+  [`${family}.block_count`]: config.layers,
+  [`${family}.context_length`]: config.maxPositions,
+  [`${family}.embedding_length`]: config.hiddenSize,
+  [`${family}.feed_forward_length`]: config.intermediateSize,
+  [`${family}.attention.head_count`]: config.heads,
+  [`${family}.attention.head_count_kv`]: config.kvHeads,
+  [`${family}.attention.layer_norm_rms_epsilon`]: config.rmsNormEps,
+  // A whole number would be written as one.
+  [`${family}.rope.freq_base`]: config.ropeTheta + 0.01,
+  ...text,
+});
+
+/** As llama.cpp's converter lays out Llama's queries and keys: the two rows of a pair side by side. */
+function paired(values: Float32Array, heads: number, headDim: number): Float32Array {
+  const width = values.length / (heads * headDim);
+  const rows = Array.from({ length: heads * headDim }, (_, row) => {
+    const [head, within] = [Math.floor(row / headDim), row % headDim];
+    const from = head * headDim + (within % 2) * (headDim / 2) + Math.floor(within / 2);
+    return [...values.subarray(from * width, (from + 1) * width)];
+  });
+  return Float32Array.from(rows.flat());
+}
+
+function tensorsOf(config: ModelConfig, parameters: ReadonlyMap<string, Float32Array>) {
+  const tensors: Record<string, WrittenTensor> = {};
+  for (const { name, shape } of parameterSpecs(config)) {
+    const values = parameters.get(name)!;
+    const turned =
+      config.family === 'llama' && /[qk]_proj\.weight$/.test(name)
+        ? paired(values, name.includes('q_proj') ? config.heads : config.kvHeads, config.headDim)
+        : values;
+    tensors[ggufName(name)] = { shape, type: 0, bytes: float32Bytes(turned) };
+  }
+  return tensors;
+}
+
+interface Written {
+  metadata?: Record<string, WrittenValue>;
+  tensors?: Record<string, WrittenTensor>;
+  without?: string;
+}
+
+function written(name: string, config: ModelConfig, { metadata, tensors, without }: Written = {}) {
+  const parameters = initialParameters(config, new KeyedRng(3));
+  const all = { ...tensorsOf(config, parameters), ...tensors };
+  if (without !== undefined) delete all[without];
+  const file = join(root, `${name}.gguf`);
+  writeGguf(file, { ...metadataOf(config), ...metadata }, all);
+  return { file, folder: join(root, name), parameters };
+}
+
+describe.each(['llama', 'qwen2', 'qwen3'] as const)('%s', (family) => {
+  test('comes back with its weights and its config', async () => {
+    const config = configOf(family);
+    const { file, folder, parameters } = written(family, config);
+    await importGguf(file, folder, 'F32');
+    const loaded = await loadModel(folder);
+    expect(loaded.config).toEqual({ ...config, ropeTheta: 100_000.01 });
+    expect([...loaded.parameters.keys()].toSorted()).toEqual([...parameters.keys()].toSorted());
+    for (const [name, values] of parameters) expect(loaded.parameters.get(name)).toEqual(values);
+  });
+});
+
+test('tokens are those of the file: added ones whole, digits alone, pairs joined', async () => {
+  const { file, folder } = written('text', configOf('llama'));
+  await importGguf(file, folder, 'F32');
+  const tokenizer = await Tokenizer.fromFolder(folder);
+  expect(tokenizer.encodeTemplate('<|im_start|>ab 12<tool_call>b<|im_end|>')).toEqual([
+    6, 5, 2, 3, 4, 8, 1, 7,
+  ]);
+  expect(tokenizer.decode([6, 5, 2, 3])).toBe('<|im_start|>ab 1');
+  expect(JSON.parse(readFileSync(join(folder, 'tokenizer_config.json'), 'utf8'))).toMatchObject({
+    bos_token: '<|im_start|>',
+    eos_token: '<|im_end|>',
+    pad_token: null,
+    chat_template: text['tokenizer.chat_template'],
+  });
+});
+
+test('factors of a published scaling of Llama 3 become that scaling', async () => {
+  const config = { ...configOf('llama'), headDim: 16, hiddenSize: 32, ropeTheta: 500_000.01 };
+  const ropeScaling = {
+    type: 'llama3',
+    factor: 32,
+    lowFrequencyTurns: 1,
+    highFrequencyTurns: 4,
+    originalPositions: 8192,
+  } as const;
+  const plain = inverseFrequencies(16, config.ropeTheta);
+  const scaled = inverseFrequencies(16, config.ropeTheta, ropeScaling);
+  const factors = Float32Array.from(plain, (value, i) => value / scaled[i]!);
+  const tensor = { shape: [8], type: 0, bytes: float32Bytes(factors) };
+  const metadata = { 'llama.rope.freq_base': 500_000.01 };
+  const scaledFile = { metadata, tensors: { 'rope_freqs.weight': tensor } };
+  const { file, folder } = written('scaled', config, scaledFile);
+  await importGguf(file, folder, 'F32');
+  expect((await loadModel(folder)).config.ropeScaling).toEqual(ropeScaling);
+});
+
+describe('what is not read is refused by name, and leaves no folder', () => {
+  const odd = { shape: [8], type: 0, bytes: new Uint8Array(32) };
+  test.each<[string, Written, RegExp]>([
+    [
+      'another architecture',
+      { metadata: { 'general.architecture': 'gemma3' } },
+      /architecture is "gemma3"; llama, qwen2, qwen3 are read/,
+    ],
+    [
+      'a type of ggml that has no name here',
+      { tensors: { 'output_norm.weight': { ...odd, type: 12 } } },
+      /tensor "output_norm\.weight" is stored as type 12 of ggml; F32, F16, Q4_0/,
+    ],
+    [
+      'a tokenizer of pieces',
+      { metadata: { 'tokenizer.ggml.model': 'llama' } },
+      /tokenizer is "llama"; gpt2, byte pairs, is read/,
+    ],
+    [
+      'another way to cut text',
+      { metadata: { 'tokenizer.ggml.pre': 'tekken' } },
+      /cuts text as "tekken"; gpt-2, smollm, qwen2, llama-bpe are read/,
+    ],
+    [
+      'a missing tensor',
+      { without: 'output_norm.weight' },
+      /has no tensor for model\.norm\.weight/,
+    ],
+    [
+      'a tensor of no dense model',
+      { tensors: { 'blk.0.ffn_gate_inp.weight': odd } },
+      /tensor "blk\.0\.ffn_gate_inp\.weight" is no part of a llama model/,
+    ],
+    [
+      'another shape',
+      { tensors: { 'output_norm.weight': { ...odd, shape: [4], bytes: new Uint8Array(16) } } },
+      /"output_norm\.weight" has shape \[4\]; expected \[8\]/,
+    ],
+    [
+      'a mixture of experts',
+      { metadata: { 'llama.expert_count': 8 } },
+      /llama\.expert_count: it is a mixture of experts/,
+    ],
+    [
+      'factors of an unknown scaling',
+      { tensors: { 'rope_freqs.weight': { shape: [2], type: 0, bytes: new Uint8Array(8) } } },
+      /rope_freqs\.weight holds factors of no known scaling/,
+    ],
+    [
+      'another scaling',
+      { metadata: { 'llama.rope.scaling.type': 'longrope' } },
+      /rope\.scaling\.type is "longrope"; none and linear are read/,
+    ],
+  ])('%s', async (name, more, message) => {
+    const { file, folder } = written(name.replaceAll(' ', '-'), configOf('llama'), more);
+    const error = await rejectionOf(importGguf(file, folder, 'F32'));
+    expect(error).toMatchObject({ code: 'MODEL_INVALID' });
+    expect(error.message).toMatch(message);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test.each([
+    ['is cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 40)],
+    ['is no GGUF file', () => Buffer.from('no such thing, and long enough to be looked at')],
+    ['ends in its header', (bytes: Buffer) => bytes.subarray(0, 200)],
+  ])('a file that %s', async (name, spoil) => {
+    const { file, folder } = written(name.replaceAll(' ', '-'), configOf('qwen3'));
+    writeFileSync(file, spoil(readFileSync(file)));
+    expect(await rejectionOf(importGguf(file, folder, 'F32'))).toMatchObject({
+      code: 'MODEL_INVALID',
+    });
+    expect(existsSync(folder)).toBe(false);
+  });
+});
