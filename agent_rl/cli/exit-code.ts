@@ -16,16 +16,14 @@ export function exitCodeOf(error: unknown): number {
   return errorCatalogue[error.code].cause === 'user' ? usersMistake : runFailed;
 }
 
-/** An error as the user reads it: a mistake as its message alone, anything else with its stack. */
+/** An error as the user reads it: what was thrown on purpose as its message alone, a bug with its stack. */
 export function errorText(error: unknown): string {
   if (AgentRlError.is(error)) {
-    // A hub that does not answer and a plugin that throws name their place; our own stack would only bury it.
-    const plain =
-      exitCodeOf(error) !== runFailed ||
-      ['SOURCE_UNAVAILABLE', 'GENERATION_FAILED', 'ROLLOUTS_FAILED'].includes(error.code);
+    // The message names place and cause; our own stack would only bury it.
+    const isBug = errorCatalogue[error.code].cause === 'bug';
     // The stack starts with the name of the class, which says less than the code.
-    const whole = error.stack?.replace(/^AgentRlError: /, '');
-    return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;
+    const whole = isBug ? error.stack?.replace(/^AgentRlError: /, '') : undefined;
+    return `${error.code}: ${whole ?? error.message}`;
   }
   if (error instanceof StrayFailure) return `UNEXPECTED: ${error.message}`;
   return isNativeError(error) ? (error.stack ?? error.message) : String(error);

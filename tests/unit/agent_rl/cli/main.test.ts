@@ -57,11 +57,21 @@ describe('the exit code', () => {
     expect(ran.stderr).toContain('What was wrong.');
   });
 
-  test("of the user's mistake comes without a stack; a bug comes with one", async () => {
-    expect((await failing(new AgentRlError('CONFIG_INVALID', 'x'))).stderr).not.toContain(' at ');
-    const bug = await failing(new TypeError('x is undefined'));
-    expect([bug.code, bug.stderr.includes('    at ')]).toEqual([1, true]);
-  });
+  test.each<ErrorCode>(['CONFIG_INVALID', 'PARITY_BROKEN', 'ENGINE_FAILED'])(
+    'of %s is its sentence alone',
+    async (code) => {
+      const { stderr } = await failing(new AgentRlError(code, 'What was wrong.'));
+      expect(stderr).toBe(`${code}: What was wrong.\n`);
+    },
+  );
+
+  test.each([new TypeError('x is undefined'), new AgentRlError('SHAPE_MISMATCH', '[2] and [3]')])(
+    'of a bug comes with its stack: %s',
+    async (bug) => {
+      const { code, stderr } = await failing(bug);
+      expect([code, stderr.includes('    at ')]).toEqual([1, true]);
+    },
+  );
 
   test('ends with how to continue, where that is known, in JSON too', async () => {
     const error = new AgentRlError('PARITY_BROKEN', 'They disagree.');
