@@ -1,6 +1,7 @@
 import { isRecord } from '../core/is-record.ts';
 import type { Metrics } from '../telemetry/index.ts';
 import { readLines } from './episodes/read-lines.ts';
+import type { Unreadable } from './episodes/unreadable.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** A line of `metrics.jsonl`. */
@@ -20,13 +21,16 @@ const numbers: ReadonlyMap<unknown, number> = new Map([
 /**
  * Reads the metrics of a run, one entry for each iteration so far.
  *
+ * @param unreadable takes lines that cannot be read; without it such a line is an error
  * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place
  */
-export async function readMetrics({
-  metrics: file,
-}: Pick<RunFolder, 'metrics'>): Promise<IterationMetrics[]> {
+export async function readMetrics(
+  { metrics: file }: Pick<RunFolder, 'metrics'>,
+  unreadable?: Unreadable,
+): Promise<IterationMetrics[]> {
   const all: IterationMetrics[] = [];
-  for await (const { record } of readLines(file, iterationOf)) all.push(record);
+  const skipped = unreadable && ((text: string): void => unreadable.add(text));
+  for await (const { record } of readLines(file, iterationOf, skipped)) all.push(record);
   return all;
 }
 

@@ -1,5 +1,5 @@
 import { createReadStream, existsSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
@@ -36,7 +36,7 @@ async function bytesUpTo(file: string, iteration: number) {
   for await (const line of lines(file)) {
     number += 1;
     if (line.at(-1) !== lineFeed) return { bytes, torn: true };
-    const record = recordOf(line, `${file}:${number}`);
+    const record = recordOf(line, { file, number });
     // The evaluation after training follows the last checkpoint, and so is made again.
     if (record.iteration > iteration || record.when === 'after') break;
     bytes += line.length;
@@ -44,8 +44,23 @@ async function bytesUpTo(file: string, iteration: number) {
   return { bytes, torn: false };
 }
 
+interface Place {
+  file: string;
+  /** Of the line, from 1. */
+  number: number;
+}
+
+/** What may be deleted, and what is lost with it: lines of two files belong together, one by one. */
+function withoutCopy(name: string): string {
+  if (name === 'metrics.jsonl') return 'delete the line; the figures of one iteration are lost.';
+  if (name === 'eval.jsonl')
+    return 'delete the line; one episode of an evaluation is lost, and what is counted from the file again has one less.';
+  const other = name === 'train.jsonl' ? 'learned.jsonl' : 'train.jsonl';
+  return `delete it together with the line of ${other} that is of the same episode (iteration, taskId, sample, agent), never alone: the two files are read side by side.`;
+}
+
 /** @throws AgentRlError `CHECKPOINT_INVALID` */
-function recordOf(line: Buffer, place: string): { iteration: number; when?: unknown } {
+function recordOf(line: Buffer, { file, number }: Place): { iteration: number; when?: unknown } {
   const text = line.toString();
   try {
     const record: unknown = JSON.parse(text);
@@ -56,7 +71,7 @@ function recordOf(line: Buffer, place: string): { iteration: number; when?: unkn
     const shown = visibleControls(text.trimEnd().slice(0, 60));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${place} is not a record of the run (${messageOf(cause)}): ${shown}. Put the line right or delete it, then resume again; training does not depend on it.`,
+      `${file}:${number} is not a record of the run (${messageOf(cause)}): ${shown}. Put the line back as it was, from a copy if there is one, then resume again. Without one: ${withoutCopy(basename(file))} What is trained does not depend on it.`,
       { cause },
     );
   }

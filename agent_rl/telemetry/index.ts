@@ -1,6 +1,6 @@
 export * from './atomic-write.ts';
 export { createLog, type Log } from './create-log.ts';
-export { percentText, shortNumber } from './figures.ts';
+export { countText, percentText, shortNumber } from './figures.ts';
 export * from './jsonl-writer.ts';
 export * from './metric-names.ts';
 export { type PeakMemory, ProcessTreeMemory, processTreeUsage } from './process-tree.ts';

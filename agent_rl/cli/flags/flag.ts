@@ -121,6 +121,8 @@ export interface NumberRange {
   whole?: boolean;
   /** Without `from` itself. */
   above?: boolean;
+  /** A word that is allowed in place of a number; it is named in messages, and read by whoever allows it. */
+  orWord?: string;
 }
 
 /** How yargs declares a number: it is read as text, so that a message can show what was written. */
@@ -149,12 +151,13 @@ export function numberFlag(
 /** @throws AgentRlError `CONFIG_INVALID` when it is not in the range */
 export function numberIn(range: NumberRange, given: unknown, name: string): number {
   const text = String(given);
-  const { from, to = Infinity, whole = false, above = false } = range;
+  const { from, to = Infinity, whole = false, above = false, orWord } = range;
   const value = text.trim() === '' ? Number.NaN : Number(text);
   const counts = whole ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (counts && value <= to && (above ? value > from : value >= from)) return value;
   const lowest = `${above ? 'above' : 'from'} ${from}`;
-  const allowed = to === Infinity ? lowest : `${lowest} to ${to}`;
+  const numbers = to === Infinity ? lowest : `${lowest} to ${to}`;
+  const allowed = orWord === undefined ? numbers : `${numbers}, or ${orWord}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
     `--${name} is "${text}"; expected a ${whole ? 'whole ' : ''}number ${allowed}.`,

@@ -1,4 +1,4 @@
-import { shortNumber, visibleControls } from '../../telemetry/index.ts';
+import { countText, shortNumber, visibleControls } from '../../telemetry/index.ts';
 import { differenceText, intervalNote, rateText, row } from '../../runs/evaluation-table.ts';
 import type { Decode } from '../explain/step/step-text.ts';
 import type { HeldOutDifference } from './held-out-difference.ts';
@@ -8,11 +8,11 @@ export const differenceLines = (difference: HeldOutDifference): string[] => {
   const { a, b, paired, onlyA, onlyB, otherPrompt, rates, change } = difference;
   const head = a.when === 'before' ? 'Held out, before training' : 'Held out, last evaluation';
   return [
-    `${head}: A ${timeText(a)}, B ${timeText(b)}, ${paired} tasks in both`,
+    `${head}: A ${timeText(a)}, B ${timeText(b)}, ${countText(paired, 'task')} in both`,
     ...(onlyA + onlyB + otherPrompt === 0
       ? []
       : [
-          `  left out: ${onlyA} tasks of A and ${onlyB} of B that the other lacks, ${otherPrompt} of the same name with another prompt`,
+          `  left out: ${countText(onlyA, 'task')} of A and ${onlyB} of B that the other lacks, ${otherPrompt} of the same name with another prompt`,
         ]),
     row('held-out success', 'A', 'B', 'B less A, points'),
     ...rates.map(({ name, a: one, b: other }, index) => {
@@ -33,7 +33,7 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
     return [
       iterations === 0
         ? 'Training: one of them recorded no episodes.'
-        : `Training: other tasks from the first iteration on, ${unpaired} episodes of it without a counterpart.`,
+        : `Training: other tasks from the first iteration on, ${countText(unpaired, 'episode')} of it without a counterpart.`,
     ];
   const alone = unpaired === 0 ? '' : `; ${unpaired} have no counterpart`;
   const weights =
@@ -44,7 +44,7 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
         ];
   if (first === undefined)
     return [
-      `Training: the same tokens in all ${compared} episodes of ${iterations} iterations that both have${alone}`,
+      `Training: the same tokens in all ${countText(compared, 'episode')} of ${countText(iterations, 'iteration')} that both have${alone}`,
       ...weights,
     ];
   const { iteration, episode, token, source, turn } = first;

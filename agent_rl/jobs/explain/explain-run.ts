@@ -39,5 +39,9 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
   print(headText(evidence, recorded.folder.name));
   print(findingsText(findings, run, evidence.series.iterations.length));
   print(`One iteration in detail: agent-rl explain ${run} --step N`);
-  return { iterations: evidence.series.iterations.length, findings };
+  return {
+    iterations: evidence.series.iterations.length,
+    findings,
+    unreadable: evidence.unreadable.facts(),
+  };
 }

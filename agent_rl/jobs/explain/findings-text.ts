@@ -1,7 +1,8 @@
-import { percentText, visibleControls } from '../../telemetry/index.ts';
+import { countText, percentText, visibleControls } from '../../telemetry/index.ts';
 import type { Verdict } from './checks/check.ts';
 import type { Finding } from './checks/run-checks.ts';
 import type { RunEvidence } from './evidence/run-evidence.ts';
+import { leftOutLines } from './left-out-text.ts';
 
 const words: Readonly<Record<Verdict, string>> = {
   wrong: 'WRONG',
@@ -33,7 +34,7 @@ function countsText(findings: readonly Finding[], iterations: number): string {
   const left = unknown === 0 ? '' : `; ${unknown} more could not be measured`;
   const few =
     iterations < fewest
-      ? `, but so far there ${iterations === 1 ? 'is' : 'are'} ${countOf(iterations, 'iteration')}: a trend needs ${fewest}`
+      ? `, but so far there ${iterations === 1 ? 'is' : 'are'} ${countText(iterations, 'iteration')}: a trend needs ${fewest}`
       : '';
   return wrong + suspicious === 0
     ? `None of ${findings.length - unknown} causes was found to keep it from learning${left}${few}`
@@ -52,21 +53,18 @@ function findingText({ verdict, asks, check, says, ...more }: Finding, run: stri
   ].join('\n');
 }
 
-const countOf = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? '' : 's'}`;
-
 const indent = ' '.repeat(16);
 
 const rate = (value: number | undefined): string =>
   value === undefined ? 'not measured' : percentText(value);
 
 /** What the run did, in a line. */
-export function headText({ series, episodes }: RunEvidence, name: string): string {
+export function headText({ series, episodes, unreadable }: RunEvidence, name: string): string {
   const { length } = series.iterations;
   const early = rate(series.early('rollout/successRate'));
   const late = rate(series.late('rollout/successRate'));
   return [
-    `Run ${visibleControls(name)}: ${countOf(length, 'iteration')}; success ${length < 4 ? `${early} at first, ${late} at last` : `${early} in the first quarter, ${late} in the last`}`,
+    `Run ${visibleControls(name)}: ${countText(length, 'iteration')}; success ${length < 4 ? `${early} at first, ${late} at last` : `${early} in the first quarter, ${late} in the last`}`,
     ...(episodes === undefined
       ? ['No training episode is recorded: only metrics are looked at.']
       : []),
@@ -75,5 +73,6 @@ export function headText({ series, episodes }: RunEvidence, name: string): strin
           'The run has no trajectories/learned.jsonl, as those of earlier versions: what the update made of single episodes is not known.',
         ]
       : []),
+    ...leftOutLines(unreadable).map(visibleControls),
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/is-record.ts';
+import { countText } from '../../telemetry/figures.ts';
 import type { Chart } from './charts/chart.ts';
 import { runCharts } from './charts/run-charts.ts';
 import type { Controls } from './read/read-controls.ts';
@@ -56,8 +57,8 @@ function aboutOf(runs: readonly ReportedRun[]): string {
   const about = runs.map((run) => {
     const done = iterationsOf(run);
     const way = isSupervised(run)
-      ? `Supervised training, ${done} steps`
-      : `${String(settingOf(run, 'algorithm.name'))} in ${environmentOf(run)}, ${done} iterations`;
+      ? `Supervised training, ${countText(done, 'step')}`
+      : `${String(settingOf(run, 'algorithm.name'))} in ${environmentOf(run)}, ${countText(done, 'iteration')}`;
     return { way, seed: String(settingOf(run, 'run.seed')) };
   });
   const ways = [...new Set(about.map(({ way }) => way))].join('; ');

@@ -13,6 +13,7 @@ import {
   type Conversation,
   conversationLine,
 } from '../../../dataset/demonstrations/conversations.ts';
+import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
 import { episodeId } from './episode-text.ts';
@@ -79,7 +80,7 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
   });
   const { episodes, tasks, leftOut } = choice;
   const { size: written } = choice.chosen;
-  print(`${written} demonstrations of ${tasks} tasks: ${output}`);
+  print(`${countText(written, 'demonstration')} of ${countText(tasks, 'task')}: ${output}`);
   print(report);
   print(nextCommand(folder, output));
   return { output, episodes, demonstrations: written, tasks, leftOut };

@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import type { EpisodeRecord } from '../../runs/episodes/read-episodes.ts';
-import { visibleControls } from '../../telemetry/index.ts';
+import { countText, visibleControls } from '../../telemetry/index.ts';
 
 /**
  * What an episode is called on the command line: `3/sum-17/2` is attempt 2 at sum-17 in iteration 3, and
@@ -27,8 +27,8 @@ export const episodeLine = (episode: EpisodeRecord): string =>
       episodeId(episode).padEnd(32),
       rewardText(episode).padEnd(12),
       episode.outcome.padEnd(20),
-      `${episode.turns} turns`.padEnd(8),
-      `${sampledTokens(episode)} tokens`,
+      countText(episode.turns, 'turn').padEnd(8),
+      countText(sampledTokens(episode), 'token'),
     ].join('  '),
   );
 
@@ -48,7 +48,7 @@ export function episodeText(episode: EpisodeRecord, { hidden }: { hidden: boolea
   const { messages, seed, when } = episode;
   const head = [
     `Episode ${episodeId(episode)}${when === undefined ? '' : ` (held out, ${when} training)`}`,
-    `  ${[rewardText(episode), episode.outcome, `${episode.turns} turns`, `${sampledTokens(episode)} tokens sampled`].join(', ')}${seed === undefined || seed === null ? '' : `, seed ${seed}`}`,
+    `  ${[rewardText(episode), episode.outcome, countText(episode.turns, 'turn'), `${countText(sampledTokens(episode), 'token')} sampled`].join(', ')}${seed === undefined || seed === null ? '' : `, seed ${seed}`}`,
     ...judgement(episode),
     ...trouble(episode),
   ];
@@ -89,7 +89,7 @@ function inGroup({ groupReward }: EpisodeRecord): string[] {
 
 function trouble({ problem, failedAttempts = [], cutTokens = 0, toolCalls }: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
-  const cut = `  ${cutTokens} tokens of what it was shown had no room and were left out`;
+  const cut = `  left out for want of room: ${countText(cutTokens, 'token')} of what it was shown`;
   return [
     ...(problem === null ? [] : [`  problem: ${problem}`]),
     ...failedAttempts.map((attempt) => `  an attempt before this one failed: ${attempt.problem}`),

@@ -5,6 +5,7 @@ import {
   readEpisodes,
   runWithEpisodes,
 } from '../../runs/episodes/read-episodes.ts';
+import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { episodeId, episodeLine, episodeText, wholeEpisodeId } from './episode-text.ts';
 
@@ -58,7 +59,7 @@ function headOf(
   const kind = heldOut ? 'held-out' : 'training';
   const { length: episodes } = episodesOf(chosen);
   const parts = chosen.some(({ agent }) => agent !== undefined) ? ', one line for each agent' : '';
-  return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${episodes} ${kind} episodes${parts}`;
+  return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${countText(episodes, `${kind} episode`)}${parts}`;
 }
 
 async function choose(

@@ -1,17 +1,21 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
+import { sum } from '../../algorithms/statistics.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { exportName } from '../../runs/view/export-name.ts';
 import type { ViewedRun } from '../../runs/view/viewed-run.ts';
 import type { ViewedRuns } from '../../runs/view/viewed-runs.ts';
 import { writing } from '../../telemetry/atomic-write.ts';
+import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { pageFiles, readPageFile } from './page-files.ts';
 
 export interface ExportOptions {
   /** Must not exist, or be empty. */
   folder: string;
+  /** Training episodes of each run that can be opened, the newest; those of evaluations all can. */
+  mostEpisodes: number;
   page: string;
   print: (text: string) => void;
 }
@@ -26,7 +30,7 @@ const mark = '<meta name="agent-rl-export" content="1">';
  */
 export async function exportView(
   runs: ViewedRuns,
-  { folder, page, print }: ExportOptions,
+  { folder, mostEpisodes, page, print }: ExportOptions,
 ): Promise<JobResult> {
   const target = resolve(folder);
   if (existsSync(target) && readdirSync(target).length > 0)
@@ -40,10 +44,30 @@ export async function exportView(
   files.write('index.html', marked(readPageFile(page, pageFiles['/']!).toString()));
   for (const address of ['/page.js', '/page.css'])
     files.write(address.slice(1), readPageFile(page, pageFiles[address]!));
-  for await (const [path, answer] of answersOf(runs)) files.answer(path, answer);
+  for await (const [path, answer] of answersOf(runs, mostEpisodes)) files.answer(path, answer);
   const { count, bytes } = files;
-  print(`Export: ${join(target, 'index.html')} (${count} files, ${(bytes / 1e6).toFixed(1)} MB)`);
-  return { folder: target, files: count, bytes };
+  print(
+    `Export: ${join(target, 'index.html')} (${countText(count, 'file')}, ${(bytes / 1e6).toFixed(1)} MB)`,
+  );
+  const leftOut = sum(runs.all().map((run) => openedOf(run, mostEpisodes).leftOut));
+  if (leftOut > 0)
+    print(
+      `Left out: ${countText(leftOut, 'older training episode')}; they are listed and cannot be opened (--export-episodes).`,
+    );
+  else if (bytes > largeBytes)
+    print('Smaller: --export-episodes N keeps the newest N training episodes of each run.');
+  return { folder: target, files: count, bytes, leftOut };
+}
+
+/** From so many bytes on it is said how an export becomes smaller. */
+const largeBytes = 50e6;
+
+/** Episodes of a run that can be opened in an export, and how many cannot. */
+function openedOf(run: ViewedRun, most: number) {
+  const all = run.index.all();
+  const leftOut = Math.max(0, run.index.count('train') - most);
+  // Those of training come first, the oldest first.
+  return { opened: all.slice(leftOut), leftOut };
 }
 
 const marked = (html: string): string => html.replace(/<head[^>]*>/i, (head) => `${head}${mark}`);
@@ -71,12 +95,15 @@ class ExportFiles {
   }
 }
 
-async function* answersOf(runs: ViewedRuns): AsyncGenerator<[path: string, answer: object]> {
+async function* answersOf(
+  runs: ViewedRuns,
+  most: number,
+): AsyncGenerator<[path: string, answer: object]> {
   yield ['/api/runs', runs.heads()];
   const all = runs.all();
   const tasks = new Set<string>();
   for (const run of all) {
-    yield* answersOfRun(run);
+    yield* answersOfRun(run, most);
     for (const { taskId } of run.tasks()) tasks.add(taskId);
     for (const other of all)
       if (other !== run) yield [`/api/compare?a=${run.id}&b=${other.id}`, runs.compare(run, other)];
@@ -85,16 +112,20 @@ async function* answersOf(runs: ViewedRuns): AsyncGenerator<[path: string, answe
     yield [`/api/tasks/${encodeURIComponent(taskId)}`, await runs.task(taskId)];
 }
 
-async function* answersOfRun(run: ViewedRun): AsyncGenerator<[path: string, answer: object]> {
+async function* answersOfRun(
+  run: ViewedRun,
+  most: number,
+): AsyncGenerator<[path: string, answer: object]> {
   const at = `/api/runs/${run.id}`;
   yield [at, run.facts()];
   const metrics = await run.metrics(-Infinity);
   yield [`${at}/metrics`, metrics];
-  yield [`${at}/episodes`, run.everyEpisode()];
+  const { opened, leftOut } = openedOf(run, most);
+  yield [`${at}/episodes`, { ...run.everyEpisode(), ...(leftOut > 0 && { leftOut }) }];
   yield [`${at}/tasks`, run.tasks()];
   for (const iteration of metrics.iterations)
     yield [`${at}/timeline?iteration=${iteration}`, await run.timeline(iteration)];
-  for (const { row } of run.index.all()) {
+  for (const { row } of opened) {
     const whole = await run.episode(row.id, false);
     if (whole !== undefined) yield [`${at}/episodes/${row.id}`, whole];
   }

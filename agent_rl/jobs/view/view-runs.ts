@@ -24,6 +24,8 @@ export interface ViewRunsOptions extends JobContext {
   port?: number;
   /** Writes a static copy into this folder instead of serving. */
   export?: string;
+  /** Training episodes of each run that it holds, the newest; all without it. */
+  exportEpisodes?: number;
   /** Where the page was built; for tests. */
   page?: string;
   /** Told where the page is, once it is served. */
@@ -44,6 +46,11 @@ const mostRequests = 256;
  */
 export async function viewRuns(options: ViewRunsOptions): Promise<JobResult> {
   const { print, runs: folders = [], page = builtPage() } = options;
+  if (options.exportEpisodes !== undefined && options.export === undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      '--export-episodes says what --export DIR writes, and nothing is exported. Give both, or leave it out.',
+    );
   const warn = (text: string): void => print(`Note: ${visibleControls(text)}`);
   const runs = new ViewedRuns({
     ...(folders.length > 0 && { folders }),
@@ -53,7 +60,8 @@ export async function viewRuns(options: ViewRunsOptions): Promise<JobResult> {
   const problem = pageProblem(page);
   if (options.export !== undefined) {
     if (problem !== undefined) throw new AgentRlError('PAGE_MISSING', problem);
-    return exportView(runs, { folder: options.export, page, print });
+    const { exportEpisodes: mostEpisodes = Infinity } = options;
+    return exportView(runs, { folder: options.export, mostEpisodes, page, print });
   }
   if (problem !== undefined) warn(problem);
   return serve(runs, { ...options, page });

@@ -1,5 +1,5 @@
 import type { EpisodeCall, EpisodeMessage, EpisodeWhole } from '../../runs/view/api.ts';
-import { count } from '../text/format.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { CallView } from './call-view.tsx';
@@ -24,7 +24,9 @@ export function Conversation({ whole }: { whole: EpisodeWhole }) {
             <Turn
               key={at}
               title={`turn ${turn}`}
-              about={span && `${count(span.end - span.start, 'token')}, weights ${span.version}`}
+              about={
+                span && `${countText(span.end - span.start, 'token')}, weights ${span.version}`
+              }
               message={message}
               calls={byId}
               results={resultsOf(messages)}

@@ -2,7 +2,8 @@ import type { EpisodeWhole } from '../../runs/view/api.ts';
 import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
-import { count, formatSeconds } from '../text/format.ts';
+import { countText } from '../../telemetry/figures.ts';
+import { formatSeconds } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface EpisodeHeadProps {
@@ -46,9 +47,9 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
         <Chip name="turns">{row.turns}</Chip>
         <Chip name="calls">
           {row.calls}
-          {row.errors > 0 && `, ${count(row.errors, 'error')}`}
+          {row.errors > 0 && `, ${countText(row.errors, 'error')}`}
         </Chip>
-        <Chip name="sampled">{count(row.sampledTokens, 'token')}</Chip>
+        <Chip name="sampled">{countText(row.sampledTokens, 'token')}</Chip>
         <Chip name="time">{formatSeconds(row.seconds)}</Chip>
       </dl>
       <Problem text={whole.problem ?? undefined} />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import type { EpisodeWhole, RunHead } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { useOwnAnswer } from '../data/use-answer.ts';
 import { hashOf, type Route, within } from '../routing/route.ts';
 import { adjust, go } from '../routing/use-route.ts';
@@ -60,7 +61,7 @@ export function Episode({ run, runs, route: given, id }: EpisodeProps) {
       <EpisodeHead whole={whole} route={route} list={list} />
       {whole.cut.length > 0 && (
         <p class="note">
-          {whole.cut.length} very long texts are cut.{' '}
+          {countText(whole.cut.length, 'very long text')} cut.{' '}
           <button type="button" onClick={() => setWhole(true)}>
             load all of them (
             {whole.cut.reduce((sum, { characters }) => sum + characters, 0).toLocaleString('en')}{' '}

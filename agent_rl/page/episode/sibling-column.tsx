@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route, within } from '../routing/route.ts';
 import { TokenStretch } from './token-stretch.tsx';
@@ -36,7 +37,7 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
         <p>
           reward <b>{rewardText(row.reward)}</b>, advantage <b>{rewardText(row.advantage)}</b>
         </p>
-        <p class="note">{isThis ? `${tokens.ids.length} tokens` : partsText(partsAt)}</p>
+        <p class="note">{isThis ? countText(tokens.ids.length, 'token') : partsText(partsAt)}</p>
       </header>
       <button
         type="button"

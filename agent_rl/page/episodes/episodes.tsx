@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { EpisodePage, RunHead } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { useAnswer, useAnswers } from '../data/use-answer.ts';
 import { useSlowly } from '../data/use-slowly.ts';
 import type { Route } from '../routing/route.ts';
@@ -54,6 +55,12 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
       <Problem text={problem} />
       {!isLive && route.query['text'] && (
         <p class="note">An export is searched by name and question, not by what was said.</p>
+      )}
+      {page?.leftOut !== undefined && (
+        <p class="note">
+          This export leaves out {countText(page.leftOut, 'older training episode')}: they are
+          listed and counted, and cannot be opened. All are in an export with --export-episodes all.
+        </p>
       )}
       {page ? (
         <>

@@ -1,4 +1,5 @@
 import type { EpisodePage } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { pageSize } from './episode-query.ts';
 
 interface PagerProps {
@@ -17,8 +18,9 @@ export function Pager({ page, offset, turn, isWaiting }: PagerProps) {
     <div class="pager">
       <span role="status">
         {rows.length === 0 ? 'none' : `${number(offset + 1)}–${number(offset + rows.length)}`} of{' '}
-        {number(matching)}
-        {matching === total ? ' episodes' : ` that match, of ${number(total)} episodes`}
+        {matching === total
+          ? countText(total, 'episode')
+          : `${number(matching)} that match, of ${countText(total, 'episode')}`}
         {!page.index.ready && '; more are being read'}
         {isWaiting && ' …'}
       </span>

@@ -1,13 +1,7 @@
 import type { Rate, RunHead } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { swatchClass } from '../charts/palette.ts';
-import {
-  count,
-  formatBytes,
-  formatPoints,
-  formatShare,
-  formatTime,
-  notRecorded,
-} from '../text/format.ts';
+import { formatBytes, formatPoints, formatShare, formatTime, notRecorded } from '../text/format.ts';
 import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
@@ -73,7 +67,7 @@ function Reading({ head: { index, problem, stateWhy } }: { head: RunHead }) {
       )}
       {index.unreadableCount > 0 && (
         <details class="problem">
-          <summary>{count(index.unreadableCount, 'line')} cannot be read</summary>
+          <summary>{countText(index.unreadableCount, 'line')} cannot be read</summary>
           <ul>
             {index.unreadable.map((place) => (
               <li key={place}>{escapeUnseen(place)}</li>

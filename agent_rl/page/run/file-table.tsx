@@ -28,12 +28,16 @@ export function FileTable({ files, checkpoints }: FileTableProps) {
             </tr>
           </thead>
           <tbody>
-            {files.map(({ path, bytes, sha256 }) => (
+            {files.map(({ path, bytes, sha256, sha256Problem }) => (
               <tr key={path}>
                 <th scope="row">{escapeUnseen(path)}</th>
                 <td class="number">{formatBytes(bytes)}</td>
                 <td>
-                  <code>{sha256 ?? notRecorded}</code>
+                  {sha256Problem === undefined ? (
+                    <code>{sha256 ?? notRecorded}</code>
+                  ) : (
+                    <span class="problem">{escapeUnseen(sha256Problem)}</span>
+                  )}
                 </td>
               </tr>
             ))}

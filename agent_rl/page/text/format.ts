@@ -75,10 +75,6 @@ export function formatTime(time: string | null): string {
     : date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** `1 call`, `2 calls`. */
-export const count = (amount: number, noun: string): string =>
-  `${amount.toLocaleString('en')} ${noun}${amount === 1 ? '' : 's'}`;
-
 /** Any value as JSON, on as many lines as it takes; a text as itself. */
 export const formatValue = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? notRecorded);

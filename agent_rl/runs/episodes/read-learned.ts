@@ -9,14 +9,16 @@ import { readLines } from './read-lines.ts';
  * Reads what the updates of a run made of its episodes, in the order of `train.jsonl`. Runs that were recorded before there was
  * such a file have none.
  *
+ * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
  * @yields one episode
  * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place
  */
-export async function* readLearned({
-  trajectories,
-}: Pick<RunFolder, 'trajectories'>): AsyncGenerator<LearnedRecord> {
-  for await (const { record } of readLines(join(trajectories, 'learned.jsonl'), learnedOf))
-    yield record;
+export async function* readLearned(
+  { trajectories }: Pick<RunFolder, 'trajectories'>,
+  skipped?: (text: string) => void,
+): AsyncGenerator<LearnedRecord> {
+  const file = join(trajectories, 'learned.jsonl');
+  for await (const { record } of readLines(file, learnedOf, skipped)) yield record;
 }
 
 function learnedOf(line: string): LearnedRecord {

@@ -7,6 +7,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
  * Reads a file of a run line by line, a record each; one that does not exist has none.
  *
  * @param parse throws for what is no record
+ * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
  * @yields a record and its place, `FILE:LINE`
  * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
@@ -14,12 +15,17 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 export async function* readLines<Parsed>(
   file: string,
   parse: (line: string) => Parsed,
+  skipped?: (text: string) => void,
 ): AsyncGenerator<{ record: Parsed; place: string }> {
   if (!existsSync(file)) return;
   let number = 0;
   let unread: { cause: unknown } | undefined;
   for await (const line of createInterface({ input: createReadStream(file) })) {
-    if (unread !== undefined) throw unreadable(`${file}:${number}`, unread.cause);
+    if (unread !== undefined) {
+      if (skipped === undefined) throw unreadable(`${file}:${number}`, unread.cause);
+      skipped(`${file}:${number}: ${messageOf(unread.cause)}`);
+      unread = undefined;
+    }
     number += 1;
     let record: Parsed;
     try {

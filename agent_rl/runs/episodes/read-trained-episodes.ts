@@ -3,11 +3,12 @@ import type { RunFolder } from '../run-folder.ts';
 import type { LearnedRecord } from './learned-line.ts';
 import { type EpisodeRecord, readEpisodes } from './read-episodes.ts';
 import { readLearned } from './read-learned.ts';
+import type { Unreadable } from './unreadable.ts';
 
 /** A training episode, and what the update made of it. */
 export interface TrainedEpisode {
   episode: EpisodeRecord;
-  /** Absent where the run was recorded before there was `learned.jsonl`. */
+  /** Absent where the run was recorded before there was `learned.jsonl`, or the line cannot be read. */
   learned?: LearnedRecord;
 }
 
@@ -15,17 +16,33 @@ export interface TrainedEpisode {
  * Reads the training episodes of a run with what was learned of each. Those of iterations before the first in `learned.jsonl`,
  * of a run that an earlier version began, have nothing beside them.
  *
+ * @param unreadable takes lines of `learned.jsonl` that cannot be read; without it such a line is an error
  * @yields one episode
  * @throws AgentRlError `DATASET_INVALID` when the files do not belong together, or a line cannot be read
  */
 export async function* readTrainedEpisodes(
   folder: Pick<RunFolder, 'trajectories'>,
+  unreadable?: Unreadable,
 ): AsyncGenerator<TrainedEpisode> {
-  const learnedLines = readLearned(folder);
+  // Lines that were left out, whose episodes have yet to come.
+  let missing = 0;
+  const learnedLines = readLearned(
+    folder,
+    unreadable &&
+      ((text) => {
+        missing += 1;
+        unreadable.add(text);
+      }),
+  );
   let next = await learnedLines.next();
   try {
     for await (const episode of readEpisodes(folder, 'train')) {
       if (next.done === true || episode.iteration < next.value.iteration) {
+        yield { episode };
+        continue;
+      }
+      if (missing > 0 && nameOf(episode) !== nameOf(next.value)) {
+        missing -= 1;
         yield { episode };
         continue;
       }
@@ -38,14 +55,20 @@ export async function* readTrainedEpisodes(
   }
 }
 
+const nameOf = ({
+  iteration,
+  taskId,
+  sample,
+  agent,
+}: Pick<LearnedRecord, 'iteration' | 'taskId' | 'sample' | 'agent'>): string =>
+  [iteration, taskId, sample, agent ?? []].flat().join('/');
+
 function requireSame(
   { trajectories }: Pick<RunFolder, 'trajectories'>,
   episode: EpisodeRecord,
   learned: LearnedRecord,
 ): void {
-  const [one, other] = [episode, learned].map(({ iteration, taskId, sample, agent }) =>
-    [iteration, taskId, sample, agent ?? []].flat().join('/'),
-  );
+  const [one, other] = [nameOf(episode), nameOf(learned)];
   if (one === other) return;
   throw new AgentRlError(
     'DATASET_INVALID',

@@ -67,7 +67,10 @@ export interface RunFile {
   /** Within the run's folder. */
   path: string;
   bytes: number;
+  /** Null where no manifest has it. */
   sha256: string | null;
+  /** Why the manifest that should have it cannot be read. */
+  sha256Problem?: string;
 }
 
 /** What a run was started with, a session each; none where it was not recorded. */

@@ -77,6 +77,8 @@ export interface EpisodePage {
   >;
   /** Absent without `text`. */
   search?: TextSearch;
+  /** Training episodes that are listed and cannot be opened: an export of the newest alone leaves out older ones. */
+  leftOut?: number;
   index: IndexState;
 }
 

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 
 import { isRecord } from '../../core/is-record.ts';
 import { metricDefinition } from '../../telemetry/index.ts';
+import { Unreadable } from '../episodes/unreadable.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { Measured, MetricColumns } from './api.ts';
-import { changeOf, nothingRead, readOn, Unreadable } from './index/indexed-file.ts';
+import { changeOf, nothingRead, readOn } from './index/indexed-file.ts';
 
 type Line = Readonly<Record<string, unknown>> & { iteration: number };
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { messageOf } from '../../core/errors.ts';
 import { append } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { readProvenance } from '../inputs/provenance.ts';
@@ -43,36 +44,47 @@ export function runFacts(
 }
 
 /** All files of a run, with the hashes that manifests of checkpoints have. */
-function filesOf(folder: string, below = '', hashes: Hashes = {}): RunFile[] {
+function filesOf(folder: string, below = '', manifest: Manifest = noManifest): RunFile[] {
   const files: RunFile[] = [];
   for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory()) append(files, filesOf(folder, path, manifestOf(join(folder, path))));
     else if (entry.isFile()) {
       const { size } = statSync(join(folder, path));
-      files.push({ path, bytes: size, sha256: hashes[entry.name] ?? null });
+      const { hashes, problem } = manifest;
+      files.push({
+        path,
+        bytes: size,
+        sha256: hashes[entry.name] ?? null,
+        ...(problem !== undefined && { sha256Problem: problem }),
+      });
     }
     if (files.length >= mostFiles) break;
   }
   return files.slice(0, mostFiles);
 }
 
-type Hashes = Readonly<Record<string, string>>;
+/** What the manifest of a checkpoint says of the files beside it. */
+interface Manifest {
+  hashes: Readonly<Record<string, string>>;
+  /** Why it cannot be read. */
+  problem?: string;
+}
 
-/** Hashes of the files of a checkpoint; none where there is no manifest that can be read. */
-function manifestOf(folder: string): Hashes {
+const noManifest: Manifest = { hashes: {} };
+
+function manifestOf(folder: string): Manifest {
   const file = join(folder, 'manifest.json');
-  if (!existsSync(file)) return {};
+  if (!existsSync(file)) return noManifest;
   try {
     const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
     const files = isRecord(manifest) ? manifest['files'] : undefined;
-    if (!isRecord(files)) return {};
-    return Object.fromEntries(
-      Object.entries(files).flatMap(([name, hash]) =>
-        typeof hash === 'string' ? [[name, hash]] : [],
-      ),
+    if (!isRecord(files)) throw new Error('it names no files');
+    const strings = Object.entries(files).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
     );
-  } catch {
-    return {};
+    return { hashes: Object.fromEntries(strings) };
+  } catch (thrown) {
+    return { hashes: {}, problem: `manifest.json cannot be read: ${messageOf(thrown)}` };
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { mostUnreadable } from '../episodes/unreadable.ts';
 import { recordedRun, type RecordedRun } from '../recorded-run.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
 import type {
@@ -22,7 +23,6 @@ import { filterEpisodes } from './episodes/filter-episodes.ts';
 import { searchText } from './episodes/search-text.ts';
 import { LazyTokenTexts } from './episodes/token-texts.ts';
 import { EpisodeIndex } from './index/episode-index.ts';
-import { mostUnreadable } from './index/indexed-file.ts';
 import { MetricHistory } from './metric-columns.ts';
 import { runFacts } from './run-facts.ts';
 import { headlineOf, lastIteration, runState, startedAt, updatedAt } from './run-state.ts';

@@ -1,5 +1,5 @@
 import { largest } from '../../../core/long-lists.ts';
-import { percentText } from '../../../telemetry/index.ts';
+import { countText, percentText } from '../../../telemetry/index.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
 /** Calls that cannot be read, or are not taken for calls. */
@@ -17,7 +17,7 @@ export const unreadCalls: Check = {
       wrong: 0.5,
       suspicious: 0.25,
     });
-    const says = `${malformed} calls in ${all} episodes could not be read (rollout/malformedCalls)`;
+    const says = `${countText(malformed, 'call')} in ${countText(all, 'episode')} could not be read (rollout/malformedCalls)`;
     if (verdict === 'ok') return ok(says);
     const unseen = looksLike > malformed / all;
     return {
@@ -46,7 +46,7 @@ export const rejectedCalls: Check = {
     const all = series.total('rollout/episodes');
     if (all === 0) return unknown('no episode is recorded');
     const rejected = series.total('rollout/rejectedCalls');
-    const says = `${rejected} calls in ${all} episodes named no tool of the run or had arguments that do not fit (rollout/rejectedCalls)`;
+    const says = `${countText(rejected, 'call')} in ${countText(all, 'episode')} named no tool of the run or had arguments that do not fit (rollout/rejectedCalls)`;
     const verdict = verdictOf(rejected / all, { wrong: 0.5, suspicious: 0.25 });
     if (verdict === 'ok') return ok(says);
     return {

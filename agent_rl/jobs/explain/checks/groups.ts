@@ -1,4 +1,4 @@
-import { percentText } from '../../../telemetry/index.ts';
+import { countText, percentText } from '../../../telemetry/index.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
 export const groups: Check = {
@@ -9,7 +9,7 @@ export const groups: Check = {
     if (count === 0) return unknown('no group is recorded');
     const equal = series.total('group/zeroVariance');
     const [right, wrong] = [series.total('group/allRight'), series.total('group/allWrong')];
-    const seen = `${percentText(equal / count)} of ${count} groups have equal rewards (group/zeroVariance), ${right} are all right, ${wrong} all wrong`;
+    const seen = `${percentText(equal / count)} of ${countText(count, 'group')} have equal rewards (group/zeroVariance), all right: ${right}, all wrong: ${wrong}`;
     // Solved tasks end in groups that are all right: 0.8 is where the shipped jobs end.
     if ((series.late('rollout/successRate') ?? 0) >= 0.8 && right >= wrong && equal < count)
       return ok(`${seen}; the tasks come to be solved`);

@@ -1,5 +1,5 @@
 import { sum } from '../../../algorithms/statistics.ts';
-import { percentText } from '../../../telemetry/index.ts';
+import { countText, percentText } from '../../../telemetry/index.ts';
 import type { RunEvidence } from '../evidence/run-evidence.ts';
 import type { RunSettings } from '../evidence/run-settings.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
@@ -18,7 +18,7 @@ export const masked: Check = {
     if (sampled === 0) return unknown('no ledger is recorded');
     const share = of('masked') / sampled;
     const verdict = verdictOf(share, bounds);
-    const trained = `${percentText(of('trained') / sampled)} of ${sampled} sampled tokens moved the weights (ledger/trained)`;
+    const trained = `${percentText(of('trained') / sampled)} of ${countText(sampled, 'sampled token')} moved the weights (ledger/trained)`;
     if (verdict === 'ok')
       return ok(`${trained}, ${percentText(share)} were masked (ledger/masked)`);
     const reasons = maskReasons(evidence);
@@ -47,7 +47,7 @@ function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
   const leftOut = series.total('group/leftOut');
   return [
     ...byOutcome.map(([outcome, count]) => ({
-      seen: `${count} ${recorded ? 'tokens of episodes' : 'episodes'} that ended as ${outcome}: ${settings.now(`rollout.outcomes.${outcome}`)}`,
+      seen: `${recorded ? `${countText(count, 'token')} of episodes` : countText(count, 'episode')} that ended as ${outcome}: ${settings.now(`rollout.outcomes.${outcome}`)}`,
       tries: [
         `set rollout.outcomes.${outcome} to train or penalise, or ${rarer(outcome, settings)}`,
       ],
@@ -56,7 +56,7 @@ function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
       ? []
       : [
           {
-            seen: `${leftOut} episodes that the reward manager gave no reward (group/leftOut)`,
+            seen: `${countText(leftOut, 'episode')} that the reward manager gave no reward (group/leftOut)`,
             tries: [`see why: ${settings.now('rewardManager.type')}`],
           },
         ]),

@@ -1,5 +1,5 @@
 import { hasNoSpread } from '../../../algorithms/statistics.ts';
-import { percentText, shortNumber } from '../../../telemetry/index.ts';
+import { countText, percentText, shortNumber } from '../../../telemetry/index.ts';
 import type { EpisodeTally, Spread } from '../evidence/tally-episodes.ts';
 import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
 
@@ -18,7 +18,8 @@ export const constantReward: Check = {
   look: ({ settings, episodes }) => {
     if (episodes === undefined) return notRecorded;
     const { reward, scored, solved, different, tasks } = episodes;
-    if (scored < leastEpisodes) return unknown(`only ${scored} episodes have a reward`);
+    if (scored < leastEpisodes)
+      return unknown(`the reward is known of ${countText(scored, 'episode')} only`);
     const unsolved = solved === 0 && reward.most <= 0;
     if (!isConstant(reward)) return ok(spreadText(reward));
     if (unsolved) return ok('no episode is solved, see below');
@@ -26,7 +27,7 @@ export const constantReward: Check = {
       verdict: 'wrong',
       says: `the reward is the same whatever happens: ${shortNumber(reward.most)} in all ${scored} episodes, so that no group has anything to compare`,
       evidence: [
-        `the policy said ${different} different things at ${tasks} tasks and solved ${solved} of ${scored} episodes`,
+        `the policy said ${countText(different, 'different thing')} at ${countText(tasks, 'task')} and solved ${solved} of ${scored} episodes`,
         ...solvedAll(episodes),
       ],
       tries: [

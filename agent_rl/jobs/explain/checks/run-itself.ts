@@ -1,5 +1,5 @@
 import { largest } from '../../../core/long-lists.ts';
-import { percentText, shortNumber } from '../../../telemetry/index.ts';
+import { countText, percentText, shortNumber } from '../../../telemetry/index.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
 /** Whether the run was meant to learn at all. */
@@ -28,12 +28,14 @@ export const failures: Check = {
     const share = failed / episodes;
     // A run with the default rollout.failures.maxShare of 5 % stops there.
     const verdict = verdictOf(share, { wrong: 0.2, suspicious: 0.05 });
-    const says = `the system or a tool failed in ${failed} of ${episodes} episodes, ${percentText(share)} (rollout/failed)`;
+    const says = `the system or a tool failed in ${failed} of ${countText(episodes, 'episode')}, ${percentText(share)} (rollout/failed)`;
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
       says,
-      evidence: [`tried again: ${series.total('rollout/retries')} times (rollout/retries)`],
+      evidence: [
+        `tried again: ${countText(series.total('rollout/retries'), 'time')} (rollout/retries)`,
+      ],
       tries: [
         'the reasons are in run.log; agent-rl doctor and agent-rl sandbox doctor examine the machine',
         `${settings.now('rollout.failures.retries')}, ${settings.now('rollout.outcomes.infrastructure-error')}`,

@@ -5,6 +5,7 @@ import { builtinPlugins } from '../../../compose/plugins/builtin-plugins.ts';
 import { hasSetting } from '../../../compose/has-setting.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { readTrainedEpisodes } from '../../../runs/episodes/read-trained-episodes.ts';
+import { Unreadable } from '../../../runs/episodes/unreadable.ts';
 import { readMetrics } from '../../../runs/read-metrics.ts';
 import type { RecordedRun } from '../../../runs/recorded-run.ts';
 import { RunSettings } from './run-settings.ts';
@@ -25,6 +26,8 @@ export interface RunEvidence {
   series: Series;
   /** Absent where no training episode is recorded. */
   episodes?: EpisodeTally;
+  /** Lines of metrics, and of what was learned, that are left out. */
+  unreadable: Unreadable;
   /** Whether the run has ended with a summary. */
   hasSummary: boolean;
   /** Absent where it has none, or was not evaluated both times. */
@@ -40,14 +43,16 @@ export interface RunEvidence {
 /** Reads a run, whether it has ended or not. */
 export async function runEvidence({ folder, config, summary }: RecordedRun): Promise<RunEvidence> {
   const settings = new RunSettings(config);
-  const series = new Series(await readMetrics(folder));
+  const unreadable = new Unreadable();
+  const series = new Series(await readMetrics(folder, unreadable));
   const recorded = existsSync(join(folder.trajectories, 'train.jsonl'));
   const heldOut = heldOutOf(summary);
   const trained = summary?.['trainedParameters'];
   return {
     settings,
     series,
-    ...(recorded && { episodes: await tallyEpisodes(readTrainedEpisodes(folder)) }),
+    ...(recorded && { episodes: await tallyEpisodes(readTrainedEpisodes(folder, unreadable)) }),
+    unreadable,
     hasSummary: summary !== undefined,
     ...(heldOut && { heldOut }),
     ...(typeof trained === 'number' && { trainedParameters: trained }),

@@ -1,6 +1,7 @@
 import type { RecordedRun } from '../../../runs/recorded-run.ts';
-import { percentText, visibleControls } from '../../../telemetry/index.ts';
+import { countText, percentText, visibleControls } from '../../../telemetry/index.ts';
 import type { JobResult } from '../../job.ts';
+import { leftOutLines } from '../left-out-text.ts';
 import { RunSettings } from '../evidence/run-settings.ts';
 import { sharesByOutcome, stepGroups } from './gradient-shares.ts';
 import { zeroGradient } from './ledger-words.ts';
@@ -24,7 +25,7 @@ export async function explainStep(
   iteration: number,
   print: (text: string) => void,
 ): Promise<JobResult> {
-  const { step, around, episodes } = await stepEvidence(recorded, iteration);
+  const { step, around, episodes, unreadable } = await stepEvidence(recorded, iteration);
   const { metrics } = step;
   const zero = zeroGradient(metrics);
   const learned = episodes.some((one) => one.learned !== undefined);
@@ -34,7 +35,8 @@ export async function explainStep(
   const decode = decoding(await runTokenizer(recorded));
   const success = metrics['rollout/successRate'];
   const lines = [
-    `Iteration ${iteration}: ${metrics['rollout/episodes'] ?? 0} episodes${success === undefined ? '' : `, ${percentText(success)} solved`}`,
+    `Iteration ${iteration}: ${countText(metrics['rollout/episodes'] ?? 0, 'episode')}${success === undefined ? '' : `, ${percentText(success)} solved`}`,
+    ...leftOutLines(unreadable),
     ...(zero === undefined ? [] : [`No gradient: ${zero}.`]),
     ...ledgerLines(step),
     ...(episodes.length === 0 ? ['Its episodes are not recorded.'] : groupLines(groups)),
@@ -49,6 +51,7 @@ export async function explainStep(
     metrics,
     zeroGradient: zero ?? null,
     learnedRecorded: learned,
+    unreadable: unreadable.facts(),
     groups: groups.map(({ members, ...group }) =>
       Object.assign(group, { rewards: members.map(({ episode }) => episode.reward) }),
     ),

@@ -2,7 +2,7 @@ import { sum } from '../../../algorithms/statistics.ts';
 import type { TokenUse } from '../../../rollout/tokens/ledger.ts';
 import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episodes.ts';
 import type { IterationMetrics } from '../../../runs/read-metrics.ts';
-import { type MetricName, percentText, shortNumber } from '../../../telemetry/index.ts';
+import { countText, type MetricName, percentText, shortNumber } from '../../../telemetry/index.ts';
 import type { Tokenizer } from '../../../../model/text/tokenizer.ts';
 import { Series } from '../evidence/series.ts';
 import type { sharesByOutcome, StepGroup } from './gradient-shares.ts';
@@ -36,7 +36,9 @@ export function groupLines(groups: readonly StepGroup[]): string[] {
   const pulling = groups.filter(({ share }) => share > 0);
   return [
     `Groups: ${groups.length}, ${counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')}; ${groups.filter(({ isResampled }) => isResampled).length} were drawn again`,
-    ...(pulling.length === 0 ? [] : [`  ${pulling.length} carry the gradient, most of all:`]),
+    ...(pulling.length === 0
+      ? []
+      : [`  The gradient comes from ${countText(pulling.length, 'group')}, most of all:`]),
     ...pulling
       .slice(0, shownGroups)
       .map(
@@ -56,7 +58,7 @@ export const outcomeLines = (shares: ReturnType<typeof sharesByOutcome>): string
   'Gradient by outcome, as shares of |advantage x weight|:',
   ...shares.map(
     ({ outcome, episodes, up, down }) =>
-      `  ${column(outcome, 20)} ${column(`${episodes} episodes`, 14)} made likelier ${column(percentText(up), 8)} less likely ${percentText(down)}`,
+      `  ${column(outcome, 20)} ${column(countText(episodes, 'episode'), 14)} made likelier ${column(percentText(up), 8)} less likely ${percentText(down)}`,
   ),
 ];
 
@@ -73,7 +75,7 @@ export function tokenLines({ size, up, down, strongest }: TokenPulls, decode: De
     tokens
       .map(
         ({ token, pull, count }) =>
-          `${JSON.stringify(decode([token]))} ${percentText(Math.abs(pull) / size)} (${count} times)`,
+          `${JSON.stringify(decode([token]))} ${percentText(Math.abs(pull) / size)} (${countText(count, 'time')})`,
       )
       .join(', ') || 'none';
   return [
@@ -111,7 +113,7 @@ export function updateLines(
 ): string[] {
   const neighbours = new Series(around);
   return [
-    `Update, beside the median of ${around.length} ${around.length === 1 ? 'iteration' : 'iterations'} around it:`,
+    `Update, beside the median of ${countText(around.length, 'iteration')} around it:`,
     ...figures.flatMap(([name, words]) => {
       const value = metrics[name];
       const usual = neighbours.median(name);

@@ -1,3 +1,4 @@
+import { countText } from '../../../telemetry/figures.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import type { Section } from '../report.ts';
@@ -45,4 +46,4 @@ const gap = (value: number | null | undefined): string | undefined =>
   typeof value === 'number' ? `${value.toExponential(2)} nats` : undefined;
 
 const bestText = ({ best, selectionTasks }: NonNullable<ReportedRun['summary']>) =>
-  best ? `${best.iteration}, of ${counted(selectionTasks ?? 0)} tasks` : undefined;
+  best ? `${best.iteration}, of ${countText(selectionTasks ?? 0, 'task')}` : undefined;

@@ -1,5 +1,5 @@
 import { differenceText, rateText } from '../../../runs/evaluation-table.ts';
-import { percentText } from '../../../telemetry/index.ts';
+import { countText, percentText } from '../../../telemetry/index.ts';
 import type { RunState } from '../../../runs/view/api.ts';
 import { runState } from '../../../runs/view/run-state.ts';
 import type { SuccessRate } from '../../../trainer/success-rate.ts';
@@ -98,7 +98,7 @@ function lossText({ summary, metrics }: ReportedRun): string[] {
   const data =
     summary?.conversations === undefined
       ? ''
-      : ` on ${counted(summary.conversations)} conversations of ${counted(summary.tokens ?? 0)} tokens`;
+      : ` on ${countText(summary.conversations, 'conversation')} of ${countText(summary.tokens ?? 0, 'token')}`;
   return [
     `Supervised training${data}: the loss went from ${first.toFixed(4)} at the first step to ${last.toFixed(4)} at the last, step ${metrics.at(-1)?.iteration ?? 0}. Nothing was held out.`,
   ];
@@ -107,7 +107,7 @@ function lossText({ summary, metrics }: ReportedRun): string[] {
 /** What is to be known of how it ended. */
 function endOf(run: ReportedRun): string[] {
   const { summary } = run;
-  const done = `${counted(iterationsOf(run))} ${isSupervised(run) ? 'steps' : 'iterations'}`;
+  const done = countText(iterationsOf(run), isSupervised(run) ? 'step' : 'iteration');
   const control = settingOf(run, 'train.control');
   return [
     ...(summary === undefined

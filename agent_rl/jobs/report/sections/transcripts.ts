@@ -5,6 +5,7 @@ import { type EpisodeKind, episodeKinds } from '../read/chosen-episodes.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { cutText } from '../render/cut-text.ts';
 import { type Block, type Section, table, text, type TranscriptEntry } from '../report.ts';
+import { countText } from '../../../telemetry/figures.ts';
 import { counted } from './by-run.ts';
 
 /** So that a report stays small whatever a model writes. */
@@ -50,7 +51,7 @@ function blocksOf({
 
 function transcript(title: string, episode: EpisodeRecord): Block {
   const { reward, outcome, turns } = episode;
-  const about = `Episode ${cutText(episodeId(episode), mostOfALabel)}: ${outcome}, ${reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`}, ${turns} turns`;
+  const about = `Episode ${cutText(episodeId(episode), mostOfALabel)}: ${outcome}, ${reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`}, ${countText(turns, 'turn')}`;
   const all = entriesOf(episode);
   const entries = all.slice(0, mostEntries).map(({ who, label, text: words }) => ({
     who,

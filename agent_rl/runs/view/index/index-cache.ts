@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { messageOf } from '../../../core/errors.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { writeFileAtomic } from '../../../telemetry/index.ts';
+import { Unreadable } from '../../episodes/unreadable.ts';
 import type { RunFolder } from '../../run-folder.ts';
 import type { IndexContents } from './index-contents.ts';
-import { Unreadable } from './indexed-file.ts';
 
 /** Another number where rows or marks change. */
 const schema = 1;

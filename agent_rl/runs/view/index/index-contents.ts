@@ -1,6 +1,7 @@
+import { Unreadable } from '../../episodes/unreadable.ts';
 import type { EpisodeSet } from '../api.ts';
 import type { IndexedEpisode } from './episode-row.ts';
-import { type FileMark, nothingRead, Unreadable } from './indexed-file.ts';
+import { type FileMark, nothingRead } from './indexed-file.ts';
 
 export const indexedFiles = ['train', 'eval', 'learned'] as const;
 /** Of `trajectories/`, without its ending. */

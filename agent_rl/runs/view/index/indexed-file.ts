@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 import { messageOf } from '../../../core/errors.ts';
+import type { Unreadable } from '../../episodes/unreadable.ts';
 import { readAppended, readAt } from './read-appended.ts';
 
 /** How much of a file is indexed, and by what it is known again. */
@@ -39,20 +40,6 @@ async function sameLast(file: string, { last }: FileMark): Promise<boolean> {
 }
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-/** Places of unreadable lines that are kept. */
-export const mostUnreadable = 20;
-
-/** Lines that cannot be used, each with its place; only the first are kept. */
-export class Unreadable {
-  readonly first: string[] = [];
-  count = 0;
-
-  add(text: string): void {
-    this.count += 1;
-    if (this.first.length < mostUnreadable) this.first.push(text);
-  }
-}
 
 export interface ReadLine {
   /** From 0. */

@@ -49,6 +49,19 @@ test('before the first iteration there is nothing, the evaluation before it incl
 });
 
 test.each([
+  ['train', 'learned'],
+  ['learned', 'train'],
+])('a line of %s.jsonl is never to be deleted without that of %s.jsonl', async (name, other) => {
+  writeBelow(root, 'metrics.jsonl', '');
+  for (const one of ['train', 'learned']) writeBelow(root, `trajectories/${one}.jsonl`, '');
+  const file = writeBelow(root, `trajectories/${name}.jsonl`, '[]\n{"iteration": 3}\n');
+  const { message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
+  expect(message).toContain(`${file}:1 is not a record of the run`);
+  expect(message).toContain(`delete it together with the line of ${other}.jsonl that is of the`);
+  writeBelow(root, `trajectories/${name}.jsonl`, '');
+});
+
+test.each([
   ['half a line', '{"iteration": 2, "rollout/e'],
   ['what is no record', '[1, 2]'],
   ['a record of no iteration', '{"when": "before"}'],
@@ -59,6 +72,6 @@ test.each([
   const { code, message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
   expect(code).toBe('CHECKPOINT_INVALID');
   expect(message).toContain(`${file}:2 is not a record of the run (`);
-  expect(message).toMatch(/Put the line right or delete it, then resume again/);
+  expect(message).toContain('delete the line; the figures of one iteration are lost.');
   expect(readFileSync(file, 'utf8')).toBe(whole);
 });

@@ -105,7 +105,7 @@ describe('held-out tasks of two runs', () => {
     const { result, text } = await compared(a, b);
     expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
     expect(text).toContain(
-      'left out: 1 tasks of A and 1 of B that the other lacks, 1 of the same name',
+      'left out: 1 task of A and 1 of B that the other lacks, 1 of the same name',
     );
     expect(text).toContain('Neither run has a checkpoint with an evaluation before training');
   });

@@ -2,6 +2,7 @@ import { RunSettings } from '#agent_rl/jobs/explain/evidence/run-settings.ts';
 import type { RunEvidence } from '#agent_rl/jobs/explain/evidence/run-evidence.ts';
 import { Series } from '#agent_rl/jobs/explain/evidence/series.ts';
 import type { EpisodeTally } from '#agent_rl/jobs/explain/evidence/tally-episodes.ts';
+import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 
 /** An iteration of a run in which nothing is wrong. */
@@ -112,6 +113,7 @@ export function evidenceOf(sketch: Sketch = {}): RunEvidence {
     settings: new RunSettings({ ...healthyConfig, ...config }),
     series: new Series(all),
     ...(episodes !== 'none' && { episodes: { ...healthyEpisodes, ...episodes } }),
+    unreadable: new Unreadable(),
     hasSummary: true,
     ...(heldOut && { heldOut }),
     trainedParameters,

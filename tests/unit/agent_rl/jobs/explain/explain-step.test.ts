@@ -6,7 +6,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
 import { zeroGradient } from '#agent_rl/jobs/explain/step/ledger-words.ts';
 import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
+import { readTrainedEpisodes } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import type { LearnedEpisode } from '#agent_rl/trainer/learned-episodes.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -210,5 +213,57 @@ test('episodes and what was learned of them must belong together', async () => {
   await expect(explain({ run: other, print: () => undefined })).rejects.toMatchObject({
     code: 'DATASET_INVALID',
     message: expect.stringMatching(/episode 1\/a\/0 where learned\.jsonl has 1\/z\/0/),
+  });
+});
+
+describe('a line that cannot be read', () => {
+  const damaged = join(folder, 'damaged');
+  const ids = [0, 1, 2].map((sample) => ({ taskId: 'a', sample }));
+  const learnedTexts = ids.map((id) =>
+    JSON.stringify({ iteration: 1, ...id, use: 'trained', advantage: 1 }),
+  );
+
+  function write(learnedLines: readonly (string | undefined)[]): void {
+    writeBelow(damaged, 'config.yaml', 'train: {mode: rl}\n');
+    writeBelow(damaged, 'metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
+    const episodes = ids.map((id) =>
+      JSON.stringify({ iteration: 1, ...trajectoryLine('run', trajectory(id)) }),
+    );
+    writeBelow(damaged, 'trajectories/train.jsonl', `${episodes.join('\n')}\n`);
+    writeBelow(damaged, 'trajectories/learned.jsonl', `${learnedLines.join('\n')}\n`);
+  }
+
+  const places = [
+    `${damaged}/metrics.jsonl:2: it is no line of metrics`,
+    `${damaged}/trajectories/learned.jsonl:2: it does not say what became of an episode`,
+  ];
+
+  test('of what was learned, or of metrics, is left out and named; the others are used', async () => {
+    write([learnedTexts[0], '{"iteration": 1}', learnedTexts[2]]);
+    const printed: string[] = [];
+    const print = (text: string) => void printed.push(text);
+    const whole = await explain({ run: damaged, print });
+    const step = await explain({ run: damaged, step: 1, print });
+    expect([whole['unreadable'], step['unreadable']]).toEqual(
+      [0, 1].map(() => ({ count: 2, first: places })),
+    );
+    const note = [
+      "Left out: 2 lines of the run's records that cannot be read.",
+      ...places.map((place) => `  ${place}`),
+    ].join('\n');
+    expect(printed.join('\n').split(note)).toHaveLength(3);
+  });
+
+  test('is missed by its own episode, whichever it is', async () => {
+    for (const broken of [0, 1, 2]) {
+      // A last line that is cut short would be one that is still being written.
+      write([...learnedTexts.with(broken, '{}'), '{"iteration": 2, "taskId": "b", "use": ""}']);
+      const episodes: (number | undefined)[] = [];
+      const unreadable = new Unreadable();
+      for await (const { learned: line } of readTrainedEpisodes(runFolderAt(damaged), unreadable))
+        episodes.push(line?.sample);
+      expect(episodes).toEqual([0, 1, 2].map((sample) => (sample === broken ? undefined : sample)));
+      expect(unreadable.count).toBe(1);
+    }
   });
 });

@@ -27,7 +27,7 @@ describe('the checks of a run', () => {
 
   test.each<[string, string, Sketch, RegExp]>([
     ['control', 'wrong', { config: { train: { control: 'shuffled-rewards' } } }, /is a control/],
-    ['failures', 'suspicious', { metrics: { 'rollout/failed': 6 } }, /72 of 1200 .* 6\.0 %/],
+    ['failures', 'suspicious', { metrics: { 'rollout/failed': 6 } }, /72 of 1,200 .* 6\.0 %/],
     ['failures', 'wrong', { metrics: { 'rollout/failed': 20 } }, /20\.0 %/],
     // Half of train.parityBound.max, 1e-3.
     ['parity', 'suspicious', { metrics: { 'parity/maxAbsLogProbGap': 6e-4 } }, /0\.0006 nats/],
@@ -46,7 +46,7 @@ describe('the checks of a run', () => {
       { metrics: { 'ledger/untrained': 1e6, 'ledger/trained': 0 } },
       /99\.7 % .* untrained/,
     ],
-    ['unread-calls', 'wrong', { metrics: { 'rollout/malformedCalls': 60 } }, /720 calls in 1200/],
+    ['unread-calls', 'wrong', { metrics: { 'rollout/malformedCalls': 60 } }, /720 calls in 1,200/],
     ['unread-calls', 'wrong', { episodes: { unread: 70 } }, /70\.0 % .* looks like a call/],
     ['rejected-calls', 'suspicious', { metrics: { 'rollout/rejectedCalls': 30 } }, /360 calls/],
     ['no-calls', 'wrong', { metrics: { 'rollout/toolCallRate': 0.05 } }, /only 5\.0 %/],
@@ -159,8 +159,8 @@ describe('the checks of a run', () => {
       verdict: 'wrong',
       episode: '3/a/0',
       evidence: [
-        '23.3 % of 360000 sampled tokens moved the weights (ledger/trained)',
-        '240000 tokens of episodes that ended as truncated-turns: rollout.outcomes.truncated-turns (now "mask")',
+        '23.3 % of 360,000 sampled tokens moved the weights (ledger/trained)',
+        '240,000 tokens of episodes that ended as truncated-turns: rollout.outcomes.truncated-turns (now "mask")',
       ],
     });
     expect(known?.tries).toEqual([

@@ -72,9 +72,9 @@ describe('the report of a run', () => {
       ]),
     }));
     expect(articles.map(({ about }) => about)).toEqual([
-      'Episode 2/easy/0: completed, reward 1.00, 1 turns',
-      'Episode 2/mended/0: completed, reward 1.00, 1 turns',
-      'Episode 2/lost/0: wrong-answer, reward 0.00, 1 turns',
+      'Episode 2/easy/0: completed, reward 1.00, 1 turn',
+      'Episode 2/mended/0: completed, reward 1.00, 1 turn',
+      'Episode 2/lost/0: wrong-answer, reward 0.00, 1 turn',
     ]);
     expect(articles[1]?.said).toEqual([
       ['user', 'How many?'],

@@ -78,7 +78,7 @@ describe('agent-rl show', () => {
   test('lists the episodes of the newest iteration, a line each', async () => {
     const [head, ...lines] = (await shown()).split('\n');
     expect(head).toBe('Iteration 2, the newest: 2 training episodes');
-    expect(lines[0]).toMatch(/^2\/sum-1\/0 +reward 0\.50 +completed +1 turns +3 tokens$/);
+    expect(lines[0]).toMatch(/^2\/sum-1\/0 +reward 0\.50 +completed +1 turn +3 tokens$/);
     expect(lines[1]).toMatch(/^2\/sum-2\/1 +no reward +grader-error/);
     expect(lines).toHaveLength(3);
     expect(await shown({ step: 1 })).toContain('1/old/0');
@@ -86,7 +86,7 @@ describe('agent-rl show', () => {
 
   test('shows a whole episode so that it can be read', async () => {
     expect(await shown({ episode: '2/sum-1/0' })).toBe(`Episode 2/sum-1/0
-  reward 0.50, completed, 1 turns, 3 tokens sampled, seed 7
+  reward 0.50, completed, 1 turn, 3 tokens sampled, seed 7
   reward is the sum of solved 0.5
   judged by environment sums, short 1 x 0
   in its group: 0.25 by ranking, from weightedSum 0.5

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
 import { exportName } from '#agent_rl/runs/view/export-name.ts';
+import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
 
@@ -66,6 +67,46 @@ describe('an export', () => {
     expect(read(task)).toEqual(await answered(task));
     const names = readdirSync(target, { recursive: true, encoding: 'utf8' });
     expect(names.filter((name) => !/^[\w/~.-]+$/.test(name))).toEqual([]);
+  });
+
+  test('of the newest episodes keeps those of evaluations, and says what it leaves out', async () => {
+    const run = recordedFolder(folder, 'long');
+    const ids = [1, 2, 3].map((iteration) => ({ iteration, taskId: 'sum' }));
+    record(run, 'train', ...ids.map((id) => episodeLine(id)));
+    record(run, 'eval', episodeLine({ iteration: 0, taskId: 'held', when: 'before' }));
+    const printed: string[] = [];
+    const target = join(folder, 'newest');
+    const result = await exported(target, {
+      runs: [run.path],
+      exportEpisodes: 1,
+      print: (text) => void printed.push(text),
+    });
+    expect(result).toMatchObject({ leftOut: 2 });
+    expect(printed.at(-1)).toBe(
+      'Left out: 2 older training episodes; they are listed and cannot be opened (--export-episodes).',
+    );
+    const names = readdirSync(join(target, 'api'), { recursive: true, encoding: 'utf8' });
+    const list = readFileSync(join(target, exportName('/api/runs/long/episodes')), 'utf8');
+    const rows = [...list.matchAll(/\\"id\\":\\"([^"\\]+)/g)].map(([, id = '']) => id);
+    expect(rows).toHaveLength(4);
+    expect(list).toContain('\\"leftOut\\":2');
+    const opened = rows.filter((id) =>
+      names.includes(exportName(`/api/runs/long/episodes/${id}`).replace('api/', '')),
+    );
+    // The third of training, and the one that was held out.
+    expect(opened).toEqual([rows[2], rows[3]]);
+  });
+
+  test('is what a number of episodes is for', async () => {
+    const { signal } = new AbortController();
+    const served = viewRuns({
+      host: '127.0.0.1',
+      exportEpisodes: 5,
+      page,
+      signal,
+      print: () => undefined,
+    });
+    expect(await rejectionOf(served)).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   test('never goes over a folder with anything in it, nor without a page', async () => {

@@ -13,7 +13,7 @@ import {
   record,
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 const runs = temporaryFolder();
@@ -298,4 +298,30 @@ describe('the timeline of an iteration', () => {
     ]);
     expect((await run.timeline(3)).tracks).toBe(null);
   });
+});
+
+test('hashes of a checkpoint are those of its manifest; one that cannot be read says why', () => {
+  const saved = recordedFolder(runs, 'saved');
+  const write = (checkpoint: string, manifest: string): void => {
+    for (const [name, text] of [
+      ['manifest.json', manifest],
+      ['weights', ''],
+    ] as const)
+      writeBelow(saved.checkpoints, `${checkpoint}/${name}`, text);
+  };
+  write('1', '{"files": {"weights": "ab12"}}');
+  write('2', '{"files": {"weig');
+  write('3', '{}');
+  const { files } = new ViewedRun('saved', saved.path, () => undefined).facts();
+  const ofWeights = [1, 2, 3].map((checkpoint) => {
+    const { sha256, sha256Problem } = files.find(
+      ({ path }) => path === `checkpoints/${checkpoint}/weights`,
+    )!;
+    return [sha256, sha256Problem];
+  });
+  expect(ofWeights).toEqual([
+    ['ab12', undefined],
+    [null, expect.stringMatching(/^manifest\.json cannot be read: .*JSON/)],
+    [null, 'manifest.json cannot be read: it names no files'],
+  ]);
 });
