@@ -20,13 +20,14 @@ export function openRunSandbox(config: Config, signal: AbortSignal): Promise<Ope
 
 /** The settings of a run that reach its sandbox. */
 export function sandboxOptions(config: Config): OpenSandboxOptions {
-  const { type, python, preload, url, tokenEnv, wallS, memoryMiB } = config.sandbox;
+  const { type, python, preload, url, tokenEnv, caFile, wallS, memoryMiB } = config.sandbox;
   return {
     type,
     preload,
     ...(python !== undefined && { python }),
     ...(url !== undefined && { url }),
     ...(tokenEnv !== undefined && { tokenEnv }),
+    ...(caFile !== undefined && { caFile }),
     workers: sandboxWorkers(config),
     limits: { wallS, memoryMiB },
   };

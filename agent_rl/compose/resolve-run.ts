@@ -9,6 +9,7 @@ import {
   settingOrigins,
   shippedNotes,
 } from '../config/index.ts';
+import { SandboxBlock } from '../config/blocks/run-block.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
@@ -181,6 +182,7 @@ function withAbsoluteConfig(
   return {
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
+    sandbox: withAbsolutePaths(SandboxBlock, config.sandbox),
     model: { ...config.model, adapters, [named]: model.folder },
     ...withFrozenFolders(config, frozen),
     datasets: datasets.map(({ dir, generator, ...set }, index) =>

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
 import { messageOf } from '../core/errors.ts';
+import { authorities } from './authorities.ts';
 
 export interface HttpClientOptions {
   /** Without a slash at its end. */
@@ -11,6 +12,8 @@ export interface HttpClientOptions {
   token?: string;
   /** Sent as basic authentication, in place of a token; the password is never shown. */
   login?: { user: string; password: string };
+  /** PEM file of authorities trusted besides the usual ones, for `https:`. */
+  caFile?: string;
   /** Requests at once. */
   connections: number;
   /** Milliseconds before the second try; each further pause is twice as long. */
@@ -56,8 +59,14 @@ const mostRetries = 4;
 export class HttpClient {
   readonly #agent: EnvHttpProxyAgent;
 
+  /** @throws AgentRlError `CONFIG_INVALID` for a file of authorities that cannot be used */
   constructor(private readonly options: HttpClientOptions) {
+    const ca = authorities({ caFile: options.caFile, environment: process.env });
+    const tls = ca === undefined ? {} : { ca };
     this.#agent = new EnvHttpProxyAgent({
+      connect: tls,
+      requestTls: tls,
+      proxyTls: tls,
       connections: options.connections,
       maxResponseSize: mostAnswerBytes,
       // The server keeps a program's deadline; ours is that of the whole request.

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import { AgentRlError, type ErrorCode, messageOf } from '../core/errors.ts';
@@ -42,9 +43,11 @@ function flagOf(cause: unknown): string {
     : '--port';
 }
 
+/** Where a server is found; `https:` where it is one of that kind. */
 export function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const scheme = server instanceof SecureServer ? 'https' : 'http';
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /** Takes no more requests and waits for those under way. */

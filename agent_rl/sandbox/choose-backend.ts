@@ -19,10 +19,12 @@ export interface BackendOptions {
   python?: string;
   /** Modules beyond the standard library; only the native backend has any. */
   preload?: readonly string[];
-  /** Address of the server of the remote backend. */
-  url?: string;
-  /** Environment variable that holds the server's token. */
+  /** Address of the server of the remote backend, or of several that are alike. */
+  url?: string | readonly string[];
+  /** Environment variable that holds the token of the servers. */
   tokenEnv?: string;
+  /** PEM file of authorities that their certificates may be of, besides the usual ones. */
+  caFile?: string;
   onIncident?: (incident: SandboxIncident) => void;
 }
 

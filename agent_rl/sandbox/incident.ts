@@ -1,6 +1,15 @@
-/** What a sandbox had to repair or do without. It cost no result. */
+/** What a sandbox had to repair or do without. It cost no result; of a session that was lost, an episode is played again. */
 export interface SandboxIncident {
-  kind: 'restart' | 'replay' | 'retry' | 'swept' | 'addresses' | 'threads' | 'left';
+  kind:
+    | 'restart'
+    | 'replay'
+    | 'retry'
+    | 'swept'
+    | 'addresses'
+    | 'threads'
+    | 'left'
+    | 'moved'
+    | 'server';
   message: string;
 }
 

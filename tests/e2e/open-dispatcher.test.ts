@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
@@ -11,14 +10,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDispatcher, proxiesOf } from '#agent_rl/search/web/connection/open-dispatcher.ts';
 import { unlimited } from '#agent_rl/search/web/rate-limit.ts';
 import { WebClient } from '#agent_rl/search/web/web-client.ts';
+import { hasOpenssl, selfSigned } from '../support/self-signed.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '../support/thrown.ts';
 
 const folder = temporaryFolder();
-const openssl = ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'].find(
-  (path) => existsSync(path),
-);
-const withOpenssl = openssl === undefined ? describe.skip : describe;
+const withOpenssl = hasOpenssl ? describe : describe.skip;
 
 const patience = { timeoutS: 100, deadlineS: 100, maxRetries: 0, backoffFactor: 0, maxBytes: 4096 };
 
@@ -42,15 +39,8 @@ withOpenssl('https with an authority of one’s own', () => {
   const port = (of: Server): number => (of.address() as AddressInfo).port;
 
   beforeAll(async () => {
-    const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-    const key = join(folder, 'key.pem');
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const subject = ['-days', '2', '-subj', '/CN=localhost', '-addext', names];
-    const files = ['-keyout', key, '-out', caFile];
-    execFileSync(openssl ?? '', ['req', '-x509', ...curve, ...subject, ...files], {
-      stdio: 'ignore',
-    });
-    const pair = { key: readFileSync(key), cert: readFileSync(caFile) };
+    const files = selfSigned(folder);
+    const pair = { key: readFileSync(files.key), cert: readFileSync(files.cert) };
     server = createServer(pair, (_, response) => response.end('safe')).listen(0, '127.0.0.1');
     const tunnel = createHttpServer();
     tunnel.on('connect', ({ url = '' }: { url?: string }, socket: Socket) => {

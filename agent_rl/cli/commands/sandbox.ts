@@ -33,6 +33,8 @@ const serve = command({
     port: numberFlag('Port; 0 takes a free one', { from: 0, to: 65_535, whole: true }, 8080),
     host: textFlag('Address to listen on', '127.0.0.1'),
     'token-env': textFlag('Environment variable that holds the token callers must send'),
+    'tls-cert': textFlag('PEM file of a certificate, to serve https; with --tls-key'),
+    'tls-key': textFlag('PEM file of its key'),
     type: choiceFlag('Sandbox that runs the programs', localSandboxTypes, 'auto'),
     python,
     preload,

@@ -86,12 +86,31 @@ export const SandboxBlock = block(
         'Modules outside the standard library that programs may import, such as numpy; native sandbox only',
     }),
     url: Type.Optional(
-      text('Address of the server of a remote sandbox; only with type remote', { minLength: 1 }),
+      Type.Union(
+        [
+          Type.String({ minLength: 1 }),
+          Type.Array(Type.String({ minLength: 1 }), {
+            minItems: 1,
+            maxItems: 64,
+            uniqueItems: true,
+          }),
+        ],
+        {
+          description:
+            'Address of the server of a remote sandbox, or a list of several that are alike; only with type remote',
+        },
+      ),
     ),
     tokenEnv: Type.Optional(
-      text('Environment variable that holds the token of that server; only with type remote', {
+      text('Environment variable that holds the token of the servers; only with type remote', {
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
       }),
+    ),
+    caFile: Type.Optional(
+      text(
+        'PEM file of authorities that the certificates of the servers may be of, besides the usual ones; only with type remote and https',
+        { path: 'file', minLength: 1 },
+      ),
     ),
     workers: Type.Optional(
       integer('Programs to run at once; by default as many as there are processors', {

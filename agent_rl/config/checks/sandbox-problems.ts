@@ -1,11 +1,11 @@
 import type { Config } from '../config-schema.ts';
 
 type SandboxSettings = Pick<Config['sandbox'], 'type'> &
-  Partial<Pick<Config['sandbox'], 'url' | 'tokenEnv' | 'python' | 'preload'>>;
+  Partial<Pick<Config['sandbox'], 'url' | 'tokenEnv' | 'caFile' | 'python' | 'preload'>>;
 
 /** What is wrong with one setting of `sandbox`, given its type. */
 export interface SandboxProblem {
-  setting: 'type' | 'url' | 'tokenEnv' | 'python' | 'preload';
+  setting: 'type' | 'url' | 'tokenEnv' | 'caFile' | 'python' | 'preload';
   /** Follows the name of the setting. Values are left out: an address may hold a password. */
   text: string;
 }
@@ -21,10 +21,11 @@ export function sandboxProblems({
   type,
   url,
   tokenEnv,
+  caFile,
   python,
   preload = [],
 }: SandboxSettings): readonly SandboxProblem[] {
-  const ofServers = { url, tokenEnv };
+  const ofServers = { url, tokenEnv, caFile };
   const ofNative = { python, preload: preload.length > 0 ? preload : undefined };
   const idle = {
     ...(type !== 'remote' && ofServers),
@@ -37,8 +38,20 @@ export function sandboxProblems({
     const text = `has no effect with sandbox.type ${type}. ${remedy}`;
     return [{ setting: setting as SandboxProblem['setting'], text }];
   });
-  if (type !== 'remote' || url !== undefined) return problems;
+  if (type !== 'remote') return problems;
+  if (url !== undefined) return [...problems, ...idleAuthorities(url, caFile)];
   const text =
     'is remote and sandbox.url is not set. Give the address of a server, such as http://127.0.0.1:8080.';
   return [...problems, { setting: 'type', text }];
+}
+
+/** Certificates are those of https: alone. */
+function idleAuthorities(
+  url: NonNullable<SandboxSettings['url']>,
+  caFile: string | undefined,
+): SandboxProblem[] {
+  if (caFile === undefined || [url].flat().some((one) => /^https:/i.test(one))) return [];
+  const text =
+    'has no effect: no address of sandbox.url begins with https:. Serve with --tls-cert and --tls-key, or leave it out.';
+  return [{ setting: 'caFile', text }];
 }

@@ -151,6 +151,8 @@ export interface SandboxCapabilities {
   readonly level: string;
   readonly python: string;
   readonly concurrency: number;
+  /** Modules beyond the standard library, sorted; absent where there are none, or it is not known. */
+  readonly modules?: readonly string[];
   /** What it cannot do and throws for; what needs it is refused at the start. */
   readonly unsupported?: readonly ('judge' | 'sessions')[];
 }

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 
 import { secretOf } from '../../core/secret-of.ts';
+import { readCertificate } from '../../http/certificate.ts';
 import { chooseBackend } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';
+import { countText } from '../../telemetry/figures.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import type { LocalSandboxType } from './local-sandbox-type.ts';
 
@@ -16,6 +18,9 @@ export interface ServeSandboxOptions extends JobContext {
   port: number;
   /** Environment variable that holds what callers have to show. */
   tokenEnv?: string;
+  /** PEM files of a certificate and its key, for `https:`; both or neither. */
+  tlsCert?: string;
+  tlsKey?: string;
   /** Notified of what went wrong and was repaired, or was not. */
   warn: (text: string) => void;
 }
@@ -26,7 +31,8 @@ export interface ServeSandboxOptions extends JobContext {
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
 export async function serveSandbox(options: ServeSandboxOptions): Promise<JobResult> {
-  const { host, port, tokenEnv, signal, print, warn, ...wanted } = options;
+  const { host, port, tokenEnv, tlsCert, tlsKey, signal, print, warn, ...wanted } = options;
+  const certificate = readCertificate(tlsCert, tlsKey);
   const { workers } = wanted;
   const token =
     tokenEnv === undefined
@@ -36,12 +42,18 @@ export async function serveSandbox(options: ServeSandboxOptions): Promise<JobRes
   const { sandbox, tier, skipped } = await chooseBackend({ ...wanted, onIncident });
   const checked = behindLayers(sandbox, { workers, onIncident });
   try {
-    const server = await serve(checked, { host, port, ...token, onFailure: warn });
+    const server = await serve(checked, {
+      host,
+      port,
+      ...token,
+      ...(certificate && { certificate }),
+      onFailure: warn,
+    });
     try {
       for (const why of skipped) print(`Skipped: ${why}`);
       const { level, python } = checked.capabilities();
       print(
-        `Sandbox ${level}, Python ${python}, ${workers} ${workers === 1 ? 'program' : 'programs'} at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
+        `Sandbox ${level}, Python ${python}, ${countText(workers, 'program')} at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
       );
       if (!signal.aborted) await once(signal, 'abort');
       return { url: server.url, tier, answers: server.counts };

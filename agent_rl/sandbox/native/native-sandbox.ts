@@ -61,6 +61,7 @@ export class NativeSandbox implements Sandbox {
       backend: 'native',
       level: `native:${level}+landlock${landlock}+seccomp${user === 'own' ? '+uid' : ''}`,
       python: hello.python.split('.').slice(0, 2).join('.'),
+      ...(preload.length > 0 && { modules: preload.toSorted() }),
     });
   }
 

@@ -65,8 +65,15 @@ export class FusionServer implements RemoteServer {
   readonly execute: RemoteServer['execute'] = (request, signal) =>
     this.#byKind[request.kind](request, signal);
 
-  openSession(): never {
+  readonly places = 1;
+
+  sessions(): never {
     throw unable('keep the variables of a session');
+  }
+
+  async check(deadlineS: number): Promise<undefined> {
+    // Any answer says that it is there: it has no page of its own for this.
+    await this.http.send({ method: 'GET', path: '/capabilities', deadlineS, again: false });
   }
 
   async #calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {

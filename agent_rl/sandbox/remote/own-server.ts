@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Static, TSchema } from 'typebox';
 
 import type {
@@ -16,7 +18,7 @@ import { readCallResults } from '../requests/read-call-results.ts';
 import { type HttpClient, type HttpRequest, NoAnswer } from '../../http/http-client.ts';
 import {
   CallsAnswer,
-  type CapabilitiesAnswer,
+  CapabilitiesAnswer,
   check,
   JudgeAnswer,
   problemText,
@@ -29,21 +31,41 @@ import {
  * A kind of server, as the remote sandbox uses it. Its methods throw `NoAnswer`, and AgentRlError `SANDBOX_UNAVAILABLE` for
  * what the server cannot do.
  */
-export interface RemoteServer extends Pick<Sandbox, 'execute' | 'openSession'> {
+export interface RemoteServer extends Pick<Sandbox, 'execute'> {
   facts: Omit<SandboxCapabilities, 'backend' | 'concurrency'>;
+  /** Programs that it runs at once; 1 where it does not say. */
+  places: number;
+  /** @returns what opens one, when its first program comes. @throws AgentRlError `SANDBOX_UNAVAILABLE` where there are none */
+  sessions(request: SessionRequest): (signal?: AbortSignal) => Promise<SandboxSession>;
+  /** Looks whether it is there and still the same; why not. @throws NoAnswer */
+  check(deadlineS: number): Promise<string | undefined>;
 }
 
 /** A server of this package: it runs whatever the sandbox behind it runs. */
 export class OwnServer implements RemoteServer {
   readonly facts: RemoteServer['facts'];
+  readonly places: number;
 
   constructor(
     private readonly http: HttpClient,
-    { level, python }: Static<typeof CapabilitiesAnswer>,
+    capabilities: Capabilities,
     /** Seconds an answer may take beyond the program's own limit: it may have to wait its turn. */
     private readonly patienceS: number,
   ) {
-    this.facts = { level: `remote:${level}`, python };
+    this.facts = factsOf(capabilities);
+    this.places = capabilities.concurrency;
+  }
+
+  async check(deadlineS: number): Promise<string | undefined> {
+    const request = { method: 'GET', path: '/capabilities', deadlineS, again: false } as const;
+    const { status, json } = await this.http.send(request);
+    const checked = check(CapabilitiesAnswer, json);
+    if (status !== 200 || 'problems' in checked)
+      return `it answers GET /capabilities with ${status} and nothing known`;
+    const now = factsOf(checked.value);
+    return isDeepStrictEqual(now, this.facts)
+      ? undefined
+      : `it was ${factsText(this.facts)} and now is ${factsText(now)}`;
   }
 
   readonly execute: RemoteServer['execute'] = async (request, signal) => {
@@ -52,24 +74,18 @@ export class OwnServer implements RemoteServer {
     return remote(checked(await this.#post(`/${kind}`, body, { answer, signal }), request));
   };
 
-  openSession(request: SessionRequest = {}): SandboxSession {
-    // Made with the first program, so that an unused session costs nothing.
-    let opened: Promise<string> | undefined;
-    const open = async (): Promise<string> => {
-      const options = { answer: SessionAnswer, signal: undefined };
-      return (await this.#post('/sessions', request, options)).id;
-    };
-    return {
-      run: async (program, signal): Promise<SessionRun> => {
-        opened ??= open();
-        const path = `/sessions/${encodeURIComponent(await opened)}/run`;
-        // Not again: the program may have run, and its variables would be changed twice.
-        const options = { answer: SessionRunAnswer, signal, again: false };
-        return remote(await this.#post(path, program, options));
-      },
-      close: async () => {
-        if (opened !== undefined) await this.#closeSession(await opened);
-      },
+  sessions(request: SessionRequest) {
+    return async (signal?: AbortSignal): Promise<SandboxSession> => {
+      const { id } = await this.#post('/sessions', request, { answer: SessionAnswer, signal });
+      const path = `/sessions/${encodeURIComponent(id)}/run`;
+      return {
+        run: async (program, signalOfRun): Promise<SessionRun> => {
+          // Not again: the program may have run, and its variables would be changed twice.
+          const options = { answer: SessionRunAnswer, signal: signalOfRun, again: false };
+          return remote(await this.#post(path, program, options));
+        },
+        close: () => this.#closeSession(id),
+      };
     };
   }
 
@@ -91,6 +107,18 @@ export class OwnServer implements RemoteServer {
     return checkedAnswer(schema, this.http, { path, body, deadlineS, again }, signal);
   }
 }
+
+export type Capabilities = Static<typeof CapabilitiesAnswer>;
+
+const factsOf = ({ level, python, modules = [] }: Capabilities): RemoteServer['facts'] => ({
+  level: `remote:${level}`,
+  python,
+  ...(modules.length > 0 && { modules }),
+});
+
+/** What a server is, in words: all that a result may depend on. */
+export const factsText = ({ level, python, modules = [] }: RemoteServer['facts']): string =>
+  `${level.replace(/^remote:/, '')} with Python ${python}${modules.length === 0 ? '' : ` and ${modules.join(', ')}`}`;
 
 /** What a server answers to a POST. @throws NoAnswer for another status than 200 and what the schema does not describe */
 export async function checkedAnswer<Schema extends TSchema>(

@@ -21,6 +21,7 @@ export const CapabilitiesAnswer = Type.Object({
   level: Type.String(),
   python: Type.String(),
   concurrency: Type.Integer({ minimum: 1 }),
+  modules: Type.Optional(Type.Array(Type.String())),
 });
 
 export const RunAnswer = Type.Object({

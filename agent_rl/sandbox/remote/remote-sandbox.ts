@@ -1,5 +1,5 @@
 import { secretOf } from '../../core/secret-of.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type {
   RunResult,
   Sandbox,
@@ -9,81 +9,84 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { SandboxIncident } from '../incident.ts';
-import { FusionServer } from './fusion-server.ts';
-import { HttpClient, NoAnswer } from '../../http/http-client.ts';
-import { OwnServer, type RemoteServer } from './own-server.ts';
-import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
+import { NoAnswer } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
+import { openServer, withRemedy } from './open-server.ts';
+import type { RemoteServer } from './own-server.ts';
+import { PooledServer } from './pooled-server.ts';
+import { RemoteSession } from './remote-session.ts';
+import { requireSameServers } from './same-servers.ts';
+import { ServerPool } from './server-pool.ts';
 
 export interface RemoteSandboxOptions {
-  /** Of a server for `POST /run_code`, without that path. */
-  url: string;
-  /** Environment variable that holds the server's token. */
+  /** Of a server for `POST /run_code`, without that path, or of several that are alike. */
+  url: string | readonly string[];
+  /** Environment variable that holds the token of the servers. */
   tokenEnv?: string;
-  /** Most programs requested at once. */
+  /** PEM file of authorities trusted besides the usual ones. */
+  caFile?: string;
+  /** Most programs requested at once, of all servers together. */
   workers: number;
   /** Seconds an answer may take beyond the limit of its program. Default 60. */
   patienceS?: number;
   /** Milliseconds before a request is made again. Default 250, then twice as long each time. */
   pauseMs?: number;
+  /** Seconds between looks at each of several servers. Default 10. */
+  checkS?: number;
   onIncident?: (incident: SandboxIncident) => void;
 }
 
-/** Statuses by which a server says that it has no such page. */
-const unknownPage: ReadonlySet<number> = new Set([404, 405]);
 const defaultPatienceS = 60;
+const defaultCheckS = 10;
 
 /**
- * Programs run by a server: one of this package, which can all a sandbox can, or one that speaks SandboxFusion's
+ * Programs run by servers: each one of this package, which can all a sandbox can, or one that speaks SandboxFusion's
  * `POST /run_code`, which can neither judge by statements nor keep sessions, and takes no seed.
  *
  * A server that does not answer, or with what cannot be understood, gives `sandbox_error`, never a verdict. Requests that
- * change nothing are made again after 429, 502, 503, 504 and a lost connection; each is reported as an incident.
+ * change nothing are made again after 429, 502, 503, 504 and a lost connection, and then on another server where there are
+ * several; each is reported as an incident. A session stays on its server and ends with it.
  */
 export class RemoteSandbox implements Sandbox {
   private constructor(
-    private readonly http: HttpClient,
-    private readonly server: RemoteServer,
-    private readonly options: Pick<RemoteSandboxOptions, 'url' | 'workers'> & {
+    private readonly pool: ServerPool,
+    private readonly options: Pick<RemoteSandboxOptions, 'workers'> & {
       onIncident: (incident: SandboxIncident) => void;
     },
   ) {}
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
   static async start(options: RemoteSandboxOptions): Promise<RemoteSandbox> {
-    const { workers, tokenEnv, patienceS = defaultPatienceS, pauseMs = 250 } = options;
-    const { onIncident = () => undefined } = options;
-    const url = serverUrl(options.url, 'sandbox.url', 'sandbox.tokenEnv').replace(
-      /\/run_code$/,
-      '',
+    const { workers, checkS = defaultCheckS, onIncident = () => undefined } = options;
+    const urls = addressesOf(options.url);
+    const connection = connectionOf({ ...options, onIncident });
+    const starts = await Promise.allSettled(
+      urls.map((url) => openServer({ ...connection, url }, options.patienceS ?? defaultPatienceS)),
     );
-    const http = new HttpClient({
-      url,
-      connections: workers,
-      pauseMs,
-      ...(tokenEnv !== undefined && {
-        token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
-      }),
-      onRetry: (message) => onIncident({ kind: 'retry', message }),
-    });
+    const opened = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     try {
-      const server = await detect(http, url, patienceS);
-      return new RemoteSandbox(http, server, { url, workers, onIncident });
+      for (const start of starts) if (start.status === 'rejected') throw start.reason;
+      requireSameServers(opened);
     } catch (error) {
-      await http.close();
-      if (AgentRlError.is(error)) throw error;
-      throw unavailable(`The sandbox's server: ${withRemedy(url, messageOf(error))}`, error);
+      await Promise.all(opened.map(({ http }) => http.close()));
+      throw error;
     }
+    const [first, ...others] = opened.map((one) => new PooledServer(one));
+    const pool = new ServerPool([first!, ...others], { checkS, onIncident });
+    return new RemoteSandbox(pool, { workers, onIncident });
   }
 
   readonly execute: Sandbox['execute'] = (request, signal) =>
     this.#orFailed(
-      () => this.server.execute(request, signal),
+      () =>
+        this.pool.anywhere('programs', (server) =>
+          server.ask((either) => server.server.execute(request, either), signal),
+        ),
       (result) => bareResult(request.kind, result),
     );
 
-  openSession(request?: SessionRequest): SandboxSession {
-    const session = this.server.openSession(request);
+  openSession(request: SessionRequest = {}): SandboxSession {
+    const session = new RemoteSession(this.pool, request);
     return {
       run: (program, signal) =>
         this.#orFailed(
@@ -95,11 +98,16 @@ export class RemoteSandbox implements Sandbox {
   }
 
   capabilities(): SandboxCapabilities {
-    return { backend: 'remote', ...this.server.facts, concurrency: this.options.workers };
+    return { backend: 'remote', ...this.#facts, concurrency: this.options.workers };
   }
 
   close(): Promise<void> {
-    return this.http.close();
+    return this.pool.close();
+  }
+
+  /** Of the first server, and so of all. */
+  get #facts(): RemoteServer['facts'] {
+    return this.pool.servers[0].server.facts;
   }
 
   /** Whoever closes a session has its results already: a server that is gone costs none of them. */
@@ -122,39 +130,38 @@ export class RemoteSandbox implements Sandbox {
       return await ask();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      const message = withRemedy(this.options.url, error.message);
-      return failed(resultWithoutOutput('sandbox_error', message, this.server.facts.level));
+      const message = withRemedy(error.message);
+      return failed(resultWithoutOutput('sandbox_error', message, this.#facts.level));
     }
   }
 }
 
-const unavailable = (message: string, cause?: unknown): AgentRlError =>
-  new AgentRlError('SANDBOX_UNAVAILABLE', message, { cause });
+/** @throws AgentRlError `CONFIG_INVALID` for what is no address, and one that is named twice */
+function addressesOf(given: RemoteSandboxOptions['url']): readonly string[] {
+  const urls = [given]
+    .flat()
+    .map((url) => serverUrl(url, 'sandbox.url', 'sandbox.tokenEnv').replace(/\/run_code$/, ''));
+  const twice = urls.find((url, at) => urls.indexOf(url) < at);
+  if (twice === undefined && urls.length > 0) return urls;
+  const problem = twice === undefined ? 'names no server' : `names ${twice} twice`;
+  throw new AgentRlError('CONFIG_INVALID', `sandbox.url ${problem}. Name each server once.`);
+}
 
-/** What a failed request leaves to do, with the address once. */
-const withRemedy = (url: string, message: string): string =>
-  `${message.includes(url) ? '' : `${url}: `}${message.replace(/\.$/, '')}. See that \`agent-rl sandbox serve\` or another server runs at sandbox.url and can be reached from here.`;
-
-/** Which kind of server answers. @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer */
-async function detect(http: HttpClient, url: string, patienceS: number): Promise<RemoteServer> {
-  const request = { method: 'GET', path: '/capabilities', deadlineS: patienceS } as const;
-  const { status, json, text } = await http.send({ ...request, again: true });
-  if (unknownPage.has(status)) return FusionServer.open(http, patienceS);
-  if (status === 401 || status === 403) {
-    throw unavailable(
-      `The sandbox's server ${url} refuses the token (${status}). Set sandbox.tokenEnv to the variable that holds the one it was started with.`,
-    );
-  }
-  const checked = check(CapabilitiesAnswer, json);
-  if (status !== 200 || 'problems' in checked) {
-    throw unavailable(
-      `The sandbox's server ${url} answers GET /capabilities with ${status} and nothing known: ${text.slice(0, 200)}. Set sandbox.url to the address of \`agent-rl sandbox serve\` or of another server for POST /run_code.`,
-    );
-  }
-  if (checked.value.protocol !== protocolVersion) {
-    throw unavailable(
-      `The sandbox's server ${url} speaks version ${checked.value.protocol} of the protocol, this package version ${protocolVersion}. Use the same version of agent_rl on both sides.`,
-    );
-  }
-  return new OwnServer(http, checked.value, patienceS);
+/** How each server is spoken to. @throws AgentRlError `CONFIG_INVALID` for a token that is not set */
+function connectionOf({
+  workers,
+  tokenEnv,
+  caFile,
+  pauseMs = 250,
+  onIncident,
+}: RemoteSandboxOptions & { onIncident: (incident: SandboxIncident) => void }) {
+  return {
+    connections: workers,
+    pauseMs,
+    ...(caFile !== undefined && { caFile }),
+    ...(tokenEnv !== undefined && {
+      token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
+    }),
+    onRetry: (message: string) => onIncident({ kind: 'retry', message }),
+  };
 }

@@ -8,8 +8,8 @@ import type { ServedSessions } from './served-sessions.ts';
 
 /** What a server of a sandbox answers; the sandbox checks its requests. */
 export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readonly Page[] {
-  const { level, python, concurrency } = sandbox.capabilities();
-  const capabilities = { level, python, concurrency, protocol: protocolVersion };
+  const { level, python, concurrency, modules } = sandbox.capabilities();
+  const capabilities = { level, python, concurrency, modules, protocol: protocolVersion };
   return [
     {
       method: 'GET',

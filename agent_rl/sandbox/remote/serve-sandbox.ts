@@ -1,10 +1,12 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { checkRequests } from '../layers/check-requests.ts';
 import { layered } from '../layers/layer.ts';
 import { answerRequest } from '../../http/answer-request.ts';
+import type { Certificate } from '../../http/certificate.ts';
 import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { ServedSessions } from './served-sessions.ts';
@@ -16,6 +18,8 @@ export interface ServeOptions {
   port: number;
   /** What callers have to show; without one, anybody who reaches the port may run programs. */
   token?: string;
+  /** Serves `https:` with it. */
+  certificate?: Certificate;
   /** Requests under way and waiting; those beyond are asked to come back later. Default 256. */
   mostRequests?: number;
   /** Notified of each request that failed by our fault. */
@@ -48,7 +52,7 @@ export async function serveSandbox(
   sandbox: Sandbox,
   options: ServeOptions,
 ): Promise<SandboxServer> {
-  const { host, port, token, onFailure = () => undefined } = options;
+  const { host, port, token, certificate, onFailure = () => undefined } = options;
   if (token === undefined && !loopback.has(host)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -70,12 +74,17 @@ export async function serveSandbox(
     arriving: { bytes: 0 },
     errorBody: detailOf,
   };
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
+  const answer: RequestListener = (request, response) => {
     void answerRequest(request, response, shared).then(
       (status) => (counts[status] = (counts[status] ?? 0) + 1),
       (error: unknown) => onFailure(messageOf(error)),
     );
-  });
+  };
+  const limits = { requestTimeout: requestTimeoutMs };
+  const server =
+    certificate === undefined
+      ? createServer(limits, answer)
+      : createSecureServer({ ...limits, ...certificate }, answer);
   await listen(server, { host, port, code: 'SANDBOX_UNAVAILABLE', what: 'The sandbox' });
   return {
     url: urlOf(server),

@@ -1,16 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
-
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
+import { authorities, type AuthoritiesOptions } from '../../../http/authorities.ts';
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends AuthoritiesOptions {
   /** Most connections to one origin. */
   connections: number;
-  /** PEM file of authorities trusted besides the usual ones. */
-  caFile?: string | undefined;
-  environment: Readonly<Record<string, string | undefined>>;
   /** Makes connections that no proxy makes. */
   connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
 }
@@ -56,23 +51,3 @@ export function proxiesOf(environment: DispatcherOptions['environment']) {
   const http = named('http_proxy');
   return { http, https: named('https_proxy') || http, none: named('no_proxy') };
 }
-
-function authorities({ caFile, environment }: DispatcherOptions): string[] | undefined {
-  if (caFile === undefined) return undefined;
-  // A list of one's own replaces Node's, and with it what Node was configured to trust.
-  const files = [caFile, environment['NODE_EXTRA_CA_CERTS']].filter((file) => file !== undefined);
-  return [...rootCertificates, ...files.filter((file) => file !== '').map(readAuthority)];
-}
-
-function readAuthority(file: string): string {
-  try {
-    const text = readFileSync(file, 'utf8');
-    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  } catch (cause) {
-    throw unusable(file, messageOf(cause));
-  }
-  throw unusable(file, 'it holds no PEM certificate');
-}
-
-const unusable = (file: string, why: string): AgentRlError =>
-  new AgentRlError('CONFIG_INVALID', `caFile ${file} cannot be used: ${why}.`);

@@ -276,6 +276,17 @@ describe('settings that contradict each other', () => {
     expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
   });
 
+  test('several servers of a sandbox are a list; an authority is for those by https', () => {
+    const remote = (url: string) =>
+      `${least}sandbox:\n  type: remote\n  url: ${url}\n  caFile: ca.pem\n`;
+    const { config } = loadConfig({ file: fresh(remote('[http://a, https://b]')) });
+    expect(config.sandbox).toMatchObject({ url: ['http://a', 'https://b'], caFile: 'ca.pem' });
+    expect(problemsOf(remote('[http://a, http://b]'))).toEqual([
+      expect.stringMatching(/run\.yaml:6:11 sandbox\.caFile: has no effect: no address of/),
+    ]);
+    expect(problemsOf(remote('[]'))).not.toEqual([]);
+  });
+
   test('settings of another sandbox are all reported, each with its place and without its value', () => {
     const ofServers = `${least}sandbox:\n  url: http://u:secret@h\n  tokenEnv: T\n`;
     const problem = 'has no effect with sandbox.type auto. Set sandbox.type to remote';

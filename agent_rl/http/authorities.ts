@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
+
+import { AgentRlError, messageOf } from '../core/errors.ts';
+
+export interface AuthoritiesOptions {
+  /** PEM file of authorities trusted besides the usual ones. */
+  caFile?: string | undefined;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Whom a connection trusts: the usual authorities and those of `caFile`; undefined, which is Node's own list, without such
+ * a file.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a file that cannot be read or holds no certificate
+ */
+export function authorities({ caFile, environment }: AuthoritiesOptions): string[] | undefined {
+  if (caFile === undefined) return undefined;
+  // A list of one's own replaces Node's, and with it what Node was configured to trust.
+  const files = [caFile, environment['NODE_EXTRA_CA_CERTS']].filter((file) => file !== undefined);
+  return [...rootCertificates, ...files.filter((file) => file !== '').map(readAuthority)];
+}
+
+function readAuthority(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  } catch (cause) {
+    throw unusable(file, messageOf(cause));
+  }
+  throw unusable(file, 'it holds no PEM certificate');
+}
+
+const unusable = (file: string, why: string): AgentRlError =>
+  new AgentRlError('CONFIG_INVALID', `caFile ${file} cannot be used: ${why}.`);

@@ -1,0 +1,73 @@
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { HttpClient, type HttpClientOptions } from '../../http/http-client.ts';
+import { FusionServer } from './fusion-server.ts';
+import { OwnServer, type RemoteServer } from './own-server.ts';
+import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
+
+/** A server that answers, and the connection to it. */
+export interface OpenedServer {
+  url: string;
+  http: HttpClient;
+  server: RemoteServer;
+}
+
+/** Statuses by which a server says that it has no such page. */
+const unknownPage: ReadonlySet<number> = new Set([404, 405]);
+
+/**
+ * Connects to a server and sees of which kind it is.
+ *
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` for a file of authorities that cannot be used
+ */
+export async function openServer(
+  connection: HttpClientOptions,
+  patienceS: number,
+): Promise<OpenedServer> {
+  const { url } = connection;
+  const http = new HttpClient(connection);
+  try {
+    return { url, http, server: await detect(http, url, patienceS) };
+  } catch (error) {
+    await http.close();
+    if (AgentRlError.is(error)) throw error;
+    throw unavailable(
+      `The sandbox's server: ${withRemedy(withAddress(url, messageOf(error)))}`,
+      error,
+    );
+  }
+}
+
+const unavailable = (message: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('SANDBOX_UNAVAILABLE', message, { cause });
+
+/** A message with the address of the server it is about, once. */
+export const withAddress = (url: string, message: string): string =>
+  message.includes(url) ? message : `${url}: ${message}`;
+
+/** What a failed request leaves to do. */
+export const withRemedy = (message: string): string =>
+  `${message.replace(/\.$/, '')}. See that \`agent-rl sandbox serve\` or another server runs at sandbox.url and can be reached from here.`;
+
+/** Which kind of server answers. @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer */
+async function detect(http: HttpClient, url: string, patienceS: number): Promise<RemoteServer> {
+  const request = { method: 'GET', path: '/capabilities', deadlineS: patienceS } as const;
+  const { status, json, text } = await http.send({ ...request, again: true });
+  if (unknownPage.has(status)) return FusionServer.open(http, patienceS);
+  if (status === 401 || status === 403) {
+    throw unavailable(
+      `The sandbox's server ${url} refuses the token (${status}). Set sandbox.tokenEnv to the variable that holds the one it was started with.`,
+    );
+  }
+  const checked = check(CapabilitiesAnswer, json);
+  if (status !== 200 || 'problems' in checked) {
+    throw unavailable(
+      `The sandbox's server ${url} answers GET /capabilities with ${status} and nothing known: ${text.slice(0, 200)}. Set sandbox.url to the address of \`agent-rl sandbox serve\` or of another server for POST /run_code.`,
+    );
+  }
+  if (checked.value.protocol !== protocolVersion) {
+    throw unavailable(
+      `The sandbox's server ${url} speaks version ${checked.value.protocol} of the protocol, this package version ${protocolVersion}. Use the same version of agent_rl on both sides.`,
+    );
+  }
+  return new OwnServer(http, checked.value, patienceS);
+}
