@@ -104,6 +104,11 @@ const foreign = new Set([
   '--backend',
   '--case',
   '--no-color',
+  '--file',
+  '--tag',
+  '--parents',
+  '--abort-on-container-exit',
+  '--exit-code-from',
 ]);
 
 const helps = new Map<string, Promise<string>>();
