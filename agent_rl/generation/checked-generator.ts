@@ -9,6 +9,7 @@ import type {
   Generator,
   GeneratorInfo,
 } from '../core/services/generator.ts';
+import type { Scorer } from '../core/services/scorer.ts';
 import type { WeightRef } from '../core/services/weights.ts';
 import { showValue } from '../core/show-value.ts';
 import { generationProblem } from './generation-problem.ts';
@@ -77,8 +78,8 @@ export class CheckedGenerator implements Generator {
   }
 
   /** @throws AgentRlError `GENERATION_FAILED` */
-  async use(weights: WeightRef, signal?: AbortSignal): Promise<void> {
-    await this.#in('use', async () => this.inner.use?.(weights, signal));
+  async use(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void> {
+    await this.#in('use', async () => this.inner.use?.(weights, signal, scorer));
     this.#version = weights.version;
   }
 

@@ -1,5 +1,7 @@
 import type { GeneratorHost } from '../../agent_rl/core/plugins/model/generator.ts';
 import type { LearnerHost } from '../../agent_rl/core/plugins/model/learner.ts';
+import { unbiased } from '../../agent_rl/core/services/generator.ts';
+import { scorerOf } from '../../agent_rl/core/services/scorer.ts';
 import { EngineClient } from '../../agent_rl/engine-thread/engine-client.ts';
 import { describeModel } from '../../model/weights/open-model.ts';
 
@@ -42,6 +44,10 @@ export async function openOnModel<Settings, Part extends { close(): Promise<void
     vocabSize: config.vocabSize,
     device: 'cpu',
     episodes: 4,
+    samplings: [unbiased],
+    scorer: {
+      score: async (...asked) => scorerOf((await (common ??= open())).learner).score(...asked),
+    },
     trains: true,
     newAdapter: false,
     loss,

@@ -17,6 +17,7 @@ import { initialParameters } from '#model/config/parameters.ts';
 import { readModelConfig } from '#model/config/model-config.ts';
 import { saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
@@ -140,22 +141,8 @@ describe('agent-rl serve', () => {
     await Promise.all(running);
   });
 
-  const host = (over: Partial<GeneratorHost> = {}): GeneratorHost => ({
-    modelFolder: starter,
-    textFolder: starter,
-    vocabSize: 1024,
-    device: 'cpu',
-    threads: 1,
-    maxContextTokens: 64,
-    episodes: 4,
-    trains: true,
-    newAdapter: false,
-    environment: {},
-    warn: () => undefined,
-    signal: stop.signal,
-    engine: () => Promise.reject(new Error('It needs no engine.')),
-    ...over,
-  });
+  const host = (over: Partial<GeneratorHost> = {}) =>
+    generatorHost(starter, { signal: stop.signal, ...over });
   const open = (over: Partial<GeneratorHost> = {}, url = accepting) =>
     servedGenerator({ url, deadlineS: 60, patienceS: 0 }, host(over));
 

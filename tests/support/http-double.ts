@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request as a double of a server got it. */
@@ -13,8 +13,9 @@ export interface GotRequest {
   text: string;
 }
 
-/** What it answers; nothing is an answer that never comes, `'cut'` a connection that breaks. */
-export type DoubleAnswer = { status: number; json: unknown } | 'cut' | undefined;
+/** What it answers; nothing is an answer that never comes, `'cut'` a connection that breaks, a function writes what it likes. */
+export type DoubleAnswer =
+  { status: number; json: unknown } | 'cut' | ((response: ServerResponse) => void) | undefined;
 
 /** A server whose answers a test writes, on the loopback address. */
 export interface HttpDouble {
@@ -25,6 +26,7 @@ export interface HttpDouble {
 
 export async function httpDouble(
   answer: (request: GotRequest, count: number) => DoubleAnswer | Promise<DoubleAnswer>,
+  port = 0,
 ): Promise<HttpDouble> {
   const requests: GotRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -38,9 +40,10 @@ export async function httpDouble(
     const given = await answer(requests.at(-1)!, requests.length);
     if (given === undefined) return;
     if (given === 'cut') request.socket.destroy();
+    else if (typeof given === 'function') given(response);
     else response.writeHead(given.status).end(JSON.stringify(given.json));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -4,7 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 
 import type { OpenGenerator } from '../../core/plugins/model/generator.ts';
 import type { OpenLearner } from '../../core/plugins/model/learner.ts';
-import type { GenerationTotals, Generator, GeneratorInfo } from '../../core/services/generator.ts';
+import {
+  type GenerationTotals,
+  type Generator,
+  type GeneratorInfo,
+  unbiased,
+} from '../../core/services/generator.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import { WeightBus } from '../../core/services/weight-bus.ts';
@@ -21,6 +26,7 @@ import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { checkCacheFits } from '../../engine-thread/memory-plan.ts';
 import { type FrozenServices, openFrozen } from './open-frozen.ts';
 import { engineThreads, trainingLoss } from './open-engine.ts';
+import { modelScorer } from './model-scorer.ts';
 import { type ModelServicesRequest, RunEngines } from './run-engines.ts';
 import { sumOfCounted } from '../../runs/run-usage.ts';
 import type { ResolvedRun } from '../resolve-run.ts';
@@ -111,11 +117,12 @@ function requireContext({ name, maxContextTokens: holds }: GeneratorInfo, asked:
 }
 
 async function openGenerator(
-  { config, chosen, model }: ResolvedRun,
+  run: ResolvedRun,
   { workers, trains, signal }: ModelServicesRequest,
   { engines, incidents }: { engines: RunEngines; incidents: EventLog<string> },
 ): Promise<Generator> {
-  const { maxContextTokens } = config.policy;
+  const { config, chosen, model } = run;
+  const { maxContextTokens, sampling } = config.policy;
   const own = chosen.policy.entry.spec.openGenerator;
   const { spec, plugin } = chosen.generator.entry;
   if (own !== undefined || spec.engine === true)
@@ -128,6 +135,11 @@ async function openGenerator(
     threads: engineThreads(config),
     maxContextTokens,
     episodes: workers,
+    samplings: [
+      ...(trains ? [sampling] : []),
+      { ...unbiased, temperature: config.eval.temperature },
+    ],
+    scorer: modelScorer(run, signal),
     trains,
     newAdapter: model.newAdapter !== undefined,
     environment: process.env,

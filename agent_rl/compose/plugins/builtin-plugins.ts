@@ -5,6 +5,7 @@ import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
 import { servedGenerator } from '../../generation/served/open-served.ts';
 import { replayGenerator } from '../../runs/replay/open-replay.ts';
+import { vllmGenerator } from '../../generation/vllm/open-vllm.ts';
 import { builtInSource } from '../../core/plugins/plugin.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
@@ -28,7 +29,7 @@ export const builtinPlugins = (): Plugins =>
     rewards: builtIn(builtInRewards),
     rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
-    generators: builtIn([...builtinGenerators, servedGenerator, replayGenerator]),
+    generators: builtIn([...builtinGenerators, servedGenerator, vllmGenerator, replayGenerator]),
     learners: builtIn(builtinLearners),
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),

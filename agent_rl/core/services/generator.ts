@@ -1,3 +1,4 @@
+import type { Scorer } from './scorer.ts';
 import type { WeightKind, WeightRef } from './weights.ts';
 
 /** What identifies a draw. The same key, context and weights give the same tokens, whatever else is in the batch. */
@@ -65,8 +66,10 @@ export interface Generator {
   /**
    * Draws from other weights from now on, and gives their version with what it draws. Only for one that `takes` their kind, and
    * between requests; until then it draws from those of the model's folder.
+   *
+   * @param scorer log-probabilities under these weights, to hold against what it draws: until the next weights
    */
-  use?(weights: WeightRef, signal?: AbortSignal): Promise<void>;
+  use?(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void>;
   /** Since it was opened; absent where it does not count. */
   totals?(): Promise<GenerationTotals>;
   close(): Promise<void>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../errors.ts';
 import type { Generator, GeneratorInfo } from './generator.ts';
 import type { Learner, LearnerInfo } from './learner.ts';
+import { scorerOf } from './scorer.ts';
 import type { WeightKind, WeightPublisher, WeightRef, WeightTarget } from './weights.ts';
 
 export interface WeightBusParts {
@@ -33,7 +34,8 @@ export class WeightBus implements WeightPublisher {
   async publish(signal?: AbortSignal): Promise<WeightRef> {
     const { learner, generators } = this.parts;
     const weights = await learner.exportWeights(this.#target());
-    await Promise.all(generators.map(async (generator) => generator.use?.(weights, signal)));
+    const scorer = scorerOf(learner);
+    await Promise.all(generators.map(async (one) => one.use?.(weights, signal, scorer)));
     await this.#drop(this.#previous, weights);
     this.#previous = weights;
     return weights;

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
 
-import type { Generator } from '../../services/generator.ts';
+import type { Generator, Sampling } from '../../services/generator.ts';
 import type { Learner } from '../../services/learner.ts';
+import type { Scorer } from '../../services/scorer.ts';
 import { PluginKind } from '../plugin.ts';
 import { fieldRules, optionalField } from '../plugin-rules.ts';
 
@@ -24,6 +25,10 @@ export interface GeneratorHost {
   readonly maxContextTokens: number;
   /** Most episodes at once. */
   readonly episodes: number;
+  /** How the run will sample. */
+  readonly samplings: readonly Sampling[];
+  /** Log-probabilities of the run's model as it is in `modelFolder`; it is loaded for each call. */
+  readonly scorer: Scorer;
   /** Whether the weights will be changed while it is open. */
   readonly trains: boolean;
   /** Whether a new adapter is trained, which the model's folder does not hold. */

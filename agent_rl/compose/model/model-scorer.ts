@@ -1,0 +1,22 @@
+import { type Scorer, scorerOf } from '../../core/services/scorer.ts';
+import type { ResolvedRun } from '../resolve-run.ts';
+import { longestTokens, openEngine } from './open-engine.ts';
+
+/** Log-probabilities of a run's model as it is on disk. Its engine is open for each call alone: it is called once, if at all. */
+export const modelScorer = ({ config, model }: ResolvedRun, signal: AbortSignal): Scorer => ({
+  async score(tokens, options) {
+    const longest = longestTokens(config);
+    const request = {
+      rows: 1,
+      maxContextTokens: longest,
+      scores: { longestTokens: longest },
+      signal,
+    };
+    const engine = await openEngine(config, model, request);
+    try {
+      return await scorerOf(engine.learner).score(tokens, options);
+    } finally {
+      await engine.close();
+    }
+  },
+});

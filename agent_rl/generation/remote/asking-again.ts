@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { RemoteServer } from './remote-server.ts';
+import {
+  AskAgain,
+  generationFailed,
+  OtherWeights,
+  ServerGone,
+  UnusableAnswer,
+} from './server-failures.ts';
+import type { ServerPool } from './server-pool.ts';
+
+export interface AskingAgainOptions {
+  pool: ServerPool;
+  patienceS: number;
+  /** Whether a server with other weights can be given the right ones. */
+  loads: boolean;
+  warn: (text: string) => void;
+}
+
+/** What one request may cost: which failures it is asked again after, how often and how soon. */
+export class AskingAgain {
+  #unusable = 0;
+  #loads = 0;
+  #refusals = 0;
+  #refusedSince = 0;
+
+  constructor(private readonly options: AskingAgainOptions) {}
+
+  /** Returns when it is to be asked again. @throws AgentRlError where that would not help, or has not; the signal's reason */
+  async after(thrown: unknown, server: RemoteServer, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (thrown instanceof ServerGone) return this.#gone(thrown, server);
+    if (thrown instanceof AskAgain) return this.#refused(thrown, signal);
+    if (thrown instanceof UnusableAnswer) return this.#useless(thrown);
+    if (thrown instanceof OtherWeights) return this.#other(thrown, server);
+    throw thrown;
+  }
+
+  #gone(thrown: ServerGone, server: RemoteServer): void {
+    this.options.pool.takeOut(server, thrown.message);
+    // It may hang at this very request: another server would too.
+    if (thrown.late) throw generationFailed(thrown.message, thrown);
+  }
+
+  async #refused(thrown: AskAgain, signal: AbortSignal | undefined): Promise<void> {
+    const { patienceS, warn } = this.options;
+    const now = performance.now();
+    if (this.#refusals === 0) {
+      this.#refusedSince = now;
+      warn(`${thrown.message} It is asked again for up to ${patienceS} s.`);
+    }
+    if (now - this.#refusedSince >= 1000 * patienceS)
+      throw generationFailed(thrown.message, thrown);
+    const pauseMs = Math.min(mostPauseMs, leastPauseMs * 2 ** this.#refusals);
+    this.#refusals += 1;
+    await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+  }
+
+  #useless(thrown: UnusableAnswer): void {
+    this.#unusable += 1;
+    if (this.#unusable >= mostUnusable)
+      throw generationFailed(`${thrown.message} So were ${mostUnusable} answers in a row.`, thrown);
+    this.options.warn(`An answer is thrown away and asked for again: ${thrown.message}`);
+  }
+
+  #other(thrown: OtherWeights, server: RemoteServer): void {
+    const { loads, pool } = this.options;
+    this.#loads += 1;
+    if (!loads || this.#loads > mostLoads) throw generationFailed(thrown.message, thrown);
+    pool.takeOut(server, `${thrown.message} It is given its weights again.`);
+  }
+}
+
+const leastPauseMs = 200;
+const mostPauseMs = 8000;
+/** Answers to one request that may be no generation. */
+const mostUnusable = 3;
+/** Times that a server may be found with other weights by one request. */
+const mostLoads = 2;

@@ -1,0 +1,149 @@
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  Generator,
+  GeneratorInfo,
+  Sampling,
+} from '../../core/services/generator.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
+import type { WeightRef } from '../../core/services/weights.ts';
+import { askForTokens } from './ask-for-tokens.ts';
+import { AskingAgain } from './asking-again.ts';
+import type { RemoteServer } from './remote-server.ts';
+import type { Draw } from './score-check.ts';
+import { generationFailed, ServerGone } from './server-failures.ts';
+import { ServerPool } from './server-pool.ts';
+import type { Drawn, ServerProtocol } from './server-protocol.ts';
+import type { WeightShipping } from './weight-shipping.ts';
+
+export interface RemoteGeneratorOptions {
+  name: string;
+  servers: readonly RemoteServer[];
+  protocol: ServerProtocol;
+  maxContextTokens: number;
+  vocabSize: number;
+  /** Seconds that one answer may take, from when the server is asked. */
+  deadlineS: number;
+  /** Seconds that all servers may be out of reach, and that one may answer that it cannot now. */
+  patienceS: number;
+  /** Why tokens cannot be drawn like this with their log-probabilities, or undefined. */
+  samplingProblem: (sampling: Sampling) => string | undefined;
+  /** Takes weights to the servers; absent where theirs are fixed. */
+  shipping?: WeightShipping;
+  warn: (text: string) => void;
+}
+
+/**
+ * Tokens from servers that others wrote. What a server answers is checked, asked for again where that may help, and never
+ * returned under weights that it was not drawn from. An episode whose server dies goes on with another: its next request carries
+ * its whole context.
+ */
+export class RemoteGenerator implements Generator {
+  readonly #pool: ServerPool;
+  #version = 0;
+
+  constructor(private readonly options: RemoteGeneratorOptions) {
+    const { servers, protocol, patienceS, shipping, warn } = options;
+    this.#pool = new ServerPool({
+      servers,
+      healthPath: protocol.healthPath,
+      patienceS,
+      ready: async (server) => shipping?.load(server, this.#drawFrom(server)),
+      warn,
+    });
+  }
+
+  async describe(): Promise<GeneratorInfo> {
+    const { name, maxContextTokens, shipping } = this.options;
+    const takes = shipping === undefined ? [] : (['folder'] as const);
+    return { name, maxContextTokens, reproducible: false, takes };
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED`; `CONFIG_INVALID` for what a server refuses */
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const { maxContextTokens, samplingProblem } = this.options;
+    const version = this.#version;
+    const room = Math.max(0, maxContextTokens - request.tokens.length);
+    const ranOut = request.maxTokens > room ? 'context-full' : 'max-tokens';
+    const maxTokens = Math.min(request.maxTokens, room);
+    if (maxTokens === 0) return { tokens: [], logProbs: [], stop: ranOut, version };
+    const problem = samplingProblem(request.sampling);
+    if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
+    try {
+      const { tokens, logProbs, ended } = await this.#draw({ ...request, maxTokens }, signal);
+      return { tokens, logProbs, stop: ended === 'stop' ? 'stop-token' : ranOut, version };
+    } catch (thrown) {
+      if (signal?.aborted !== true) throw thrown;
+      return { tokens: [], logProbs: [], stop: 'aborted', version };
+    }
+  }
+
+  release(episode: string): void {
+    this.#pool.release(episode);
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` when no server takes them */
+  async use(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void> {
+    const { servers, shipping } = this.options;
+    if (shipping === undefined) return;
+    await shipping.prepare(weights, scorer);
+    const failed: unknown[] = [];
+    await Promise.all(
+      servers.map(async (server) => {
+        try {
+          await shipping.load(server, this.#drawFrom(server), signal);
+          this.#pool.putBack(server);
+        } catch (thrown) {
+          signal?.throwIfAborted();
+          failed.push(thrown);
+          if (thrown instanceof ServerGone) this.#pool.takeOut(server, thrown.message);
+          else
+            this.#pool.exclude(
+              server,
+              `${messageOf(thrown)} It is tried again with the next weights.`,
+            );
+        }
+      }),
+    );
+    signal?.throwIfAborted();
+    if (failed.length === servers.length)
+      throw generationFailed(
+        `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
+        failed[0],
+      );
+    this.#version = weights.version;
+    await shipping.dropOlder();
+  }
+
+  async close(): Promise<void> {
+    this.#pool.close();
+    await Promise.all(this.options.servers.map((server) => server.close()));
+    await this.options.shipping?.close();
+  }
+  /** How each server is asked by itself, by its address. */
+  draws(): ReadonlyMap<string, Draw> {
+    return new Map(this.options.servers.map((server) => [server.url, this.#drawFrom(server)]));
+  }
+
+  async #draw(request: GenerationRequest, signal: AbortSignal | undefined): Promise<Drawn> {
+    const { patienceS, shipping, warn } = this.options;
+    const pool = this.#pool;
+    const again = new AskingAgain({ pool, patienceS, loads: shipping !== undefined, warn });
+    for (;;) {
+      const server = await pool.serverOf(request.episode, signal);
+      try {
+        return await server.inTurn(signal, () =>
+          askForTokens(server, request, this.options, signal),
+        );
+      } catch (thrown) {
+        await again.after(thrown, server, signal);
+      }
+    }
+  }
+
+  /** One server alone, once. */
+  #drawFrom(server: RemoteServer): Draw {
+    return (request, signal) => askForTokens(server, request, this.options, signal);
+  }
+}

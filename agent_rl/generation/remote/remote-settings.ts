@@ -1,0 +1,92 @@
+import { Type } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import type { GeneratorHost } from '../../core/plugins/model/generator.ts';
+import { secretOf } from '../../core/secret-of.ts';
+import { HttpClient } from '../../http/http-client.ts';
+import { serverUrl } from '../../http/server-url.ts';
+
+/** What all generators that ask servers are told. */
+export const remoteSettings = {
+  urls: Type.Array(Type.String({ minLength: 1 }), {
+    description: 'Addresses of the servers; all serve the same model.',
+    minItems: 1,
+    uniqueItems: true,
+  }),
+  model: Type.Optional(
+    Type.String({
+      description: 'Name of the model on the servers; may be left out where they have one.',
+      minLength: 1,
+    }),
+  ),
+  apiKeyEnv: Type.Optional(
+    Type.String({ description: 'Environment variable that holds the key.', minLength: 1 }),
+  ),
+  requestsAtOnce: Type.Integer({
+    description: 'Requests that a server is asked at once; the others wait for their turn.',
+    minimum: 1,
+    maximum: 65_536,
+    default: 64,
+  }),
+  deadlineS: Type.Number({
+    description: 'Longest that one answer may take once the server is asked, in seconds.',
+    exclusiveMinimum: 0,
+    maximum: 86_400,
+    default: 600,
+  }),
+  patienceS: Type.Number({
+    description:
+      'Longest that all servers may be out of reach, or a busy one may refuse a request, in seconds.',
+    minimum: 0,
+    maximum: 86_400,
+    default: 120,
+  }),
+  tolerance: Type.Number({
+    description:
+      "Largest difference between a server's log-probability and that of the run's model for a token behind a fixed prompt, in nats.",
+    exclusiveMinimum: 0,
+    maximum: 10,
+    default: 1e-3,
+  }),
+  compareInEvaluation: Type.Boolean({
+    description:
+      "Whether an evaluation loads the run's model once to compare log-probabilities; a training always compares.",
+    default: true,
+  }),
+};
+
+export interface RemoteSettings {
+  urls: string[];
+  model?: string;
+  apiKeyEnv?: string;
+  requestsAtOnce: number;
+  deadlineS: number;
+  patienceS: number;
+  tolerance: number;
+  compareInEvaluation: boolean;
+}
+
+/** Seconds that a server may take to say what it is. */
+export const helloS = 60;
+
+/** Clients of the servers that settings name. @throws AgentRlError `CONFIG_INVALID` */
+export function clientsOf(
+  { urls, apiKeyEnv, requestsAtOnce }: RemoteSettings,
+  user: string,
+  { environment, warn }: Pick<GeneratorHost, 'environment' | 'warn'>,
+): { url: string; http: HttpClient }[] {
+  const secret =
+    apiKeyEnv === undefined ? {} : { token: secretOf(apiKeyEnv, { user, environment }) };
+  return urls.map((given, index) => {
+    const url = serverUrl(given, `generator.urls[${index}]`, 'generator.apiKeyEnv');
+    const connections = requestsAtOnce + 4;
+    return {
+      url,
+      http: new HttpClient({ url, ...secret, connections, pauseMs: 200, onRetry: warn }),
+    };
+  });
+}
+
+/** @param problem what a server says or lacks, and what to do, after its address */
+export const unsuited = (url: string, problem: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('CONFIG_INVALID', `generator.urls: ${url} ${problem}`, { cause });

@@ -1,0 +1,123 @@
+import { KeyedRng } from '../../core/keyed-rng.ts';
+import { type GenerationRequest, unbiased } from '../../core/services/generator.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
+import { generationFailed } from './server-failures.ts';
+import type { Drawn } from './server-protocol.ts';
+
+/** Asks one server for tokens. */
+export type Draw = (request: GenerationRequest, signal?: AbortSignal) => Promise<Drawn>;
+
+/** What a server drew behind the fixed prompts. */
+interface Scored {
+  /** Prompt and drawn tokens. */
+  sequences: readonly Int32Array[];
+  /** Of drawn tokens, in nats. */
+  logProbs: readonly (readonly number[])[];
+}
+
+interface Compared {
+  server: Scored;
+  scorer: readonly Float32Array[];
+}
+
+export interface ScoreCheckOptions {
+  vocabSize: number;
+  /** Largest difference of a token, in nats. */
+  tolerance: number;
+}
+
+const prompts = 8;
+const drawnTokens = 8;
+
+/** The same in every run. Random ids, so that no part of the model can be wrong and have no part in it. */
+const promptOf = (index: number, vocabSize: number): number[] => [
+  ...new KeyedRng('fixed prompt', index).integers(4 + 2 * index, vocabSize),
+];
+
+/**
+ * Whether servers have the weights that a scorer has: each draws a few tokens behind fixed prompts, at temperature 1 and by the
+ * way that episodes are drawn, and their log-probabilities are compared.
+ */
+export class ScoreCheck {
+  readonly #before = new Map<string, Compared>();
+
+  constructor(private readonly options: ScoreCheckOptions) {}
+
+  /** @throws AgentRlError `GENERATION_FAILED` that names the token and both numbers */
+  async hold(url: string, draw: Draw, scorer: Scorer, signal?: AbortSignal): Promise<void> {
+    const server = await this.#drawn(draw, signal);
+    const { sequences, logProbs } = server;
+    const wanted = sequences.map(({ length }, i) => {
+      const first = length - (logProbs[i] ?? []).length;
+      return Array.from({ length }, (_, place) => (place < first ? 0 : 1));
+    });
+    const scored = await scorer.score(sequences, { temperature: 1, wanted });
+    const compared = { server, scorer: scored };
+    this.#requireNear(url, compared);
+    this.#requireMoved(url, compared);
+    this.#before.set(url, compared);
+  }
+
+  async #drawn(draw: Draw, signal: AbortSignal | undefined): Promise<Scored> {
+    const drawn = await Promise.all(
+      Array.from({ length: prompts }, async (_, sample) => {
+        const tokens = promptOf(sample, this.options.vocabSize);
+        const made = await draw(
+          {
+            episode: `fixed prompt ${sample}`,
+            tokens,
+            maxTokens: drawnTokens,
+            stopTokens: [],
+            sampling: unbiased,
+            key: { seed: 0, taskId: 'fixed prompt', sample, turn: 0 },
+          },
+          signal,
+        );
+        return { sequence: Int32Array.from([...tokens, ...made.tokens]), logProbs: made.logProbs };
+      }),
+    );
+    return {
+      sequences: drawn.map(({ sequence }) => sequence),
+      logProbs: drawn.map(({ logProbs }) => logProbs),
+    };
+  }
+
+  #requireNear(url: string, { server, scorer }: Compared): void {
+    const { tolerance } = this.options;
+    for (const [i, logProbs] of server.logProbs.entries()) {
+      const sequence = server.sequences[i]!;
+      const first = sequence.length - logProbs.length;
+      for (const [j, logProb] of logProbs.entries()) {
+        const ours = scorer[i]?.[first + j] ?? Number.NaN;
+        if (Math.abs(logProb - ours) <= tolerance) continue;
+        throw generationFailed(
+          `${url} has other weights than it should: it gives token ${sequence[first + j]}, drawn in place ${first + j} behind fixed prompt ${i}, the log-probability ${logProb}, and the run's model gives it ${ours}. Allowed is a difference of ${tolerance} (generator.tolerance). Serve the run's model; a head tied to the embedding may stay old on a CPU (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1.`,
+        );
+      }
+    }
+  }
+
+  /** Small changes hide below the tolerance; numbers that are the same bit by bit show that nothing was loaded. */
+  #requireMoved(url: string, { server, scorer }: Compared): void {
+    const before = this.#before.get(url);
+    if (before === undefined || !isSame(before.server, server)) return;
+    const moved = largestChange(before.scorer, scorer);
+    if (moved <= rounding) return;
+    throw generationFailed(
+      `${url} still has the weights from before: its log-probabilities of the fixed prompts did not change at all, and those of the run's model by up to ${moved}. The server says that it loaded the new ones and did not.`,
+    );
+  }
+}
+
+/** Nats by which numbers of the same weights may differ in float32. */
+const rounding = 1e-4;
+
+const isSame = (one: Scored, other: Scored): boolean =>
+  one.sequences.every((tokens, i) => tokens.join() === other.sequences[i]?.join()) &&
+  one.logProbs.every((values, i) => values.join() === other.logProbs[i]?.join());
+
+const largestChange = (one: readonly Float32Array[], other: readonly Float32Array[]): number =>
+  Math.max(
+    0,
+    ...one.flatMap((values, i) => [...values].map((value, j) => Math.abs(value - other[i]![j]!))),
+  );

@@ -1,0 +1,43 @@
+import { isRecord } from '../../core/is-record.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { helloS, unsuited } from './remote-settings.ts';
+
+export interface ServedModel {
+  id: string;
+  /** Longest context plus generation, in tokens; absent where the server does not say. */
+  maxContextTokens?: number;
+}
+
+/** The model of a server that a run means. @throws AgentRlError `CONFIG_INVALID` that lists those it has */
+export async function servedModel(
+  server: RemoteServer,
+  wanted: string | undefined,
+  signal: AbortSignal,
+): Promise<ServedModel> {
+  const request = { method: 'GET', path: '/v1/models', deadlineS: helloS } as const;
+  const answer = await server.ask(request, signal);
+  const data = isRecord(answer) ? answer['data'] : undefined;
+  const models = Array.isArray(data) ? data.filter(isRecord) : [];
+  // Adapters name the model that they are over.
+  const own = models.filter(({ parent }) => parent === undefined || parent === null);
+  const found =
+    wanted === undefined
+      ? own.length === 1
+        ? own[0]
+        : undefined
+      : models.find(({ id }) => id === wanted);
+  if (found === undefined) {
+    const names = models.map(({ id }) => JSON.stringify(id)).join(', ') || 'none';
+    throw unsuited(
+      server.url,
+      wanted === undefined
+        ? `serves the models ${names}. Name the run's in generator.model.`
+        : `serves no model ${JSON.stringify(wanted)} (generator.model); it has ${names}. Name one of them, or start it with --served-model-name ${wanted}.`,
+    );
+  }
+  const length = found['max_model_len'];
+  return {
+    id: String(found['id']),
+    ...(typeof length === 'number' && { maxContextTokens: length }),
+  };
+}

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { messageOf } from '../../core/errors.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { generationFailed, ServerGone } from './server-failures.ts';
+
+export interface ServerPoolOptions {
+  servers: readonly RemoteServer[];
+  /** What answers 200 when a server is there. */
+  healthPath: string;
+  /** Seconds that all servers may be out of reach. */
+  patienceS: number;
+  /** Gives a server that is back what it is to draw from. @throws what keeps it from being asked */
+  ready: (server: RemoteServer) => Promise<void>;
+  /** Told of each server that is taken out or comes back. */
+  warn: (text: string) => void;
+}
+
+/**
+ * The servers that a generator draws from. An episode stays with one, which keeps what it has computed for its earlier turns, and
+ * goes to another when that one is taken out. New episodes go where the fewest requests are.
+ */
+export class ServerPool {
+  readonly #homes = new Map<string, RemoteServer>();
+  readonly #watched = new Set<RemoteServer>();
+  readonly #closed = new AbortController();
+  /** When the last server was taken out. */
+  #emptySince = 0;
+
+  constructor(private readonly options: ServerPoolOptions) {}
+
+  get up(): readonly RemoteServer[] {
+    return this.options.servers.filter(({ problem }) => problem === undefined);
+  }
+
+  /** @throws AgentRlError `GENERATION_FAILED` when none is there for longer than the patience; the signal's reason */
+  async serverOf(episode: string, signal?: AbortSignal): Promise<RemoteServer> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const home = this.#homes.get(episode);
+      if (home !== undefined && home.problem === undefined) return home;
+      const [first, ...others] = this.up;
+      if (first !== undefined) {
+        const chosen = others.reduce(
+          (least, one) => (this.#share(one) < this.#share(least) ? one : least),
+          first,
+        );
+        this.#homes.set(episode, chosen);
+        return chosen;
+      }
+      this.#requirePatience();
+      await sleep(lookMs, undefined, { ...(signal && { signal }) });
+    }
+  }
+
+  release(episode: string): void {
+    this.#homes.delete(episode);
+  }
+
+  /** Asks a server for nothing until it answers again. */
+  takeOut(server: RemoteServer, why: string): void {
+    if (!this.#exclude(server, why)) return;
+    this.#watched.add(server);
+    void this.#watch(server);
+  }
+
+  /** Asks a server for nothing until it is put back. */
+  exclude(server: RemoteServer, why: string): void {
+    this.#exclude(server, why);
+  }
+
+  putBack(server: RemoteServer): void {
+    if (server.problem === undefined) return;
+    server.problem = undefined;
+    this.options.warn(`${server.url} is asked again.`);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #exclude(server: RemoteServer, why: string): boolean {
+    if (server.problem !== undefined) return false;
+    server.problem = why;
+    const left = this.up.length;
+    if (left === 0) this.#emptySince = performance.now();
+    const then =
+      left === 0
+        ? `No server is left; waiting up to ${this.options.patienceS} s.`
+        : `Its episodes go on with the other ${left === 1 ? 'server' : `${left} servers`}.`;
+    this.options.warn(`${server.url} is taken out: ${why} ${then}`);
+    return true;
+  }
+
+  /** Episodes are long: one that asks for nothing at the moment will ask again. */
+  #share(server: RemoteServer): number {
+    return [...this.#homes.values()].filter((home) => home === server).length + server.load;
+  }
+
+  #requirePatience(): void {
+    const { servers, patienceS } = this.options;
+    const isLost = servers.every((server) => !this.#watched.has(server));
+    if (!isLost && performance.now() - this.#emptySince < 1000 * patienceS) return;
+    const why = servers.map(({ url, problem }) => `${url}: ${problem}`).join(' ');
+    throw generationFailed(`No server of the generator can be asked. ${why}`);
+  }
+
+  async #watch(server: RemoteServer): Promise<void> {
+    const { signal } = this.#closed;
+    try {
+      do await sleep(watchMs, undefined, { signal, ref: false });
+      while (!(await this.#isReady(server, signal)));
+    } catch (thrown) {
+      if (!signal.aborted) this.options.warn(`${server.url} stays out: ${messageOf(thrown)}`);
+    } finally {
+      this.#watched.delete(server);
+    }
+  }
+
+  /** @throws what keeps a server that is there from being asked */
+  async #isReady(server: RemoteServer, signal: AbortSignal): Promise<boolean> {
+    const { healthPath: path, ready } = this.options;
+    try {
+      const { status } = await server.send({ method: 'GET', path, deadlineS: healthS }, signal);
+      if (status !== 200) return false;
+      await ready(server);
+    } catch (thrown) {
+      if (thrown instanceof ServerGone) return false;
+      throw thrown;
+    }
+    this.putBack(server);
+    return true;
+  }
+}
+
+/** Between two looks at whether any server is back. */
+const lookMs = 100;
+/** Between two questions to a server that is out. */
+const watchMs = 1000;
+const healthS = 10;

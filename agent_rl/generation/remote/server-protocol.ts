@@ -1,0 +1,37 @@
+import type { GenerationRequest } from '../../core/services/generator.ts';
+
+/** What a generation is asked with besides the request. */
+export interface Asked {
+  /** Of the model or adapter, as the server calls it. */
+  model: string;
+  /** Of this request, unique. */
+  id: string;
+  seed: number;
+  /** Most tokens that may be drawn; those that fit the context. */
+  maxTokens: number;
+}
+
+/** A generation as a server gave it. */
+export interface Drawn {
+  tokens: readonly number[];
+  logProbs: readonly number[];
+  ended: 'stop' | 'length' | 'abort';
+  /** The model that the server says it drew from; absent where it does not say. */
+  model?: string;
+  /** Names of the weights that drew the tokens; absent where the server has none. */
+  weights?: readonly string[];
+  /** Tokens of the context as the server counted them; absent where it does not. */
+  contextTokens?: number;
+}
+
+/** How a kind of server is asked for tokens. */
+export interface ServerProtocol {
+  readonly path: string;
+  body(request: Omit<GenerationRequest, 'maxTokens'>, asked: Asked): object;
+  /** @throws UnusableAnswer for what is no answer to such a request */
+  drawn(answer: unknown): Drawn;
+  /** Has a request given up that nobody waits for; absent where closing the connection is enough. */
+  abort?(id: string): { path: string; body: object };
+  /** What answers 200 when the server is there. */
+  readonly healthPath: string;
+}

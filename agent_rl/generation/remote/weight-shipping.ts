@@ -1,0 +1,80 @@
+import type { Scorer } from '../../core/services/scorer.ts';
+import type { WeightRef } from '../../core/services/weights.ts';
+import type { RemoteServer } from './remote-server.ts';
+import type { Draw, ScoreCheck } from './score-check.ts';
+
+/** Weights that lie where servers can read them. */
+export interface Shipment {
+  readonly version: number;
+  /** What servers are to call them; no other run has the same. */
+  readonly name: string;
+  /** Path on the server. */
+  readonly path: string;
+  readonly kind: 'model' | 'adapter';
+}
+
+/** How weights get to a kind of server. */
+export interface WeightRoute {
+  /** Puts weights where servers can read them. @throws AgentRlError */
+  prepare(weights: WeightRef): Promise<Shipment>;
+  /** Has a server draw from them: its `model` and `weights` are then what it calls them. @throws what askings throw */
+  load(server: RemoteServer, shipment: Shipment, signal?: AbortSignal): Promise<void>;
+  /** No server draws from them any more. */
+  drop(shipment: Shipment, servers: readonly RemoteServer[]): Promise<void>;
+  /** Removes what is left of all. */
+  close(): Promise<void>;
+}
+
+export interface WeightShippingOptions {
+  route: WeightRoute;
+  check: ScoreCheck;
+  servers: readonly RemoteServer[];
+  warn: (text: string) => void;
+}
+
+/** Takes weights to servers, one version at a time, and believes a server only when its log-probabilities show them. */
+export class WeightShipping {
+  #current: { shipment: Shipment; scorer: Scorer | undefined } | undefined;
+  readonly #older: Shipment[] = [];
+  readonly #loading = new Map<RemoteServer, Promise<void>>();
+
+  constructor(private readonly options: WeightShippingOptions) {}
+
+  async prepare(weights: WeightRef, scorer: Scorer | undefined): Promise<void> {
+    const shipment = await this.options.route.prepare(weights);
+    if (this.#current !== undefined) this.#older.push(this.#current.shipment);
+    this.#current = { shipment, scorer };
+    if (scorer === undefined)
+      this.options.warn(
+        `Version ${weights.version} of the weights is not compared on the servers: nobody says how they score.`,
+      );
+  }
+
+  /** The weights in use, one loading after another. @throws what keeps the server from drawing from them */
+  async load(server: RemoteServer, draw: Draw, signal?: AbortSignal): Promise<void> {
+    const before = this.#loading.get(server) ?? Promise.resolve();
+    const loading = before.catch(() => undefined).then(() => this.#load(server, draw, signal));
+    this.#loading.set(server, loading);
+    await loading;
+  }
+
+  async #load(server: RemoteServer, draw: Draw, signal: AbortSignal | undefined): Promise<void> {
+    const { route, check } = this.options;
+    if (this.#current === undefined) return;
+    const { shipment, scorer } = this.#current;
+    await route.load(server, shipment, signal);
+    if (scorer !== undefined) await check.hold(server.url, draw, scorer, signal);
+  }
+
+  async dropOlder(): Promise<void> {
+    const { route, servers } = this.options;
+    for (const shipment of this.#older.splice(0)) await route.drop(shipment, servers);
+  }
+
+  async close(): Promise<void> {
+    if (this.#current !== undefined) this.#older.push(this.#current.shipment);
+    this.#current = undefined;
+    await this.dropOlder();
+    await this.options.route.close();
+  }
+}

@@ -1,0 +1,158 @@
+import { tmpdir } from 'node:os';
+
+import { type Static, Type } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
+import type { Sampling } from '../../core/services/generator.ts';
+import { truncates } from '../../core/services/generator.ts';
+import { compareInEvaluation } from '../remote/compare-in-evaluation.ts';
+import { RemoteGenerator } from '../remote/remote-generator.ts';
+import { RemoteServer } from '../remote/remote-server.ts';
+import { clientsOf, remoteSettings, unsuited } from '../remote/remote-settings.ts';
+import { ScoreCheck } from '../remote/score-check.ts';
+import { ServerGone } from '../remote/server-failures.ts';
+import { servedModel } from '../remote/served-models.ts';
+import { requireTemplate } from '../remote/template-check.ts';
+import { WeightShipping } from '../remote/weight-shipping.ts';
+import { generateProtocol } from './generate-protocol.ts';
+import { givesProcessed, requireVocabulary, weightsOut } from './vllm-facts.ts';
+import { VllmWeights } from './vllm-weights.ts';
+
+const VllmSettings = Type.Object({
+  ...remoteSettings,
+  weightsFolder: Type.Optional(
+    Type.String({
+      description:
+        'Folder that this machine and the servers share, for the weights of a training; the folder for temporary files by default.',
+      minLength: 1,
+    }),
+  ),
+  weightsFolderOnServers: Type.Optional(
+    Type.String({
+      description: 'The same folder as the servers see it, where its path is another there.',
+      minLength: 1,
+    }),
+  ),
+});
+type VllmSettings = Static<typeof VllmSettings>;
+
+/** What was found out of the servers, the same of all. */
+interface Found {
+  servers: readonly RemoteServer[];
+  model: string;
+  processed: boolean;
+  maxContextTokens: number;
+}
+
+/** Servers of vLLM. @throws AgentRlError `CONFIG_INVALID` for a server that does not suit the run */
+export const vllmGenerator = generator({
+  name: 'vllm',
+  description:
+    'Generates on servers of vLLM (0.32 or newer, --enable-scale-out), token ids in and out; takes the weights of a training.',
+  settings: VllmSettings,
+})(async (settings: VllmSettings, host) => {
+  const clients = clientsOf(settings, 'generator vllm', host);
+  const servers: RemoteServer[] = [];
+  try {
+    for (const { url, http } of clients)
+      servers.push(
+        new RemoteServer({ url, http, requestsAtOnce: settings.requestsAtOnce, model: '' }),
+      );
+    const found = await examine(servers, settings, host);
+    const samplingProblem = rawProblem(found);
+    const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
+    if (refused !== undefined) throw new AgentRlError('CONFIG_INVALID', refused);
+    const { vocabSize, warn } = host;
+    const { deadlineS, patienceS, tolerance } = settings;
+    const check = new ScoreCheck({ vocabSize, tolerance });
+    const generated = new RemoteGenerator({
+      name: `vLLM at ${servers.map(({ url }) => url).join(', ')}`,
+      servers,
+      protocol: generateProtocol,
+      maxContextTokens: found.maxContextTokens,
+      vocabSize,
+      deadlineS,
+      patienceS,
+      samplingProblem,
+      ...(host.trains && { shipping: shippingOf(found, settings, check, host) }),
+      warn,
+    });
+    await compareInEvaluation(generated, check, settings, host);
+    return generated;
+  } catch (thrown) {
+    await Promise.all(clients.map(({ http }) => http.close()));
+    throw thrown instanceof ServerGone
+      ? new AgentRlError(
+          'CONFIG_INVALID',
+          `generator.urls: ${thrown.message}. Start the server first: vllm serve MODEL --enable-scale-out.`,
+          { cause: thrown },
+        )
+      : thrown;
+  }
+});
+
+async function examine(
+  servers: readonly RemoteServer[],
+  { model: wanted, deadlineS }: VllmSettings,
+  host: GeneratorHost,
+): Promise<Found> {
+  const { signal, vocabSize } = host;
+  const facts = await Promise.all(
+    servers.map(async (server) => {
+      const { id: model, maxContextTokens = 0 } = await servedModel(server, wanted, signal);
+      const request = { server, model, deadlineS, signal };
+      await requireVocabulary(request, vocabSize);
+      await requireTemplate(server, model, host);
+      const processed = await givesProcessed(request, vocabSize);
+      const out = await weightsOut(request);
+      requireWay(server, out, host);
+      Object.assign(server, { model, weights: out.weights });
+      return { model, processed, maxContextTokens };
+    }),
+  );
+  const model = facts[0]?.model ?? '';
+  return {
+    servers,
+    model,
+    processed: facts.every(({ processed }) => processed),
+    maxContextTokens: Math.min(host.maxContextTokens, ...facts.map((one) => one.maxContextTokens)),
+  };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function requireWay(
+  { url }: RemoteServer,
+  { takesModels, takesAdapters }: { takesModels: boolean; takesAdapters: boolean },
+  { trains, newAdapter }: GeneratorHost,
+): void {
+  if (!trains || (newAdapter ? takesAdapters : takesModels)) return;
+  throw unsuited(
+    url,
+    newAdapter
+      ? 'takes no adapters, and the run trains one. Start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora --max-loras 2 --max-lora-rank R.'
+      : 'does not take other weights. Start it with VLLM_SERVER_DEV_MODE=1 to train with it, where nobody else can reach it: who can may change the model.',
+  );
+}
+
+const shippingOf = (
+  { servers, model }: Found,
+  { weightsFolder: folder = tmpdir(), weightsFolderOnServers, deadlineS }: VllmSettings,
+  check: ScoreCheck,
+  { newAdapter, warn }: GeneratorHost,
+): WeightShipping => {
+  const kind = newAdapter ? 'adapter' : 'model';
+  const folderOnServer = weightsFolderOnServers ?? folder;
+  const route = new VllmWeights({ folder, folderOnServer, model, deadlineS, kind });
+  return new WeightShipping({ route, check, servers, warn });
+};
+
+const rawProblem =
+  ({ processed }: Found) =>
+  (sampling: Sampling): string | undefined => {
+    const { temperature } = sampling;
+    const isPlain = (temperature === 0 || temperature === 1) && !truncates(sampling);
+    return processed || isPlain
+      ? undefined
+      : `The run samples with temperature ${temperature}, topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, and the server gives log-probabilities of the model and not of what it draws from. Start vLLM with --logprobs-mode processed_logprobs, or sample with temperature 1 and nothing cut (policy.sampling, eval.temperature).`;
+  };

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+
+import type { WeightRef } from '../../core/services/weights.ts';
+import type { RemoteServer } from '../remote/remote-server.ts';
+import { generationFailed } from '../remote/server-failures.ts';
+import type { Shipment, WeightRoute } from '../remote/weight-shipping.ts';
+import { untiedCopy } from './untied-copy.ts';
+
+export interface VllmWeightsOptions {
+  /** Where weights are put. */
+  folder: string;
+  /** The same folder as the servers see it. */
+  folderOnServer: string;
+  /** The servers' name of the model; adapters are called otherwise. */
+  model: string;
+  /** Seconds that one step of a loading may take. */
+  deadlineS: number;
+  /** What is trained. */
+  kind: Shipment['kind'];
+}
+
+/**
+ * Weights to vLLM through a folder that both see. A whole model is loaded in place of the one there, in a pause; an adapter under
+ * a new name, since one that is replaced is read from disk again and again.
+ */
+export class VllmWeights implements WeightRoute {
+  readonly #run = `agent-rl-${randomUUID().slice(0, 8)}`;
+  #count = 0;
+
+  constructor(private readonly options: VllmWeightsOptions) {}
+
+  async prepare({ version, location }: WeightRef): Promise<Shipment> {
+    const { folder, folderOnServer, kind } = this.options;
+    const isAdapter = existsSync(join(location, 'adapter_config.json'));
+    if (isAdapter !== (kind === 'adapter'))
+      throw generationFailed(
+        `The learner gave ${isAdapter ? 'an adapter' : 'a whole model'} in ${location}; the run trains ${kind === 'adapter' ? 'an adapter' : 'a whole model'}.`,
+      );
+    this.#count += 1;
+    // Weights of one version may be published more than once, and a path that is read anew has to be new.
+    const parts = [this.#run, String(this.#count)];
+    const to = join(folder, ...parts);
+    await mkdir(to, { recursive: true });
+    if (isAdapter) await cp(location, to, { recursive: true });
+    else await untiedCopy(location, to);
+    const name = `${this.#run}-${this.#count}-step-${version}`;
+    return { version, name, path: posix.join(folderOnServer, ...parts), kind };
+  }
+
+  async load(server: RemoteServer, shipment: Shipment, signal?: AbortSignal): Promise<void> {
+    if (shipment.kind === 'adapter') await this.#loadAdapter(server, shipment, signal);
+    else await this.#loadModel(server, shipment, signal);
+  }
+
+  async drop({ name, kind }: Shipment, servers: readonly RemoteServer[]): Promise<void> {
+    if (kind === 'adapter')
+      await Promise.all(
+        servers.map((server) =>
+          // One that is gone has none, and one that keeps it makes room for others itself.
+          this.#post(server, '/v1/unload_lora_adapter', { lora_name: name }).catch(() => undefined),
+        ),
+      );
+    const [count] = name.slice(this.#run.length + 1).split('-');
+    await rm(join(this.options.folder, this.#run, count ?? ''), { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    await rm(join(this.options.folder, this.#run), { recursive: true, force: true });
+  }
+
+  async #loadModel(
+    server: RemoteServer,
+    { name, path }: Shipment,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const post = (to: string, body: object = {}) => this.#post(server, to, body, signal);
+    await post('/pause?mode=keep');
+    try {
+      // One that fails halfway leaves tensors without values: the server can be used no more until it is started anew.
+      await post('/collective_rpc', { method: 'reload_weights', kwargs: { weights_path: path } });
+      await post('/update_weight_version', { new_version: name });
+      await post('/reset_prefix_cache');
+    } finally {
+      // Whatever came of it, and whoever gave up: a server that stays paused answers nobody.
+      await this.#post(server, '/resume', {});
+    }
+    server.weights = name;
+  }
+
+  async #loadAdapter(
+    server: RemoteServer,
+    { name, path }: Shipment,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const body = { lora_name: name, lora_path: path };
+    await this.#post(server, '/v1/load_lora_adapter', body, signal);
+    server.model = name;
+  }
+
+  async #post(
+    server: RemoteServer,
+    path: string,
+    body: object,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const { deadlineS } = this.options;
+    await server.ask({ method: 'POST', path, body, deadlineS }, signal);
+  }
+}

@@ -1,0 +1,217 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { batchOf } from '#agent_rl/core/services/batch.ts';
+import { type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
+import type { Learner } from '#agent_rl/core/services/learner.ts';
+import { scorerOf } from '#agent_rl/core/services/scorer.ts';
+import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
+import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
+import { adapterTargets } from '#model/adapters/adapter.ts';
+import type { NewAdapter } from '#model/weights/open-model.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { copyLanguageModelFiles } from '#model/text/language-model.ts';
+import { readLines } from '#tests/support/acme-project.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { openedVllm, request, starter } from '#tests/support/vllm/opened-vllm.ts';
+import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
+
+/*
+ * vLLM as its makers publish it, on a CPU: two servers, one for whole models and one for adapters. AGENT_RL_VLLM_PYTHON names a
+ * Python that has it; AGENT_RL_VLLM_URLS names two servers that run already, and then nothing is killed.
+ */
+
+const folder = temporaryFolder();
+const given = process.env['AGENT_RL_VLLM_URLS']?.split(',');
+const servers: RealVllm[] = [];
+let urls: readonly string[] = given ?? [];
+const patient = { deadlineS: 1200, tolerance: 1e-4 };
+
+beforeAll(async () => {
+  if (given !== undefined) return;
+  const model = join(folder, 'served');
+  mkdirSync(model);
+  await untiedCopy(starter, model);
+  await copyLanguageModelFiles(starter, model);
+  const program = vllmProgram(folder);
+  const adapters = ['--enable-lora', '--max-lora-rank', '16', '--max-loras', '2'];
+  for (const more of [[], adapters]) {
+    const log = join(folder, `vllm-${servers.length}.log`);
+    const server = await startVllm(program, model, { log, more });
+    servers.push(server);
+    await server.ready;
+  }
+  urls = servers.map(({ url }) => url);
+});
+afterAll(async () => {
+  for (const server of servers) await server.kill();
+});
+
+const closing: { close(): Promise<void> }[] = [];
+const opened = <One extends { close(): Promise<void> }>(one: One): One => {
+  closing.push(one);
+  return one;
+};
+afterAll(async () => {
+  for (const one of closing.toReversed()) await one.close();
+});
+
+async function learnerOf(newAdapter?: NewAdapter): Promise<Learner> {
+  const engine = await EngineClient.open({
+    modelFolder: starter,
+    ...(newAdapter && { newAdapter }),
+    device: 'cpu',
+    threads: 1,
+    rows: 1,
+    maxContextTokens: 256,
+    microBatchTokens: 512,
+    seed: 1,
+    reference: false,
+    training: { longestTokens: 256, loss: { name: 'cross_entropy' } },
+  });
+  return opened(engine).learner;
+}
+
+/** Draws at least so many tokens and holds each against the learner: the largest difference, in nats. */
+async function largestGap(generator: Generator, learner: Learner, positions: number) {
+  const each = 50;
+  const prompts = Array.from({ length: Math.ceil(positions / each) }, (_, i) => [1, 300 + i, 301]);
+  const made = await Promise.all(
+    prompts.map((tokens, sample) =>
+      generator.generate(
+        request(`gap ${sample}`, {
+          tokens,
+          maxTokens: each,
+          key: { seed: 7, taskId: 'gap', sample, turn: 0 },
+        }),
+      ),
+    ),
+  );
+  const sequences = made.map(({ tokens }, i) => Int32Array.from([...prompts[i]!, ...tokens]));
+  const scored = await scorerOf(learner).score(sequences, { temperature: 1 });
+  const gaps = made.flatMap(({ logProbs }, i) =>
+    logProbs.map((logProb, j) => Math.abs(logProb - scored[i]![3 + j]!)),
+  );
+  expect(gaps.length).toBeGreaterThanOrEqual(positions);
+  return Math.max(...gaps);
+}
+
+/** One step that moves the weights far enough to be seen. */
+async function step(learner: Learner, index: number): Promise<void> {
+  const tokens = Int32Array.from({ length: 24 }, (_, i) => (17 * index + 5 * i + 3) % 1024);
+  const weights = Float32Array.from(tokens, (_, i) => (i === 0 ? 0 : 1 / 23));
+  const zeros = new Float32Array(tokens.length);
+  const batch = batchOf([{ tokens, weights, advantages: zeros, oldLogProbs: zeros }]);
+  await learner.forwardBackward(batch, { name: 'cross_entropy' });
+  const adam = { beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+  await learner.optimStep({ learningRate: 1e-3, ...adam });
+}
+
+test('vLLM answers as the double does that the other tests ask', async () => {
+  const real = capturedVllm().exchanges.filter(({ name }) => name !== breaking);
+  expect(comparable(await askVllm(urls[0]!))).toEqual(comparable(real));
+});
+
+describe('whole models', () => {
+  test('log-probabilities are those of the learner on 1,000 positions, before and after ten updates', async () => {
+    const learner = await learnerOf();
+    const { generator } = await openedVllm([urls[0]!], patient, { maxContextTokens: 256 });
+    opened(generator);
+    const bus = await WeightBus.connect({
+      learner,
+      generators: [generator],
+      folder: join(folder, 'weights'),
+    });
+    await bus.publish();
+    const gaps = [await largestGap(generator, learner, 1000)];
+    for (let index = 0; index < 10; index++) {
+      await step(learner, index);
+      await bus.publish();
+      gaps.push(await largestGap(generator, learner, index === 9 ? 1000 : 50));
+    }
+    process.stderr.write(
+      `largest differences, in nats: ${gaps.map((gap) => gap.toExponential(1)).join(' ')}\n`,
+    );
+    for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
+    await bus.close();
+  });
+
+  test('a short training keeps parity with the learner', async () => {
+    const ended = await trainAgent({
+      config: 'configs/code_exec_smoke.yaml',
+      overrides: {
+        'run.engineThreads': 1,
+        'run.outputDir': join(folder, 'runs'),
+        'eval.before': false,
+        'eval.after': false,
+        'train.iterations': 3,
+        'generator.type': 'vllm',
+        'generator.urls': [urls[0]!],
+        'generator.deadlineS': 1200,
+      },
+    });
+    const run = String(ended['run']);
+    const gaps = readLines(run, 'metrics.jsonl').map((line) =>
+      Number(line['parity/maxAbsLogProbGap']),
+    );
+    process.stderr.write(`parity of each iteration, in nats: ${gaps.join(' ')}\n`);
+    expect(gaps).toHaveLength(3);
+    for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
+    expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(
+      'does not promise the same tokens',
+    );
+  });
+});
+
+test('adapters are loaded under new names and score as the learner says', async () => {
+  const targets = adapterTargets(['q_proj', 'v_proj', 'down_proj']);
+  const shape = { rank: 4, alpha: 8, dropout: 0, rankStabilised: false };
+  const learner = await learnerOf({ ...shape, targets, seed: 1 });
+  const host = { maxContextTokens: 256, newAdapter: true };
+  const { generator } = await openedVllm([urls[1]!], patient, host);
+  opened(generator);
+  const bus = await WeightBus.connect({
+    learner,
+    generators: [generator],
+    folder: join(folder, 'adapters'),
+  });
+  const gaps: number[] = [];
+  for (let index = 0; index < 3; index++) {
+    await step(learner, index);
+    await bus.publish();
+    gaps.push(await largestGap(generator, learner, 100));
+  }
+  process.stderr.write(`largest differences of adapters, in nats: ${gaps.join(' ')}\n`);
+  for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
+  await bus.close();
+});
+
+test('when one of two servers is killed in mid-collection, every episode goes on with the other', async () => {
+  if (given !== undefined) return;
+  const learner = await learnerOf();
+  const host = { trains: false, scorer: scorerOf(learner), maxContextTokens: 256 };
+  const settings = { ...patient, compareInEvaluation: false };
+  const { generator, warnings } = await openedVllm(urls, settings, host);
+  opened(generator);
+  let turns = 0;
+  const episode = async (sample: number): Promise<number> => {
+    const tokens = [1, 300 + sample];
+    for (let turn = 0; turn < 4; turn++) {
+      const key = { seed: 1, taskId: 'killed', sample, turn };
+      const asked = request(`killed ${sample}`, { tokens, maxTokens: 20, key });
+      const { tokens: drawn, stop } = await generator.generate(asked);
+      expect(stop).toBe('max-tokens');
+      tokens.push(...drawn);
+      turns += 1;
+      if (turns === 16) await servers[1]!.kill();
+    }
+    return tokens.length;
+  };
+  const lengths = await Promise.all(Array.from({ length: 12 }, (_, sample) => episode(sample)));
+  expect(lengths).toEqual(lengths.map(() => 82));
+  expect(warnings[0]).toMatch(/is taken out: .*Its episodes go on with the other server/);
+});

@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
+import {
+  type GenerationRequest,
+  type Generator,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
+import { vllmGenerator } from '#agent_rl/generation/vllm/open-vllm.ts';
+import { writeSafetensors } from '#model/weights/safetensors.ts';
+import { generatorHost } from '../generator-host.ts';
+
+export const starter = join(packageRoot(), 'model', 'starter');
+
+/** Settings of `generator: vllm` for a test, without much patience. */
+export const vllmSettings = (urls: readonly string[], over: object = {}) => ({
+  urls: [...urls],
+  requestsAtOnce: 8,
+  deadlineS: 20,
+  patienceS: 20,
+  tolerance: 1e-4,
+  compareInEvaluation: false,
+  ...over,
+});
+
+/** Opens `generator: vllm` on servers, with what it says to the log. */
+export async function openedVllm(
+  urls: readonly string[],
+  settings: object = {},
+  host: Partial<GeneratorHost> = {},
+): Promise<{ generator: Generator; warnings: string[] }> {
+  const warnings: string[] = [];
+  const generator = await vllmGenerator(
+    vllmSettings(urls, settings),
+    generatorHost(starter, { warn: (text) => warnings.push(text), ...host }),
+  );
+  return { generator, warnings };
+}
+
+export const request = (
+  episode: string,
+  over: Partial<GenerationRequest> = {},
+): GenerationRequest => ({
+  episode,
+  tokens: [1, 2, 3],
+  maxTokens: 6,
+  stopTokens: [],
+  sampling: unbiased,
+  key: { seed: 1, taskId: episode, sample: 0, turn: 0 },
+  ...over,
+});
+
+/** Weights of the double as a learner publishes a model. */
+export async function writePublished(folder: string, weights: number): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'config.json'),
+    JSON.stringify({ weights, tie_word_embeddings: true }),
+  );
+  const values = Float32Array.of(1, 2, 3, 4, 5, 6);
+  await writeSafetensors(
+    join(folder, 'model.safetensors'),
+    new Map([['model.embed_tokens.weight', { shape: [3, 2], values }]]),
+  );
+  return folder;
+}

@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { openedVllm } from '#tests/support/vllm/opened-vllm.ts';
+import { ScoredModel } from '#tests/support/vllm/scored-model.ts';
+import { VllmDouble, type VllmDoubleOptions } from '#tests/support/vllm/vllm-double.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close();
+});
+
+async function started(options: VllmDoubleOptions = {}): Promise<VllmDouble> {
+  const double = await VllmDouble.start(options);
+  open.push(double);
+  return double;
+}
+async function opened(...asked: Parameters<typeof openedVllm>) {
+  const { generator, warnings } = await openedVllm(...asked);
+  open.push(generator);
+  return { generator, warnings };
+}
+const cold = { ...unbiased, temperature: 0.7 };
+
+describe('a server is refused at the start', () => {
+  test('that is not there', async () => {
+    const thrown = await rejectionOf(openedVllm(['http://127.0.0.1:9']));
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(String(thrown)).toMatch(/127\.0\.0\.1:9 cannot be asked.*vllm serve/);
+  });
+
+  test.each<[string, VllmDoubleOptions, object, RegExp]>([
+    [
+      'with more tokens than the model',
+      { vocabSize: 2000 },
+      {},
+      /vocabulary of more than 1024 tokens.*one of 1024/,
+    ],
+    ['with fewer tokens', { vocabSize: 1000 }, {}, /vocabulary of 1000, and .* one of 1024/],
+    [
+      'without the model',
+      {},
+      { model: 'mine' },
+      /no model "mine".*it has "starter".*--served-model-name mine/,
+    ],
+    [
+      'that takes no weights',
+      { devMode: false },
+      {},
+      /does not take other weights.*VLLM_SERVER_DEV_MODE=1/,
+    ],
+    [
+      'that does not take token ids',
+      {
+        instead: ({ path }) =>
+          path.startsWith('/inference') ? { status: 403, json: {} } : undefined,
+      },
+      {},
+      /does not take token ids.*--enable-scale-out/,
+    ],
+    [
+      'with another template',
+      {
+        instead: ({ path }) =>
+          path.endsWith('/render') ? { status: 200, json: { token_ids: [1, 124, 9] } } : undefined,
+      },
+      {},
+      /another tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/,
+    ],
+    [
+      'that wants a key',
+      { instead: () => ({ status: 401, json: { error: 'Unauthorized' } }) },
+      {},
+      /answered 401: Unauthorized\..*generator\.apiKeyEnv/,
+    ],
+  ])('%s', async (_, options, settings, words) => {
+    const { url } = await started(options);
+    const thrown = await rejectionOf(openedVllm([url], settings));
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(String(thrown)).toMatch(words);
+  });
+
+  test('with log-probabilities of the model, where the run samples at another temperature', async () => {
+    const { url } = await started({ processed: false });
+    const thrown = await rejectionOf(openedVllm([url], {}, { samplings: [unbiased, cold] }));
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(String(thrown)).toMatch(/temperature 0\.7.*--logprobs-mode processed_logprobs/);
+  });
+
+  test('with other weights than the model of an evaluation', async () => {
+    const { url } = await started();
+    const host = { trains: false, scorer: new ScoredModel(5, 1024) };
+    const thrown = await rejectionOf(openedVllm([url], { compareInEvaluation: true }, host));
+    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+    expect(String(thrown)).toMatch(
+      /other weights than it should: it gives token \d+, drawn in place 4 behind fixed prompt 0, the log-probability -\d+\.\d+, and the run's model gives it -\d+\.\d+.*Allowed is a difference of 0\.0001/,
+    );
+  });
+});
+
+describe('a server is taken', () => {
+  test('with log-probabilities of the model, where nothing else is sampled; another temperature is refused later', async () => {
+    const { url } = await started({ processed: false });
+    const { generator } = await opened([url], {}, { samplings: [unbiased] });
+    const asked = { episode: 'one', tokens: [1], maxTokens: 1, stopTokens: [], sampling: cold };
+    const key = { seed: 1, taskId: 'one', sample: 0, turn: 0 };
+    const thrown = await rejectionOf(generator.generate({ ...asked, key }));
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+
+  test('with the weights of the model of an evaluation', async () => {
+    const { url } = await started();
+    const host = { trains: false, scorer: new ScoredModel(0, 1024) };
+    const { generator } = await opened([url], { compareInEvaluation: true }, host);
+    expect((await generator.describe()).takes).toEqual([]);
+  });
+
+  test('that does not say how it writes conversations, and the log says so', async () => {
+    const instead: VllmDoubleOptions['instead'] = ({ path }) =>
+      path.endsWith('/render') ? { status: 404, json: {} } : undefined;
+    const { url } = await started({ instead });
+    const { warnings } = await opened([url]);
+    expect(warnings).toEqual([expect.stringContaining('chat template are not compared')]);
+  });
+
+  test('for an adapter only where adapters can be loaded', async () => {
+    const instead: VllmDoubleOptions['instead'] = ({ path }) =>
+      path === '/v1/load_lora_adapter' ? { status: 404, json: {} } : undefined;
+    const without = await started({ instead });
+    const thrown = await rejectionOf(openedVllm([without.url], {}, { newAdapter: true }));
+    expect(String(thrown)).toMatch(/takes no adapters.*--enable-lora/);
+    const { url } = await started({ devMode: false });
+    const { generator } = await opened([url], {}, { newAdapter: true });
+    expect((await generator.describe()).takes).toEqual(['folder']);
+  });
+});

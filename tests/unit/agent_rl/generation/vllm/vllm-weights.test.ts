@@ -1,0 +1,266 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import type { WeightRef } from '#agent_rl/core/services/weights.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
+import { ScoredModel } from '#tests/support/vllm/scored-model.ts';
+import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
+import { SafetensorsFile } from '#model/weights/safetensors.ts';
+
+const folder = temporaryFolder();
+const weightsFolder = join(folder, 'shared');
+mkdirSync(weightsFolder);
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close();
+});
+async function started(count = 1, host: object = {}, settings: object = {}) {
+  const doubles = await Promise.all(Array.from({ length: count }, () => VllmDouble.start()));
+  const { generator, warnings } = await openedVllm(
+    doubles.map(({ url }) => url),
+    { weightsFolder, ...settings },
+    host,
+  );
+  open.push(...doubles, generator);
+  return { doubles, double: doubles[0]!, generator, warnings };
+}
+const scores = (weights: number) => new ScoredModel(weights, 1024);
+async function published(weights: number, version = weights): Promise<WeightRef> {
+  const location = join(folder, 'published', String(weights));
+  return { version, kind: 'folder', location: await writePublished(location, weights) };
+}
+function adapter(weights: number): WeightRef {
+  const location = join(folder, 'adapters', String(weights));
+  mkdirSync(location, { recursive: true });
+  writeFileSync(join(location, 'adapter_config.json'), JSON.stringify({ weights }));
+  return { version: weights, kind: 'folder', location };
+}
+
+describe('a whole model', () => {
+  test('is loaded in a pause, named, and drawn from under its version', async () => {
+    const { double, generator } = await started();
+    await generator.use!(await published(3), undefined, scores(3));
+    const paths = double.server.requests.map(({ path }) => path);
+    const at = paths.indexOf('/pause?mode=keep');
+    expect(paths.slice(at, at + 5)).toEqual([
+      '/pause?mode=keep',
+      '/collective_rpc',
+      '/update_weight_version',
+      '/reset_prefix_cache',
+      '/resume',
+    ]);
+    expect([double.models.get('starter'), double.paused]).toEqual([3, false]);
+    const { version, tokens } = await generator.generate(request('one'));
+    expect([version, tokens.length]).toEqual([3, 6]);
+  });
+
+  test('lies in the shared folder with a head of its own, and is removed behind the next', async () => {
+    const { double, generator } = await started();
+    const pathOf = (count: number): string => {
+      const loads = double.server.requests.filter(({ path }) => path === '/collective_rpc');
+      return (loads[count]!.body['kwargs'] as { weights_path: string }).weights_path;
+    };
+    await generator.use!(await published(1), undefined, scores(1));
+    const first = pathOf(0);
+    expect(first.startsWith(weightsFolder)).toBe(true);
+    const config = JSON.parse(readFileSync(join(first, 'config.json'), 'utf8')) as object;
+    expect(config).toEqual({ weights: 1, tie_word_embeddings: false });
+    const index = JSON.parse(
+      readFileSync(join(first, 'model.safetensors.index.json'), 'utf8'),
+    ) as object;
+    expect(index).toEqual({
+      metadata: {},
+      weight_map: {
+        'model.embed_tokens.weight': 'model.safetensors',
+        'lm_head.weight': 'head.safetensors',
+      },
+    });
+    const head = await SafetensorsFile.open(join(first, 'head.safetensors'));
+    expect([...(await head.readFloats(head.entries[0]!))]).toEqual([1, 2, 3, 4, 5, 6]);
+    await head.close();
+    await generator.use!(await published(2), undefined, scores(2));
+    expect([existsSync(first), existsSync(pathOf(1))]).toEqual([false, true]);
+    await generator.close();
+    expect(readdirSync(weightsFolder)).toEqual([]);
+  });
+
+  test('is named to servers by their own path of the folder', async () => {
+    const { double, generator } = await started(1, {}, { weightsFolderOnServers: '/mnt/weights' });
+    // That folder is not here, as it would not be there if the setting were wrong.
+    const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
+    const load = double.server.requests.find(({ path }) => path === '/collective_rpc');
+    expect((load!.body['kwargs'] as { weights_path: string }).weights_path).toMatch(
+      /^\/mnt\/weights\/agent-rl-[0-9a-f]{8}\/1$/,
+    );
+    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+    expect(String(thrown)).toMatch(/No server .* took version 1.*collective_rpc answered 500/);
+    expect(double.paused).toBe(false);
+  });
+
+  test('is not believed where fixed tokens score otherwise, and both numbers are named', async () => {
+    const { double, generator } = await started();
+    double.deaf = true;
+    const thrown = await rejectionOf(generator.use!(await published(4), undefined, scores(4)));
+    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+    const [, token, theirs, ours] =
+      /gives token (\d+), drawn in place 4 behind fixed prompt 0, the log-probability (\S+), and the run's model gives it (\S+)\. /.exec(
+        String(thrown),
+      ) ?? [];
+    const prompt = double.server.requests
+      .filter(({ path }) => path === '/inference/v1/generate')
+      .map(({ body }) => body['token_ids'] as number[])
+      .findLast(({ length }) => length === 4)!;
+    expect(Number(theirs)).toBe(scores(0).logProbs(prompt, 1)[Number(token)]);
+    expect(Number(ours)).toBe(Math.fround(scores(4).logProbs(prompt, 1)[Number(token)]!));
+  });
+
+  test('is not believed where nothing at all has changed, however small the change should be', async () => {
+    const { double, generator } = await started(1, {}, { tolerance: 100 });
+    await generator.use!(await published(1), undefined, scores(1));
+    double.deaf = true;
+    const thrown = await rejectionOf(generator.use!(await published(2), undefined, scores(2)));
+    expect(String(thrown)).toMatch(/still has the weights from before/);
+  });
+
+  test('is given again to a server that was started anew, before it is asked again', async () => {
+    const { double, generator, warnings } = await started();
+    await generator.use!(await published(5), undefined, scores(5));
+    const before = await generator.generate(request('one'));
+    double.models.set('starter', 0);
+    double.version = 'default';
+    expect(await generator.generate(request('one'))).toEqual(before);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /drew from weights default; it was told to use .*given its weights again/,
+      ),
+      expect.stringContaining('is asked again'),
+    ]);
+  });
+});
+
+describe('an adapter', () => {
+  test('has a new name for each version, is asked for by it, and the one before is dropped', async () => {
+    const { double, generator } = await started(1, { newAdapter: true });
+    await generator.use!(adapter(1), undefined, scores(1));
+    await generator.use!(adapter(2), undefined, scores(2));
+    const names = double.server.requests
+      .filter(({ path }) => path === '/v1/load_lora_adapter')
+      .map(({ body }) => body['lora_name'])
+      .slice(-2) as string[];
+    expect(names.map((name) => /-step-\d$/.exec(name)?.[0])).toEqual(['-step-1', '-step-2']);
+    expect([...double.models.keys()]).toEqual(['starter', names[1]]);
+    expect((await generator.generate(request('one'))).version).toBe(2);
+    expect(double.server.requests.at(-1)?.body['model']).toBe(names[1]);
+  });
+
+  test('that the server has lost is loaded again', async () => {
+    const { double, generator, warnings } = await started(1, { newAdapter: true });
+    await generator.use!(adapter(3), undefined, scores(3));
+    const before = await generator.generate(request('one'));
+    for (const name of double.models.keys()) if (name !== 'starter') double.models.delete(name);
+    expect(await generator.generate(request('one'))).toEqual(before);
+    expect(warnings[0]).toMatch(/given its weights again/);
+  });
+
+  test('is refused where a whole model was to be trained', async () => {
+    const { generator } = await started();
+    const thrown = await rejectionOf(generator.use!(adapter(1), undefined, scores(1)));
+    expect(String(thrown)).toMatch(/an adapter in .*; the run trains a whole model/);
+  });
+});
+
+describe('several servers', () => {
+  test('one that does not load is taken out and tried with the next weights', async () => {
+    const { doubles, generator, warnings } = await started(2);
+    const [first, second] = doubles as [VllmDouble, VllmDouble];
+    second.deaf = true;
+    await generator.use!(await published(1), undefined, scores(1));
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /taken out: .*other weights.*tried again with the next weights.*the other server/s,
+      ),
+    ]);
+    const asks = (double: VllmDouble): number =>
+      double.server.requests.filter(({ path }) => path === '/inference/v1/generate').length;
+    const before = asks(second);
+    for (const one of ['a', 'b', 'c']) await generator.generate(request(one));
+    expect(asks(second)).toBe(before);
+    second.deaf = false;
+    await generator.use!(await published(2), undefined, scores(2));
+    expect(warnings.at(-1)).toMatch(/is asked again/);
+    for (const one of ['d', 'e']) await generator.generate(request(one));
+    expect(asks(second)).toBeGreaterThan(before + 8);
+    expect(first.models.get('starter')).toBe(2);
+  });
+
+  test('when none loads the weights, the run ends', async () => {
+    const { doubles, generator } = await started(2);
+    for (const double of doubles) double.deaf = true;
+    const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
+    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+    expect(String(thrown)).toMatch(/No server of the generator took version 1 of the weights/);
+  });
+
+  test('an episode stays with its server, and others go to the one with fewer', async () => {
+    const { doubles, generator } = await started(2);
+    const episodes = ['a', 'b', 'c', 'd'];
+    for (let turn = 0; turn < 3; turn++)
+      await Promise.all(
+        episodes.map((one, i) => generator.generate(request(one, { tokens: [900 + i, turn] }))),
+      );
+    const askedOf = doubles.map(({ server }) =>
+      server.requests
+        .filter(({ path }) => path === '/inference/v1/generate')
+        .map(({ body }) => (body['token_ids'] as number[])[0]!)
+        .filter((token) => token >= 900 && token < 904)
+        .toSorted((a, b) => a - b),
+    );
+    expect(askedOf.map(({ length }) => length)).toEqual([6, 6]);
+    for (const tokens of askedOf) expect(new Set(tokens).size).toBe(2);
+  });
+
+  test('when one dies its episodes go on with the other, and it is used again when it is back', async () => {
+    const { doubles, generator, warnings } = await started(2);
+    await generator.use!(await published(7), undefined, scores(7));
+    const episodes = Array.from({ length: 8 }, (_, i) => `e${i}`);
+    const turn = (number: number) =>
+      Promise.all(
+        episodes.map((one) =>
+          generator.generate(
+            request(one, { key: { seed: 1, taskId: one, sample: 0, turn: number } }),
+          ),
+        ),
+      );
+    await turn(0);
+    const doomed = doubles[0]!;
+    const port = Number(new URL(doomed.url).port);
+    await doomed.close();
+    const made = await turn(1);
+    expect(made.map(({ tokens, version }) => [tokens.length, version])).toEqual(
+      episodes.map(() => [6, 7]),
+    );
+    expect(warnings[0]).toMatch(/is taken out: .*Its episodes go on with the other server/);
+    const anew = await VllmDouble.start({ port });
+    open.push(anew);
+    for (let tries = 0; tries < 100 && warnings.length < 2; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(warnings[1]).toMatch(/is asked again/);
+    // It was given the weights first.
+    expect(anew.models.get('starter')).toBe(7);
+    open.splice(open.indexOf(doomed), 1);
+  });
+
+  test('when all are gone for too long the request fails and says why of each', async () => {
+    const { doubles, generator } = await started(2, {}, { patienceS: 0.3 });
+    for (const double of doubles) await double.close();
+    open.splice(0, 2);
+    const thrown = await rejectionOf(generator.generate(request('one')));
+    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+    for (const { url } of doubles) expect(String(thrown)).toContain(`${url}: `);
+  });
+});
