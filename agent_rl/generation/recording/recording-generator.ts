@@ -8,6 +8,7 @@ import type {
   Generator,
   GeneratorInfo,
 } from '../../core/services/generator.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 
 /** Where generations are kept, by what was asked. */
@@ -57,8 +58,8 @@ export class RecordingGenerator implements Generator {
     this.inner.release(episode);
   }
 
-  async use(weights: WeightRef, signal?: AbortSignal): Promise<void> {
-    await this.inner.use?.(weights, signal);
+  async use(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void> {
+    await this.inner.use?.(weights, signal, scorer);
     this.#version = weights.version;
   }
 

@@ -100,3 +100,12 @@ test('what was given up is not kept', async () => {
   await generator.generate(request);
   expect(record.kept.size).toBe(0);
 });
+
+test('the scorer of weights reaches the generator that holds them against it', async () => {
+  const given: unknown[] = [];
+  const inner = { ...counting(), use: async (...all: unknown[]) => void given.push(...all) };
+  const { signal } = new AbortController();
+  const scorer = { score: async () => [] };
+  await new RecordingGenerator(inner).use(folder, signal, scorer);
+  expect(given).toEqual([folder, signal, scorer]);
+});
