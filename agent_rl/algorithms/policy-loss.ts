@@ -3,6 +3,7 @@ import { AgentRlError } from '../core/errors.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
 import { tf, type Tensor } from '../engine/ops.ts';
 import { klPenalty } from './kl-penalty.ts';
+import { logRatioBound } from './losses/log-ratio-bound.ts';
 import { lossOps } from './losses/loss-ops.ts';
 
 /** One entry per token, every tensor [N]. Where the weight is 0 the other entries may hold anything, NaN too. */
@@ -31,13 +32,6 @@ export interface PolicyLoss {
    */
   sums: Readonly<Record<string, Tensor>>;
 }
-
-/**
- * Differences of log-probabilities are cut to ± this many nats before they are exponentiated: exp(20) is 5e8, and
- * further out a single token overflows fp32 and ruins the step. A cut token has no gradient and is counted in
- * `guarded`.
- */
-const logRatioBound = 20;
 
 /**
  * A policy-gradient loss and the terms that stand beside it, `Σ weight (loss + klWeight kl - entropyBonus entropy)`.

@@ -130,6 +130,10 @@ export const errorCatalogue = {
     'The generator failed: to open, to sample or to take new weights',
     'The message names the cause; `--resume` resumes the run',
   ),
+  LEARNING_FAILED: system(
+    "A learner's service failed: it is out of reach, refuses what it is asked, or answers what cannot be",
+    'The message names the cause; `--resume` resumes the run',
+  ),
   ROLLOUTS_FAILED: system(
     'The system failed in all episodes of an iteration or an evaluation, in more than `rollout.failures.maxShare`, or in `maxInARow` of them in a row',
     'The message names the cause of the first and whose it is; mend it, then `--resume`',

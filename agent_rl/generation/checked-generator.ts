@@ -113,7 +113,7 @@ async function naming<Value>(
   }
 }
 
-const kinds: ReadonlySet<unknown> = new Set(['memory', 'folder']);
+const kinds: ReadonlySet<unknown> = new Set(['memory', 'folder', 'service']);
 
 function infoProblem(info: unknown): string | undefined {
   if (!isRecord(info)) return `it is ${showValue(info)}; expected an object`;

@@ -14,8 +14,12 @@ export interface HttpClientOptions {
   login?: { user: string; password: string };
   /** PEM file of authorities trusted besides the usual ones, for `https:`. */
   caFile?: string;
+  /** Sent with each request; never shown. */
+  headers?: Readonly<Record<string, string>>;
   /** Requests at once. */
   connections: number;
+  /** Longest answer; 64 MiB by default. */
+  mostAnswerBytes?: number;
   /** Milliseconds before the second try; each further pause is twice as long. */
   pauseMs: number;
   /** Notified of each request that took more than one try. */
@@ -29,7 +33,9 @@ export interface HttpRequest {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, in place of a body. */
-  raw?: string;
+  raw?: string | Uint8Array;
+  /** Of `raw` and `file`; application/octet-stream by default. */
+  contentType?: string;
   /** A file that is sent as it is, in place of a body. */
   file?: string;
   /** For everything, further tries and the pauses between them too. */
@@ -43,6 +49,9 @@ export interface HttpAnswer {
   /** The parsed answer; undefined where it is not JSON. */
   json: unknown;
   text: string;
+  bytes: Buffer;
+  /** Where a redirection points to: it is not followed. */
+  location?: string;
 }
 
 /** There was no answer. */
@@ -50,7 +59,7 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
-const mostAnswerBytes = 64 * 2 ** 20;
+const mostAnswerBytesByDefault = 64 * 2 ** 20;
 /** Statuses that another try may change. */
 const passing = [429, 502, 503, 504];
 const mostRetries = 4;
@@ -68,7 +77,7 @@ export class HttpClient {
       requestTls: tls,
       proxyTls: tls,
       connections: options.connections,
-      maxResponseSize: mostAnswerBytes,
+      maxResponseSize: options.mostAnswerBytes ?? mostAnswerBytesByDefault,
       // The server keeps a program's deadline; ours is that of the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -79,7 +88,7 @@ export class HttpClient {
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     signal?.throwIfAborted();
     const { url } = this.options;
-    const { method, path, body, raw, file, deadlineS } = request;
+    const { method, path, body, raw, file, contentType, deadlineS } = request;
     const { origin, pathname, search } = new URL(url + path);
     const authorization = authorizationOf(this.options);
     const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
@@ -91,8 +100,11 @@ export class HttpClient {
         method,
         headers: {
           accept: 'application/json',
+          ...this.options.headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...((raw ?? file) !== undefined && { 'content-type': 'application/octet-stream' }),
+          ...((raw ?? file) !== undefined && {
+            'content-type': contentType ?? 'application/octet-stream',
+          }),
           ...(authorization !== undefined && { authorization }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -100,9 +112,9 @@ export class HttpClient {
         ...(file !== undefined && { body: createReadStream(file) }),
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
-      const text = await answer.body.text();
+      const bytes = Buffer.from(await answer.body.arrayBuffer());
       this.#reportTries(request, tries.count, `took ${tries.count} tries`);
-      return { status: answer.statusCode, text, json: parsed(text) };
+      return answerOf(answer, bytes);
     } catch (cause) {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
@@ -113,6 +125,12 @@ export class HttpClient {
 
   #reportTries({ method, path }: HttpRequest, count: number, how: string): void {
     if (count > 1) this.options.onRetry(`${method} ${this.options.url}${path} ${how}.`);
+  }
+
+  /** A client of another server, which is told no secret of this one's. */
+  elsewhere(url: string): HttpClient {
+    const { token: _token, login: _login, headers: _headers, ...others } = this.options;
+    return new HttpClient({ ...others, url });
   }
 
   async close(): Promise<void> {
@@ -141,6 +159,22 @@ export class HttpClient {
 function authorizationOf({ token, login }: Pick<HttpClientOptions, 'token' | 'login'>) {
   if (login === undefined) return token === undefined ? undefined : `Bearer ${token}`;
   return `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
+}
+
+function answerOf({ statusCode, headers }: Dispatcher.ResponseData, bytes: Buffer): HttpAnswer {
+  const location = headers['location'];
+  let text: string | undefined;
+  return {
+    status: statusCode,
+    bytes,
+    get text() {
+      return (text ??= new TextDecoder().decode(bytes));
+    },
+    get json() {
+      return parsed(this.text);
+    },
+    ...(typeof location === 'string' && { location }),
+  };
 }
 
 function parsed(text: string): unknown {

@@ -10,7 +10,14 @@ import { importsOf, sourceFiles, type SourceFile } from '../support/source-files
 const layers = [
   ['agent_rl/core'],
   ['agent_rl/engine', 'agent_rl/threads', 'agent_rl/config', 'agent_rl/telemetry', 'agent_rl/http'],
-  ['agent_rl/rollout', 'agent_rl/search', 'agent_rl/algorithms', 'agent_rl/sandbox', 'model'],
+  [
+    'agent_rl/rollout',
+    'agent_rl/search',
+    'agent_rl/algorithms',
+    'agent_rl/sandbox',
+    'agent_rl/tinker',
+    'model',
+  ],
   [
     'agent_rl/learner',
     'agent_rl/generation',

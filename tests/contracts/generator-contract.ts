@@ -70,7 +70,7 @@ export function describeGeneratorContract(
     inTime('says what it is and what it can', async () => {
       expect(info.name).toMatch(/\S/);
       expect(info.maxContextTokens).toBeGreaterThan(some + 3);
-      expect(['memory', 'folder']).toEqual(expect.arrayContaining([...info.takes]));
+      expect(['memory', 'folder', 'service']).toEqual(expect.arrayContaining([...info.takes]));
       expect(info.takes.length === 0 || generator.use !== undefined).toBe(true);
     });
 

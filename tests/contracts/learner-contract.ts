@@ -161,9 +161,9 @@ export function describeLearnerContract(
       const other = await open();
       const { publishes } = await other.describe();
       const target =
-        publishes[0] === 'memory'
-          ? ({ kind: 'memory' } as const)
-          : ({ kind: 'folder', folder: join(folder, 'weights') } as const);
+        publishes[0] === 'folder'
+          ? ({ kind: 'folder', folder: join(folder, 'weights') } as const)
+          : ({ kind: publishes[0]! } as const);
       const before = await other.exportWeights(target);
       await other.forwardBackward(batchOf(data), crossEntropy);
       await other.optimStep(optim);

@@ -40,6 +40,7 @@ export async function openOnModel<Settings, Part extends { close(): Promise<void
   const part = await plugin(settings, {
     ...shared,
     ...learning,
+    newAdapter: false,
     textFolder: modelFolder,
     vocabSize: config.vocabSize,
     device: 'cpu',
@@ -49,7 +50,8 @@ export async function openOnModel<Settings, Part extends { close(): Promise<void
       score: async (...asked) => scorerOf((await (common ??= open())).learner).score(...asked),
     },
     trains: true,
-    newAdapter: false,
+    changesWeights: false,
+    maxGradNorm: 1,
     loss,
     longestTokens: maxContextTokens,
     environment: process.env,

@@ -67,7 +67,7 @@ export async function openModelServices(
   requireContext(info, run.config.policy.maxContextTokens);
   if (!info.reproducible)
     incidents.add(
-      `Generator ${info.name} does not promise the same tokens again: the same seed may give other results. A resume takes what was drawn from generations/.`,
+      `Generator ${info.name} does not promise the same tokens again: the same seed may give other results.${request.trains ? ' A resume takes what was drawn from generations/.' : ''}`,
     );
   const recording =
     request.trains && !info.reproducible ? new RecordingGenerator(drawing) : undefined;
@@ -78,7 +78,7 @@ export async function openModelServices(
     const { opponents } = await openFrozenModels();
     return { generator, engines: engines.all, incidents, opponents };
   }
-  const learner = opened.add(await openLearner(run, request, engines));
+  const learner = opened.add(await openLearner(run, request, { engines, incidents }));
   const { opponents, reference } = await openFrozenModels();
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
@@ -169,16 +169,20 @@ async function openGenerator(
 async function openLearner(
   { config, chosen, model }: ResolvedRun,
   { signal }: ModelServicesRequest,
-  engines: RunEngines,
+  { engines, incidents }: { engines: RunEngines; incidents: EventLog<string> },
 ): Promise<Learner> {
   const { spec, plugin } = chosen.learner.entry;
   enterPlugin(`learner "${spec.name}"`);
   const opening = (plugin as OpenLearner)(chosen.learner.settings, {
     modelFolder: model.folder,
+    ...(model.newAdapter && { adapter: model.newAdapter }),
+    changesWeights: model.layers.adapters.length > 0 || model.quantize !== undefined,
+    maxGradNorm: config.train.maxGradNorm === 0 ? Infinity : config.train.maxGradNorm,
     seed: config.run.seed,
     ...trainingLoss(config, chosen.loss),
     microBatchTokens: config.algorithm.microBatchTokens,
     environment: process.env,
+    warn: (text: string) => incidents.add(text),
     signal,
     engine: (device) => {
       if (device !== undefined) return engines.learning(device);

@@ -3,6 +3,8 @@ import { builtinCorrections } from '../../algorithms/corrections/index.ts';
 import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
+import { tinkerLearner } from '../../learner/tinker/open-tinker-learner.ts';
+import { tinkerGenerator } from '../../generation/tinker/open-tinker-generator.ts';
 import { servedGenerator } from '../../generation/served/open-served.ts';
 import { replayGenerator } from '../../runs/replay/open-replay.ts';
 import { vllmGenerator } from '../../generation/vllm/open-vllm.ts';
@@ -29,8 +31,14 @@ export const builtinPlugins = (): Plugins =>
     rewards: builtIn(builtInRewards),
     rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
-    generators: builtIn([...builtinGenerators, servedGenerator, vllmGenerator, replayGenerator]),
-    learners: builtIn(builtinLearners),
+    generators: builtIn([
+      ...builtinGenerators,
+      servedGenerator,
+      vllmGenerator,
+      tinkerGenerator,
+      replayGenerator,
+    ]),
+    learners: builtIn([...builtinLearners, tinkerLearner]),
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),
     corrections: builtIn(builtinCorrections),

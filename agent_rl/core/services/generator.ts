@@ -51,6 +51,8 @@ export interface GeneratorInfo {
   readonly takes: readonly WeightKind[];
   /** Of `memory`: the engine whose weights it draws from. */
   readonly engine?: string;
+  /** Of `service`: its address. */
+  readonly service?: string;
 }
 
 /** Tokens in, tokens and log-probabilities out; many requests in flight. */

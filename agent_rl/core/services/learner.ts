@@ -72,6 +72,8 @@ export interface LearnerInfo {
   readonly publishes: readonly WeightKind[];
   /** Of `memory`: the engine that holds them. */
   readonly engine?: string;
+  /** Of `service`: its address. */
+  readonly service?: string;
 }
 
 /** The learning service: the verbs of the Tinker REST API. */

@@ -46,7 +46,7 @@ export class WeightBus implements WeightPublisher {
   }
 
   #target(): WeightTarget {
-    if (this.kind === 'memory') return { kind: 'memory' };
+    if (this.kind !== 'folder') return { kind: this.kind };
     this.#folders += 1;
     return { kind: 'folder', folder: join(this.parts.folder, String(this.#folders)) };
   }
@@ -58,9 +58,13 @@ export class WeightBus implements WeightPublisher {
   }
 }
 
+/** What both must have in common, for weights that do not travel. */
+const placeOf = { memory: 'engine', service: 'service' } as const;
+
 function sharedKind(learner: LearnerInfo, generators: readonly GeneratorInfo[]): WeightKind {
   const takes = (generator: GeneratorInfo, kind: WeightKind): boolean =>
-    generator.takes.includes(kind) && (kind !== 'memory' || generator.engine === learner.engine);
+    generator.takes.includes(kind) &&
+    (kind === 'folder' || generator[placeOf[kind]] === learner[placeOf[kind]]);
   const shared = learner.publishes.find((one) => generators.every((other) => takes(other, one)));
   if (shared !== undefined) return shared;
   const other = generators.find((one) => !learner.publishes.some((kind) => takes(one, kind)));

@@ -1,5 +1,5 @@
-/** How weights get from a learner to a generator: in the memory they share, or as the files of a folder. */
-export type WeightKind = 'memory' | 'folder';
+/** How weights get from a learner to a generator: in the memory they share, as the files of a folder, or in the service of both. */
+export type WeightKind = 'memory' | 'folder' | 'service';
 
 /** Weights that a learner has published. */
 export interface WeightRef {
@@ -8,14 +8,14 @@ export interface WeightRef {
   readonly kind: WeightKind;
   /**
    * Of `memory`, the engine that holds them; of `folder`, its path: weights and config.json, or the files of an adapter. It is
-   * removed when a later version is in use.
+   * removed when a later version is in use. Of `service`, their address at the service that learns and samples.
    */
   readonly location: string;
 }
 
 /** Where a learner is to put its weights. */
 export type WeightTarget =
-  { readonly kind: 'memory' } | { readonly kind: 'folder'; readonly folder: string };
+  { readonly kind: 'memory' | 'service' } | { readonly kind: 'folder'; readonly folder: string };
 
 /** What hands the weights of one learner to the generators. */
 export interface WeightPublisher {

@@ -1,40 +1,15 @@
+import {
+  bytesField as bytes,
+  doubleField as double,
+  fieldsOf,
+  floatField as float,
+  wholeField as whole,
+} from '../../core/wire/protobuf.ts';
+
 /*
- * The messages of an event file, in protobuf's wire format: a key (field number * 8 + wire type) before each value.
- * Field numbers: tensorboard/compat/proto/event.proto, summary.proto and tensor.proto.
+ * The messages of an event file, in protobuf. Field numbers: tensorboard/compat/proto/event.proto, summary.proto and
+ * tensor.proto.
  */
-
-const wire = { varint: 0, eightBytes: 1, bytes: 2, fourBytes: 5 } as const;
-
-const key = (field: number, type: keyof typeof wire): Buffer => varint(field * 8 + wire[type]);
-
-/** A whole number from 0 to 2^53 - 1, seven bits a byte, the lowest first. */
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
-  return Buffer.from([...bytes, rest]);
-}
-
-const whole = (field: number, value: number): Buffer =>
-  Buffer.concat([key(field, 'varint'), varint(value)]);
-
-function double(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return Buffer.concat([key(field, 'eightBytes'), bytes]);
-}
-
-/** Written by a typed array: `writeFloatLE` refuses numbers beyond float32, which become infinite here. */
-function float(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(new Uint32Array(Float32Array.of(value).buffer)[0] ?? 0);
-  return Buffer.concat([key(field, 'fourBytes'), bytes]);
-}
-
-const bytes = (field: number, ...parts: readonly (Buffer | string)[]): Buffer => {
-  const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
-  return Buffer.concat([key(field, 'bytes'), varint(body.length), body]);
-};
 
 /** When and where in the run. */
 interface EventPlace {
@@ -87,37 +62,4 @@ export function readEvent(payload: Buffer): ReadEvent {
     return isScalar ? [String(parts.find(({ field }) => field === 1)?.body)] : [];
   });
   return { step, tags };
-}
-
-interface Field {
-  field: number;
-  /** Of a varint. */
-  number: number;
-  /** Of any other. */
-  body: Buffer;
-}
-
-function fieldsOf(message: Buffer): Field[] {
-  let at = 0;
-  const next = (): number => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 0x80) {
-      const byte = message[at++] ?? 0;
-      value += (byte % 0x80) * scale;
-      if (byte < 0x80) return value;
-    }
-  };
-  const take = (length: number): Buffer => message.subarray(at, (at += length));
-  const fields: Field[] = [];
-  while (at < message.length) {
-    const head = next();
-    const [field, type] = [Math.floor(head / 8), head % 8];
-    const number = type === wire.varint ? next() : 0;
-    const body =
-      type === wire.bytes
-        ? take(next())
-        : take(type === wire.eightBytes ? 8 : type === wire.fourBytes ? 4 : 0);
-    fields.push({ field, number, body });
-  }
-  return fields;
 }

@@ -1,13 +1,29 @@
 import type { TSchema } from 'typebox';
 
 import type { Learner, LossSpec } from '../../services/learner.ts';
+import type { LinearModule } from '../../services/linear-module.ts';
 import type { HostEngine } from './generator.ts';
 import { PluginKind } from '../plugin.ts';
 import { fieldRules, optionalField } from '../plugin-rules.ts';
 
+/** An adapter that is trained from its beginning: `model.lora`. */
+export interface AdapterToTrain {
+  readonly rank: number;
+  readonly alpha: number;
+  readonly dropout: number;
+  readonly rankStabilised: boolean;
+  readonly targets: readonly LinearModule[];
+}
+
 /** What a learner is opened with besides its settings. */
 export interface LearnerHost {
   readonly modelFolder: string;
+  /** Absent where what the folder holds is trained, the last of its adapters or the whole model. */
+  readonly adapter?: AdapterToTrain;
+  /** Whether there is more to the weights than a model's folder in floats: adapters under what is trained, or quantisation. */
+  readonly changesWeights: boolean;
+  /** `train.maxGradNorm`: Infinity for none. */
+  readonly maxGradNorm: number;
   /** Keys what is random in learning. */
   readonly seed: number;
   readonly loss: LossSpec;
@@ -19,6 +35,8 @@ export interface LearnerHost {
   readonly reference: boolean;
   /** Environment variables, for the secrets that settings name. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For the run's log: what was mended or done without, a sentence. */
+  readonly warn: (text: string) => void;
   /** Aborted when the opening is to be given up. */
   readonly signal: AbortSignal;
   /**

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import {
+  type Generation,
+  type GenerationRequest,
+  type GenerationTotals,
+  type Generator,
+  type GeneratorInfo,
+  type RandomKey,
+  truncates,
+  type Sampling,
+} from '../../core/services/generator.ts';
+import type { WeightRef } from '../../core/services/weights.ts';
+import { readSampledSequences, type SampledSequence } from '../../tinker/messages.ts';
+import { Lost } from '../../tinker/tinker-client.ts';
+import type { TinkerSession } from '../../tinker/tinker-session.ts';
+import { generationProblem } from '../generation-problem.ts';
+
+export interface TinkerGeneratorOptions {
+  session: TinkerSession;
+  maxContextTokens: number;
+  vocabSize: number;
+}
+
+/** What is drawn from: a sampling session of weights, or of the model itself. */
+interface Drawing {
+  samplingSession: string;
+  version: number;
+}
+
+/** Samples at a Tinker service, from weights that a learner has left there. */
+export class TinkerGenerator implements Generator {
+  #sessions = 0;
+  #requests = 0;
+  #sampledTokens = 0;
+  #drawing: Drawing;
+
+  private constructor(
+    private readonly options: TinkerGeneratorOptions,
+    samplingSession: string,
+  ) {
+    this.#drawing = { samplingSession, version: 0 };
+  }
+
+  /** Draws from the model as it is, until it is told otherwise. */
+  static async open(
+    options: TinkerGeneratorOptions,
+    signal: AbortSignal,
+  ): Promise<TinkerGenerator> {
+    const from = { base_model: options.session.baseModel };
+    return new TinkerGenerator(options, await beginSampling(options.session, { from, signal }, 0));
+  }
+
+  async describe(): Promise<GeneratorInfo> {
+    const { session, maxContextTokens } = this.options;
+    return {
+      name: `tinker at ${session.client.url}`,
+      maxContextTokens,
+      // What else is sampled meanwhile may change last bits.
+      reproducible: false,
+      takes: ['service'],
+      service: session.client.url,
+    };
+  }
+
+  async use({ version, location }: WeightRef, signal?: AbortSignal): Promise<void> {
+    this.#sessions += 1;
+    const from = { model_path: location };
+    const { session } = this.options;
+    const id = await beginSampling(session, { from, ...(signal && { signal }) }, this.#sessions);
+    this.#drawing = { samplingSession: id, version };
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const { tokens, maxTokens, stopTokens } = request;
+    const { version } = this.#drawing;
+    const nothing = (stop: Generation['stop']): Generation => ({
+      tokens: [],
+      logProbs: [],
+      stop,
+      version,
+    });
+    const room = this.options.maxContextTokens - tokens.length;
+    if (maxTokens <= 0) return nothing('max-tokens');
+    if (room <= 0) return nothing('context-full');
+    const most = Math.min(maxTokens, room);
+    try {
+      const drawn = await this.#sample(request, most, signal);
+      const ranOut = maxTokens > room ? 'context-full' : 'max-tokens';
+      const isStopped = stopTokens.includes(drawn.tokens.at(-1) ?? -1);
+      return { ...drawn, stop: isStopped ? 'stop-token' : ranOut, version };
+    } catch (thrown) {
+      if (signal?.aborted === true) return nothing('aborted');
+      throw thrown instanceof Lost ? this.options.session.client.failure(thrown.message) : thrown;
+    }
+  }
+
+  /** The service keeps nothing for an episode. */
+  release(): void {}
+
+  async totals(): Promise<GenerationTotals> {
+    const none = {
+      steps: 0,
+      fedTokens: 0,
+      prefilledTokens: 0,
+      sharedTokens: 0,
+      runS: 0,
+      totalS: 0,
+    };
+    return { ...none, sampledTokens: this.#sampledTokens };
+  }
+
+  async close(): Promise<void> {
+    await this.options.session.close();
+  }
+
+  async #sample(
+    request: GenerationRequest,
+    most: number,
+    signal?: AbortSignal,
+  ): Promise<Pick<Generation, 'tokens' | 'logProbs'>> {
+    const { session, maxContextTokens, vocabSize } = this.options;
+    const { tokens, stopTokens, sampling, key } = request;
+    requireAsked(sampling);
+    const room = maxContextTokens - tokens.length;
+    this.#requests += 1;
+    const { bytes } = await session.client.result(
+      {
+        path: 'asample',
+        body: {
+          sampling_session_id: this.#drawing.samplingSession,
+          seq_id: this.#requests,
+          num_samples: 1,
+          prompt: { chunks: [{ type: 'encoded_text', tokens }] },
+          sampling_params: {
+            max_tokens: Math.min(fewMaxima(most), room),
+            seed: seedOf(key),
+            temperature: sampling.temperature,
+            top_k: -1,
+            top_p: 1,
+            ...(stopTokens.length > 0 && { stop: stopTokens }),
+          },
+          type: 'sample',
+        },
+        again: true,
+      },
+      signal,
+    );
+    const drawn = firstOf(this.#read(bytes), most);
+    this.#sampledTokens += drawn.tokens.length;
+    const problem = generationProblem(
+      { ...drawn, stop: 'max-tokens', version: 0 },
+      { maxTokens: most, stopTokens, vocabSize },
+    );
+    const isShort = drawn.tokens.length < most && !stopTokens.includes(drawn.tokens.at(-1) ?? -1);
+    if (problem === undefined && !isShort) return drawn;
+    throw session.client.failure(
+      `gave what is no generation: ${problem ?? `${drawn.tokens.length} tokens of ${most} without a stop token`}`,
+    );
+  }
+
+  #read(bytes: Buffer): SampledSequence {
+    const { client } = this.options.session;
+    try {
+      const [sequence] = readSampledSequences(bytes);
+      if (sequence !== undefined) return sequence;
+    } catch (cause) {
+      throw client.failure(
+        `answered asample with what cannot be read (${messageOf(cause)})`,
+        cause,
+      );
+    }
+    throw client.failure('answered asample without a sequence');
+  }
+}
+
+async function beginSampling(
+  { client, id }: TinkerSession,
+  { from, signal }: { from: object; signal?: AbortSignal },
+  number: number,
+): Promise<string> {
+  const { sampling_session_id: made } = await client.ask(
+    {
+      method: 'POST',
+      path: 'create_sampling_session',
+      body: {
+        session_id: id,
+        sampling_session_seq_id: number,
+        ...from,
+        type: 'create_sampling_session',
+      },
+      again: true,
+    },
+    signal,
+  );
+  if (typeof made === 'string') return made;
+  throw client.failure('began a sampling session without an id');
+}
+
+/** A service compiles each limit of tokens anew, so that few are asked for: what is drawn beyond the real one is left out. */
+const fewMaxima = (tokens: number): number => 2 ** Math.ceil(Math.log2(Math.max(16, tokens)));
+
+const firstOf = ({ tokens, logProbs }: SampledSequence, most: number) => ({
+  tokens: Array.from(tokens.subarray(0, most)),
+  logProbs: Array.from(logProbs?.subarray(0, most) ?? []),
+});
+
+/** The same for the same key, however often it is asked. */
+const seedOf = (key: RandomKey): number =>
+  createHash('sha256').update(JSON.stringify(key)).digest().readUInt32LE() >>> 1;
+
+/**
+ * Log-probabilities are those of the model itself, so that only what is drawn from that can be trained on.
+ *
+ * @throws AgentRlError `CONFIG_INVALID`
+ */
+export function requireAsked(sampling: Sampling): void {
+  const { temperature } = sampling;
+  const isModels = temperature === 1 || temperature === 0;
+  if (isModels && !truncates(sampling)) return;
+  const what = isModels ? 'topK, topP or minP' : `temperature ${temperature}`;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The generator tinker cannot sample with ${what}: the service gives log-probabilities of the model itself, and not of such a draw. Use temperature 1, or 0 in evaluations (eval.temperature), and no truncation.`,
+  );
+}

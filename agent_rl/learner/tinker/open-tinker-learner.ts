@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import {
+  type AdapterToTrain,
+  learner,
+  type LearnerHost,
+} from '../../core/plugins/model/learner.ts';
+import { linearModules } from '../../core/services/linear-module.ts';
+import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-settings.ts';
+import { TinkerSession } from '../../tinker/tinker-session.ts';
+import { describeModel } from '../../../model/weights/open-model.ts';
+import { findReduction } from './find-reduction.ts';
+import { RecoveringModel } from './recovering-model.ts';
+import { refused, serviceLoss } from './service-loss.ts';
+import { refusedClipping, TinkerLearner } from './tinker-learner.ts';
+import type { AdapterAtService } from './trained-model.ts';
+
+const own = {
+  reduction: Type.Enum(['detect', 'sum', 'sequence-mean'], {
+    description:
+      'What the service takes the gradient of: the sum over tokens, or the mean over sequences of their means. detect finds out, on a model that it makes for that',
+    default: 'detect',
+  }),
+  fewShapes: Type.Boolean({
+    description:
+      'Fill sequences and their number up to few sizes, for a service that compiles each; without it no token is sent that is not of an episode',
+    default: true,
+  }),
+};
+
+const Settings = Type.Object({ ...tinkerSettings, ...own });
+type Settings = TinkerSettings & {
+  [Key in keyof typeof own]: Static<(typeof own)[Key]>;
+};
+
+/** Learns at a Tinker service. @throws AgentRlError `CONFIG_INVALID` for what it cannot learn */
+export const tinkerLearner = learner({
+  name: 'tinker',
+  description:
+    'Learns at a service that speaks the Tinker protocol, such as SkyRL: an adapter (model.lora) over the model that it holds.',
+  settings: Settings,
+})(async (settings: Settings, host) => {
+  const { environment, warn, signal, seed, microBatchTokens } = host;
+  const wanted = requireLearnable(host);
+  const user = { block: 'learner', code: 'LEARNING_FAILED', requests: 4 } as const;
+  const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
+  try {
+    const { rank } = wanted;
+    const reduction =
+      settings.reduction === 'detect'
+        ? await findReduction(session, { rank, seed })
+        : settings.reduction;
+    const newAdapter = { ...wanted, seed };
+    const { config, layers } = await describeModel({ folder: host.modelFolder, newAdapter });
+    const create = () => RecoveringModel.create(session, { rank, seed });
+    const model = await create();
+    requireSameAdapter(model.adapter, wanted);
+    return new TinkerLearner({
+      session,
+      model,
+      config,
+      adapter: config.adapters!.at(-1)!,
+      baseModel: layers.base,
+      reduction,
+      microBatchTokens,
+      pads: settings.fewShapes,
+      openReference: create,
+    });
+  } catch (thrown) {
+    await session.close();
+    throw thrown;
+  }
+});
+
+/** @throws AgentRlError `CONFIG_INVALID` for what no service does, and what would be dropped in silence */
+function requireLearnable({
+  adapter,
+  changesWeights,
+  loss,
+  maxGradNorm,
+}: LearnerHost): AdapterToTrain {
+  serviceLoss(loss);
+  if (maxGradNorm !== Infinity) throw refusedClipping(maxGradNorm);
+  if (adapter === undefined)
+    throw refused('The whole model', 'it trains adapters. Name a new one with model.lora');
+  if (changesWeights)
+    throw refused(
+      'What model.adapters or model.quantize make of the model',
+      'it holds the model itself. Leave them out',
+    );
+  if (adapter.dropout > 0)
+    throw refused('model.lora.dropout', 'its adapters have none. Set it to 0');
+  if (adapter.rankStabilised)
+    throw refused('model.lora.rankStabilised', 'it scales by alpha / rank. Set it to false');
+  return adapter;
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` where the service has made another adapter than the run has */
+function requireSameAdapter(
+  made: AdapterAtService,
+  { rank, alpha, targets }: AdapterToTrain,
+): void {
+  const trained = linearModules.filter((module) =>
+    module.startsWith('self_attn.') ? made.attention : made.mlp,
+  );
+  const problem =
+    made.rank !== rank
+      ? `rank ${made.rank}, and model.lora.rank is ${rank}`
+      : Number.isFinite(made.alpha) && made.alpha !== alpha
+        ? `alpha ${made.alpha}, and model.lora.alpha is ${alpha}`
+        : made.unembed
+          ? 'a part over the head, which model.lora has not'
+          : trained.join() !== targets.join()
+            ? `parts over ${trained.join(', ')}, and model.lora.targets has ${targets.join(', ')}`
+            : undefined;
+  if (problem === undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `learner: the service makes adapters with ${problem}. Change model.lora to what the service makes.`,
+  );
+}

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { OptimStepOptions } from '../../core/services/learner.ts';
+import type { ForwardBackwardOutput } from '../../tinker/messages.ts';
+import { Lost } from '../../tinker/tinker-client.ts';
+import type { TinkerSession } from '../../tinker/tinker-session.ts';
+import { type CreateOptions, type Pass, TrainedModel } from './trained-model.ts';
+
+/** What changed a model since it was saved. */
+type Change = { pass: Pass } | { step: OptimStepOptions };
+
+/** A service that loses every order would be restored for ever. */
+const mostRestores = 5;
+const pauseMs = 1000;
+
+/**
+ * A model at the service whose orders are each done once, whatever is lost. After an answer that did not come nobody knows
+ * whether a gradient was added: a new model is made from the state that was saved last, and what changed it since is sent again.
+ * The state is saved after each step, so that this is at most one step.
+ */
+export class RecoveringModel {
+  /** Since the state was saved. */
+  #changes: Change[] = [];
+  #names = 0;
+  #steps = 0;
+
+  private constructor(
+    private readonly session: TinkerSession,
+    private readonly options: Omit<CreateOptions, 'from'>,
+    private model: TrainedModel,
+    /** Address of the state that was saved last, and its name where it is to be forgotten with the next. */
+    private saved: { address: string; forget?: () => void },
+  ) {}
+
+  static async create(
+    session: TinkerSession,
+    { from, ...options }: CreateOptions,
+  ): Promise<RecoveringModel> {
+    const model = await TrainedModel.create(session, { ...options, ...(from && { from }) });
+    const one = new RecoveringModel(session, options, model, { address: from ?? '' });
+    if (from === undefined) await one.#saveState();
+    return one;
+  }
+
+  get adapter(): TrainedModel['adapter'] {
+    return this.model.adapter;
+  }
+
+  /** Whether gradients were added since the last step. */
+  get hasGradients(): boolean {
+    return this.#changes.some((change) => 'pass' in change);
+  }
+
+  async pass(pass: Pass): Promise<ForwardBackwardOutput> {
+    const output = await this.#do((model) => model.pass(pass));
+    if (pass.forwardOnly !== true) this.#changes.push({ pass });
+    return output;
+  }
+
+  async optimStep(step: OptimStepOptions): Promise<ReadonlyMap<string, number>> {
+    const metrics = await this.#do((model) => model.optimStep(step));
+    this.#changes.push({ step });
+    this.#steps += 1;
+    await this.#saveState();
+    return metrics;
+  }
+
+  /** Forgets the gradients that were added since the last step. */
+  async discard(): Promise<void> {
+    if (!this.hasGradients) return;
+    this.#changes = [];
+    await this.#restore();
+  }
+
+  /** Keeps its state under an address that stays. */
+  async keep(): Promise<string> {
+    return (await this.#save('kept')).address;
+  }
+
+  /** Keeps its weights to be sampled from. */
+  saveForSampler(): Promise<{ model: TrainedModel; name: string; address: string }> {
+    return this.#do(async (model) => {
+      const name = this.#name('sampler');
+      return { model, name, address: await model.saveForSampler(name) };
+    });
+  }
+
+  /** Goes on from a state that was saved. */
+  async load(address: string): Promise<void> {
+    this.#changes = [];
+    this.saved = { address };
+    await this.#restore();
+  }
+
+  /** Best effort: a service that is gone holds nothing. */
+  async close(): Promise<void> {
+    await this.model.unload().catch(() => undefined);
+  }
+
+  async #saveState(): Promise<void> {
+    const before = this.saved;
+    this.saved = await this.#save('state');
+    this.#changes = [];
+    before.forget?.();
+  }
+
+  #save(what: 'state' | 'kept'): Promise<{ address: string; forget: () => void }> {
+    return this.#do(async (model) => {
+      const name = this.#name(what);
+      const address = await model.save(name);
+      return { address, forget: () => model.forget('weights', name) };
+    });
+  }
+
+  /** Never the same again, since a save whose answer was lost may have been made. */
+  #name(what: string): string {
+    this.#names += 1;
+    return `${what}-${this.#steps}-${this.#names}`;
+  }
+
+  async #do<Result>(order: (model: TrainedModel) => Promise<Result>): Promise<Result> {
+    for (let restores = 0; ; restores++) {
+      try {
+        return await order(this.model);
+      } catch (thrown) {
+        this.#mayRestore(thrown, restores);
+        await this.#restore();
+      }
+    }
+  }
+
+  /** @throws what was thrown where another try is no use */
+  #mayRestore(thrown: unknown, restores: number): asserts thrown is Lost {
+    const { client } = this.session;
+    if (!(thrown instanceof Lost)) throw thrown;
+    if (restores >= mostRestores || this.saved.address === '')
+      throw client.failure(
+        `was restored ${restores} times, and fails again: ${thrown.message}`,
+        thrown,
+      );
+    client.warn(
+      `${thrown.message}. Whether that was done is not known: the state of step ${this.#steps - this.#stepsSince} is loaded again, and ${this.#changes.length} orders after it are repeated.`,
+    );
+  }
+
+  get #stepsSince(): number {
+    return this.#changes.filter((change) => 'step' in change).length;
+  }
+
+  /** A new model from the saved state, with the changes since. */
+  async #restore(): Promise<void> {
+    const { session, options } = this;
+    await this.close();
+    for (let restores = 0; ; restores++) {
+      try {
+        const from = this.saved.address;
+        const model = await TrainedModel.create(session, { ...options, from });
+        for (const change of this.#changes) {
+          if ('pass' in change) await model.pass(change.pass);
+          else await model.optimStep(change.step);
+        }
+        this.model = model;
+        return;
+      } catch (thrown) {
+        if (!(thrown instanceof Lost) || restores >= mostRestores) throw this.#unrestored(thrown);
+        session.client.warn(`${thrown.message}, while a state was loaded again. Tried again.`);
+        await sleep(pauseMs);
+        // A service that was started with an empty database does not know the session either.
+        await session.renew();
+      }
+    }
+  }
+
+  #unrestored(cause: unknown): unknown {
+    if (!(cause instanceof Lost)) return cause;
+    return this.session.client.failure(
+      `does not load ${this.saved.address} again: ${cause.message}`,
+      cause,
+    );
+  }
+}

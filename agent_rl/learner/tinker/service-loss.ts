@@ -1,0 +1,66 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { LossSpec, PolicyLossSpec } from '../../core/services/learner.ts';
+
+/** A loss of the Tinker protocol. */
+export interface ServiceLoss {
+  name: 'ppo' | 'cispo';
+  /** Thresholds are bounds of the ratio, not distances from 1. */
+  config: Readonly<Record<string, number>>;
+}
+
+/** `-A log p`: the weight of CISPO is clipped to 1, and no gradient flows through it. */
+const logLikelihood: ServiceLoss = {
+  name: 'cispo',
+  config: { clip_low_threshold: 1, clip_high_threshold: 1 },
+};
+
+const settingsOf = ({ settings }: PolicyLossSpec): { clipLow: number; clipHigh: number } =>
+  settings as { clipLow: number; clipHigh: number };
+
+const ratioBounds = ({ clipLow, clipHigh }: { clipLow: number; clipHigh: number }) => ({
+  clip_low_threshold: 1 - clipLow,
+  clip_high_threshold: 1 + clipHigh,
+});
+
+/**
+ * The loss of the service with the gradient of ours. A policy's weights and a likelihood's are advantages there, since its other
+ * losses divide by the sum of the weights on some servers.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for what services have not
+ */
+export function serviceLoss(loss: LossSpec): ServiceLoss {
+  if (loss.name === 'cross_entropy') return logLikelihood;
+  refuseTerms(loss);
+  if (loss.module === undefined) {
+    if (loss.type === 'reinforce') return logLikelihood;
+    if (loss.type === 'cispo') return { name: 'cispo', config: ratioBounds(settingsOf(loss)) };
+    if (loss.type === 'clipped') {
+      if (loss.settings['dualClip'] !== undefined)
+        throw refused('algorithm.loss.dualClip', 'its clipped loss has no dual clip. Leave it out');
+      return { name: 'ppo', config: ratioBounds(settingsOf(loss)) };
+    }
+  }
+  throw refused(
+    `algorithm.loss ${loss.type}`,
+    'it computes losses of its own alone. Use clipped, cispo or reinforce',
+  );
+}
+
+function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): void {
+  if (kl.kind !== 'none')
+    throw refused(
+      `algorithm.kl ${kl.kind} in the loss`,
+      'it has no such term. Set algorithm.kl.in to reward, or kind to none',
+    );
+  if (entropyBonus !== 0)
+    throw refused('algorithm.entropyBonus', 'it has no such term. Set it to 0');
+  if (temperature !== 1)
+    throw refused(
+      `policy.sampling.temperature ${temperature}`,
+      'it computes log-probabilities at 1 alone. Set it to 1',
+    );
+}
+
+/** @param reason goes on after a colon, and says what to do */
+export const refused = (what: string, reason: string): AgentRlError =>
+  new AgentRlError('CONFIG_INVALID', `${what} cannot be learned by a Tinker service: ${reason}.`);
