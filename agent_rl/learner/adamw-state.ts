@@ -52,7 +52,7 @@ export class AdamwState {
   }
 
   /** Applies the accumulated gradient and clears it. @throws AgentRlError `ENGINE_FAILED` when it is not finite. */
-  step(options: OptimStepOptions): OptimStepMetrics {
+  step(options: OptimStepOptions): Required<OptimStepMetrics> {
     // In the order of the parameters, whatever the order gradients came in: the sum's last bits depend on it.
     const gradients = [...this.parameters.keys()].flatMap(
       (name) => this.#gradients.get(name) ?? [],

@@ -1,6 +1,7 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
 import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
 import { type Ledger, type TokenUse, tokenUses } from '../rollout/tokens/ledger.ts';
+import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
@@ -48,8 +49,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
     'train/optimizerSteps': report.optimizerSteps,
     ...(last && {
       'train/loss': last.loss,
-      'train/gradNorm': last.gradNorm,
-      'train/parameterNorm': last.parameterNorm,
+      ...normMetrics(last),
       ...inFamily('sent', last.means),
     }),
     ...(tail !== undefined && { 'sent/ratioTail': tail }),
@@ -62,6 +62,12 @@ export function iterationMetrics(report: IterationReport): Metrics {
     ...secondsMetrics(report),
   };
 }
+
+/** Of what an optimiser step says; a service may say nothing. */
+export const normMetrics = ({ gradNorm, parameterNorm }: OptimStepMetrics): Metrics => ({
+  ...(gradNorm !== undefined && { 'train/gradNorm': gradNorm }),
+  ...(parameterNorm !== undefined && { 'train/parameterNorm': parameterNorm }),
+});
 
 /** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
 function computedMetrics(epochs: readonly EpochResult[]): Metrics {

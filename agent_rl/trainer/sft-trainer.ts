@@ -7,6 +7,7 @@ import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
+import { normMetrics } from './iteration-report.ts';
 import { runEpoch } from './steps/run-epoch.ts';
 
 export interface SftOptions {
@@ -79,8 +80,7 @@ export class SFTTrainer {
     const trained = data.map(({ datum }) => datum.weights.filter((weight) => weight !== 0).length);
     return {
       'train/loss': epoch.loss,
-      'train/gradNorm': epoch.gradNorm,
-      'train/parameterNorm': epoch.parameterNorm,
+      ...normMetrics(epoch),
       'train/learningRate': optim.learningRate,
       'train/optimizerSteps': this.#iteration + 1,
       'train/microBatches': epoch.microBatches,

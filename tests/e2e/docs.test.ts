@@ -79,10 +79,16 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
   expect(targets.filter((target) => !isShipped(target))).toEqual([]);
 });
 
-/** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's. */
+/** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, SkyRL's. */
 const foreign = new Set([
   '--logdir',
   '--no-deps',
+  '--no-project',
+  '--active',
+  '--base-model',
+  '--database-url',
+  '--checkpoints-base',
+  '--backend-config',
   '--onnxruntime-node-install',
   '--experimental-vm-modules',
   '--peers',

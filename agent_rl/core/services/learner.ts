@@ -49,9 +49,10 @@ export interface OptimStepOptions {
 }
 
 export interface OptimStepMetrics {
-  /** Global norm before clipping. */
-  readonly gradNorm: number;
-  readonly parameterNorm: number;
+  /** Global norm before clipping; absent where a service does not say it. */
+  readonly gradNorm?: number;
+  /** Absent where the weights are elsewhere. */
+  readonly parameterNorm?: number;
 }
 
 export interface ForwardOptions {

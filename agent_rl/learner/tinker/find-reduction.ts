@@ -69,7 +69,7 @@ async function normOf(
   const { batches } = serviceBatches(sequences, { microBatchTokens: 1024, reduction, pads: true });
   for (const { data } of batches) await model.pass({ data, loss });
   const norm = gradNormOf(await model.optimStep(noStep));
-  if (norm !== null) return norm;
+  if (norm !== undefined) return norm;
   throw refused(
     'What this run minimises',
     'it does not say how large a gradient is, so that nobody can see whether it takes sums. Set learner.reduction to sum, as the protocol has it, or to sequence-mean where its makers say so',

@@ -85,9 +85,10 @@ export class RecoveringModel {
     });
   }
 
-  /** Goes on from a state that was saved. */
-  async load(address: string): Promise<void> {
+  /** Goes on from a state that was saved after some steps. */
+  async load(address: string, steps: number): Promise<void> {
     this.#changes = [];
+    this.#steps = steps;
     this.saved = { address };
     await this.#restore();
   }

@@ -146,8 +146,8 @@ export class TinkerLearner implements Learner {
     const metrics = await this.options.model.optimStep(step);
     this.#added = [];
     this.#steps += 1;
-    const gradNorm = gradNormOf(metrics) ?? Number.NaN;
-    return { gradNorm, parameterNorm: Number.NaN };
+    const gradNorm = gradNormOf(metrics);
+    return gradNorm === undefined ? {} : { gradNorm };
   }
 
   /** Writes the adapter, as it is downloaded, and the address of the whole state, which stays at the service. */
@@ -165,7 +165,7 @@ export class TinkerLearner implements Learner {
   async loadState(folder: string): Promise<void> {
     const { state, steps } = await readState(folder);
     try {
-      await this.options.model.load(state);
+      await this.options.model.load(state, steps);
     } catch (cause) {
       throw new AgentRlError(
         'CHECKPOINT_INVALID',

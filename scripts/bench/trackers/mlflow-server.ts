@@ -1,24 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+
+import { freePort } from './free-port.ts';
 
 /** A real MLflow server on the loopback address. */
 export interface MlflowServer {
   url: string;
   /** Ends it and the processes that it started, at once. */
   kill(): void;
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** @param folder for its data and its log, `mlflow.log` */

@@ -1,0 +1,286 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { batchOf } from '#agent_rl/core/services/batch.ts';
+import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
+import type { Learner, LossSpec } from '#agent_rl/core/services/learner.ts';
+import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
+import { tinkerGenerator } from '#agent_rl/generation/tinker/open-tinker-generator.ts';
+import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
+import { describeModel } from '#model/weights/open-model.ts';
+import { readJson, readLines } from '#tests/support/acme-project.ts';
+import { startProgram } from '#tests/support/built-program.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import type { Exchange, Recording } from '#tests/support/tinker/exchanges.ts';
+import {
+  type Fault,
+  type RecordingProxy,
+  recordingProxy,
+} from '#tests/support/tinker/recording-proxy.ts';
+import { type SkyrlServer, skyrlVersion, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
+import {
+  clippedLoss,
+  datum,
+  largestGap,
+  logProbsOf,
+  lora,
+  openTinker,
+  smallStep,
+  starter,
+  takeTwoSteps,
+  twoSequences,
+} from '#tests/support/tinker/tried-learner.ts';
+import { generatorHost } from '#tests/support/tinker/tried-generator.ts';
+
+/*
+ * SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
+ * the other tests replay.
+ */
+
+const folder = temporaryFolder();
+const model = join(folder, 'starter');
+const fixture = join(packageRoot(), 'tests', 'fixtures', 'tinker', 'skyrl.json');
+const fixed = { reduction: 'sequence-mean', patienceS: 900 } as const;
+let server: SkyrlServer;
+let proxy: RecordingProxy;
+
+beforeAll(async () => {
+  cpSync(starter, model, { recursive: true });
+  server = await startSkyrl(model, join(folder, 'skyrl'));
+});
+afterAll(() => server.kill());
+beforeEach(async () => {
+  proxy = await recordingProxy(server.url);
+});
+afterEach(() => proxy.close());
+
+const open = (settings: object = fixed): Promise<Learner> => openTinker(proxy.url, { settings });
+
+/** The adapter that a learner has, tensor by tensor. */
+async function adapterOf(learner: Learner, name: string): Promise<readonly Float32Array[]> {
+  const location = join(folder, name);
+  await learner.exportWeights({ kind: 'folder', folder: location });
+  const { config } = await describeModel({ folder: model, newAdapter: { ...lora, seed: 1 } });
+  const weights = await readAdapterWeights(location, config, config.adapters![0]!);
+  return [...weights.keys()].toSorted().map((key) => weights.get(key)!);
+}
+
+/** Breaks one request: the n-th to a path, forward passes not counted. */
+function breaking(path: string, nth: number, fault: Fault): () => number {
+  let seen = 0;
+  proxy.fault = (asked) => {
+    if (!asked.path.endsWith(`/${path}`)) return undefined;
+    seen += 1;
+    return seen === nth ? fault : undefined;
+  };
+  return () => seen;
+}
+
+const faults = [
+  ['a gradient whose answer is lost', 'forward_backward', 2, 'unanswered'],
+  ['a gradient that never arrives', 'forward_backward', 2, 'lost'],
+  ['a step whose answer is lost', 'optim_step', 2, 'unanswered'],
+  ['a step whose answer is torn', 'optim_step', 1, 'torn'],
+] as const;
+
+describe('what the double replays', () => {
+  const scenarios: Recording['scenarios'] = {};
+  const captured = (name: string, logProbs: readonly Float32Array[]): void => {
+    scenarios[name] = {
+      exchanges: proxy.exchanges,
+      logProbs: logProbs.map((row) => Array.from(row)),
+    };
+  };
+
+  test('two steps, a checkpoint and back', async () => {
+    const learner = await open({ patienceS: 60 });
+    const logProbs = await takeTwoSteps(learner);
+    const saved = join(folder, 'state');
+    mkdirSync(saved);
+    await learner.saveState(saved);
+    await learner.loadState(saved);
+    expect(largestGap(await logProbsOf(learner), logProbs)).toBe(0);
+    await learner.close();
+    captured('two steps', logProbs);
+  });
+
+  test.each(faults)('%s', async (name, path, nth, fault) => {
+    breaking(path, nth, fault);
+    const learner = await open();
+    const logProbs = await takeTwoSteps(learner);
+    await learner.close();
+    captured(name, logProbs);
+    expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
+  });
+
+  test('tokens from the model and from weights of the learner', async () => {
+    const learner = await open();
+    await learner.forwardBackward(batchOf(twoSequences), clippedLoss);
+    await learner.optimStep({ ...smallStep, learningRate: 0.05 });
+    const weights = await learner.exportWeights({ kind: 'service' });
+    proxy.exchanges.splice(0);
+    const settings = { url: proxy.url, deadlineS: 3600, patienceS: 60 };
+    const generator = await tinkerGenerator(settings, generatorHost());
+    const request = { episode: 'a', tokens: [1, 300, 301], maxTokens: 6, stopTokens: [2] };
+    const key = { seed: 1, taskId: 'a', sample: 0, turn: 0 };
+    const before = await generator.generate({ ...request, key, sampling: unbiased });
+    await generator.use(weights);
+    const after = await generator.generate({ ...request, key, sampling: greedy });
+    expect([before.version, after.version]).toEqual([0, 1]);
+    const tokens = [Int32Array.from([...request.tokens, ...after.tokens])];
+    const [scored] = await learner.forward(tokens, { temperature: 1, which: 'policy' });
+    expect(largestGap([after.logProbs], [scored!.subarray(3)])).toBeLessThan(1e-4);
+    await generator.close();
+    captured(
+      'tokens',
+      [before, after].map(({ logProbs }) => Float32Array.from(logProbs)),
+    );
+    await learner.close();
+  });
+
+  test('the server says what was captured of it', () => {
+    const recording: Recording = { server: skyrlVersion, scenarios };
+    const text = JSON.stringify(recording).replaceAll(model, '/models/starter');
+    if (process.env['AGENT_RL_RECORD'] === '1') writeFileSync(fixture, `${text}\n`);
+    const stored = JSON.parse(readFileSync(fixture, 'utf8')) as Recording;
+    const outline = (exchanges: readonly Exchange[]) =>
+      exchanges
+        .map(({ method, path, answer }) => [
+          method,
+          path.replaceAll(/model_[0-9a-f]+/g, 'MODEL'),
+          answer === 'cut' ? answer : answer.status,
+        ])
+        // Nobody waits for the ones, so that they come at any time; how often it is busy is chance.
+        .filter(([method, , status]) => method !== 'DELETE' && status !== 408);
+    expect(stored.server).toBe(skyrlVersion);
+    expect(Object.keys(stored.scenarios)).toEqual(Object.keys(scenarios));
+    for (const [name, { exchanges }] of Object.entries(scenarios))
+      expect(outline(exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
+  });
+});
+
+test('three steps change the weights as three steps of our own engine do', async () => {
+  const learner = await open();
+  const begun = join(folder, 'begun');
+  await learner.exportWeights({ kind: 'folder', folder: begun });
+  const engine = await EngineClient.open({
+    modelFolder: model,
+    adapters: [begun],
+    device: 'cpu',
+    threads: 1,
+    rows: 1,
+    maxContextTokens: 64,
+    seed: 1,
+    microBatchTokens: 512,
+    reference: false,
+    training: { longestTokens: 64, loss: clippedLoss },
+  });
+  const before = await adapterOf(learner, 'before');
+  const data = [...twoSequences, datum(40, 7, 0.7), datum(33, 11, -1.1), datum(25, 13, 1.3)];
+  const kl = { kind: 'none', weight: 0 } as const;
+  const policy = { name: 'policy', kl, temperature: 1 } as const;
+  const settings = { clipLow: 0.1, clipHigh: 0.1 };
+  const losses: LossSpec[] = [
+    { ...policy, type: 'clipped', settings },
+    { ...policy, type: 'cispo', settings },
+    { name: 'cross_entropy' },
+  ];
+  // What was drawn from: near enough that some ratios are within the bounds, and others not.
+  const drawn = await engine.learner.forward(
+    data.map(({ tokens }) => tokens),
+    { temperature: 1, which: 'policy' },
+  );
+  const batch = batchOf(
+    data.map(({ tokens, weights, advantages }, i) => {
+      const oldLogProbs = drawn[i]!.map((value, place) => value + 0.1 * ((place % 5) - 2));
+      return { tokens, weights, advantages, oldLogProbs };
+    }),
+  );
+  for (const loss of losses) {
+    const [theirs, ours] = [
+      await learner.forwardBackward(batch, loss),
+      await engine.learner.forwardBackward(batch, loss),
+    ];
+    expect(largestGap(theirs.logProbs, ours.logProbs)).toBeLessThan(1e-4);
+    expect(Math.abs(theirs.loss / ours.loss - 1)).toBeLessThan(1e-4);
+    for (const [name, value] of Object.entries(theirs.sums))
+      expect(Math.abs(value - ours.sums[name]!)).toBeLessThan(1e-4 * Math.abs(value) + 1e-4);
+    const [step, own] = [
+      await learner.optimStep(smallStep),
+      await engine.learner.optimStep(smallStep),
+    ];
+    expect(Math.abs(step.gradNorm! / own.gradNorm! - 1)).toBeLessThan(1e-3);
+  }
+  const after = await adapterOf(learner, 'after');
+  await engine.learner.saveState(join(folder, 'ours'));
+  const { config } = await describeModel({ folder: model, newAdapter: { ...lora, seed: 1 } });
+  const read = await readAdapterWeights(join(folder, 'ours'), config, config.adapters![0]!);
+  const own = [...read.keys()].toSorted().map((key) => read.get(key)!);
+  const moved = largestGap(after, before);
+  expect(moved).toBeGreaterThan(1e-3);
+  expect(largestGap(after, own)).toBeLessThan(moved / 20);
+  await Promise.all([learner.close(), engine.close()]);
+});
+
+test('a server that is killed between gradient and step, and started again, costs nothing', async () => {
+  const undisturbed = await open();
+  const expected = await takeTwoSteps(undisturbed);
+  const weights = await adapterOf(undisturbed, 'undisturbed');
+  await undisturbed.close();
+  let restarted: Promise<void> | undefined;
+  proxy.fault = ({ path }) => {
+    if (!path.endsWith('/optim_step') || restarted !== undefined) return undefined;
+    restarted = server.kill().then(() => server.start());
+    return 'lost';
+  };
+  const warnings: string[] = [];
+  const learner = await openTinker(proxy.url, {
+    settings: fixed,
+    host: { warn: (text) => warnings.push(text) },
+  });
+  const logProbs = await takeTwoSteps(learner);
+  await restarted;
+  expect(largestGap(logProbs, expected)).toBeLessThan(1e-5);
+  expect(largestGap(await adapterOf(learner, 'killed'), weights)).toBeLessThan(1e-5);
+  expect(warnings.join('\n')).toMatch(
+    /Whether that was done is not known: the state of step 0 is loaded again/,
+  );
+  await learner.close();
+});
+
+describe('short trainings', () => {
+  const runs = join(folder, 'runs');
+  const trained = async (name: string, blocks: string) => {
+    const file = writeBelow(
+      folder,
+      `${name}.yaml`,
+      `extends: ${join(packageRoot(), 'configs', 'code_exec_smoke.yaml')}
+run: { name: ${name}, outputDir: ${runs}, engineThreads: 1 }
+trackers: []
+model: { path: ${model}, lora: { rank: 8, alpha: 32 } }
+learner: { type: tinker, url: '${server.url}' }
+train: { iterations: 2, maxGradNorm: 0 }
+eval: { before: false, after: false }
+${blocks}`,
+    );
+    const options = { timeoutMs: 1_800_000 };
+    const { ended } = startProgram('agent-rl', ['train', '--config', file], folder, options);
+    const { code, stderr } = await ended;
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = readLines(join(runs, name), 'metrics.jsonl');
+    expect(lines).toHaveLength(2);
+    const gaps = lines.map((line) => Number(line['parity/maxAbsLogProbGap']));
+    expect(Math.max(...gaps)).toBeLessThan(1e-4);
+    const checkpoint = join(runs, name, 'checkpoints', 'step-2');
+    expect(existsSync(join(checkpoint, 'adapter_model.safetensors'))).toBe(true);
+    expect(readJson(checkpoint, 'tinker.json')).toMatchObject({ steps: 2, url: server.url });
+  };
+
+  test('our engine samples what the service has learned', () => trained('mixed', ''));
+
+  test('the service samples what it has learned', () =>
+    trained('remote', `generator: { type: tinker, url: '${server.url}' }`));
+});

@@ -1,0 +1,135 @@
+import { afterEach, expect, test } from '@jest/globals';
+
+import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
+import { greedy, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
+import { tinkerGenerator } from '#agent_rl/generation/tinker/open-tinker-generator.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { recording } from '#tests/support/tinker/recording.ts';
+import {
+  type Changes,
+  json,
+  type ReplayedService,
+  replayedService,
+} from '#tests/support/tinker/replayed-service.ts';
+import { generatorHost } from '#tests/support/tinker/tried-generator.ts';
+
+const { exchanges, logProbs } = recording().scenarios['tokens']!;
+let service: ReplayedService;
+let generator: Generator | undefined;
+afterEach(async () => {
+  await generator?.close();
+  generator = undefined;
+  await service.close();
+});
+
+async function opened(
+  changes: Changes = {},
+  over: Partial<GeneratorHost> = {},
+): Promise<Generator> {
+  service = await replayedService(exchanges, changes);
+  const settings = { url: service.url, deadlineS: 60, patienceS: 0 };
+  generator = await tinkerGenerator(settings, generatorHost(over));
+  return generator;
+}
+
+const request = {
+  episode: 'a',
+  tokens: [1, 300, 301],
+  maxTokens: 6,
+  stopTokens: [2],
+  key: { seed: 1, taskId: 'a', sample: 0, turn: 0 },
+  sampling: unbiased,
+};
+
+/** The address of the learner's weights in the captured exchanges. */
+const location = exchanges
+  .map(({ json: body }) => (body as { model_path?: string } | undefined)?.model_path)
+  .find((path) => path !== undefined)!;
+
+test('draws from the model, and then from weights that a learner left at the service, under their version', async () => {
+  const one = await opened();
+  const before = await one.generate(request);
+  await one.use!({ version: 1, kind: 'service', location });
+  const after = await one.generate({ ...request, sampling: greedy });
+  for (const [i, drawn] of [before, after].entries()) {
+    expect(drawn.logProbs).toEqual(logProbs[i]);
+    expect(drawn.tokens).toHaveLength(drawn.logProbs.length);
+    expect([drawn.stop, drawn.version]).toEqual(['max-tokens', i]);
+  }
+  expect(service.unknown).toEqual([]);
+});
+
+test('says that it takes weights that stay at the service, and promises no repetition', async () => {
+  const info = await (await opened()).describe();
+  expect(info).toMatchObject({ reproducible: false, takes: ['service'], service: service.url });
+});
+
+test.each([
+  ['a temperature', { ...unbiased, temperature: 0.7 }],
+  ['truncation', { ...unbiased, topP: 0.9 }],
+])(
+  '%s other than the model itself is refused, since its log-probabilities are not given',
+  async (_, sampling) => {
+    const opening = opened({}, { samplings: [unbiased, sampling] });
+    expect(await rejectionOf(opening)).toMatchObject({ code: 'CONFIG_INVALID' });
+  },
+);
+
+/** SampleResponse of one sequence. */
+const sequence = (tokens: number[], values: number[]): Buffer => {
+  const bytes = (field: number, body: Buffer) =>
+    Buffer.concat([Buffer.from([8 * field + 2, body.length]), body]);
+  const ids = Buffer.from(Int32Array.from(tokens).buffer);
+  const logs = Buffer.from(Float32Array.from(values).buffer);
+  return bytes(1, Buffer.concat([bytes(2, ids), bytes(3, logs)]));
+};
+
+test.each([
+  [
+    'ids beyond the vocabulary',
+    sequence([5, 5000, 5, 5, 5, 5], [-1, -1, -1, -1, -1, -1]),
+    'tokens[1] is 5000',
+  ],
+  [
+    'log-probabilities that are no numbers',
+    sequence([5, 2], [-1, Number.NaN]),
+    'logProbs[1] is NaN',
+  ],
+  [
+    'fewer tokens than were asked for, without a stop token',
+    sequence([5, 6], [-1, -1]),
+    '2 tokens of 6',
+  ],
+  ['fewer log-probabilities than tokens', sequence([5, 2], [-1]), 'logProbs has 1'],
+  ['no sequence', Buffer.alloc(0), 'without a sequence'],
+  ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'what cannot be read'],
+])('%s are a failure of the request, and no tokens', async (_, body, text) => {
+  const answer = { status: 200, type: 'application/x-protobuf', body };
+  const one = await opened({
+    instead: ({ path }) => (path.endsWith('/retrieve_future') ? answer : undefined),
+  });
+  const thrown = await rejectionOf(one.generate(request));
+  expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
+  expect(thrown.message).toContain(text);
+});
+
+test('weights that the service has lost are a failure that may be tried again', async () => {
+  const gone = json(400, { detail: 'Model model_1 not loaded' });
+  const one = await opened({
+    instead: ({ path }) => (path.endsWith('/retrieve_future') ? gone : undefined),
+  });
+  expect(await rejectionOf(one.generate(request))).toMatchObject({ code: 'GENERATION_FAILED' });
+});
+
+test('a request that is given up is no error, and one without room asks nobody', async () => {
+  const abort = new AbortController();
+  const one = await opened({
+    instead: ({ path }) => {
+      if (path.endsWith('/asample')) abort.abort();
+      return undefined;
+    },
+  });
+  expect((await one.generate(request, abort.signal)).stop).toBe('aborted');
+  const full = Array.from({ length: 64 }, () => 1);
+  expect(await one.generate({ ...request, tokens: full })).toMatchObject({ stop: 'context-full' });
+});

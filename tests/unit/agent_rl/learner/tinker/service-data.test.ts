@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { byToken, fewSizes, serviceBatches } from '#agent_rl/learner/tinker/service-data.ts';
+import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
+
+/** Tokens 10, 11, … of which the last two are trained. */
+const datum = (length: number): TrainDatum => ({
+  tokens: Int32Array.from({ length }, (_, place) => 10 + place),
+  weights: new Float32Array(length).map((_, place) => (place >= length - 2 ? 0.25 : 0)),
+  advantages: new Float32Array(length).fill(-2),
+  oldLogProbs: new Float32Array(length).map((_, place) => (place < length - 2 ? NaN : -1 - place)),
+});
+
+const options = { microBatchTokens: 1000, pads: false } as const;
+
+describe('what a service is sent', () => {
+  test('sizes that are filled up to are powers of two, and those and a half', () => {
+    const sizes = [1, 32, 33, 48, 49, 64, 65, 97, 129].map((size) => fewSizes(size, 32));
+    expect(sizes).toEqual([32, 32, 48, 48, 64, 64, 96, 128, 192]);
+    expect([1, 5, 6, 7, 9].map((size) => fewSizes(size, 4))).toEqual([4, 6, 6, 8, 12]);
+  });
+
+  test('each token but the first is the target of the one before, its weight is part of its advantage', () => {
+    const { batches, computedTokens } = serviceBatches([datum(4)], {
+      ...options,
+      reduction: 'sum',
+    });
+    const [{ data, factors }] = batches as [(typeof batches)[number]];
+    expect(data).toEqual([
+      {
+        tokens: Int32Array.of(10, 11, 12),
+        inputs: {
+          target_tokens: Int32Array.of(11, 12, 13),
+          weights: Float32Array.of(1, 1, 1),
+          // Of what is not trained it may be anything.
+          logprobs: Float32Array.of(0, -3, -4),
+          advantages: Float32Array.of(0, -0.5, -0.5),
+        },
+      },
+    ]);
+    expect([factors, computedTokens]).toEqual([[1], 3]);
+  });
+
+  test('what a mean over sequences divides by is multiplied in: rows of all batches, and places of the row', () => {
+    const sequences = [datum(4), datum(6)];
+    const few = { ...options, microBatchTokens: 5, reduction: 'sequence-mean' } as const;
+    const { batches } = serviceBatches(sequences, few);
+    // The longest first. Two rows in all, of 5 and 3 places.
+    expect(batches.map(({ indices, factors }) => [indices, factors])).toEqual([
+      [[1], [10]],
+      [[0], [6]],
+    ]);
+    expect(batches[0]!.data[0]!.inputs['advantages']).toEqual(Float32Array.of(0, 0, 0, -5, -5));
+  });
+
+  test('rows are filled up with places and rows that weigh nothing, and are counted', () => {
+    const { batches, computedTokens } = serviceBatches([datum(4)], {
+      ...options,
+      pads: true,
+      reduction: 'sequence-mean',
+    });
+    const [{ data, factors }] = batches as [(typeof batches)[number]];
+    expect(data.map(({ tokens }) => tokens.length)).toEqual([32, 32, 32, 32]);
+    expect(computedTokens).toBe(128);
+    // Four rows, three places: what fills up is no part of the mean over the places.
+    expect(factors).toEqual([12]);
+    const sumOf = (row: number, name: string) => {
+      const values = data[row]!.inputs[name] as Float32Array;
+      return values.reduce((sum, value) => sum + value, 0);
+    };
+    expect([sumOf(0, 'weights'), sumOf(0, 'advantages')]).toEqual([3, -12]);
+    // One place each, so that no mean divides by nothing.
+    expect([sumOf(1, 'weights'), sumOf(3, 'advantages')]).toEqual([1, 0]);
+  });
+
+  test('what comes back is put where it belongs, in the order of the sequences', () => {
+    const sequences = [datum(3), datum(4)];
+    const rows = [Float32Array.of(-1, -2, -3, -9), Float32Array.of(-4, -5, -9, -9)];
+    expect(byToken(rows, { indices: [1, 0] }, sequences)).toEqual([
+      Float32Array.of(0, -1, -2, -3),
+      Float32Array.of(0, -4, -5),
+    ]);
+  });
+});

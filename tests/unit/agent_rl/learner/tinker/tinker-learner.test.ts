@@ -1,0 +1,262 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import type { Learner } from '#agent_rl/core/services/learner.ts';
+import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
+import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import type { Answered, Asked, Outcome } from '#tests/support/tinker/loopback-service.ts';
+import { recording } from '#tests/support/tinker/recording.ts';
+import {
+  type Changes,
+  json,
+  type ReplayedService,
+  replayedService,
+} from '#tests/support/tinker/replayed-service.ts';
+import {
+  clippedLoss,
+  largestGap,
+  learnerHost,
+  learnerSettings,
+  logProbsOf,
+  lora,
+  openTinker,
+  takeTwoSteps,
+} from '#tests/support/tinker/tried-learner.ts';
+
+const { scenarios } = recording();
+const fixed = { reduction: 'sequence-mean', patienceS: 0 } as const;
+const folder = temporaryFolder();
+
+let service: ReplayedService;
+const open: Learner[] = [];
+afterEach(async () => {
+  for (const learner of open.splice(0)) await learner.close();
+  await service.close();
+});
+
+/** A learner at a service that says what was captured of a scenario. */
+async function replayed(
+  scenario: string,
+  {
+    settings = fixed,
+    host = {},
+    ...changes
+  }: Changes & { settings?: object; host?: Partial<LearnerHost> } = {},
+): Promise<Learner> {
+  service = await replayedService(scenarios[scenario]!.exchanges, changes);
+  const learner = await openTinker(service.url, { settings, host });
+  open.push(learner);
+  return learner;
+}
+
+/** Once, of the first request to a path. */
+function once(
+  path: string,
+  outcome: Outcome | ((captured: Answered) => Outcome),
+): NonNullable<Changes['instead']> {
+  let left = 1;
+  return (asked, captured) => {
+    if (!asked.path.endsWith(path) || left-- <= 0) return undefined;
+    return typeof outcome === 'function' ? outcome(captured as Answered) : outcome;
+  };
+}
+
+/** Nothing was asked that a real server was not asked, and it was asked for all of it. */
+function expectWhole(): void {
+  expect(service.unknown).toEqual([]);
+  // Nobody waits for what is forgotten.
+  expect(service.left().filter((request) => !request.startsWith('DELETE'))).toEqual([]);
+}
+
+test('two steps, a checkpoint and back: the very requests that a real server was sent', async () => {
+  const learner = await replayed('two steps', { settings: { patienceS: 0 } });
+  const logProbs = await takeTwoSteps(learner);
+  expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBe(0);
+  const saved = join(folder, 'state');
+  mkdirSync(saved);
+  const { weightsSha256 } = await learner.saveState(saved);
+  expect(weightsSha256).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.parse(readFileSync(join(saved, 'tinker.json'), 'utf8'))).toEqual({
+    url: service.url,
+    model: '/models/starter',
+    state: expect.stringMatching(/^tinker:\/\/model_[0-9a-f]+\/weights\/kept-2-\d+$/),
+    steps: 2,
+  });
+  await learner.loadState(saved);
+  expect(largestGap(await logProbsOf(learner), logProbs)).toBe(0);
+  await open.pop()!.close();
+  expectWhole();
+});
+
+describe('a request whose fate is not known', () => {
+  test.each([
+    ['a gradient whose answer is lost', 1],
+    ['a gradient that never arrives', 1],
+    ['a step whose answer is lost', 1],
+    ['a step whose answer is torn', 0],
+  ])(
+    '%s: the last state is loaded and the step repeated, so that nothing is added twice',
+    async (name, step) => {
+      const warnings: string[] = [];
+      const learner = await replayed(name, { host: { warn: (text) => warnings.push(text) } });
+      const logProbs = await takeTwoSteps(learner);
+      expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
+      await open.pop()!.close();
+      expectWhole();
+      const restored = `Whether that was done is not known: the state of step ${step} is loaded again`;
+      expect(warnings.filter((text) => text.includes(restored))).toHaveLength(1);
+    },
+  );
+});
+
+describe('a question', () => {
+  test.each<[string, Parameters<typeof once>[1], object]>([
+    ['that the service has not answered yet is asked again', json(408, { detail: 'wait' }), fixed],
+    ['whose answer is torn is asked again', (half) => ({ half }), { ...fixed, patienceS: 60 }],
+    ['whose answer is lost is asked again', 'cut', { ...fixed, patienceS: 60 }],
+  ])('%s', async (_, outcome, settings) => {
+    const instead = once('/retrieve_future', outcome);
+    const learner = await replayed('a gradient that never arrives', { settings, instead });
+    const logProbs = await takeTwoSteps(learner);
+    expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
+  });
+
+  test('whose answer has no end is given up', async () => {
+    const opening = replayed('two steps', { instead: once('/retrieve_future', 'endless') });
+    expect(await rejectionOf(opening)).toMatchObject({
+      code: 'LEARNING_FAILED',
+      message: expect.stringContaining('is out of reach'),
+    });
+  });
+});
+
+describe('answers that cannot be', () => {
+  /** The first gradient, with the numbers of a field replaced. */
+  const withNumbers = (field: string, value: number) => {
+    let left = 1;
+    return (_: Asked, answer: Outcome): Outcome => {
+      if (typeof answer !== 'object' || !('body' in answer)) return answer;
+      const at = answer.body.indexOf(field);
+      if (at < 0 || left-- === 0) return answer;
+      // Behind the name: key and length of BatchedTensor, then of its data.
+      const body = Buffer.from(answer.body);
+      const data = body.indexOf(Buffer.from([0x0a]), at + field.length + 1);
+      body.writeFloatLE(value, data + 3 + 4);
+      return { ...answer, body };
+    };
+  };
+
+  test.each([
+    ['logprobs', Number.NaN, 'gave NaN as a log-probability'],
+    ['logprobs', 3, 'gave 3 as a log-probability'],
+    ['elementwise_loss', 7, 'minimises something else than this run'],
+  ])('%s of %d are refused before a step', async (field, value, text) => {
+    const changed = withNumbers(field, value);
+    const learner = await replayed('a gradient that never arrives', { changed });
+    const thrown = await rejectionOf(takeTwoSteps(learner));
+    expect(thrown).toMatchObject({ code: 'LEARNING_FAILED' });
+    expect(thrown.message).toContain(text);
+    expect(service.left()).toContain('POST /api/v1/optim_step');
+  });
+
+  test('bytes that are no message are refused', async () => {
+    const torn = { status: 200, type: 'application/x-protobuf', body: Buffer.from([0x0a, 0x7f]) };
+    let passes = 0;
+    const learner = await replayed('a gradient that never arrives', {
+      instead: ({ path }) => {
+        if (path.endsWith('/forward_backward')) passes += 1;
+        return passes > 0 && path.endsWith('/retrieve_future') ? torn : undefined;
+      },
+    });
+    expect((await rejectionOf(takeTwoSteps(learner))).message).toContain('what cannot be read');
+  });
+});
+
+describe('at the start', () => {
+  const refusal = (host: Partial<LearnerHost>, settings: object = fixed, changes: Changes = {}) =>
+    rejectionOf(
+      replayed(settings === fixed ? 'a gradient that never arrives' : 'two steps', {
+        host,
+        settings,
+        ...changes,
+      }),
+    );
+
+  test.each<[string, Partial<LearnerHost>, string]>([
+    ['clipping of gradients', { maxGradNorm: 1 }, 'train.maxGradNorm 1'],
+    ['dropout', { adapter: { ...lora, dropout: 0.1 } }, 'model.lora.dropout'],
+    [
+      'scaling by a root',
+      { adapter: { ...lora, rankStabilised: true } },
+      'model.lora.rankStabilised',
+    ],
+    ['weights that the service has not', { changesWeights: true }, 'model.quantize'],
+    [
+      'another alpha than the service has',
+      { adapter: { ...lora, alpha: 16 } },
+      'alpha 32, and model.lora.alpha is 16',
+    ],
+    [
+      'a KL term in the loss',
+      { loss: { ...clippedLoss, kl: { kind: 'k3', weight: 1 } } as never },
+      'algorithm.kl.in to reward',
+    ],
+  ])('%s is refused with the setting to change', async (_, host, text) => {
+    const thrown = await refusal(host);
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(thrown.message).toContain(text);
+  });
+
+  test('a run without an adapter is refused', async () => {
+    const { adapter: _, ...host } = learnerHost();
+    service = await replayedService([]);
+    const opening = tinkerLearner(learnerSettings(service.url), host);
+    expect((await rejectionOf(opening)).message).toContain('Name a new one with model.lora');
+  });
+
+  test('another model than the service has is refused, with those it has', async () => {
+    const thrown = await refusal({}, { ...fixed, model: 'another' });
+    expect(thrown.message).toContain(
+      'learner.model "another" is not there: the service has /models/starter',
+    );
+  });
+
+  test('a key that the service refuses is named as the mistake', async () => {
+    const instead = once('/get_server_capabilities', json(401, { detail: 'no such key' }));
+    const thrown = await refusal({}, fixed, { instead });
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(thrown.message).toContain('(401: no such key)');
+  });
+
+  test('the key is sent in a header of its own, and is taken from a variable', async () => {
+    const keys = new Set<unknown>();
+    const instead = ({ headers, path }: Asked) => {
+      if (!path.endsWith('session_heartbeat')) keys.add(headers['x-api-key']);
+      return undefined;
+    };
+    const host = { environment: { TINKER_API_KEY: 'tml-1' } };
+    await replayed('two steps', {
+      host,
+      settings: { patienceS: 0, apiKeyEnv: 'TINKER_API_KEY' },
+      instead,
+    });
+    expect([...keys]).toEqual(['tml-1']);
+  });
+
+  test('a service that takes neither sums nor means of sequences is refused', async () => {
+    let norm = 1;
+    const changed = (_: Asked, answer: Outcome): Outcome => {
+      if (typeof answer !== 'object' || !('body' in answer)) return answer;
+      if (!answer.body.includes('grad_norm')) return answer;
+      norm *= 2;
+      return json(200, { metrics: { 'skyrl.ai/grad_norm': norm } });
+    };
+    const thrown = await refusal({}, { patienceS: 0 }, { changed });
+    expect(thrown.message).toContain('has another norm in other sequences');
+    expect(thrown.message).toContain('sum: 2 and 4; sequence-mean: 8 and 16');
+  });
+});
