@@ -33,7 +33,7 @@ import {
   takeTwoSteps,
   twoSequences,
 } from '#tests/support/tinker/tried-learner.ts';
-import { generatorHost } from '#tests/support/tinker/tried-generator.ts';
+import { adapterHost } from '#tests/support/tinker/tried-generator.ts';
 
 /*
  * SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
@@ -123,7 +123,7 @@ describe('what the double replays', () => {
     const weights = await learner.exportWeights({ kind: 'service' });
     proxy.exchanges.splice(0);
     const settings = { url: proxy.url, deadlineS: 3600, patienceS: 60 };
-    const generator = await tinkerGenerator(settings, generatorHost());
+    const generator = await tinkerGenerator(settings, adapterHost());
     const request = { episode: 'a', tokens: [1, 300, 301], maxTokens: 6, stopTokens: [2] };
     const key = { seed: 1, taskId: 'a', sample: 0, turn: 0 };
     const before = await generator.generate({ ...request, key, sampling: unbiased });

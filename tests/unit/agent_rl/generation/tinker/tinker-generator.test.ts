@@ -11,7 +11,7 @@ import {
   type ReplayedService,
   replayedService,
 } from '#tests/support/tinker/replayed-service.ts';
-import { generatorHost } from '#tests/support/tinker/tried-generator.ts';
+import { adapterHost } from '#tests/support/tinker/tried-generator.ts';
 
 const { exchanges, logProbs } = recording().scenarios['tokens']!;
 let service: ReplayedService;
@@ -28,7 +28,7 @@ async function opened(
 ): Promise<Generator> {
   service = await replayedService(exchanges, changes);
   const settings = { url: service.url, deadlineS: 60, patienceS: 0 };
-  generator = await tinkerGenerator(settings, generatorHost(over));
+  generator = await tinkerGenerator(settings, adapterHost(over));
   return generator;
 }
 
