@@ -247,7 +247,7 @@ describe('several servers', () => {
     expect(warnings[0]).toMatch(/is taken out: .*Its episodes go on with the other server/);
     const anew = await VllmDouble.start({ port });
     open.push(anew);
-    for (let tries = 0; tries < 100 && warnings.length < 2; tries++)
+    for (let tries = 0; tries < 600 && warnings.length < 2; tries++)
       await new Promise((resolve) => setTimeout(resolve, 100));
     expect(warnings[1]).toMatch(/is asked again/);
     // It was given the weights first.

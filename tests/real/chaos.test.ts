@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { copyLanguageModelFiles } from '#model/text/language-model.ts';
+import { readJson, readLines } from '#tests/support/acme-project.ts';
+import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { starter } from '#tests/support/vllm/opened-vllm.ts';
+import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+
+/*
+ * vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
+ * `tests/real/vllm.test.ts` for the environment.
+ */
+
+const folder = temporaryFolder();
+const model = join(folder, 'served');
+const servers: RealVllm[] = [];
+let program = '';
+let proxy: ChaosProxy;
+
+async function start(): Promise<RealVllm> {
+  const server = await startVllm(program, model, { log: join(folder, 'vllm.log') });
+  servers.push(server);
+  await server.ready;
+  return server;
+}
+
+const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
+
+/** One request for tokens in five; what else is asked, such as loading weights, one in ten. */
+function faultOf({ number, path }: { number: number; path: string }): Fault {
+  const random = new KeyedRng('chaos', number);
+  const one = path.endsWith('/generate') ? 5 : 10;
+  return random.integer(one) === 0 ? faults[random.integer(faults.length)]! : 'none';
+}
+
+beforeAll(async () => {
+  mkdirSync(model);
+  await untiedCopy(starter, model);
+  await copyLanguageModelFiles(starter, model);
+  program = vllmProgram(folder);
+  // Nothing is harmed until the run has begun.
+  proxy = await startChaosProxy({ target: (await start()).url, faultOf, delayMs: 2000 });
+});
+afterAll(async () => {
+  await proxy.close();
+  for (const server of servers) await server.kill();
+});
+
+const overrides = {
+  'run.engineThreads': 1,
+  'run.outputDir': join(folder, 'runs'),
+  'eval.before': false,
+  'eval.after': false,
+  'train.iterations': 6,
+};
+
+test('the run ends, every token is accounted for, and its record replayed gives its weights', async () => {
+  const training = trainAgent({
+    config: 'configs/code_exec_smoke.yaml',
+    overrides: {
+      ...overrides,
+      'run.name': 'harmed',
+      'rollout.failures.retries': 3,
+      'generator.type': 'vllm',
+      'generator.urls': [proxy.url],
+      'generator.deadlineS': 300,
+      'generator.patienceS': 1200,
+    },
+  });
+  let episodes = 0;
+  let restarted: Promise<void> | undefined;
+  for await (const event of training) {
+    if (event.type !== 'episode') continue;
+    episodes += 1;
+    // In the third collection of eight.
+    if (episodes !== 19 || restarted !== undefined) continue;
+    await servers[0]!.kill();
+    restarted = start().then(({ url }) => proxy.aim(url));
+  }
+  const ended = await training;
+  await restarted;
+  const run = String(ended['run']);
+  for (const fault of faults) expect(proxy.counts[fault]).toBeGreaterThan(0);
+  const lines = readLines(run, 'metrics.jsonl');
+  expect(lines).toHaveLength(6);
+  for (const line of lines) {
+    const booked = Object.entries(line).filter(([name]) => name.startsWith('ledger/'));
+    const sum = booked.reduce((total, [, tokens]) => total + Number(tokens), 0);
+    expect(sum).toBe(line['rollout/sampledTokens']);
+    expect(Number(line['parity/maxAbsLogProbGap'])).toBeLessThan(1e-4);
+  }
+  const replayed = await trainAgent({
+    config: 'configs/code_exec_smoke.yaml',
+    overrides: {
+      ...overrides,
+      'run.name': 'replayed',
+      'generator.type': 'replay',
+      'generator.run': run,
+    },
+  });
+  const weightsOf = (folderOfRun: string) => readJson(folderOfRun, 'summary.json')['weightsSha256'];
+  expect(weightsOf(String(replayed['run']))).toBe(weightsOf(run));
+  process.stderr.write(`what was done to requests: ${JSON.stringify(proxy.counts)}\n`);
+});
