@@ -33,8 +33,11 @@ async function start(): Promise<RealVllm> {
 
 const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
 
+let harmful = false;
+
 /** One request for tokens in five; what else is asked, such as loading weights, one in ten. */
 function faultOf({ number, path }: { number: number; path: string }): Fault {
+  if (!harmful) return 'none';
   const random = new KeyedRng('chaos', number);
   const one = path.endsWith('/generate') ? 5 : 10;
   return random.integer(one) === 0 ? faults[random.integer(faults.length)]! : 'none';
@@ -45,7 +48,6 @@ beforeAll(async () => {
   await untiedCopy(starter, model);
   await copyLanguageModelFiles(starter, model);
   program = vllmProgram(folder);
-  // Nothing is harmed until the run has begun.
   proxy = await startChaosProxy({ target: (await start()).url, faultOf, delayMs: 2000 });
 });
 afterAll(async () => {
@@ -79,12 +81,14 @@ test('the run ends, every token is accounted for, and its record replayed gives 
   for await (const event of training) {
     if (event.type !== 'episode') continue;
     episodes += 1;
+    harmful = true;
     // In the third collection of eight.
     if (episodes !== 19 || restarted !== undefined) continue;
     await servers[0]!.kill();
     restarted = start().then(({ url }) => proxy.aim(url));
   }
   const ended = await training;
+  harmful = false;
   await restarted;
   const run = String(ended['run']);
   for (const fault of faults) expect(proxy.counts[fault]).toBeGreaterThan(0);
