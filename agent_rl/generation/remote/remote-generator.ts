@@ -107,11 +107,15 @@ export class RemoteGenerator implements Generator {
       }),
     );
     signal?.throwIfAborted();
-    if (failed.length === servers.length)
-      throw generationFailed(
-        `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
-        failed[0],
-      );
+    if (failed.length === servers.length) {
+      if (!failed.some((thrown) => thrown instanceof ServerGone))
+        throw generationFailed(
+          `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
+          failed[0],
+        );
+      // A server that is back is given these weights before it is asked.
+      await this.#pool.oneUp(signal);
+    }
     this.#version = weights.version;
     await shipping.dropOlder();
   }

@@ -53,6 +53,13 @@ export class ServerPool {
     }
   }
 
+  /** Returns when a server can be asked. @throws as `serverOf` */
+  async oneUp(signal?: AbortSignal): Promise<void> {
+    const name = 'whichever is there';
+    await this.serverOf(name, signal);
+    this.release(name);
+  }
+
   release(episode: string): void {
     this.#homes.delete(episode);
   }

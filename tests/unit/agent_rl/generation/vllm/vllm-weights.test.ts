@@ -8,6 +8,7 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/vllm/scored-model.ts';
+import { startChaosProxy } from '#tests/support/chaos-proxy.ts';
 import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
 
@@ -204,6 +205,21 @@ describe('several servers', () => {
     const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
     expect(String(thrown)).toMatch(/No server of the generator took version 1 of the weights/);
+  });
+
+  test('when the only one breaks the connection while it loads, the weights are given to it again', async () => {
+    const double = await VllmDouble.start();
+    let broken = 0;
+    const proxy = await startChaosProxy({
+      target: double.url,
+      faultOf: ({ path }) => (path === '/collective_rpc' && broken++ === 0 ? 'lose' : 'none'),
+    });
+    const { generator, warnings } = await openedVllm([proxy.url]);
+    open.push(generator, proxy, double);
+    await generator.use!(await published(1), undefined, scores(1));
+    expect(await generator.generate(request('one'))).toMatchObject({ version: 1 });
+    expect([broken, double.models.get('starter'), double.paused]).toEqual([2, 1, false]);
+    expect(warnings.join('\n')).toMatch(/is taken out: .*No server is left; waiting up to 20 s\./);
   });
 
   test('an episode stays with its server, and others go to the one with fewer', async () => {
