@@ -81,6 +81,13 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
 
 /** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, SkyRL's. */
 const foreign = new Set([
+  // vllm serve
+  '--api-key',
+  '--enable-lora',
+  '--enable-scale-out',
+  '--logprobs-mode',
+  '--max-lora-rank',
+  '--max-loras',
   '--logdir',
   '--no-deps',
   '--no-project',
@@ -89,12 +96,6 @@ const foreign = new Set([
   '--database-url',
   '--checkpoints-base',
   '--backend-config',
-  '--enable-scale-out',
-  '--logprobs-mode',
-  '--enable-lora',
-  '--max-loras',
-  '--max-lora-rank',
-  '--api-key',
   '--onnxruntime-node-install',
   '--experimental-vm-modules',
   '--peers',

@@ -22,6 +22,7 @@ export interface AskingAgainOptions {
 export class AskingAgain {
   #unusable = 0;
   #loads = 0;
+  #gone = 0;
   #refusals = 0;
   #refusedSince = 0;
 
@@ -30,17 +31,20 @@ export class AskingAgain {
   /** Returns when it is to be asked again. @throws AgentRlError where that would not help, or has not; the signal's reason */
   async after(thrown: unknown, server: RemoteServer, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (thrown instanceof ServerGone) return this.#gone(thrown, server);
+    if (thrown instanceof ServerGone) return this.#left(thrown, server, signal);
     if (thrown instanceof AskAgain) return this.#refused(thrown, signal);
     if (thrown instanceof UnusableAnswer) return this.#useless(thrown);
     if (thrown instanceof OtherWeights) return this.#other(thrown, server);
     throw thrown;
   }
 
-  #gone(thrown: ServerGone, server: RemoteServer): void {
-    this.options.pool.takeOut(server, thrown.message);
-    // It may hang at this very request: another server would too.
-    if (thrown.late) throw generationFailed(thrown.message, thrown);
+  async #left(thrown: ServerGone, server: RemoteServer, signal?: AbortSignal): Promise<void> {
+    const { pool } = this.options;
+    if (thrown.late) pool.takeOut(server, thrown.message);
+    else await pool.suspect(server, thrown.message, signal);
+    this.#gone += 1;
+    // It may hang at this very request, or break at it: another server would too.
+    if (thrown.late || this.#gone >= mostGone) throw generationFailed(thrown.message, thrown);
   }
 
   async #refused(thrown: AskAgain, signal: AbortSignal | undefined): Promise<void> {
@@ -76,5 +80,7 @@ const leastPauseMs = 200;
 const mostPauseMs = 8000;
 /** Answers to one request that may be no generation. */
 const mostUnusable = 3;
+/** Servers that may go away while they work on one request. */
+const mostGone = 8;
 /** Times that a server may be found with other weights by one request. */
 const mostLoads = 2;

@@ -93,7 +93,7 @@ export class RemoteServer {
       if (nodeCodeOf(thrown.cause) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
         throw new UnusableAnswer(thrown.message, { cause: thrown });
       const late = performance.now() - asked >= 1000 * request.deadlineS;
-      throw new ServerGone(thrown.message, late, { cause: thrown });
+      throw new ServerGone(`${thrown.message}.`, late, { cause: thrown });
     }
   }
 

@@ -1,4 +1,5 @@
 import { KeyedRng } from '../../core/keyed-rng.ts';
+import { largest } from '../../core/long-lists.ts';
 import { type GenerationRequest, unbiased } from '../../core/services/generator.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import { generationFailed } from './server-failures.ts';
@@ -117,7 +118,7 @@ const isSame = (one: Scored, other: Scored): boolean =>
   one.logProbs.every((values, i) => values.join() === other.logProbs[i]?.join());
 
 const largestChange = (one: readonly Float32Array[], other: readonly Float32Array[]): number =>
-  Math.max(
+  largest(
+    one.flatMap((values, i) => [...values].map((value, j) => Math.abs(value - other[i]![j]!))),
     0,
-    ...one.flatMap((values, i) => [...values].map((value, j) => Math.abs(value - other[i]![j]!))),
   );

@@ -64,6 +64,14 @@ export class ServerPool {
     this.#homes.delete(episode);
   }
 
+  /** After a connection broke: an idle one that the server closed does, too, and is no reason to take the server out. */
+  async suspect(server: RemoteServer, why: string, signal?: AbortSignal): Promise<void> {
+    if (server.problem !== undefined) return;
+    if (await this.#answers(server, signal))
+      this.options.warn(`${why} The server answers all the same, and is asked again.`);
+    else this.takeOut(server, why);
+  }
+
   /** Asks a server for nothing until it answers again. */
   takeOut(server: RemoteServer, why: string): void {
     if (!this.#exclude(server, why)) return;
@@ -124,13 +132,22 @@ export class ServerPool {
     }
   }
 
-  /** @throws what keeps a server that is there from being asked */
-  async #isReady(server: RemoteServer, signal: AbortSignal): Promise<boolean> {
-    const { healthPath: path, ready } = this.options;
+  async #answers(server: RemoteServer, signal: AbortSignal | undefined): Promise<boolean> {
+    const { healthPath: path } = this.options;
     try {
       const { status } = await server.send({ method: 'GET', path, deadlineS: healthS }, signal);
-      if (status !== 200) return false;
-      await ready(server);
+      return status === 200;
+    } catch (thrown) {
+      if (thrown instanceof ServerGone) return false;
+      throw thrown;
+    }
+  }
+
+  /** @throws what keeps a server that is there from being asked */
+  async #isReady(server: RemoteServer, signal: AbortSignal): Promise<boolean> {
+    if (!(await this.#answers(server, signal))) return false;
+    try {
+      await this.options.ready(server);
     } catch (thrown) {
       if (thrown instanceof ServerGone) return false;
       throw thrown;

@@ -40,7 +40,6 @@ type VllmSettings = Static<typeof VllmSettings>;
 /** What was found out of the servers, the same of all. */
 interface Found {
   servers: readonly RemoteServer[];
-  model: string;
   processed: boolean;
   maxContextTokens: number;
 }
@@ -108,15 +107,16 @@ async function examine(
       const out = await weightsOut(request);
       requireWay(server, out, host);
       Object.assign(server, { model, weights: out.weights });
-      return { model, processed, maxContextTokens };
+      return { processed, maxContextTokens };
     }),
   );
-  const model = facts[0]?.model ?? '';
   return {
     servers,
-    model,
     processed: facts.every(({ processed }) => processed),
-    maxContextTokens: Math.min(host.maxContextTokens, ...facts.map((one) => one.maxContextTokens)),
+    maxContextTokens: facts.reduce(
+      (least, one) => Math.min(least, one.maxContextTokens),
+      host.maxContextTokens,
+    ),
   };
 }
 
@@ -136,14 +136,14 @@ function requireWay(
 }
 
 const shippingOf = (
-  { servers, model }: Found,
+  { servers }: Found,
   { weightsFolder: folder = tmpdir(), weightsFolderOnServers, deadlineS }: VllmSettings,
   check: ScoreCheck,
   { newAdapter, warn }: GeneratorHost,
 ): WeightShipping => {
   const kind = newAdapter ? 'adapter' : 'model';
   const folderOnServer = weightsFolderOnServers ?? folder;
-  const route = new VllmWeights({ folder, folderOnServer, model, deadlineS, kind });
+  const route = new VllmWeights({ folder, folderOnServer, deadlineS, kind });
   return new WeightShipping({ route, check, servers, warn });
 };
 

@@ -14,8 +14,6 @@ export interface VllmWeightsOptions {
   folder: string;
   /** The same folder as the servers see it. */
   folderOnServer: string;
-  /** The servers' name of the model; adapters are called otherwise. */
-  model: string;
   /** Seconds that one step of a loading may take. */
   deadlineS: number;
   /** What is trained. */

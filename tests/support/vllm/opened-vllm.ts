@@ -15,7 +15,7 @@ import { generatorHost } from '../generator-host.ts';
 export const starter = join(packageRoot(), 'model', 'starter');
 
 /** Settings of `generator: vllm` for a test, without much patience. */
-export const vllmSettings = (urls: readonly string[], over: object = {}) => ({
+const vllmSettings = (urls: readonly string[], over: object = {}) => ({
   urls: [...urls],
   requestsAtOnce: 8,
   deadlineS: 20,

@@ -206,7 +206,7 @@ function entry(logProbs: readonly number[], token: number, shown: number): objec
 }
 
 /** Weights of the double are a number in config.json of a model, or in adapter_config.json. */
-export function weightsIn(folder: string): number {
+function weightsIn(folder: string): number {
   for (const name of ['adapter_config.json', 'config.json']) {
     try {
       return (JSON.parse(readFileSync(join(folder, name), 'utf8')) as { weights: number }).weights;

@@ -49,6 +49,7 @@ const generate = (name: string, sampling: object, over: object = {}): Asked =>
   });
 
 const requests: readonly Asked[] = [
+  post('name weights', '/update_weight_version', { new_version: 'default' }),
   get('health', '/health'),
   get('version', '/version'),
   get('models', '/v1/models'),
@@ -90,7 +91,6 @@ const requests: readonly Asked[] = [
   }),
   post('adapter without a name', '/v1/load_lora_adapter', {}),
   post('pause', '/pause?mode=keep', {}),
-  post('name weights', '/update_weight_version', { new_version: 'default' }),
   post('reset cache', '/reset_prefix_cache', {}),
   post('resume', '/resume', {}),
 ];
@@ -136,7 +136,7 @@ const told = new Set([
 ]);
 
 /** An answer with the kinds of its values in place of those that differ from model to model. */
-export function kindsOf(value: unknown): unknown {
+function kindsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [kindsOf(value[0])];
   if (!isRecord(value)) return value === null ? null : typeof value;
   return Object.fromEntries(
