@@ -64,12 +64,17 @@ function adapterOf(
 /** `agent-rl export` is named after what it does; `export` itself is not a name to export. */
 export const exportModel = command({
   name: 'export',
-  describe: 'Write a model for other programs: an ONNX folder that transformers.js generates from',
+  describe:
+    'Write a model for other programs: an ONNX folder that transformers.js generates from, or a model that vLLM can be started from',
   examples: [
     ['--model runs/my-run --output my-model-onnx', 'The newest checkpoint of a run'],
     [
       '--model Qwen/Qwen3-0.6B --adapter runs/lora/checkpoints/step-40 --output my-model-onnx',
       'A model on the hub with an adapter added',
+    ],
+    [
+      '--model model/starter --format untied --output served',
+      'A model whose head is a tensor of its own, for vLLM on a CPU',
     ],
   ],
   flags: {
@@ -78,7 +83,11 @@ export const exportModel = command({
     ),
     revision: revisionFlag,
     adapter: adapterFlag,
-    output: requiredFlag('New folder: config.json, the tokenizer and onnx/model.onnx in float32'),
+    output: requiredFlag('New folder: config.json, the tokenizer and the weights'),
+    format: textFlag(
+      'onnx: onnx/model.onnx in float32; untied: safetensors, with a head beside the embedding',
+      'onnx',
+    ),
   },
   renamed: { onnx: 'output' },
   run: ({ adapter: adapters, output: onnx, ...flags }, { jobs, job }) =>

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { exportModel } from '#agent_rl/jobs/models/export-model.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const model = join(folder, 'model');
+const { signal } = new AbortController();
+const exported = (name: string, format: string) =>
+  exportModel({ model, onnx: join(folder, name), format, signal, print: () => undefined });
+
+test('an untied model has a head that equals its embedding, and all else as it was', async () => {
+  await writeSmallModel(model, { ...smallModelConfig, tiedEmbeddings: true });
+  await exported('untied', 'untied');
+  const [before, after] = [await loadModel(model), await loadModel(join(folder, 'untied'))];
+  expect(after.config).toEqual({ ...before.config, tiedEmbeddings: false });
+  expect(after.parameters.get('lm_head.weight')).toEqual(
+    before.parameters.get('model.embed_tokens.weight'),
+  );
+  for (const [name, values] of before.parameters)
+    expect(after.parameters.get(name)).toEqual(values);
+  for (const name of ['tokenizer.json', 'tokenizer_config.json'])
+    expect(existsSync(join(folder, 'untied', name))).toBe(true);
+});
+
+test('nothing is written over, and other formats are refused', async () => {
+  await writeSmallModel(model);
+  expect(await rejectionOf(exported('model', 'untied'))).toMatchObject({
+    code: 'OUTPUT_UNWRITABLE',
+  });
+  expect((await rejectionOf(exported('other', 'gguf'))).message).toBe(
+    '--format is "gguf"; expected onnx or untied.',
+  );
+});
