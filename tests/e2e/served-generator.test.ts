@@ -10,7 +10,6 @@ import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
-import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
