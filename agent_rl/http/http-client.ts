@@ -124,7 +124,9 @@ export class HttpClient {
   }
 
   #reportTries({ method, path }: HttpRequest, count: number, how: string): void {
-    if (count > 1) this.options.onRetry(`${method} ${this.options.url}${path} ${how}.`);
+    // A query may hold a signature.
+    const [shown] = path.split('?');
+    if (count > 1) this.options.onRetry(`${method} ${this.options.url}${shown} ${how}.`);
   }
 
   /** A client of another server, which is told no secret of this one's. */

@@ -160,7 +160,12 @@ export class TinkerClient {
     const until = performance.now() + 1000 * patienceS;
     for (let tries = 1; ; tries++) {
       try {
-        return await http.send(request, signal);
+        const answer = await http.send(request, signal);
+        // It did nothing, and wants less to do at once.
+        if (answer.status !== 429 || performance.now() >= until) return answer;
+        if (tries === 1)
+          this.warn(`${this.url} asks for a pause (429). Waiting up to ${patienceS} s.`);
+        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
       } catch (thrown) {
         if (!(thrown instanceof NoAnswer)) throw thrown;
         if (!request.again) throw new Lost(thrown.message, { cause: thrown });

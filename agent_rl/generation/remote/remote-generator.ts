@@ -12,7 +12,7 @@ import { askForTokens } from './ask-for-tokens.ts';
 import { AskingAgain } from './asking-again.ts';
 import type { RemoteServer } from './remote-server.ts';
 import type { Draw } from './score-check.ts';
-import { generationFailed, ServerGone } from './server-failures.ts';
+import { generationFailed, isPassing } from './server-failures.ts';
 import { ServerPool } from './server-pool.ts';
 import type { Drawn, ServerProtocol } from './server-protocol.ts';
 import type { WeightShipping } from './weight-shipping.ts';
@@ -97,7 +97,7 @@ export class RemoteGenerator implements Generator {
         } catch (thrown) {
           signal?.throwIfAborted();
           failed.push(thrown);
-          if (thrown instanceof ServerGone) this.#pool.takeOut(server, thrown.message);
+          if (isPassing(thrown)) this.#pool.takeOut(server, messageOf(thrown));
           else
             this.#pool.exclude(
               server,
@@ -108,7 +108,7 @@ export class RemoteGenerator implements Generator {
     );
     signal?.throwIfAborted();
     if (failed.length === servers.length) {
-      if (!failed.some((thrown) => thrown instanceof ServerGone))
+      if (!failed.some(isPassing))
         throw generationFailed(
           `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
           failed[0],
@@ -122,8 +122,9 @@ export class RemoteGenerator implements Generator {
 
   async close(): Promise<void> {
     this.#pool.close();
-    await Promise.all(this.options.servers.map((server) => server.close()));
+    // It tells the servers what they can forget.
     await this.options.shipping?.close();
+    await Promise.all(this.options.servers.map((server) => server.close()));
   }
   /** How each server is asked by itself, by its address. */
   draws(): ReadonlyMap<string, Draw> {

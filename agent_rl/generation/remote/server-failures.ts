@@ -35,5 +35,9 @@ export class OtherWeights extends Error {
   override readonly name = 'OtherWeights';
 }
 
+/** Whether a server that failed so may be tried again later. */
+export const isPassing = (thrown: unknown): boolean =>
+  thrown instanceof ServerGone || thrown instanceof AskAgain || thrown instanceof UnusableAnswer;
+
 export const generationFailed = (problem: string, cause?: unknown): AgentRlError =>
   new AgentRlError('GENERATION_FAILED', problem, { cause });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '../../core/errors.ts';
 import type { RemoteServer } from './remote-server.ts';
-import { generationFailed, ServerGone } from './server-failures.ts';
+import { generationFailed, isPassing, ServerGone } from './server-failures.ts';
 
 export interface ServerPoolOptions {
   servers: readonly RemoteServer[];
@@ -74,7 +74,8 @@ export class ServerPool {
 
   /** Asks a server for nothing until it answers again. */
   takeOut(server: RemoteServer, why: string): void {
-    if (!this.#exclude(server, why)) return;
+    this.#exclude(server, why);
+    if (this.#watched.has(server)) return;
     this.#watched.add(server);
     void this.#watch(server);
   }
@@ -94,8 +95,8 @@ export class ServerPool {
     this.#closed.abort();
   }
 
-  #exclude(server: RemoteServer, why: string): boolean {
-    if (server.problem !== undefined) return false;
+  #exclude(server: RemoteServer, why: string): void {
+    if (server.problem !== undefined) return;
     server.problem = why;
     const left = this.up.length;
     if (left === 0) this.#emptySince = performance.now();
@@ -104,7 +105,6 @@ export class ServerPool {
         ? `No server is left; waiting up to ${this.options.patienceS} s.`
         : `Its episodes go on with the other ${left === 1 ? 'server' : `${left} servers`}.`;
     this.options.warn(`${server.url} is taken out: ${why} ${then}`);
-    return true;
   }
 
   /** Episodes are long: one that asks for nothing at the moment will ask again. */
@@ -149,7 +149,8 @@ export class ServerPool {
     try {
       await this.options.ready(server);
     } catch (thrown) {
-      if (thrown instanceof ServerGone) return false;
+      // One that warms up says so, or what is no answer.
+      if (isPassing(thrown)) return false;
       throw thrown;
     }
     this.putBack(server);

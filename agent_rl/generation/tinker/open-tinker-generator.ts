@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 
+import { AgentRlError } from '../../core/errors.ts';
 import { generator } from '../../core/plugins/model/generator.ts';
+import { Lost } from '../../tinker/tinker-client.ts';
 import { TinkerSession } from '../../tinker/tinker-session.ts';
 import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-settings.ts';
 import { requireAsked, TinkerGenerator } from './tinker-generator.ts';
@@ -20,6 +22,9 @@ export const tinkerGenerator = generator({
     return await TinkerGenerator.open({ session, maxContextTokens, vocabSize }, signal);
   } catch (thrown) {
     await session.close();
-    throw thrown;
+    if (!(thrown instanceof Lost)) throw thrown;
+    throw new AgentRlError('CONFIG_INVALID', `generator.url: ${thrown.message}`, {
+      cause: thrown,
+    });
   }
 });

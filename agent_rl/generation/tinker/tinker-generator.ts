@@ -68,7 +68,11 @@ export class TinkerGenerator implements Generator {
     this.#sessions += 1;
     const from = { model_path: location };
     const { session } = this.options;
-    const id = await beginSampling(session, { from, ...(signal && { signal }) }, this.#sessions);
+    const asked = { from, ...(signal && { signal }) };
+    const id = await beginSampling(session, asked, this.#sessions).catch((thrown: unknown) => {
+      if (!(thrown instanceof Lost)) throw thrown;
+      throw session.client.failure(`has lost the weights of step ${version}`, thrown);
+    });
     this.#drawing = { samplingSession: id, version };
   }
 

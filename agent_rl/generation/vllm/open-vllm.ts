@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 
 import { type Static, Type } from 'typebox';
 
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
 import type { Sampling } from '../../core/services/generator.ts';
 import { truncates } from '../../core/services/generator.ts';
@@ -11,7 +11,7 @@ import { RemoteGenerator } from '../remote/remote-generator.ts';
 import { RemoteServer } from '../remote/remote-server.ts';
 import { clientsOf, remoteSettings, unsuited } from '../remote/remote-settings.ts';
 import { ScoreCheck } from '../remote/score-check.ts';
-import { ServerGone } from '../remote/server-failures.ts';
+import { isPassing } from '../remote/server-failures.ts';
 import { servedModel } from '../remote/served-models.ts';
 import { requireTemplate } from '../remote/template-check.ts';
 import { WeightShipping } from '../remote/weight-shipping.ts';
@@ -81,10 +81,10 @@ export const vllmGenerator = generator({
     return generated;
   } catch (thrown) {
     await Promise.all(clients.map(({ http }) => http.close()));
-    throw thrown instanceof ServerGone
+    throw isPassing(thrown)
       ? new AgentRlError(
           'CONFIG_INVALID',
-          `generator.urls: ${thrown.message}. Start the server first: vllm serve MODEL --enable-scale-out.`,
+          `generator.urls: ${messageOf(thrown)} Start the server first: vllm serve MODEL --enable-scale-out.`,
           { cause: thrown },
         )
       : thrown;

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
+import { messageOf } from '../../core/errors.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import type { RemoteServer } from '../remote/remote-server.ts';
 import { generationFailed } from '../remote/server-failures.ts';
@@ -75,10 +76,17 @@ export class VllmWeights implements WeightRoute {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const post = (to: string, body: object = {}) => this.#post(server, to, body, signal);
-    await post('/pause?mode=keep');
     try {
+      await post('/pause?mode=keep');
       // One that fails halfway leaves tensors without values: the server can be used no more until it is started anew.
-      await post('/collective_rpc', { method: 'reload_weights', kwargs: { weights_path: path } });
+      await post('/collective_rpc', {
+        method: 'reload_weights',
+        kwargs: { weights_path: path },
+      }).catch((thrown: unknown) => {
+        // It has tried, and would fail again.
+        if (!messageOf(thrown).includes(' answered 500: ')) throw thrown;
+        throw generationFailed(messageOf(thrown), thrown);
+      });
       await post('/update_weight_version', { new_version: name });
       await post('/reset_prefix_cache');
     } finally {
@@ -94,7 +102,12 @@ export class VllmWeights implements WeightRoute {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const body = { lora_name: name, lora_path: path };
-    await this.#post(server, '/v1/load_lora_adapter', body, signal);
+    try {
+      await this.#post(server, '/v1/load_lora_adapter', body, signal);
+    } catch (thrown) {
+      // Its name is this version's alone, so that it is the adapter whose loading was not heard of.
+      if (!messageOf(thrown).includes('already been loaded')) throw thrown;
+    }
     server.model = name;
   }
 

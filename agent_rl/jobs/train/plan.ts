@@ -153,7 +153,7 @@ function priceText(
     trained: rollouts * agents * algorithm.epochs * maxEpisodeTokens,
   };
   return [
-    `  price         at most ${tokensText(most, run.prices)}; the log says what to expect after the first iteration`,
+    `  price         ${tokensText(most, run.prices)} if every episode takes all that it may, without retries, resampling and padding; the log says what to expect after the first iteration`,
   ];
 }
 

@@ -10,6 +10,12 @@ export interface RecordedSession {
   changed: readonly string[];
 }
 
+/** Of changes, `path: before -> after`: those of where something runs and what is recorded. With any other, weights of one version may be others. */
+const drawsTheSame = (change: string): boolean =>
+  /^(?:generator\.(?:urls?|weightsFolder|deadlineS|patienceS|requestsAtOnce|apiKeyEnv)|sandbox|trackers|checkpoint|run\.(?:logLevel|logRollouts|prices|previewTasks))\b/.test(
+    change,
+  );
+
 /** What a run keeps of a generator whose draws cannot be repeated; nothing for any other. */
 export class SessionGenerations {
   private constructor(
@@ -25,7 +31,7 @@ export class SessionGenerations {
     const recording = training?.recording;
     if (recording === undefined) return new SessionGenerations(record, undefined);
     const { folder, log } = record;
-    const keep = changed.length === 0;
+    const keep = changed.every(drawsTheSame);
     const { generations, unreadable } = await RunGenerations.open(folder.generations, {
       iteration,
       keep,

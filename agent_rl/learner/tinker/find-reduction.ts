@@ -57,7 +57,8 @@ export async function findReduction(
       `the gradient of the same tokens has another norm in other sequences, as a sum of tokens and as a mean of sequences (${tried.join('; ')}). Use another service`,
     );
   } finally {
-    await model.unload();
+    // What failed first is what is thrown.
+    await model.unload().catch(() => undefined);
   }
 }
 

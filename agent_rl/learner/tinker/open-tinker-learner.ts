@@ -8,6 +8,7 @@ import {
 } from '../../core/plugins/model/learner.ts';
 import { linearModules } from '../../core/services/linear-module.ts';
 import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-settings.ts';
+import { Lost } from '../../tinker/tinker-client.ts';
 import { TinkerSession } from '../../tinker/tinker-session.ts';
 import { describeModel } from '../../../model/weights/open-model.ts';
 import { findReduction } from './find-reduction.ts';
@@ -69,7 +70,8 @@ export const tinkerLearner = learner({
     });
   } catch (thrown) {
     await session.close();
-    throw thrown;
+    if (!(thrown instanceof Lost)) throw thrown;
+    throw new AgentRlError('CONFIG_INVALID', `learner.url: ${thrown.message}`, { cause: thrown });
   }
 });
 

@@ -22,6 +22,7 @@ export class RecoveringModel {
   /** Since the state was saved. */
   #changes: Change[] = [];
   #names = 0;
+  #last: Promise<unknown> = Promise.resolve();
   #steps = 0;
 
   private constructor(
@@ -119,7 +120,14 @@ export class RecoveringModel {
     return `${what}-${this.#steps}-${this.#names}`;
   }
 
-  async #do<Result>(order: (model: TrainedModel) => Promise<Result>): Promise<Result> {
+  /** One after another: none may meet a model that another is restoring. */
+  #do<Result>(order: (model: TrainedModel) => Promise<Result>): Promise<Result> {
+    const done = this.#last.then(() => this.#done(order));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #done<Result>(order: (model: TrainedModel) => Promise<Result>): Promise<Result> {
     for (let restores = 0; ; restores++) {
       try {
         return await order(this.model);

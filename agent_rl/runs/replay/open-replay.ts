@@ -18,9 +18,12 @@ const ReplaySettings = Type.Object({
 export const replayGenerator = generator({
   name: 'replay',
   description:
-    'Gives the tokens that a run recorded and draws none: what the same episodes teach under other rewards or another learner.',
+    'Gives the tokens that a run recorded and draws none: the same run again, or what its first episodes teach under other rewards or another learner.',
   settings: ReplaySettings,
-})(async ({ run }: Static<typeof ReplaySettings>, { maxContextTokens }) => {
+})(async ({ run }: Static<typeof ReplaySettings>, { maxContextTokens, warn }) => {
+  warn(
+    `Tokens are those of ${run}, and so are the evaluations: they say nothing of other weights.`,
+  );
   const turns = await RecordedTurns.read(resolve(run));
   return new ReplayGenerator({ run, turns, maxContextTokens });
 });

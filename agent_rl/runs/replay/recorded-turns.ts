@@ -36,6 +36,8 @@ export class RecordedTurns {
     const parts = this.#parts.get(nameOf(key));
     if (parts === undefined) return { why: 'other-episode' };
     const begun = parts.filter((part) => beginsWith(part.tokens, tokens));
+    // Where a tool failed, the record ends before what this time it answers.
+    const isBeyond = parts.some((part) => part.failed && beginsWith(tokens, part.tokens));
     const at = tokens.length;
     for (const { tokens: all, logProbs, sampled } of begun) {
       const span = sampled.find(({ start, end }) => start <= at && at < end);
@@ -50,8 +52,7 @@ export class RecordedTurns {
       const drawnLogProbs = Array.from(logProbs.subarray(at, end));
       return { turn: { tokens: drawn, logProbs: drawnLogProbs, stop, version: span.version ?? 0 } };
     }
-    if (begun.some(({ failed, tokens: all }) => failed && all.length === at))
-      return { why: 'failed' };
+    if (isBeyond) return { why: 'failed' };
     return { why: begun.length === 0 ? 'other-context' : 'not-sampled' };
   }
 
@@ -78,5 +79,7 @@ const nameOf = ({
 }: Pick<EpisodeRecord, 'seed' | 'taskId' | 'sample' | 'agent'>): string =>
   JSON.stringify([seed ?? null, taskId, sample, agent ?? null]);
 
-const beginsWith = (all: Int32Array, tokens: readonly number[]): boolean =>
-  tokens.length <= all.length && tokens.every((token, index) => token === all[index]);
+const beginsWith = (all: ArrayLike<number>, tokens: ArrayLike<number>): boolean => {
+  for (let at = 0; at < tokens.length; at++) if (tokens[at] !== all[at]) return false;
+  return tokens.length <= all.length;
+};

@@ -156,7 +156,8 @@ function connectionOf({
   onIncident,
 }: RemoteSandboxOptions & { onIncident: (incident: SandboxIncident) => void }) {
   return {
-    connections: workers,
+    // Two more, for looks at whether it is there.
+    connections: workers + 2,
     pauseMs,
     ...(caFile !== undefined && { caFile }),
     ...(tokenEnv !== undefined && {
