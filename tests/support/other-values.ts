@@ -89,6 +89,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'run.name': ['another-name'],
   'run.device': ['cuda'],
   'run.prices': [{ sampled: 3 }],
+  'sandbox.url': ['http://127.0.0.1:8123'],
   'model.revision': ['main'],
   'model.hfModelName': ['model/search-starter'],
   'model.adapters': [['an/adapter']],
