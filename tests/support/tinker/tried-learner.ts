@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
-import type { Learner, LossSpec, OptimStepOptions } from '#agent_rl/core/services/learner.ts';
+import type { Learner, OptimStepOptions, PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { linearModules } from '#agent_rl/core/services/linear-module.ts';
 import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
 
@@ -17,7 +17,7 @@ export const lora = {
   targets: linearModules,
 };
 
-export const clippedLoss: LossSpec = {
+export const clippedLoss: PolicyLossSpec = {
   name: 'policy',
   type: 'clipped',
   settings: { clipLow: 0.2, clipHigh: 0.28 },
