@@ -88,6 +88,16 @@ export class VllmDouble {
         return this.#as('render');
       case '/v1/load_lora_adapter':
         if (body['lora_name'] === undefined) return this.#as('adapter without a name');
+        // As vLLM 0.32 has it.
+        if (this.models.has(body['lora_name'] as string))
+          return {
+            status: 400,
+            json: {
+              error: {
+                message: `The lora adapter '${String(body['lora_name'])}' has already been loaded.`,
+              },
+            },
+          };
         this.models.set(body['lora_name'] as string, weightsIn(body['lora_path'] as string));
         return { status: 200, json: 'Success' };
       case '/v1/unload_lora_adapter':

@@ -159,6 +159,22 @@ describe('an adapter', () => {
     expect(double.server.requests.at(-1)?.body['model']).toBe(names[1]);
   });
 
+  test('whose loading was not heard of is not loaded twice', async () => {
+    const double = await VllmDouble.start();
+    let [isOpen, lost] = [false, 0];
+    const proxy = await startChaosProxy({
+      target: double.url,
+      faultOf: ({ path }) =>
+        isOpen && path === '/v1/load_lora_adapter' && lost++ === 0 ? 'lose' : 'none',
+    });
+    const { generator } = await openedVllm([proxy.url], {}, { newAdapter: true });
+    open.push(generator, proxy, double);
+    isOpen = true;
+    await generator.use!(adapter(4), undefined, scores(4));
+    expect(await generator.generate(request('one'))).toMatchObject({ version: 4 });
+    expect(lost).toBe(2);
+  });
+
   test('that the server has lost is loaded again', async () => {
     const { double, generator, warnings } = await started(1, { newAdapter: true });
     await generator.use!(adapter(3), undefined, scores(3));

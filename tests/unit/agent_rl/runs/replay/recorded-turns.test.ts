@@ -83,6 +83,15 @@ test('where the system failed in the run, it is said to have failed', async () =
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
 });
 
+test('where a tool failed in the run, its answer of this time is of a failed episode too', async () => {
+  const whole = episode(0, 'infrastructure-error');
+  const cut = { ...whole, tokens: whole.tokens.slice(0, 4), logProbs: whole.logProbs.slice(0, 4) };
+  const spans = whole.spans.slice(0, 2);
+  const turns = await RecordedTurns.read(written('tool-failed', [{ ...cut, spans }]));
+  expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
+  expect(turns.find(asked([1, 2, 50, 61, 3]), 0)).toEqual({ why: 'other-context' });
+});
+
 test('a folder that is no run is refused', async () => {
   expect(await rejectionOf(RecordedTurns.read(join(root, 'nothing')))).toMatchObject({
     code: 'CHECKPOINT_INVALID',
