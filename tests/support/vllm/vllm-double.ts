@@ -94,7 +94,7 @@ export class VllmDouble {
             status: 400,
             json: {
               error: {
-                message: `The lora adapter '${String(body['lora_name'])}' has already been loaded.`,
+                message: `The lora adapter '${body['lora_name'] as string}' has already been loaded.`,
               },
             },
           };
