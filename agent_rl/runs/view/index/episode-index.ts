@@ -98,6 +98,8 @@ export class EpisodeIndex {
     if (changes.every((change) => change === 'none')) {
       const first = !this.#ready;
       this.#ready = true;
+      // The run may have ended since it was read.
+      this.#keep();
       return first;
     }
     const rewritten = changes.includes('rewritten');
@@ -112,9 +114,9 @@ export class EpisodeIndex {
     const first = !this.#ready;
     this.#ready = true;
     // A line that is being written is none yet.
-    if (!first && !rewritten && this.#indexedBytes() === before) return false;
+    const isNew = first || rewritten || this.#indexedBytes() !== before;
     this.#keep();
-    return true;
+    return isNew;
   }
 
   async #readOn(file: IndexedFile): Promise<void> {
@@ -183,6 +185,7 @@ export class EpisodeIndex {
 
   #keep(): void {
     const indexed = this.#indexedBytes();
+    if (indexed === this.#cachedBytes) return;
     const { path, summary } = this.folder;
     const ended = existsSync(summary) && !existsSync(join(path, 'run.lock'));
     if (!ended && indexed - this.#cachedBytes < worthWritingBytes) return;
