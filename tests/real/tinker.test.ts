@@ -139,11 +139,21 @@ describe('what the double replays', () => {
   });
 
   test.each(faults)('%s', async (name, path, nth, fault) => {
-    breaking(path, nth, fault);
     const learner = await open();
+    breaking(path, nth, fault);
     const logProbs = await takeTwoSteps(learner);
     await closed();
     captured(name, logProbs);
+    expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
+  });
+
+  test('gradients that are discarded', async () => {
+    const learner = await open();
+    await learner.forwardBackward(batchOf([datum(21, 17, 3)]), clippedLoss);
+    await learner.discardGradients();
+    const logProbs = await takeTwoSteps(learner);
+    await closed();
+    captured('gradients that are discarded', logProbs);
     expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
   });
 
@@ -190,6 +200,13 @@ describe('what the double replays', () => {
     for (const [name, { exchanges }] of Object.entries(scenarios))
       expect(outline(exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
   });
+});
+
+test('an answer that is lost while the learner opens is asked for again', async () => {
+  const seen = breaking('optim_step', 1, 'unanswered');
+  const learner = await open();
+  expect(seen()).toBeGreaterThan(1);
+  expect(await logProbsOf(learner)).toHaveLength(2);
 });
 
 test('four steps, one with each loss, change the weights as steps of our own engine do', async () => {
@@ -249,14 +266,14 @@ test('a server that is killed between gradient and step, and started again, cost
   const expected = await takeTwoSteps(undisturbed);
   const weights = await adapterOf(undisturbed, 'undisturbed');
   await closed();
+  const warnings: string[] = [];
+  const learner = await open(fixed, { warn: (text) => warnings.push(text) });
   let restarted: Promise<void> | undefined;
   proxy.fault = ({ path }) => {
     if (!path.endsWith('/optim_step') || restarted !== undefined) return undefined;
     restarted = server.kill().then(() => server.start());
     return 'lost';
   };
-  const warnings: string[] = [];
-  const learner = await open(fixed, { warn: (text) => warnings.push(text) });
   const logProbs = await takeTwoSteps(learner);
   await restarted;
   expect(largestGap(logProbs, expected)).toBeLessThan(1e-5);

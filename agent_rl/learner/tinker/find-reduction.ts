@@ -1,22 +1,10 @@
 import type { TrainDatum } from '../../core/services/batch.ts';
-import type { OptimStepOptions } from '../../core/services/learner.ts';
-import type { TinkerSession } from '../../tinker/tinker-session.ts';
 import { gradNormOf } from './grad-norm.ts';
 import { type Reduction, serviceBatches } from './service-data.ts';
-import { serviceLoss } from './service-loss.ts';
-import { refused } from './service-loss.ts';
-import { TrainedModel } from './trained-model.ts';
+import { refused, serviceLoss } from './service-loss.ts';
+import { noStep, type TrainedModel } from './trained-model.ts';
 
 const loss = serviceLoss({ name: 'cross_entropy' });
-/** It moves nothing; the gradient's norm is all that is asked for. */
-const noStep: OptimStepOptions = {
-  learningRate: 0,
-  beta1: 0.9,
-  beta2: 0.99,
-  eps: 1e-8,
-  weightDecay: 0,
-  maxGradNorm: Infinity,
-};
 /** Largest ratio of two norms that pass for one, less 1. */
 const tolerance = 1e-2;
 
@@ -33,33 +21,24 @@ const inOne = [sequence(9, [1, 2, 3, 4, 5])];
 const inTwo = [sequence(13, [1, 2]), sequence(7, [3, 4, 5])];
 
 /**
- * What the service takes the gradient of, found on a model of its own: the same tokens must have the same gradient however
- * they are put into sequences. The protocol's documents say sums, and some services take means.
+ * What the service takes the gradient of, found on a model that nothing else is asked of: the same tokens must have the same
+ * gradient however they are put into sequences. The protocol's documents say sums, and some services take means.
  *
  * @throws AgentRlError `CONFIG_INVALID` for one that does neither, and for one that does not say how large a gradient is
  */
-export async function findReduction(
-  session: TinkerSession,
-  { rank, seed }: { rank: number; seed: number },
-): Promise<Reduction> {
-  const model = await TrainedModel.create(session, { rank, seed });
-  try {
-    const tried: string[] = [];
-    for (const reduction of ['sum', 'sequence-mean'] as const) {
-      const norms: number[] = [];
-      for (const data of [inOne, inTwo]) norms.push(await normOf(model, data, reduction));
-      const [one = 0, two = 0] = norms;
-      if (one > 0 && Math.abs(two / one - 1) < tolerance) return reduction;
-      tried.push(`${reduction}: ${norms.join(' and ')}`);
-    }
-    throw refused(
-      'What this run minimises',
-      `the gradient of the same tokens has another norm in other sequences, as a sum of tokens and as a mean of sequences (${tried.join('; ')}). Use another service`,
-    );
-  } finally {
-    // What failed first is what is thrown.
-    await model.unload().catch(() => undefined);
+export async function findReduction(model: TrainedModel): Promise<Reduction> {
+  const tried: string[] = [];
+  for (const reduction of ['sum', 'sequence-mean'] as const) {
+    const norms: number[] = [];
+    for (const data of [inOne, inTwo]) norms.push(await normOf(model, data, reduction));
+    const [one = 0, two = 0] = norms;
+    if (one > 0 && Math.abs(two / one - 1) < tolerance) return reduction;
+    tried.push(`${reduction}: ${norms.join(' and ')}`);
   }
+  throw refused(
+    'What this run minimises',
+    `the gradient of the same tokens has another norm in other sequences, as a sum of tokens and as a mean of sequences (${tried.join('; ')}). Use another service`,
+  );
 }
 
 async function normOf(

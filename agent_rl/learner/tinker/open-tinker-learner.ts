@@ -11,6 +11,7 @@ import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-setting
 import { Lost } from '../../tinker/tinker-client.ts';
 import { TinkerSession } from '../../tinker/tinker-session.ts';
 import { describeModel } from '../../../model/weights/open-model.ts';
+import { clearPlace } from './clear-place.ts';
 import { findReduction } from './find-reduction.ts';
 import { RecoveringModel } from './recovering-model.ts';
 import { refused, serviceLoss } from './service-loss.ts';
@@ -48,10 +49,9 @@ export const tinkerLearner = learner({
   const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
   try {
     const { rank } = wanted;
-    const reduction =
-      settings.reduction === 'detect'
-        ? await findReduction(session, { rank, seed })
-        : settings.reduction;
+    const reduction = await clearPlace(session, { rank, seed }, async (tried) =>
+      settings.reduction === 'detect' ? findReduction(tried) : settings.reduction,
+    );
     const newAdapter = { ...wanted, seed };
     const { config, layers } = await describeModel({ folder: host.modelFolder, newAdapter });
     const create = () => RecoveringModel.create(session, { rank, seed });

@@ -1,17 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { messageOf } from '../../core/errors.ts';
 import type { OptimStepOptions } from '../../core/services/learner.ts';
 import type { ForwardBackwardOutput } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
+import { clearPlace } from './clear-place.ts';
+import { mostRepeats, repeated } from './repeated.ts';
 import { type CreateOptions, type Pass, TrainedModel } from './trained-model.ts';
 
 /** What changed a model since it was saved. */
 type Change = { pass: Pass } | { step: OptimStepOptions };
-
-/** A service that loses every order would be restored for ever. */
-const mostRestores = 5;
-const pauseMs = 1000;
 
 /**
  * A model at the service whose orders are each done once, whatever is lost. After an answer that did not come nobody knows
@@ -37,7 +34,9 @@ export class RecoveringModel {
     session: TinkerSession,
     { from, ...options }: CreateOptions,
   ): Promise<RecoveringModel> {
-    const model = await TrainedModel.create(session, { ...options, ...(from && { from }) });
+    const model = await repeated(session, 'make an adapter', () =>
+      TrainedModel.create(session, { ...options, ...(from && { from }) }),
+    );
     const one = new RecoveringModel(session, options, model, { address: from ?? '' });
     if (from === undefined) await one.#saveState();
     return one;
@@ -94,9 +93,21 @@ export class RecoveringModel {
     await this.#restore();
   }
 
-  /** Best effort: a service that is gone holds nothing. */
   async close(): Promise<void> {
-    await this.model.unload().catch(() => undefined);
+    await this.#unload(this.model);
+  }
+
+  /** Frees a model's place. A service that is gone holds nothing; what else stays until the session ends is said in the log. */
+  async #unload(model: TrainedModel): Promise<boolean> {
+    try {
+      await model.unload();
+      return true;
+    } catch (thrown) {
+      this.session.client.warn(
+        `The adapter ${model.id} was not unloaded (${messageOf(thrown)}): it stays until its session ends, if the service still has it.`,
+      );
+      return false;
+    }
   }
 
   async #saveState(): Promise<void> {
@@ -142,7 +153,7 @@ export class RecoveringModel {
   #mayRestore(thrown: unknown, restores: number): asserts thrown is Lost {
     const { client } = this.session;
     if (!(thrown instanceof Lost)) throw thrown;
-    if (restores >= mostRestores || this.saved.address === '')
+    if (restores >= mostRepeats || this.saved.address === '')
       throw client.failure(
         `was restored ${restores} times, and fails again: ${thrown.message}`,
         thrown,
@@ -157,34 +168,19 @@ export class RecoveringModel {
   }
 
   /** A new model from the saved state, with the changes since. */
-  async #restore(): Promise<void> {
+  #restore(): Promise<void> {
     const { session, options } = this;
-    await this.close();
-    for (let restores = 0; ; restores++) {
-      try {
-        const from = this.saved.address;
-        const model = await TrainedModel.create(session, { ...options, from });
-        for (const change of this.#changes) {
-          if ('pass' in change) await model.pass(change.pass);
-          else await model.optimStep(change.step);
-        }
-        this.model = model;
-        return;
-      } catch (thrown) {
-        if (!(thrown instanceof Lost) || restores >= mostRestores) throw this.#unrestored(thrown);
-        session.client.warn(`${thrown.message}, while a state was loaded again. Tried again.`);
-        await sleep(pauseMs);
-        // A service that was started with an empty database does not know the session either.
-        await session.renew();
+    const from = this.saved.address;
+    let given = this.model;
+    return repeated(session, `load ${from} again`, async () => {
+      // Otherwise the next one gets a place of which nothing is known.
+      if (!(await this.#unload(given))) await clearPlace(session, options, async () => undefined);
+      given = await TrainedModel.create(session, { ...options, from });
+      for (const change of this.#changes) {
+        if ('pass' in change) await given.pass(change.pass);
+        else await given.optimStep(change.step);
       }
-    }
-  }
-
-  #unrestored(cause: unknown): unknown {
-    if (!(cause instanceof Lost)) return cause;
-    return this.session.client.failure(
-      `does not load ${this.saved.address} again: ${cause.message}`,
-      cause,
-    );
+      this.model = given;
+    });
   }
 }

@@ -33,9 +33,21 @@ export interface CreateOptions {
   from?: string;
 }
 
+/** It moves nothing, and clears what was accumulated. */
+export const noStep: OptimStepOptions = {
+  learningRate: 0,
+  beta1: 0.9,
+  beta2: 0.99,
+  eps: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: Infinity,
+};
+
 /** A model with an adapter that the service trains. Orders have numbers, in the order in which they are given. */
 export class TrainedModel {
   #seqId = 0;
+  /** Gradients were added since the last step, as far as is known. */
+  #hasGradients = false;
 
   private constructor(
     private readonly session: TinkerSession,
@@ -76,6 +88,7 @@ export class TrainedModel {
   /** @throws AgentRlError, Lost where it is not known whether a gradient was added */
   async pass({ data, loss, forwardOnly = false }: Pass): Promise<ForwardBackwardOutput> {
     const { client } = this.session;
+    if (!forwardOnly) this.#hasGradients = true;
     const body = forwardBackwardRequest({
       modelId: this.id,
       seqId: this.#next(),
@@ -114,6 +127,7 @@ export class TrainedModel {
       seq_id: this.#next(),
       type: 'optim_step',
     });
+    this.#hasGradients = false;
     const entries = isRecord(metrics) ? Object.entries(metrics) : [];
     return new Map(entries.filter((entry): entry is [string, number] => isNumber(entry[1])));
   }
@@ -148,8 +162,13 @@ export class TrainedModel {
     return this.session.client.download(`training_runs/${this.id}/checkpoints/${name}/archive`);
   }
 
-  /** Frees its place at the service. */
+  /**
+   * Frees its place at the service, without gradients: SkyRL 0.4.0 leaves them to the next model that gets the place.
+   *
+   * @throws AgentRlError, Lost; then the place may be taken until the session ends
+   */
   async unload(): Promise<void> {
+    if (this.#hasGradients) await this.optimStep(noStep);
     await this.#order('unload_model', { model_id: this.id, type: 'unload_model' });
   }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { batchOf } from '#agent_rl/core/services/batch.ts';
 import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
@@ -18,6 +19,7 @@ import {
 } from '#tests/support/tinker/replayed-service.ts';
 import {
   clippedLoss,
+  datum,
   largestGap,
   learnerHost,
   learnerSettings,
@@ -111,6 +113,16 @@ describe('a request whose fate is not known', () => {
       expect(warnings.filter((text) => text.includes(restored))).toHaveLength(1);
     },
   );
+});
+
+test('gradients that are discarded have no part in the next step', async () => {
+  const learner = await replayed('gradients that are discarded');
+  await learner.forwardBackward(batchOf([datum(21, 17, 3)]), clippedLoss);
+  await learner.discardGradients();
+  const logProbs = await takeTwoSteps(learner);
+  expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
+  await open.pop()!.close();
+  expectWhole();
 });
 
 describe('a question', () => {
@@ -257,6 +269,6 @@ describe('at the start', () => {
     };
     const thrown = await refusal({}, { patienceS: 0 }, { changed });
     expect(thrown.message).toContain('has another norm in other sequences');
-    expect(thrown.message).toContain('sum: 2 and 4; sequence-mean: 8 and 16');
+    expect(thrown.message).toContain('sum: 4 and 8; sequence-mean: 16 and 32');
   });
 });
