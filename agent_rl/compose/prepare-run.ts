@@ -57,6 +57,7 @@ export async function prepareRun(
       config,
       runsPrograms: needsSandbox(chosen),
       drawsTokens: chosen.generator.entry.spec.engine === true,
+      learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
     { training, places, more: idlePluginSettings(config, chosen) },
   );

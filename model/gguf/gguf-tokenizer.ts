@@ -1,5 +1,6 @@
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { GgufFile } from './gguf-file.ts';
+import { addedToken } from '../text/added-token.ts';
 import { invalid } from '../weights/safetensors-header.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -117,16 +118,6 @@ export function ggufText({ metadata, path }: GgufFile, maxPositions: number): Te
   };
   return { tokenizer, config, hasTemplate };
 }
-
-const addedToken = (id: number, content: string, special: boolean): Json => ({
-  id,
-  content,
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special,
-});
 
 function listOf(value: unknown, name: string, path: string): string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;

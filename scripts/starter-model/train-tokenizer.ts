@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Tokenizer } from 'tokenizers';
 
 import { namePieces } from '../../dataset/workspace_tasks/generator/names.ts';
+import { addedToken } from '../../model/text/added-token.ts';
 import { inTemporaryFolder } from '../temporary-folder.ts';
 
 /** Tokens of the template, in id order. Tags are not `special`: a decoded turn keeps them, so calls can be read. */
@@ -109,15 +110,9 @@ function withVocabulary(json: BpeJson, vocabSize: number): unknown {
   if (vocab.size !== vocabSize) {
     throw new Error(`The corpus yields only ${vocab.size} tokens; ${vocabSize} are needed.`);
   }
-  const added = [...markers, ...tags].map((content, id) => ({
-    id,
-    content,
-    single_word: false,
-    lstrip: false,
-    rstrip: false,
-    normalized: false,
-    special: markers.includes(content),
-  }));
+  const added = [...markers, ...tags].map((content, id) =>
+    addedToken(id, content, markers.includes(content)),
+  );
   return {
     ...json,
     added_tokens: added,

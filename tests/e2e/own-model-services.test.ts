@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -10,6 +8,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { OpenGenerator, OpenLearner } from '#agent_rl/index.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { freePort } from '#scripts/bench/trackers/free-port.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { describeLearnerContract } from '../contracts/learner-contract.ts';
@@ -34,16 +33,6 @@ async function exported(file: string, name: string): Promise<unknown> {
   }
   const own = (await import(pathToFileURL(join(folder, file)).href)) as object;
   return (own as Readonly<Record<string, unknown>>)[name];
-}
-
-/** One that nobody listens on. */
-async function freePort(): Promise<number> {
-  const listening = createServer().listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  const { port } = listening.address() as AddressInfo;
-  listening.close();
-  await once(listening, 'close');
-  return port;
 }
 
 const stop = new AbortController();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,6 +8,7 @@ import { importGguf } from '#model/gguf/import-gguf.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { builtProgram } from '#tests/support/built-program.ts';
+import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 /*
@@ -31,12 +31,6 @@ interface LlamaCpp {
   tokenized: number[][];
   default: Drawn[];
   float32: Drawn[];
-}
-
-function ran(command: string, args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
-  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  return stdout;
 }
 
 const texts = [

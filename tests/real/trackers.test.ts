@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,6 +14,7 @@ import {
   withoutWords,
 } from '#tests/support/mlflow/mlflow-exchanges.ts';
 import { readJson, readLines } from '#tests/support/acme-project.ts';
+import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 /*
@@ -27,12 +27,6 @@ const folder = temporaryFolder();
 const runs = join(folder, 'runs');
 let python = process.env['AGENT_RL_TRACKERS_PYTHON'];
 let mlflow: MlflowServer;
-
-function ran(command: string, args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
-  expect({ status, stderr: status === 0 ? '' : stderr, stdout }).toMatchObject({ status: 0 });
-  return stdout;
-}
 
 beforeAll(async () => {
   if (python === undefined) {

@@ -11,6 +11,8 @@ export interface Circumstances {
   runsPrograms: boolean;
   /** Whether the engine of this process draws the tokens. */
   drawsTokens: boolean;
+  /** Whether an engine of this process learns. */
+  learnsHere: boolean;
 }
 
 /** Settings or whole blocks, when they cannot act, and why. */
@@ -70,6 +72,11 @@ const idle: readonly IdleRule[] = [
     ['train.prefixTrees'],
     ({ config }) => (config.model.lora?.dropout ?? 0) > 0,
     'model.lora.dropout is above 0, and what it drops is keyed by whole sequences',
+  ],
+  [
+    ['train.prefixTrees', 'train.recompute'],
+    (run) => isRl(run) && !run.learnsHere,
+    'the learner of this run computes elsewhere, as it chooses',
   ],
   [
     ['algorithm.kl.in'],
@@ -198,7 +205,7 @@ export const idleSettings = (run: Circumstances): IdleSetting[] => named(idle, r
 
 /** Those of them that are surely a mistake. */
 export const mistakenSettings = (config: Config): IdleSetting[] =>
-  named(mistaken, { config, runsPrograms: true, drawsTokens: true });
+  named(mistaken, { config, runsPrograms: true, drawsTokens: true, learnsHere: true });
 
 const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
   rules

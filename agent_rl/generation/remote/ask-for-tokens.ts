@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../../core/services/generator.ts';
 import { checkDrawn } from './check-drawn.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { OtherWeights } from './server-failures.ts';
-import { requestSeed } from './request-seed.ts';
+import { requestSeed } from '../request-seed.ts';
 import type { Asked, Drawn, ServerProtocol } from './server-protocol.ts';
 
 export interface AskOptions {

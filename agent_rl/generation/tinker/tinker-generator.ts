@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
-
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import {
   type Generation,
   type GenerationRequest,
-  type GenerationTotals,
   type Generator,
   type GeneratorInfo,
-  type RandomKey,
   truncates,
   type Sampling,
 } from '../../core/services/generator.ts';
@@ -16,6 +12,7 @@ import { readSampledSequences, type SampledSequence } from '../../tinker/message
 import { Lost } from '../../tinker/tinker-client.ts';
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
 import { generationProblem } from '../generation-problem.ts';
+import { requestSeed } from '../request-seed.ts';
 
 export interface TinkerGeneratorOptions {
   session: TinkerSession;
@@ -33,7 +30,6 @@ interface Drawing {
 export class TinkerGenerator implements Generator {
   #sessions = 0;
   #requests = 0;
-  #sampledTokens = 0;
   #drawing: Drawing;
 
   private constructor(
@@ -103,18 +99,6 @@ export class TinkerGenerator implements Generator {
   /** The service keeps nothing for an episode. */
   release(): void {}
 
-  async totals(): Promise<GenerationTotals> {
-    const none = {
-      steps: 0,
-      fedTokens: 0,
-      prefilledTokens: 0,
-      sharedTokens: 0,
-      runS: 0,
-      totalS: 0,
-    };
-    return { ...none, sampledTokens: this.#sampledTokens };
-  }
-
   async close(): Promise<void> {
     await this.options.session.close();
   }
@@ -139,7 +123,7 @@ export class TinkerGenerator implements Generator {
           prompt: { chunks: [{ type: 'encoded_text', tokens }] },
           sampling_params: {
             max_tokens: Math.min(fewMaxima(most), room),
-            seed: seedOf(key),
+            seed: requestSeed(key),
             temperature: sampling.temperature,
             top_k: -1,
             top_p: 1,
@@ -152,7 +136,6 @@ export class TinkerGenerator implements Generator {
       signal,
     );
     const drawn = firstOf(this.#read(bytes), most);
-    this.#sampledTokens += drawn.tokens.length;
     const problem = generationProblem(
       { ...drawn, stop: 'max-tokens', version: 0 },
       { maxTokens: most, stopTokens, vocabSize },
@@ -209,10 +192,6 @@ const firstOf = ({ tokens, logProbs }: SampledSequence, most: number) => ({
   tokens: Array.from(tokens.subarray(0, most)),
   logProbs: Array.from(logProbs?.subarray(0, most) ?? []),
 });
-
-/** The same for the same key, however often it is asked. */
-const seedOf = (key: RandomKey): number =>
-  createHash('sha256').update(JSON.stringify(key)).digest().readUInt32LE() >>> 1;
 
 /**
  * Log-probabilities are those of the model itself, so that only what is drawn from that can be trained on.

@@ -38,7 +38,7 @@ export async function requireVocabulary(request: FactsRequest, vocabSize: number
   if (status === 403 || status === 404)
     throw unsuited(
       url,
-      `does not take token ids (${generatePath} answers ${status}: ${words}). Start vLLM 0.32 or newer with --enable-scale-out, or use generator.type openai.`,
+      `does not take token ids (${generatePath} answers ${status}: ${words}). Start vLLM 0.32 or newer with --enable-scale-out.`,
     );
   if (status === 401)
     throw unsuited(

@@ -42,6 +42,7 @@ export const tinkerLearner = learner({
   description:
     'Learns at a service that speaks the Tinker protocol, such as SkyRL: an adapter (model.lora) over the model that it holds.',
   settings: Settings,
+  elsewhere: true,
 })(async (settings: Settings, host) => {
   const { environment, warn, signal, seed, microBatchTokens } = host;
   const wanted = requireLearnable(host);

@@ -5,6 +5,7 @@ import {
   type TokenCounts,
 } from '../../rollout/tokens/token-counts.ts';
 import { type Prices, tokensText } from './price.ts';
+import { countText } from '../../telemetry/index.ts';
 
 /** What one iteration or one evaluation took. */
 export interface Taken {
@@ -38,6 +39,8 @@ export function forecastText(
   );
   const seconds = iterations * iteration.seconds + evaluations * evaluated.seconds;
   const uncounted =
-    evaluation === undefined && evaluations > 0 ? `; ${evaluations} evaluations not counted` : '';
+    evaluation === undefined && evaluations > 0
+      ? `; ${countText(evaluations, 'evaluation')} not counted`
+      : '';
   return `If the rest is like the first iteration: ${Math.round(seconds)} s more, ${tokensText(tokens, prices)}${uncounted}`;
 }

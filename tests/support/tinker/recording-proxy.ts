@@ -1,10 +1,11 @@
+import { passedOn } from '../passed-on.ts';
 import { type Exchange, kept } from './exchanges.ts';
 import {
   type Answered,
   type Asked,
   type LoopbackService,
   loopbackService,
-} from './loopback-service.ts';
+} from '../loopback-service.ts';
 
 /** What is done to a request: it never arrives, or its answer does not, or half of it. */
 export type Fault = 'lost' | 'unanswered' | 'torn' | undefined;
@@ -34,32 +35,6 @@ export async function recordingProxy(target: string): Promise<RecordingProxy> {
   });
   const proxy: RecordingProxy = { ...service, exchanges, fault: () => undefined };
   return proxy;
-}
-
-async function passedOn(
-  target: string,
-  { method, path, headers, bytes }: Asked,
-): Promise<Answered | undefined> {
-  const type = headers['content-type'];
-  try {
-    const answer = await fetch(target + path, {
-      method,
-      redirect: 'manual',
-      ...(type !== undefined && { headers: { 'content-type': type } }),
-      ...(bytes.length > 0 && { body: new Uint8Array(bytes) }),
-    });
-    const to = answer.headers.get('location');
-    return {
-      status: answer.status,
-      type: answer.headers.get('content-type') ?? '',
-      // Through this server again.
-      ...(to !== null && { location: new URL(to).pathname }),
-      body: Buffer.from(await answer.arrayBuffer()),
-    };
-  } catch {
-    // It is not there.
-    return undefined;
-  }
 }
 
 const recorded = ({ status, type = '', location, body }: Answered) => ({

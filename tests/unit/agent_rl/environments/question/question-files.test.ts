@@ -100,9 +100,12 @@ describe('folders of questions', () => {
       dataset: { columns: { question: 'problem' }, answerPattern: '\\d' },
     };
     const { config } = loadConfig({ file: 'run.yaml', settings: { ...settings, environment } });
-    const idle = idleSettings({ config, runsPrograms: true, drawsTokens: true }).map(
-      ({ path }) => path,
-    );
+    const idle = idleSettings({
+      config,
+      runsPrograms: true,
+      drawsTokens: true,
+      learnsHere: true,
+    }).map(({ path }) => path);
     expect(idle).toEqual(['dataset.columns']);
   });
 

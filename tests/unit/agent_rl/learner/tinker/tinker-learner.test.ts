@@ -9,7 +9,7 @@ import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import type { Answered, Asked, Outcome } from '#tests/support/tinker/loopback-service.ts';
+import type { Answered, Asked, Outcome } from '#tests/support/loopback-service.ts';
 import { recording } from '#tests/support/tinker/recording.ts';
 import {
   type Changes,

@@ -75,7 +75,7 @@ test('evaluations that were not measured are named', () => {
   const costs = new RunCosts(configOf('eval: {every: 0, before: false, after: true}'));
   costs.noteEpisode(episode);
   expect(costs.noteIteration(5, metrics)).toBe(
-    'If the rest is like the first iteration: 5 s more, 30 tokens read, 7 sampled, 46 trained on; 1 evaluations not counted',
+    'If the rest is like the first iteration: 5 s more, 30 tokens read, 7 sampled, 46 trained on; 1 evaluation not counted',
   );
 });
 
