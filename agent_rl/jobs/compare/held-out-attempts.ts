@@ -91,3 +91,9 @@ export function taskGroups({ checkpoints }: Pick<RunFolder, 'checkpoints'>): Tas
   const tasks = Array.isArray(perTask) ? (perTask as readonly TaskAttempts[]) : [];
   return new Map(tasks.map((task) => [task.taskId, task]));
 }
+
+/** Attempts with the slices and the family of their task. */
+export const withGroups = (own: HeldOutTask['attempts'], groups: TaskGroups): TaskAttempts => {
+  const { groups: names = [], ofSlice = false, family } = groups.get(own.taskId) ?? {};
+  return { groups: names, ofSlice, ...own, ...(family !== undefined && { family }) };
+};

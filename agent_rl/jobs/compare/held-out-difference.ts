@@ -6,7 +6,7 @@ import {
   successRateOf,
   type TaskAttempts,
 } from '../../trainer/success-rate.ts';
-import type { HeldOutEvaluation, TaskGroups } from './held-out-attempts.ts';
+import { type HeldOutEvaluation, type TaskGroups, withGroups } from './held-out-attempts.ts';
 
 /** The same held-out tasks in two evaluations. */
 export interface HeldOutDifference {
@@ -51,11 +51,7 @@ export function heldOutDifference(
   const pairs = shared.filter(({ task, other }) => task.prompt === other.prompt);
   if (pairs.length === 0) return undefined;
   const attempts = (which: 'task' | 'other'): TaskAttempts[] =>
-    pairs.map((pair) => {
-      const { attempts: own } = pair[which];
-      const { groups: names = [], ofSlice = false, family } = groups.get(own.taskId) ?? {};
-      return Object.assign({ groups: names, ofSlice }, own, family === undefined ? {} : { family });
-    });
+    pairs.map((pair) => withGroups(pair[which].attempts, groups));
   const [ofA, ofB] = [attempts('task'), attempts('other')];
   const change = compare(ofA, ofB, seed);
   const rateOf = (tasks: readonly TaskAttempts[], name?: string): SuccessRate =>

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 
-import type { RequestKind, RunResult, SandboxRequest } from '../../core/services/sandbox.ts';
+import type {
+  RequestKind,
+  RunResult,
+  SandboxRequest,
+  SandboxResults,
+} from '../../core/services/sandbox.ts';
 import { abortable } from '../../core/stopping/abort.ts';
 import type { Execute, Layer } from './layer.ts';
 
@@ -9,6 +14,8 @@ export interface RememberedCounts {
   requests: number;
   repeats: number;
 }
+
+type Answer<Result> = Result | Promise<Result>;
 
 /** The other statuses depend on the machine's load or are our own failure. */
 const repeatable: ReadonlySet<RunResult['status']> = new Set(['ok', 'error', 'bad_request']);
@@ -25,7 +32,8 @@ const mostChars = 4096;
  * not recognised: its first answer is repeated, `wallMs` included.
  */
 export class RememberedResults implements Layer {
-  readonly #answers = new Map<string, Promise<never>>();
+  /** Results that were kept, and promises of those under way. A settled promise would keep the episode that first asked. */
+  readonly #answers = new Map<string, Answer<RunResult>>();
   #requests = 0;
   #repeats = 0;
 
@@ -41,20 +49,24 @@ export class RememberedResults implements Layer {
   /** The run itself is not cancelled, since others may wait for it; it ends by its own limit. */
   execute =
     (next: Execute): Execute =>
-    async (request, signal) => {
+    async <Kind extends RequestKind>(request: SandboxRequest<Kind>, signal?: AbortSignal) => {
       signal?.throwIfAborted();
       const key = requestKey(request);
       this.#requests += 1;
-      const known = this.#answers.get(key);
+      // Under a key are answers to requests of its kind alone.
+      const known = this.#answers.get(key) as Answer<SandboxResults[Kind]> | undefined;
       if (known !== undefined) this.#repeats += 1;
-      const answer = known ?? this.#keep(key, next(request));
-      return abortable(answer, signal);
+      return abortable(Promise.resolve(known ?? this.#keep(key, next(request))), signal);
     };
 
   #keep<Result extends RunResult>(key: string, answer: Promise<Result>): Promise<Result> {
-    this.#answers.set(key, answer as Promise<never>);
-    const forget = (): boolean => this.#answers.delete(key);
-    answer.then((result) => isKept(result) || forget(), forget);
+    this.#answers.set(key, answer);
+    const settle = (result?: Result): void => {
+      if (this.#answers.get(key) !== answer) return;
+      if (result !== undefined && isKept(result)) this.#answers.set(key, result);
+      else this.#answers.delete(key);
+    };
+    answer.then(settle, () => settle());
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > this.limit && oldest !== undefined) this.#answers.delete(oldest);
     return answer;

@@ -17,7 +17,9 @@ import { effectsOf } from '#tests/support/run-effects.ts';
 const configs = join(packageRoot(), 'configs');
 const template = join(packageRoot(), 'templates', 'project');
 const files = [
-  ...readdirSync(configs).map((name) => join(configs, name)),
+  ...readdirSync(configs)
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => join(configs, name)),
   ...['run.yaml', 'sft.yaml', 'grpo.yaml'].map((name) => join(template, name)),
 ];
 

@@ -1,0 +1,118 @@
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { copyLanguageModelFiles } from '#model/text/language-model.ts';
+import { readJson } from '#tests/support/acme-project.ts';
+import {
+  differenceOverSeeds,
+  shownRuns,
+  type TrainedRun,
+  trainedRun,
+} from '#tests/support/four-ways.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
+import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+
+/*
+ * The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
+ * ("1,2,3"), which takes an hour or two; AGENT_RL_WAYS names some of the ways. Of the environment see `vllm.test.ts` and
+ * `tinker.test.ts`.
+ */
+
+const { AGENT_RL_SEEDS = '1,2,3', AGENT_RL_WAYS = 'here,vllm,tinker,both' } = process.env;
+const seeds = AGENT_RL_SEEDS.split(',').map(Number);
+const ways = AGENT_RL_WAYS.split(',');
+
+const folder = temporaryFolder();
+const starter = 'model/search-starter';
+const [tied, served] = [join(folder, 'starter'), join(folder, 'served')];
+const running: { kill(): Promise<void> }[] = [];
+const runs: TrainedRun[] = [];
+
+beforeAll(async () => {
+  cpSync(starter, tied, { recursive: true });
+  mkdirSync(served);
+  await untiedCopy(starter, served);
+  await copyLanguageModelFiles(starter, served);
+});
+afterAll(async () => {
+  process.stderr.write(`${shownRuns(runs)}\n`);
+  for (const server of running) await server.kill();
+});
+
+async function vllm(adapters: boolean): Promise<string> {
+  const more = ['--max-num-seqs', '96'];
+  if (adapters) more.push('--enable-lora', '--max-lora-rank', '8', '--max-loras', '2');
+  const log = join(folder, `vllm-${String(adapters)}.log`);
+  const server = await startVllm(vllmProgram(folder), served, { log, more });
+  running.push(server);
+  await server.ready;
+  return server.url;
+}
+
+async function skyrl(): Promise<string> {
+  const server = await startSkyrl(tied, join(folder, 'skyrl'));
+  running.push(server);
+  return server.url;
+}
+
+const patient = { 'learner.patienceS': 900 };
+
+/** Of each way its recipe, and where its servers are. */
+const blocks: Readonly<Record<string, readonly [string, () => Promise<object>]>> = {
+  here: ['search_qa_grpo.yaml', async () => ({})],
+  vllm: [
+    'recipes/search_vllm.yaml',
+    async () => ({ 'generator.urls': [await vllm(false)], 'generator.requestsAtOnce': 96 }),
+  ],
+  tinker: [
+    'recipes/search_tinker.yaml',
+    async () => ({ 'learner.url': await skyrl(), ...patient }),
+  ],
+  both: [
+    'recipes/search_vllm_tinker.yaml',
+    async () => ({
+      'generator.urls': [await vllm(true)],
+      'generator.requestsAtOnce': 96,
+      'learner.url': await skyrl(),
+      ...patient,
+    }),
+  ],
+};
+
+test.each(ways)('%s: each seed trains, and generator and learner agree', async (way) => {
+  const [config, servers] = blocks[way]!;
+  const started = await servers();
+  for (const seed of seeds) {
+    const ended = await trainAgent({
+      config: join('configs', config),
+      overrides: {
+        'run.seed': seed,
+        'run.name': `${way}-${seed}`,
+        'run.outputDir': process.env['AGENT_RL_RUNS'] ?? join(folder, 'runs'),
+        'train.iterations': 12,
+        ...started,
+      },
+    });
+    const run = await trainedRun(String(ended['run']), { way, seed });
+    runs.push(run);
+    process.stderr.write(`${shownRuns([run])}\n`);
+    expect(readJson(String(ended['run']), 'summary.json')['interrupted']).toBe(false);
+    expect(run.maxGap).toBeLessThan(1e-4);
+    expect(run.after).toBeGreaterThan(run.before);
+  }
+  for (const server of running.splice(0)) await server.kill();
+});
+
+test('what vLLM drew is learned from as what this process drew', () => {
+  const difference = differenceOverSeeds(runs, ['here', 'vllm']);
+  process.stderr.write(`vllm less here, over seeds: ${JSON.stringify(difference)}\n`);
+  expect(difference).toMatchObject({ low: expect.any(Number) });
+  expect(difference.low).toBeLessThan(0);
+  expect(difference.high).toBeGreaterThan(0);
+  expect(difference.high - difference.low).toBeLessThan(0.1);
+});
