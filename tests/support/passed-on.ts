@@ -5,12 +5,15 @@ export async function passedOn(
   target: string,
   { method, path, headers, bytes }: Asked,
 ): Promise<Answered | undefined> {
-  const type = headers['content-type'];
+  const carried = ['content-type', 'authorization'].flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, String(value)] as [string, string]];
+  });
   try {
     const answer = await fetch(target + path, {
       method,
       redirect: 'manual',
-      ...(type !== undefined && { headers: { 'content-type': type } }),
+      headers: carried,
       ...(bytes.length > 0 && { body: new Uint8Array(bytes) }),
     });
     const to = answer.headers.get('location');

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { importGguf } from '#model/gguf/import-gguf.ts';
+import { readLines } from '#tests/support/acme-project.ts';
+import { smollm2Gguf } from '#tests/support/gguf/smollm2.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+
+/*
+ * SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
+ * this process and by vLLM. See `vllm.test.ts` for its environment; the model comes from PyPI.
+ */
+
+const folder = temporaryFolder();
+const model = join(folder, 'smollm2');
+let server: RealVllm;
+let file = '';
+
+/** Sums of two numbers up to 20, of which each is asked once. */
+const sums = (first: number, count: number): string =>
+  Array.from({ length: count }, (_, i) => {
+    const [a, b] = [1 + ((7 * (first + i)) % 20), 1 + ((11 * (first + i) + 3) % 20)];
+    const question = `What is ${a} + ${b}? Reply with the number alone.`;
+    return `${JSON.stringify({ question, answer: String(a + b) })}\n`;
+  }).join('');
+
+const config = {
+  model: { path: model, lora: { rank: 8, alpha: 32 } },
+  policy: { type: 'huggingface', maxTurnTokens: 16, maxContextTokens: 128 },
+  tools: [],
+  environment: { type: 'question', match: 'number' },
+  dataset: { dir: join(folder, 'data'), columns: { question: 'question', answer: 'answer' } },
+  rollout: { tasksPerStep: 8, groupSize: 8, workers: 64, maxTurns: 1, maxEpisodeTokens: 128 },
+  algorithm: { name: 'grpo', microBatchTokens: 1024 },
+  train: { iterations: 3, learningRate: 1e-3 },
+  eval: { before: false, after: false },
+  run: { outputDir: join(folder, 'runs') },
+};
+
+beforeAll(async () => {
+  writeBelow(folder, 'data/train.jsonl', sums(0, 24));
+  writeBelow(folder, 'data/eval.jsonl', sums(24, 8));
+  await importGguf(
+    smollm2Gguf(folder, process.env['AGENT_RL_PYTHON312'] ?? 'python3'),
+    model,
+    'F32',
+  );
+  file = writeBelow(folder, 'run.yaml', JSON.stringify(config));
+  const more = ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '2'];
+  const log = join(folder, 'vllm.log');
+  server = await startVllm(vllmProgram(folder), model, {
+    log,
+    more: ['--max-num-seqs', '64', ...more],
+  });
+  await server.ready;
+});
+afterAll(() => server.kill());
+
+const generators = {
+  'this process': () => ({}),
+  vLLM: () => ({ 'generator.type': 'vllm', 'generator.urls': [server.url] }),
+};
+
+describe.each(Object.entries(generators))('drawn by %s', (name, overrides) => {
+  test('three updates have a gradient, and after each generator and learner agree within 1e-4', async () => {
+    const ended = await trainAgent({
+      config: file,
+      overrides: { 'run.name': name.replace(' ', '-'), ...overrides() },
+    });
+    const lines = readLines(String(ended['run']), 'metrics.jsonl');
+    const shown = lines.map((line) =>
+      [
+        `success ${String(line['rollout/successRate'])}`,
+        `gradient ${String(line['train/gradNorm'])}`,
+        `gap ${String(line['parity/maxAbsLogProbGap'])}`,
+        `collect ${String(line['seconds/collect'])} s`,
+        `update ${String(line['seconds/update'])} s`,
+      ].join(', '),
+    );
+    process.stderr.write(`SmolLM2 drawn by ${name}:\n${shown.join('\n')}\n`);
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      expect(line['rollout/episodes']).toBe(64);
+      expect(line['train/gradNorm']).toBeGreaterThan(0);
+      expect(line['parity/maxAbsLogProbGap']).toBeLessThan(1e-4);
+    }
+    const [first] = lines;
+    expect(first!['rollout/successRate']).toBeGreaterThan(0);
+    expect(first!['rollout/successRate']).toBeLessThan(1);
+  });
+});

@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
+import { copyLanguageModelFiles } from '#model/text/language-model.ts';
+import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
+import { type ChaosProxy, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { starter } from '#tests/support/vllm/opened-vllm.ts';
+import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+
+/*
+ * 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
+ * environment.
+ */
+
+const atOnce = 16;
+const tokenEnv = 'TEST_RUNNING_SANDBOX_TOKEN';
+const folder = temporaryFolder();
+let server: RealVllm;
+let sandbox: StartedProgram;
+let proxy: ChaosProxy;
+
+beforeAll(async () => {
+  const model = join(folder, 'served');
+  mkdirSync(model);
+  await untiedCopy(starter, model);
+  await copyLanguageModelFiles(starter, model);
+  server = await startVllm(vllmProgram(folder), model, { log: join(folder, 'vllm.log') });
+  process.env[tokenEnv] = 'token-of-a-slow-sandbox';
+  const flags = ['--port', '0', '--workers', '4', '--token-env', tokenEnv];
+  sandbox = startProgram('agent-rl', ['sandbox', 'serve', ...flags], folder, {
+    timeoutMs: 3_600_000,
+  });
+  const target = await sandbox.wrote(/http:\/\/[\d.]+:\d+/);
+  proxy = await startChaosProxy({ target, delayMs: 500, faultOf: () => 'delay' });
+  await server.ready;
+});
+afterAll(async () => {
+  await proxy.close();
+  sandbox.kill();
+  await server.kill();
+  delete process.env[tokenEnv];
+});
+
+/** Requests that run and that wait, as vLLM counts them. */
+async function load(): Promise<{ running: number; waiting: number }> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const of = (name: string): number =>
+    Number(new RegExp(`^vllm:num_requests_${name}\\{.*\\} ([\\d.]+)$`, 'm').exec(text)?.[1]);
+  return { running: of('running'), waiting: of('waiting') };
+}
+
+test('at least half of what vLLM can run runs, in 90 % of the looks', async () => {
+  const over = new AbortController();
+  const prepared = await prepareRun({
+    file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
+    overrides: [
+      'generator.type=vllm',
+      `generator.urls=[${server.url}]`,
+      'rollout.workers=64',
+      'eval.maxTasks=200',
+      'eval.samples=4',
+      'eval.temperature=1',
+      'sandbox.type=remote',
+      `sandbox.url=[${proxy.url}]`,
+      `sandbox.tokenEnv=${tokenEnv}`,
+    ],
+  });
+  const { signal } = new AbortController();
+  const evaluation = jobs
+    .evaluate({ ...prepared, signal, print: () => undefined })
+    .finally(() => over.abort());
+  const looks: number[] = [];
+  while (!over.signal.aborted) {
+    const { running, waiting } = await load();
+    // From the first request on: before it the run is prepared.
+    if (looks.length > 0 || running + waiting > 0) looks.push(running);
+    await sleep(250);
+  }
+  await evaluation;
+  // What follows the last request is not waited for.
+  while (looks.at(-1) === 0) looks.pop();
+  const share = looks.filter((running) => running >= atOnce / 2).length / looks.length;
+  process.stderr.write(
+    `${looks.length} looks, ${(100 * share).toFixed(1)} % with at least ${atOnce / 2} running; delayed ${proxy.counts.delay} requests to the sandbox\n`,
+  );
+  expect(looks.length).toBeGreaterThan(100);
+  expect(share).toBeGreaterThanOrEqual(0.9);
+});
