@@ -1,0 +1,112 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
+import { describeModel } from '#model/weights/open-model.ts';
+import { readLines } from '#tests/support/acme-project.ts';
+import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { type SkyrlServer, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
+import { largestGap, lora, starter } from '#tests/support/tinker/tried-learner.ts';
+
+/*
+ * SkyRL behind a proxy that harms one request in twelve, and killed between a gradient and its step. See `tinker.test.ts` for the
+ * environment. AGENT_RL_ITERATIONS says how long it goes on.
+ */
+
+const iterations = Number(process.env['AGENT_RL_ITERATIONS'] ?? 20);
+const folder = temporaryFolder();
+const model = join(folder, 'starter');
+let server: SkyrlServer;
+let proxy: ChaosProxy;
+let harmful = false;
+let steps = 0;
+let restarted: Promise<void> | undefined;
+
+const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
+
+/** One request in twelve. The third step is not heard of by the server, which is killed instead. */
+function faultOf({ number, path }: { number: number; path: string }): Fault {
+  if (!harmful) return 'none';
+  if (path.endsWith('/optim_step')) {
+    steps += 1;
+    if (steps === 3) {
+      restarted = server.kill().then(() => server.start());
+      return 'refuse';
+    }
+  }
+  const random = new KeyedRng('chaos', number);
+  return random.integer(12) === 0 ? faults[random.integer(faults.length)]! : 'none';
+}
+
+beforeAll(async () => {
+  cpSync(starter, model, { recursive: true });
+  server = await startSkyrl(model, join(folder, 'skyrl'));
+  proxy = await startChaosProxy({ target: server.url, faultOf, delayMs: 2000 });
+});
+afterAll(async () => {
+  await proxy.close();
+  await server.kill();
+});
+
+const overrides = {
+  'model.path': model,
+  'model.lora': { rank: 8, alpha: 32 },
+  'learner.type': 'tinker',
+  'learner.patienceS': 900,
+  'run.engineThreads': 1,
+  'run.outputDir': join(folder, 'runs'),
+  'eval.before': false,
+  'eval.after': false,
+  'train.iterations': iterations,
+  'train.maxGradNorm': 0,
+};
+
+async function adapterOf(run: string): Promise<readonly Float32Array[]> {
+  const { config } = await describeModel({ folder: model, newAdapter: { ...lora, seed: 1 } });
+  const checkpoint = join(run, 'checkpoints', `step-${iterations}`);
+  const weights = await readAdapterWeights(checkpoint, config, config.adapters![0]!);
+  return [...weights.keys()].toSorted().map((key) => weights.get(key)!);
+}
+
+test('the run ends, every token is accounted for, and an undisturbed one of its record has its weights', async () => {
+  const started = performance.now();
+  const training = trainAgent({
+    config: 'configs/code_exec_smoke.yaml',
+    overrides: { ...overrides, 'run.name': 'harmed', 'learner.url': proxy.url },
+  });
+  for await (const { type } of training) if (type === 'episode') harmful = true;
+  const harmed = String((await training)['run']);
+  harmful = false;
+  await restarted;
+  const seconds = (performance.now() - started) / 1000;
+  process.stderr.write(
+    `${seconds.toFixed(0)} s; what was done to requests: ${JSON.stringify(proxy.counts)}\n`,
+  );
+  expect(restarted).toBeDefined();
+  for (const fault of faults) expect(proxy.counts[fault]).toBeGreaterThan(0);
+  const lines = readLines(harmed, 'metrics.jsonl');
+  expect(lines).toHaveLength(iterations);
+  for (const line of lines) {
+    const booked = Object.entries(line).filter(([name]) => name.startsWith('ledger/'));
+    const sum = booked.reduce((total, [, tokens]) => total + Number(tokens), 0);
+    expect(sum).toBe(line['rollout/sampledTokens']);
+    expect(Number(line['parity/maxAbsLogProbGap'])).toBeLessThan(1e-4);
+  }
+  const calm = await trainAgent({
+    config: 'configs/code_exec_smoke.yaml',
+    overrides: { ...overrides, 'run.name': 'calm', 'learner.url': server.url },
+  });
+  // The engine of this process drew both, from adapters that may differ in their last bits.
+  const tokensOf = (run: string) =>
+    readLines(run, 'trajectories/train.jsonl').map((line) => line['tokens']);
+  expect(tokensOf(String(calm['run']))).toEqual(tokensOf(harmed));
+  const [one, other] = [await adapterOf(harmed), await adapterOf(String(calm['run']))];
+  const gap = largestGap(one, other);
+  process.stderr.write(`weights of the undisturbed run are ${gap.toExponential(1)} apart\n`);
+  expect(gap).toBeLessThan(1e-5);
+});
