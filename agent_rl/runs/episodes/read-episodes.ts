@@ -81,6 +81,7 @@ export function runWithEpisodes(run: string): RunFolder {
 /**
  * Reads a run's episodes, in the order they were written.
  *
+ * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
  * @yields one episode
  * @throws AgentRlError `DATASET_INVALID` for a line that is none or of a version not read, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
@@ -88,8 +89,9 @@ export function runWithEpisodes(run: string): RunFolder {
 export async function* readEpisodes(
   { trajectories }: Pick<RunFolder, 'trajectories'>,
   name: EpisodeFile,
+  skipped?: (text: string) => void,
 ): AsyncGenerator<EpisodeRecord> {
-  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf);
+  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf, skipped);
   for await (const { record: episode, place } of lines) {
     requireSchema(episode, place);
     yield episode;

@@ -16,7 +16,7 @@ export interface TrainedEpisode {
  * Reads the training episodes of a run with what was learned of each. Those of iterations before the first in `learned.jsonl`,
  * of a run that an earlier version began, have nothing beside them.
  *
- * @param unreadable takes lines of `learned.jsonl` that cannot be read; without it such a line is an error
+ * @param unreadable takes lines that cannot be read; without it such a line is an error
  * @yields one episode
  * @throws AgentRlError `DATASET_INVALID` when the files do not belong together, or a line cannot be read
  */
@@ -24,25 +24,28 @@ export async function* readTrainedEpisodes(
   folder: Pick<RunFolder, 'trajectories'>,
   unreadable?: Unreadable,
 ): AsyncGenerator<TrainedEpisode> {
-  // Lines that were left out, whose episodes have yet to come.
-  let missing = 0;
-  const learnedLines = readLearned(
-    folder,
+  // Lines that were left out, whose other halves have yet to come.
+  const missing = { train: 0, learned: 0 };
+  const told = (file: 'train' | 'learned') =>
     unreadable &&
-      ((text) => {
-        missing += 1;
-        unreadable.add(text);
-      }),
-  );
+    ((text: string) => {
+      missing[file] += 1;
+      unreadable.add(text);
+    });
+  const learnedLines = readLearned(folder, told('learned'));
   let next = await learnedLines.next();
   try {
-    for await (const episode of readEpisodes(folder, 'train')) {
+    for await (const episode of readEpisodes(folder, 'train', told('train'))) {
+      while (missing.train > 0 && next.done !== true && isOther(episode, next.value)) {
+        missing.train -= 1;
+        next = await learnedLines.next();
+      }
       if (next.done === true || episode.iteration < next.value.iteration) {
         yield { episode };
         continue;
       }
-      if (missing > 0 && nameOf(episode) !== nameOf(next.value)) {
-        missing -= 1;
+      if (missing.learned > 0 && isOther(episode, next.value)) {
+        missing.learned -= 1;
         yield { episode };
         continue;
       }
@@ -62,6 +65,9 @@ const nameOf = ({
   agent,
 }: Pick<LearnedRecord, 'iteration' | 'taskId' | 'sample' | 'agent'>): string =>
   [iteration, taskId, sample, agent ?? []].flat().join('/');
+
+const isOther = (episode: EpisodeRecord, learned: LearnedRecord): boolean =>
+  nameOf(episode) !== nameOf(learned);
 
 function requireSame(
   { trajectories }: Pick<RunFolder, 'trajectories'>,

@@ -223,11 +223,13 @@ describe('a line that cannot be read', () => {
     JSON.stringify({ iteration: 1, ...id, use: 'trained', advantage: 1 }),
   );
 
-  function write(learnedLines: readonly (string | undefined)[]): void {
+  function write(learnedLines: readonly (string | undefined)[], lostEpisode?: number): void {
     writeBelow(damaged, 'config.yaml', 'train: {mode: rl}\n');
     writeBelow(damaged, 'metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
-    const episodes = ids.map((id) =>
-      JSON.stringify({ iteration: 1, ...trajectoryLine('run', trajectory(id)) }),
+    const episodes = ids.map((id, place) =>
+      place === lostEpisode
+        ? '{"iteration": 1, '
+        : JSON.stringify({ iteration: 1, ...trajectoryLine('run', trajectory(id)) }),
     );
     writeBelow(damaged, 'trajectories/train.jsonl', `${episodes.join('\n')}\n`);
     writeBelow(damaged, 'trajectories/learned.jsonl', `${learnedLines.join('\n')}\n`);
@@ -264,6 +266,26 @@ describe('a line that cannot be read', () => {
         episodes.push(line?.sample);
       expect(episodes).toEqual([0, 1, 2].map((sample) => (sample === broken ? undefined : sample)));
       expect(unreadable.count).toBe(1);
+    }
+  });
+
+  test('of an episode is missed by what was learned of it, and by nothing else', async () => {
+    for (const [broken, others] of [
+      [0, [1, 2]],
+      [1, [0, 2]],
+    ] as const) {
+      write(learnedTexts, broken);
+      const unreadable = new Unreadable();
+      const read: (number | undefined)[][] = [];
+      for await (const { episode, learned } of readTrainedEpisodes(
+        runFolderAt(damaged),
+        unreadable,
+      ))
+        read.push([episode.sample, learned?.sample]);
+      expect(read).toEqual(others.map((sample) => [sample, sample]));
+      expect(unreadable.first).toEqual([
+        expect.stringContaining(`trajectories/train.jsonl:${broken + 1}: `),
+      ]);
     }
   });
 });
