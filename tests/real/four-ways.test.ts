@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
@@ -102,17 +102,23 @@ test.each(ways)('%s: each seed trains, and generator and learner agree', async (
     runs.push(run);
     process.stderr.write(`${shownRuns([run])}\n`);
     expect(readJson(String(ended['run']), 'summary.json')['interrupted']).toBe(false);
-    expect(run.maxGap).toBeLessThan(1e-4);
+    // Of a quarter of a million tokens; the run itself stops beyond train.parityBound.
+    expect(run.maxGap).toBeLessThan(1e-3);
+    expect(run.meanGap).toBeLessThan(1e-5);
     expect(run.after).toBeGreaterThan(run.before);
   }
   for (const server of running.splice(0)) await server.kill();
 });
 
-test('what vLLM drew is learned from as what this process drew', () => {
-  const difference = differenceOverSeeds(runs, ['here', 'vllm']);
-  process.stderr.write(`vllm less here, over seeds: ${JSON.stringify(difference)}\n`);
-  expect(difference).toMatchObject({ low: expect.any(Number) });
-  expect(difference.low).toBeLessThan(0);
-  expect(difference.high).toBeGreaterThan(0);
-  expect(difference.high - difference.low).toBeLessThan(0.1);
+const compared = ['here', 'vllm'] as const;
+const withBoth = compared.every((way) => ways.includes(way)) ? describe : describe.skip;
+
+withBoth('this process and vLLM', () => {
+  test('learn the same, paired by task over all seeds', () => {
+    const difference = differenceOverSeeds(runs, compared);
+    process.stderr.write(`vllm less here, over seeds: ${JSON.stringify(difference)}\n`);
+    expect(difference.low).toBeLessThan(0);
+    expect(difference.high).toBeGreaterThan(0);
+    expect(difference.high - difference.low).toBeLessThan(0.1);
+  });
 });

@@ -277,11 +277,11 @@ describe('a line that cannot be read', () => {
       write(learnedTexts, broken);
       const unreadable = new Unreadable();
       const read: (number | undefined)[][] = [];
-      for await (const { episode, learned } of readTrainedEpisodes(
+      for await (const { episode, learned: line } of readTrainedEpisodes(
         runFolderAt(damaged),
         unreadable,
       ))
-        read.push([episode.sample, learned?.sample]);
+        read.push([episode.sample, line?.sample]);
       expect(read).toEqual(others.map((sample) => [sample, sample]));
       expect(unreadable.first).toEqual([
         expect.stringContaining(`trajectories/train.jsonl:${broken + 1}: `),
