@@ -88,6 +88,9 @@ const foreign = new Set([
   '--logprobs-mode',
   '--max-lora-rank',
   '--max-loras',
+  '--no-enable-chunked-prefill',
+  // npm run bench:view
+  '--chromium',
   '--logdir',
   '--no-deps',
   '--no-project',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
 import type { EpisodePage, RunHead } from '../../../agent_rl/runs/view/api.ts';
 import { treeUse } from '../sandbox/process-tree.ts';
+import { measureTab, type TabReport } from './measure-tab.ts';
 import type { WrittenRun } from './write-run.ts';
 
 export interface ViewReport {
@@ -26,12 +27,18 @@ export interface ViewReport {
   episodeS: number;
   /** Of the server, after all that. */
   rssBytes: number;
+  /** Of a page in a browser, where there is one. */
+  tab?: TabReport;
 }
 
 /** Opens a run in a server of its own, and asks it as a page does. */
 export async function measureView(
   { folder, bytes }: WrittenRun,
-  { episodes, cached }: Pick<ViewReport, 'episodes' | 'cached'>,
+  {
+    episodes,
+    cached,
+    chromium,
+  }: Pick<ViewReport, 'episodes' | 'cached'> & { chromium: string | undefined },
 ): Promise<ViewReport> {
   const began = performance.now();
   const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
@@ -64,6 +71,9 @@ export async function measureView(
     }
     const textS = since(asked);
     const whole = await timed(`/${sort.page.rows.at(-1)!.id}`);
+    const { rssBytes } = treeUse();
+    const tab =
+      chromium === undefined ? undefined : await measureTab(url, { run: run!.id, chromium });
     return {
       episodes,
       bytes,
@@ -75,7 +85,8 @@ export async function measureView(
       sortS: sort.seconds,
       textS,
       episodeS: whole.seconds,
-      rssBytes: treeUse().rssBytes,
+      rssBytes,
+      ...(tab && { tab }),
     };
   } finally {
     server.kill('SIGINT');
