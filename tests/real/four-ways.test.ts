@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
@@ -39,9 +39,12 @@ beforeAll(async () => {
   await untiedCopy(starter, served);
   await copyLanguageModelFiles(starter, served);
 });
-afterAll(async () => {
+// Of the next way there are others: two SkyRLs on one database would answer for each other.
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.kill();
+});
+afterAll(() => {
   process.stderr.write(`${shownRuns(runs)}\n`);
-  for (const server of running) await server.kill();
 });
 
 async function vllm(adapters: boolean): Promise<string> {
@@ -107,7 +110,6 @@ test.each(ways)('%s: each seed trains, and generator and learner agree', async (
     expect(run.meanGap).toBeLessThan(1e-5);
     expect(run.after).toBeGreaterThan(run.before);
   }
-  for (const server of running.splice(0)) await server.kill();
 });
 
 const compared = ['here', 'vllm'] as const;
