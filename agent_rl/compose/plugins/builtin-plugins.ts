@@ -7,6 +7,7 @@ import { tinkerLearner } from '../../learner/tinker/open-tinker-learner.ts';
 import { tinkerGenerator } from '../../generation/tinker/open-tinker-generator.ts';
 import { servedGenerator } from '../../generation/served/open-served.ts';
 import { replayGenerator } from '../../runs/replay/open-replay.ts';
+import { openaiGenerator } from '../../generation/openai/open-openai.ts';
 import { vllmGenerator } from '../../generation/vllm/open-vllm.ts';
 import { builtInSource } from '../../core/plugins/plugin.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
@@ -35,6 +36,7 @@ export const builtinPlugins = (): Plugins =>
       ...builtinGenerators,
       servedGenerator,
       vllmGenerator,
+      openaiGenerator,
       tinkerGenerator,
       replayGenerator,
     ]),

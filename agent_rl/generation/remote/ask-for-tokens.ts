@@ -30,11 +30,20 @@ export async function askForTokens(
   const asked: Asked = { model: server.model, id: randomUUID(), seed: requestSeed(key), maxTokens };
   const { path } = protocol;
   const body = protocol.body(request, asked);
+  const started = performance.now();
   try {
     const answer = await server.send({ method: 'POST', path, body, deadlineS }, signal);
     // It does not have the model or adapter, as after a new start.
     if (answer.status === 404) throw new OtherWeights(server.said(path, answer));
-    const drawn = protocol.drawn(server.accepted(path, answer));
+    const given = protocol.drawn(server.accepted(path, answer), request);
+    const hasAll = given.tokens.length > maxTokens || !given.logProbs.some(Number.isNaN);
+    const drawn =
+      hasAll || protocol.filled === undefined
+        ? given
+        : await protocol.filled(given, request, (more) => {
+            const leftS = Math.max(1e-3, deadlineS - (performance.now() - started) / 1000);
+            return server.ask({ method: 'POST', path, body: more, deadlineS: leftS }, signal);
+          });
     checkDrawn(drawn, request, { asked, server, vocabSize });
     return drawn;
   } catch (thrown) {

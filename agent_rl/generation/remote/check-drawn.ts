@@ -39,6 +39,7 @@ function shapeProblem(
   if (problem !== undefined) return problem;
   if (ended === 'length' && tokens.length < maxTokens)
     return `it ended for length after ${tokens.length} of ${maxTokens} tokens`;
+  if (ended === 'early' && tokens.length === 0) return 'it ended by itself before any token';
   const passed = tokens.slice(0, -1).find((token) => stopTokens.includes(token));
   return passed === undefined ? undefined : `it goes on behind stop token ${passed}`;
 }

@@ -10,6 +10,7 @@ import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import { askForTokens } from './ask-for-tokens.ts';
 import { AskingAgain } from './asking-again.ts';
+import { drawnToTheEnd } from './drawn-to-the-end.ts';
 import type { RemoteServer } from './remote-server.ts';
 import type { Draw } from './score-check.ts';
 import { generationFailed, isPassing } from './server-failures.ts';
@@ -71,7 +72,9 @@ export class RemoteGenerator implements Generator {
     const problem = samplingProblem(request.sampling);
     if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
     try {
-      const { tokens, logProbs, ended } = await this.#draw({ ...request, maxTokens }, signal);
+      const { tokens, logProbs, ended } = await drawnToTheEnd({ ...request, maxTokens }, (part) =>
+        this.#draw(part, signal),
+      );
       return { tokens, logProbs, stop: ended === 'stop' ? 'stop-token' : ranOut, version };
     } catch (thrown) {
       if (signal?.aborted !== true) throw thrown;

@@ -27,6 +27,13 @@ export interface ScoreCheckOptions {
   tolerance: number;
 }
 
+/** How far a server's log-probabilities are from a scorer's, in nats. */
+export interface ScoreGap {
+  largest: number;
+  mean: number;
+  tokens: number;
+}
+
 const prompts = 8;
 const drawnTokens = 8;
 
@@ -45,7 +52,7 @@ export class ScoreCheck {
   constructor(private readonly options: ScoreCheckOptions) {}
 
   /** @throws AgentRlError `GENERATION_FAILED` that names the token and both numbers */
-  async hold(url: string, draw: Draw, scorer: Scorer, signal?: AbortSignal): Promise<void> {
+  async hold(url: string, draw: Draw, scorer: Scorer, signal?: AbortSignal): Promise<ScoreGap> {
     const server = await this.#drawn(draw, signal);
     const { sequences, logProbs } = server;
     const wanted = sequences.map(({ length }, i) => {
@@ -54,9 +61,11 @@ export class ScoreCheck {
     });
     const scored = await scorer.score(sequences, { temperature: 1, wanted });
     const compared = { server, scorer: scored };
-    this.#requireNear(url, compared);
+    const gaps = this.#nearGaps(url, compared);
     this.#requireMoved(url, compared);
     this.#before.set(url, compared);
+    const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+    return { largest: largest(gaps, 0), mean, tokens: gaps.length };
   }
 
   async #drawn(draw: Draw, signal: AbortSignal | undefined): Promise<Scored> {
@@ -83,19 +92,24 @@ export class ScoreCheck {
     };
   }
 
-  #requireNear(url: string, { server, scorer }: Compared): void {
+  #nearGaps(url: string, { server, scorer }: Compared): number[] {
     const { tolerance } = this.options;
-    for (const [i, logProbs] of server.logProbs.entries()) {
+    const places = server.logProbs.flatMap((logProbs, i) => {
       const sequence = server.sequences[i]!;
       const first = sequence.length - logProbs.length;
-      for (const [j, logProb] of logProbs.entries()) {
+      return logProbs.map((theirs, j) => {
         const ours = scorer[i]?.[first + j] ?? Number.NaN;
-        if (Math.abs(logProb - ours) <= tolerance) continue;
-        throw generationFailed(
-          `${url} has other weights than it should: it gives token ${sequence[first + j]}, drawn in place ${first + j} behind fixed prompt ${i}, the log-probability ${logProb}, and the run's model gives it ${ours}. Allowed is a difference of ${tolerance} (generator.tolerance). Serve the run's model; a head tied to the embedding may stay old on a CPU (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1.`,
-        );
-      }
-    }
+        const at = first + j;
+        return { i, at, token: sequence[at], theirs, ours, gap: Math.abs(theirs - ours) };
+      });
+    });
+    const gaps = places.map(({ gap }) => gap);
+    const far = places.find(({ gap }) => !(gap <= tolerance));
+    if (far === undefined) return gaps;
+    const { i, at, token, theirs, ours } = far;
+    throw generationFailed(
+      `${url} has other weights than it should: it gives token ${token}, drawn in place ${at} behind fixed prompt ${i}, the log-probability ${theirs}, and the run's model gives it ${ours}. Allowed is a difference of ${tolerance} (generator.tolerance), and the largest of ${gaps.length} tokens is ${largest(gaps, 0)}. Serve the run's model; a head tied to the embedding may stay old on a CPU (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1, a quantised one by more.`,
+    );
   }
 
   /** Small changes hide below the tolerance; numbers that are the same bit by bit show that nothing was loaded. */

@@ -15,7 +15,8 @@ export interface Asked {
 export interface Drawn {
   tokens: readonly number[];
   logProbs: readonly number[];
-  ended: 'stop' | 'length' | 'abort';
+  /** `early`: at a token that ends a text for the server and no turn of the run. */
+  ended: 'stop' | 'early' | 'length' | 'abort';
   /** The model that the server says it drew from; absent where it does not say. */
   model?: string;
   /** Names of the weights that drew the tokens; absent where the server has none. */
@@ -29,7 +30,17 @@ export interface ServerProtocol {
   readonly path: string;
   body(request: Omit<GenerationRequest, 'maxTokens'>, asked: Asked): object;
   /** @throws UnusableAnswer for what is no answer to such a request */
-  drawn(answer: unknown): Drawn;
+  drawn(answer: unknown, request: Pick<GenerationRequest, 'stopTokens'>): Drawn;
+  /**
+   * Asks for the log-probabilities that an answer lacks, NaN in `drawn`; absent where answers have all.
+   *
+   * @param ask answers to further bodies at the same path, all within the deadline
+   */
+  filled?(
+    drawn: Drawn,
+    request: Pick<GenerationRequest, 'tokens' | 'sampling'>,
+    ask: (body: object) => Promise<unknown>,
+  ): Promise<Drawn>;
   /** Has a request given up that nobody waits for; absent where closing the connection is enough. */
   abort?(id: string): { path: string; body: object };
   /** What answers 200 when the server is there. */

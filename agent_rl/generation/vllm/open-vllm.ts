@@ -2,21 +2,21 @@ import { tmpdir } from 'node:os';
 
 import { type Static, Type } from 'typebox';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
 import type { Sampling } from '../../core/services/generator.ts';
-import { truncates } from '../../core/services/generator.ts';
-import { compareInEvaluation } from '../remote/compare-in-evaluation.ts';
+import { compareInEvaluation } from '../remote/opening/compare-in-evaluation.ts';
 import { RemoteGenerator } from '../remote/remote-generator.ts';
-import { RemoteServer } from '../remote/remote-server.ts';
-import { clientsOf, remoteSettings, unsuited } from '../remote/remote-settings.ts';
+import type { RemoteServer } from '../remote/remote-server.ts';
+import { remoteSettings, unsuited } from '../remote/remote-settings.ts';
 import { ScoreCheck } from '../remote/score-check.ts';
-import { isPassing } from '../remote/server-failures.ts';
-import { servedModel } from '../remote/served-models.ts';
-import { requireTemplate } from '../remote/template-check.ts';
+import { notPlainProblem } from '../remote/opening/log-prob-kind.ts';
+import { openWithServers } from '../remote/opening/open-with-servers.ts';
+import { servedModel } from '../remote/opening/served-models.ts';
+import { requireTemplate } from '../remote/opening/template-check.ts';
 import { WeightShipping } from '../remote/weight-shipping.ts';
 import { generateProtocol } from './generate-protocol.ts';
-import { givesProcessed, requireVocabulary, weightsOut } from './vllm-facts.ts';
+import { givesProcessed, rendersOf, requireVocabulary, weightsOut } from './vllm-facts.ts';
 import { VllmWeights } from './vllm-weights.ts';
 
 const VllmSettings = Type.Object({
@@ -50,46 +50,45 @@ export const vllmGenerator = generator({
   description:
     'Generates on servers of vLLM (0.32 or newer, --enable-scale-out), token ids in and out; takes the weights of a training.',
   settings: VllmSettings,
-})(async (settings: VllmSettings, host) => {
-  const clients = clientsOf(settings, 'generator vllm', host);
-  const servers: RemoteServer[] = [];
-  try {
-    for (const { url, http } of clients)
-      servers.push(
-        new RemoteServer({ url, http, requestsAtOnce: settings.requestsAtOnce, model: '' }),
-      );
-    const found = await examine(servers, settings, host);
-    const samplingProblem = rawProblem(found);
-    const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
-    if (refused !== undefined) throw new AgentRlError('CONFIG_INVALID', refused);
-    const { vocabSize, warn } = host;
-    const { deadlineS, patienceS, tolerance } = settings;
-    const check = new ScoreCheck({ vocabSize, tolerance });
-    const generated = new RemoteGenerator({
-      name: `vLLM at ${servers.map(({ url }) => url).join(', ')}`,
-      servers,
-      protocol: generateProtocol,
-      maxContextTokens: found.maxContextTokens,
-      vocabSize,
-      deadlineS,
-      patienceS,
-      samplingProblem,
-      ...(host.trains && { shipping: shippingOf(found, settings, check, host) }),
-      warn,
-    });
-    await compareInEvaluation(generated, check, settings, host);
-    return generated;
-  } catch (thrown) {
-    await Promise.all(clients.map(({ http }) => http.close()));
-    throw isPassing(thrown)
-      ? new AgentRlError(
-          'CONFIG_INVALID',
-          `generator.urls: ${messageOf(thrown)} Start the server first: vllm serve MODEL --enable-scale-out.`,
-          { cause: thrown },
-        )
-      : thrown;
-  }
-});
+})((settings: VllmSettings, host) =>
+  openWithServers(
+    settings,
+    {
+      user: 'generator vllm',
+      hint: 'Start the server first: vllm serve MODEL --enable-scale-out.',
+      host,
+    },
+    (servers) => openOn(servers, settings, host),
+  ),
+);
+
+async function openOn(
+  servers: readonly RemoteServer[],
+  settings: VllmSettings,
+  host: GeneratorHost,
+): Promise<RemoteGenerator> {
+  const found = await examine(servers, settings, host);
+  const samplingProblem = rawProblem(found);
+  const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
+  if (refused !== undefined) throw new AgentRlError('CONFIG_INVALID', refused);
+  const { vocabSize, warn } = host;
+  const { deadlineS, patienceS, tolerance } = settings;
+  const check = new ScoreCheck({ vocabSize, tolerance });
+  const generated = new RemoteGenerator({
+    name: `vLLM at ${servers.map(({ url }) => url).join(', ')}`,
+    servers,
+    protocol: generateProtocol,
+    maxContextTokens: found.maxContextTokens,
+    vocabSize,
+    deadlineS,
+    patienceS,
+    samplingProblem,
+    ...(host.trains && { shipping: shippingOf(found, settings, check, host) }),
+    warn,
+  });
+  await compareInEvaluation(generated, check, settings, host);
+  return generated;
+}
 
 async function examine(
   servers: readonly RemoteServer[],
@@ -102,7 +101,7 @@ async function examine(
       const { id: model, maxContextTokens = 0 } = await servedModel(server, wanted, signal);
       const request = { server, model, deadlineS, signal };
       await requireVocabulary(request, vocabSize);
-      await requireTemplate(server, model, host);
+      await requireTemplate(server, rendersOf(model), host);
       const processed = await givesProcessed(request, vocabSize);
       const out = await weightsOut(request);
       requireWay(server, out, host);
@@ -149,10 +148,10 @@ const shippingOf = (
 
 const rawProblem =
   ({ processed }: Found) =>
-  (sampling: Sampling): string | undefined => {
-    const { temperature } = sampling;
-    const isPlain = (temperature === 0 || temperature === 1) && !truncates(sampling);
-    return processed || isPlain
+  (sampling: Sampling): string | undefined =>
+    processed
       ? undefined
-      : `The run samples with temperature ${temperature}, topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, and the server gives log-probabilities of the model and not of what it draws from. Start vLLM with --logprobs-mode processed_logprobs, or sample with temperature 1 and nothing cut (policy.sampling, eval.temperature).`;
-  };
+      : notPlainProblem(sampling, {
+          gives: 'log-probabilities of the model and not of what it draws from',
+          advice: 'Start vLLM with --logprobs-mode processed_logprobs',
+        });

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/is-record.ts';
-import { KeyedRng } from '../../core/keyed-rng.ts';
+import { type Likeliest, logProbKind } from '../remote/opening/log-prob-kind.ts';
+import { tokensIn, type Writes } from '../remote/opening/template-check.ts';
 import { type RemoteServer, wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
 import { generatePath } from './generate-protocol.ts';
@@ -57,55 +58,43 @@ export async function requireVocabulary(request: FactsRequest, vocabSize: number
   );
 }
 
-/** What a server says of the likeliest tokens in one place. */
-async function likeliest(request: FactsRequest, temperature: number, prompt: number[]) {
-  const { status, json } = await send(request, prompt, { temperature, logprobs: 5, seed: 1 });
-  const choices = status === 200 && isRecord(json) ? json['choices'] : undefined;
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const logprobs = isRecord(choice) ? choice['logprobs'] : undefined;
-  const content = isRecord(logprobs) ? logprobs['content'] : undefined;
-  const first: unknown = Array.isArray(content) ? content[0] : undefined;
-  const entries = isRecord(first) ? first['top_logprobs'] : undefined;
-  if (!Array.isArray(entries)) return new Map<unknown, number>();
-  return new Map(
-    entries.filter(isRecord).map(({ token_id, logprob }) => [token_id, Number(logprob)]),
-  );
-}
+export const rendersOf =
+  (model: string): Writes =>
+  async (messages, ask) => {
+    const path = '/v1/chat/completions/render';
+    return tokensIn(await ask(path, { model, messages }), path, 'token_ids');
+  };
 
-const prompts = 4;
-/** Nats between two tokens that show the temperature well. */
-const apart = 0.05;
+/** What a server says of the likeliest tokens in one place. */
+const likeliestOf =
+  (request: FactsRequest): Likeliest =>
+  async (temperature, prompt) => {
+    const { status, json } = await send(request, prompt, { temperature, logprobs: 5, seed: 1 });
+    const choices = status === 200 && isRecord(json) ? json['choices'] : undefined;
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    const logprobs = isRecord(choice) ? choice['logprobs'] : undefined;
+    const content = isRecord(logprobs) ? logprobs['content'] : undefined;
+    const first: unknown = Array.isArray(content) ? content[0] : undefined;
+    const entries = isRecord(first) ? first['top_logprobs'] : undefined;
+    if (!Array.isArray(entries)) return new Map<unknown, number>();
+    return new Map(
+      entries.filter(isRecord).map(({ token_id, logprob }) => [token_id, Number(logprob)]),
+    );
+  };
 
 /**
- * Whether log-probabilities are those of the distribution that tokens are drawn from, or the model's own whatever the
- * temperature is: two tokens are twice as far apart at temperature 0.5, or as far as at 1.
+ * Whether log-probabilities are those of the distribution that tokens are drawn from, or the model's own.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the answers are neither
  */
 export async function givesProcessed(request: FactsRequest, vocabSize: number): Promise<boolean> {
-  const seen: string[] = [];
-  for (let index = 0; index < prompts; index++) {
-    const prompt = [...new KeyedRng('temperature', index).integers(8, vocabSize)];
-    const [cold, usual] = [
-      await likeliest(request, 0.5, prompt),
-      await likeliest(request, 1, prompt),
-    ];
-    const shared = [...usual.keys()].filter((token) => cold.has(token));
-    const gap = (of: ReadonlyMap<unknown, number>): number =>
-      (of.get(shared[0]) ?? Number.NaN) - (of.get(shared.at(-1)) ?? Number.NaN);
-    if (!(Math.abs(gap(usual)) > apart)) continue;
-    const ratio = gap(cold) / gap(usual);
-    if (Math.abs(ratio - 1) < nearly) return false;
-    if (Math.abs(ratio - 2) < nearly) return true;
-    seen.push(ratio.toFixed(3));
-  }
+  const { kind, ratios } = await logProbKind(likeliestOf(request), vocabSize);
+  if (kind !== 'unknown') return kind === 'drawn';
   throw unsuited(
     request.server.url,
-    `gives log-probabilities at temperature 0.5 that are neither the model's own nor those of that temperature (differences of ${seen.join(', ') || 'no'} times those at 1; expected 1 or 2). Start it with --logprobs-mode processed_logprobs.`,
+    `gives log-probabilities at temperature 0.5 that are neither the model's own nor those of that temperature (differences of ${ratios.join(', ') || 'no'} times those at 1; expected 1 or 2). Start it with --logprobs-mode processed_logprobs.`,
   );
 }
-
-const nearly = 0.1;
 
 export interface WeightsOut {
   /** Its name of the weights that it has. */

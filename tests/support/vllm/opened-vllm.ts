@@ -14,8 +14,8 @@ import { generatorHost } from '../generator-host.ts';
 
 export const starter = join(packageRoot(), 'model', 'starter');
 
-/** Settings of `generator: vllm` for a test, without much patience. */
-const vllmSettings = (urls: readonly string[], over: object = {}) => ({
+/** Settings of a generator that asks servers for a test, without much patience. */
+export const remoteSettingsOf = (urls: readonly string[], over: object = {}) => ({
   urls: [...urls],
   requestsAtOnce: 8,
   deadlineS: 20,
@@ -33,7 +33,7 @@ export async function openedVllm(
 ): Promise<{ generator: Generator; warnings: string[] }> {
   const warnings: string[] = [];
   const generator = await vllmGenerator(
-    vllmSettings(urls, settings),
+    remoteSettingsOf(urls, settings),
     generatorHost(starter, { warn: (text) => warnings.push(text), ...host }),
   );
   return { generator, warnings };

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { type DoubleAnswer, type GotRequest, httpDouble, type HttpDouble } from '../http-double.ts';
-import { ScoredModel } from './scored-model.ts';
-import { breaking, capturedVllm, type Exchange } from './vllm-exchanges.ts';
+import type { Exchange } from '../exchanges.ts';
+import { ScoredModel } from '../scored-model.ts';
+import { breaking, capturedVllm } from './vllm-exchanges.ts';
 
 export interface VllmDoubleOptions {
   vocabSize?: number;

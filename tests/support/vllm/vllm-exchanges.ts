@@ -1,45 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  type AskedOf,
+  captured,
+  type CapturedExchanges,
+  comparableBy,
+  type Exchange,
+  exchanged,
+  get,
+  post,
+} from '../exchanges.ts';
 
-import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { isRecord } from '#agent_rl/core/is-record.ts';
-
-/*
- * What the generator asks of vLLM, refusals included. The answers of the real server are in tests/fixtures/vllm; the double is
- * made of them, and `npm run test:real` asks a real one again.
- */
-
-export interface Exchange {
-  /** What it shows. */
-  name: string;
-  method: 'GET' | 'POST';
-  path: string;
-  body?: Readonly<Record<string, unknown>>;
-  status: number;
-  /** The answer; its text where it is not JSON. */
-  answer: unknown;
-}
-
-export interface CapturedExchanges {
-  server: string;
-  version: string;
-  exchanges: Exchange[];
-}
-
-type Asked = Omit<Exchange, 'status' | 'answer'>;
+/* What the generator asks of vLLM. */
 
 /** Asked of a server of its own: the next generation after a loading that failed ends its engine. */
 export const breaking = 'no such folder';
 
-const get = (name: string, path: string): Asked => ({ name, method: 'GET', path });
-const post = (name: string, path: string, body: Record<string, unknown>): Asked => ({
-  name,
-  method: 'POST',
-  path,
-  body,
-});
 const context = [1, 300, 301, 302];
-const generate = (name: string, sampling: object, over: object = {}): Asked =>
+const generate = (name: string, sampling: object, over: object = {}): AskedOf =>
   post(name, '/inference/v1/generate', {
     model: 'starter',
     request_id: 'one',
@@ -48,7 +24,7 @@ const generate = (name: string, sampling: object, over: object = {}): Asked =>
     ...over,
   });
 
-const requests: readonly Asked[] = [
+const requests: readonly AskedOf[] = [
   post('name weights', '/update_weight_version', { new_version: 'default' }),
   get('health', '/health'),
   get('version', '/version'),
@@ -95,31 +71,9 @@ const requests: readonly Asked[] = [
   post('resume', '/resume', {}),
 ];
 
-export async function askVllm(url: string): Promise<Exchange[]> {
-  const exchanges: Exchange[] = [];
-  for (const asked of requests) {
-    const { method, path, body } = asked;
-    const headers = { 'content-type': 'application/json' };
-    const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
-    const answer = await fetch(url + path, { method, ...sent });
-    const text = await answer.text();
-    exchanges.push({ ...asked, status: answer.status, answer: parsed(text) });
-  }
-  return exchanges;
-}
+export const askVllm = (url: string): Promise<Exchange[]> => exchanged(url, requests);
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
-
-export const capturedVllm = (): CapturedExchanges =>
-  JSON.parse(
-    readFileSync(join(packageRoot(), 'tests', 'fixtures', 'vllm', 'exchanges.json'), 'utf8'),
-  ) as CapturedExchanges;
+export const capturedVllm = (): CapturedExchanges => captured('vllm/exchanges.json');
 
 /** What means something to the generator; the rest may be another value of its kind. */
 const told = new Set([
@@ -135,14 +89,4 @@ const told = new Set([
   'prompt_tokens',
 ]);
 
-/** An answer with the kinds of its values in place of those that differ from model to model. */
-function kindsOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? [] : [kindsOf(value[0])];
-  if (!isRecord(value)) return value === null ? null : typeof value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, told.has(key) ? inner : kindsOf(inner)]),
-  );
-}
-
-export const comparable = (exchanges: readonly Exchange[]) =>
-  exchanges.map(({ name, status, answer }) => ({ name, status, answer: kindsOf(answer) }));
+export const comparable = comparableBy(told);

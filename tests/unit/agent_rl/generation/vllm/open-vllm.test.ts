@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm } from '#tests/support/vllm/opened-vllm.ts';
-import { ScoredModel } from '#tests/support/vllm/scored-model.ts';
+import { ScoredModel } from '#tests/support/scored-model.ts';
 import { VllmDouble, type VllmDoubleOptions } from '#tests/support/vllm/vllm-double.ts';
 
 const open: { close(): Promise<void> }[] = [];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
+import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
@@ -60,15 +61,6 @@ describe('what a server answers in place of a generation', () => {
   const logprobs = (logprob: unknown, token_id = 5) => ({
     logprobs: { content: Array.from({ length: 6 }, () => ({ token_id, logprob })) },
   });
-  const huge: DoubleAnswer = (response) => {
-    const piece = Buffer.alloc(2 ** 20, 'x');
-    response.writeHead(200, { 'content-length': 2 ** 30 });
-    const write = (): void => {
-      while (!response.destroyed && response.write(piece));
-      if (!response.destroyed) response.once('drain', write);
-    };
-    write();
-  };
 
   test.each<[string, DoubleAnswer, RegExp]>([
     ['no JSON', (response) => response.end('<html>'), /the answer is nothing/],
@@ -115,7 +107,7 @@ describe('what a server answers in place of a generation', () => {
       wrong(() => ({}), { usage: { prompt_tokens: 2 } }),
       /counts 2 tokens of context; sent were 3/,
     ],
-    ['a gigabyte', huge, /cannot be asked/],
+    ['a gigabyte', gigabyte, /cannot be asked/],
   ])('%s: it is asked for again, and the episode fails after three', async (_, answer, words) => {
     const { double, generator, warnings } = await started();
     let count = 0;
@@ -145,14 +137,7 @@ describe('what a server answers in place of a generation', () => {
 
   test('a body that comes too slowly ends the request at its deadline', async () => {
     const { double, generator } = await started({ deadlineS: 0.3 });
-    double.instead = (asked) =>
-      generates(asked)
-        ? (response) => {
-            response.writeHead(200).write('{');
-            const timer = setInterval(() => response.write(' '), 20);
-            response.on('close', () => clearInterval(timer));
-          }
-        : undefined;
+    double.instead = (asked) => (generates(asked) ? slowBody : undefined);
     const thrown = await rejectionOf(generator.generate(request('one')));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
     expect(String(thrown)).toMatch(/no answer within 0\.3 s/);
@@ -180,16 +165,7 @@ describe('what passes', () => {
       (count) => (count < 2 ? { status: 500, json: { error: 'x' } } : 'own'),
     ],
     ['a connection that breaks', (count) => (count < 2 ? 'cut' : 'own')],
-    [
-      'a body that is cut short',
-      (count) =>
-        count < 2
-          ? (response) => {
-              response.writeHead(200, { 'content-length': 999 }).write('{"choices"');
-              setTimeout(() => response.destroy(), 10);
-            }
-          : 'own',
-    ],
+    ['a body that is cut short', (count) => (count < 2 ? cutBody : 'own')],
     [
       'a request that the server gives up',
       (count) =>

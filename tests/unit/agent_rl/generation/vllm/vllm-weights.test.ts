@@ -7,7 +7,7 @@ import type { WeightRef } from '#agent_rl/core/services/weights.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
-import { ScoredModel } from '#tests/support/vllm/scored-model.ts';
+import { ScoredModel } from '#tests/support/scored-model.ts';
 import { startChaosProxy } from '#tests/support/chaos-proxy.ts';
 import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';

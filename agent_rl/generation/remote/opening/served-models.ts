@@ -1,11 +1,13 @@
-import { isRecord } from '../../core/is-record.ts';
-import type { RemoteServer } from './remote-server.ts';
-import { helloS, unsuited } from './remote-settings.ts';
+import { isRecord } from '../../../core/is-record.ts';
+import type { RemoteServer } from '../remote-server.ts';
+import { helloS, unsuited } from '../remote-settings.ts';
 
 export interface ServedModel {
   id: string;
   /** Longest context plus generation, in tokens; absent where the server does not say. */
   maxContextTokens?: number;
+  /** Number of its tokens; absent where the server does not say. */
+  vocabSize?: number;
 }
 
 /** The model of a server that a run means. @throws AgentRlError `CONFIG_INVALID` that lists those it has */
@@ -35,9 +37,13 @@ export async function servedModel(
         : `serves no model ${JSON.stringify(wanted)} (generator.model); it has ${names}. Name one of them, or start it with --served-model-name ${wanted}.`,
     );
   }
-  const length = found['max_model_len'];
+  // llama.cpp's server says such things in `meta`.
+  const meta = isRecord(found['meta']) ? found['meta'] : {};
+  const length = found['max_model_len'] ?? meta['n_ctx'];
+  const vocabSize = meta['n_vocab'];
   return {
     id: String(found['id']),
     ...(typeof length === 'number' && { maxContextTokens: length }),
+    ...(typeof vocabSize === 'number' && { vocabSize }),
   };
 }

@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
+import type { Sampling } from '../../core/services/generator.ts';
+import { compareInEvaluation } from '../remote/opening/compare-in-evaluation.ts';
+import { notPlainProblem } from '../remote/opening/log-prob-kind.ts';
+import { openWithServers } from '../remote/opening/open-with-servers.ts';
+import { servedModel } from '../remote/opening/served-models.ts';
+import { requireTemplate } from '../remote/opening/template-check.ts';
+import { RemoteGenerator } from '../remote/remote-generator.ts';
+import type { RemoteServer } from '../remote/remote-server.ts';
+import { remoteSettings, unsuited } from '../remote/remote-settings.ts';
+import { ScoreCheck } from '../remote/score-check.ts';
+import type { Dialect } from './dialect.ts';
+import { dialectOf, logProbKindOf, refuseTraining, requireVocabulary } from './openai-facts.ts';
+
+const OpenaiSettings = Type.Object(remoteSettings);
+type OpenaiSettings = Static<typeof OpenaiSettings>;
+
+/** What was found out of a server. */
+interface Found {
+  server: RemoteServer;
+  dialect: Dialect;
+  /** Whether log-probabilities are known to be of what is drawn from. */
+  isOfDrawn: boolean;
+  maxContextTokens: number;
+}
+
+/** Servers of the OpenAI API. @throws AgentRlError `CONFIG_INVALID` for a server that does not suit the run */
+export const openaiGenerator = generator({
+  name: 'openai',
+  description:
+    'Generates on servers of the OpenAI API that give token ids and log-probabilities, such as those of llama.cpp and vLLM; for evaluations.',
+  settings: OpenaiSettings,
+})((settings: OpenaiSettings, host) =>
+  openWithServers(
+    settings,
+    { user: 'generator openai', hint: 'Start the server first.', host },
+    async (servers) => {
+      if (host.trains) await refuseTraining(servers[0]!, host.signal);
+      return openOn(servers, settings, host);
+    },
+  ),
+);
+
+async function openOn(
+  servers: readonly RemoteServer[],
+  settings: OpenaiSettings,
+  host: GeneratorHost,
+): Promise<RemoteGenerator> {
+  const found = await Promise.all(servers.map((server) => examined(server, settings, host)));
+  const dialect = sharedDialect(found);
+  const samplingProblem = problemWith(found);
+  const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
+  if (refused !== undefined) throw new AgentRlError('CONFIG_INVALID', refused);
+  const { vocabSize, warn } = host;
+  const { deadlineS, patienceS, tolerance } = settings;
+  const generated = new RemoteGenerator({
+    name: `${dialect.name} by the OpenAI API at ${servers.map(({ url }) => url).join(', ')}`,
+    servers,
+    protocol: dialect.protocol({ vocabSize, onPassed: toldOnce(warn) }),
+    maxContextTokens: found.reduce(
+      (least, one) => Math.min(least, one.maxContextTokens),
+      host.maxContextTokens,
+    ),
+    vocabSize,
+    deadlineS,
+    patienceS,
+    samplingProblem,
+    warn,
+  });
+  await compareInEvaluation(generated, new ScoreCheck({ vocabSize, tolerance }), settings, host);
+  return generated;
+}
+
+async function examined(
+  server: RemoteServer,
+  { model: wanted, deadlineS }: OpenaiSettings,
+  host: GeneratorHost,
+): Promise<Found> {
+  const { signal, vocabSize, maxContextTokens, warn } = host;
+  const served = await servedModel(server, wanted, signal);
+  const request = { server, model: served.id, deadlineS, signal };
+  const dialect = await dialectOf(request);
+  warn(`${server.url} gives token ids and log-probabilities as ${dialect.name} does.`);
+  await requireVocabulary(request, served.vocabSize, vocabSize);
+  await requireTemplate(server, dialect.writes(served.id), host);
+  const kind = await logProbKindOf(request, dialect, vocabSize);
+  server.model = served.id;
+  return {
+    server,
+    dialect,
+    isOfDrawn: kind === 'drawn',
+    maxContextTokens: served.maxContextTokens ?? maxContextTokens,
+  };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID`: an episode may go from one server to another */
+function sharedDialect(found: readonly Found[]): Dialect {
+  const [first, ...others] = found;
+  const other = others.find(({ dialect }) => dialect !== first!.dialect);
+  if (other === undefined) return first!.dialect;
+  throw unsuited(
+    other.server.url,
+    `answers as ${other.dialect.name} does, and ${first!.server.url} as ${first!.dialect.name}. Use servers of one kind.`,
+  );
+}
+
+const problemWith =
+  (found: readonly Found[]) =>
+  (sampling: Sampling): string | undefined =>
+    found[0]?.dialect.samplingProblem?.(sampling) ??
+    (found.every(({ isOfDrawn }) => isOfDrawn)
+      ? undefined
+      : notPlainProblem(sampling, {
+          gives: 'log-probabilities of which nothing shows that they are of what it draws from',
+          advice:
+            'Have it give these (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version that has post_sampling_probs)',
+        }));
+
+const toldOnce = (warn: (text: string) => void) => {
+  const told = new Set<number>();
+  return (token: number): void => {
+    if (told.has(token)) return;
+    told.add(token);
+    warn(
+      `A server draws on behind token ${token}, which ends a turn of the run: what is behind it is thrown away, which costs time.`,
+    );
+  };
+};

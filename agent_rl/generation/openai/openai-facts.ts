@@ -1,0 +1,125 @@
+import { isRecord } from '../../core/is-record.ts';
+import { unbiased } from '../../core/services/generator.ts';
+import { showValue } from '../../core/show-value.ts';
+import type { HttpAnswer } from '../../http/http-client.ts';
+import { visibleControls } from '../../telemetry/index.ts';
+import { logProbKind, type LogProbKind } from '../remote/opening/log-prob-kind.ts';
+import { type RemoteServer, wordsOf } from '../remote/remote-server.ts';
+import { helloS, unsuited } from '../remote/remote-settings.ts';
+import { choiceOf, completionsPath } from './choice-of.ts';
+import type { Dialect } from './dialect.ts';
+import { llamaCppDialect } from './llama-cpp-dialect.ts';
+import { tokenIdsDialect } from './token-ids-dialect.ts';
+
+export interface FactsRequest {
+  server: RemoteServer;
+  /** The server's name of the model. */
+  model: string;
+  /** Seconds for each answer; the first takes long where the server compiles. */
+  deadlineS: number;
+  signal: AbortSignal;
+}
+
+const dialects: readonly Dialect[] = [tokenIdsDialect, llamaCppDialect];
+
+const send = (
+  { server, model, deadlineS, signal }: FactsRequest,
+  body: object,
+): Promise<HttpAnswer> => {
+  const one = { model, prompt: [0], max_tokens: 1, temperature: 1, seed: 1, logprobs: 1 };
+  return server.send(
+    { method: 'POST', path: completionsPath, body: { ...one, ...body }, deadlineS },
+    signal,
+  );
+};
+
+/**
+ * Asks for a few tokens in the ways of all kinds of servers.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` that says what the server lacks, what it was asked for and what it answered
+ */
+export async function dialectOf(request: FactsRequest): Promise<Dialect> {
+  const { server, model } = request;
+  const { url } = server;
+  // One token may be half a character, of which llama.cpp says nothing.
+  const answer = await send(request, { max_tokens: 4, return_token_ids: true });
+  const { status, json, text } = answer;
+  if (status === 404)
+    throw unsuited(
+      url,
+      `has no ${completionsPath} (it answered 404: ${wordsOf(answer)}). ${suited}`,
+    );
+  const choice = choiceOf(server.accepted(completionsPath, answer));
+  const question = `Asked for four tokens behind the prompt [0] with logprobs: 1 and return_token_ids: true, it answered ${visibleControls(showValue(json ?? text, 300))}.`;
+  if (choice === undefined) throw unsuited(url, `gives no completions. ${question} ${suited}`);
+  const dialect = dialects.find((one) => one.shows(choice));
+  if (dialect === undefined) {
+    const hasLogProbs = choice['logprobs'] !== undefined && choice['logprobs'] !== null;
+    const lacks = hasLogProbs
+      ? 'ids of the tokens that it draws'
+      : 'log-probabilities of the tokens that it draws';
+    throw unsuited(url, `gives no ${lacks}. ${question} ${suited}`);
+  }
+  const named = (json as Readonly<Record<string, unknown>>)['model'];
+  if (typeof named === 'string' && named !== model)
+    throw unsuited(
+      url,
+      `answers as model ${showValue(named)} when ${showValue(model)} is asked. Name in generator.model what it answers as.`,
+    );
+  return dialect;
+}
+
+const suited =
+  'Token ids and log-probabilities come from vLLM, from the server of llama.cpp and from agent-rl serve, for example.';
+
+/** @throws AgentRlError `CONFIG_INVALID` where the server is known to have another number of tokens */
+export async function requireVocabulary(
+  request: FactsRequest,
+  said: number | undefined,
+  vocabSize: number,
+): Promise<void> {
+  // vLLM refuses a bias for a token that does not exist, with the number of those that do.
+  const refused = await send(request, { logit_bias: { [vocabSize]: 1 } });
+  const [, size] = /Vocabulary size: (\d+)/.exec(wordsOf(refused)) ?? [];
+  const theirs = said ?? (size === undefined ? vocabSize : Number(size));
+  if (theirs === vocabSize) return;
+  throw unsuited(
+    request.server.url,
+    `has a vocabulary of ${theirs} tokens, and the run's model one of ${vocabSize}. Serve the run's model.`,
+  );
+}
+
+/** Whose the log-probabilities are that a server gives; unknown also where it does not list the likeliest tokens. */
+export async function logProbKindOf(
+  { server, model, deadlineS, signal }: FactsRequest,
+  dialect: Dialect,
+  vocabSize: number,
+): Promise<LogProbKind['kind']> {
+  const protocol = dialect.protocol({ vocabSize, onPassed: () => undefined });
+  const { kind } = await logProbKind(async (temperature, prompt) => {
+    // As it is asked for tokens at that temperature.
+    const sampling = { ...unbiased, temperature };
+    const one = { model, id: 'likeliest', seed: 1, maxTokens: 1 };
+    const key = { seed: 1, taskId: 'likeliest', sample: 0, turn: 0 };
+    const request = { episode: 'likeliest', tokens: prompt, stopTokens: [], sampling, key };
+    const asked = { ...protocol.body(request, one), ...dialect.several };
+    const { status, json } = await server.send(
+      { method: 'POST', path: protocol.path, body: asked, deadlineS },
+      signal,
+    );
+    return status === 200 ? dialect.likeliest(json) : new Map<unknown, number>();
+  }, vocabSize);
+  return kind;
+}
+
+/** @throws AgentRlError `CONFIG_INVALID`: the API has no way to give a server weights */
+export async function refuseTraining(server: RemoteServer, signal: AbortSignal): Promise<never> {
+  const request = { method: 'GET', path: '/version', deadlineS: helloS } as const;
+  const { status, json } = await server.send(request, signal);
+  const version = status === 200 && isRecord(json) ? json['version'] : undefined;
+  const instead =
+    typeof version === 'string'
+      ? `It says that it is version ${visibleControls(showValue(version))}, as vLLM does: generator.type vllm sends weights to vLLM.`
+      : 'Train with generator.type engine, served or vllm, and evaluate with this one (agent-rl eval).';
+  throw unsuited(server.url, `takes no weights by the OpenAI API, and the run trains. ${instead}`);
+}

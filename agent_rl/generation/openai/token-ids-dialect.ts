@@ -1,0 +1,107 @@
+import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
+import { UnusableAnswer } from '../remote/server-failures.ts';
+import { tokensIn } from '../remote/opening/template-check.ts';
+import { choiceOf, completionsPath } from './choice-of.ts';
+import type { Dialect } from './dialect.ts';
+import { upToTheStop } from './up-to-the-stop.ts';
+
+/** What stands before the id of a token that is asked for as a text. */
+const idPrefix = 'token_id:';
+
+/** As vLLM has it: `token_ids` beside the log-probabilities of `/v1/completions`. */
+export const tokenIdsDialect: Dialect = {
+  name: 'vLLM',
+  shows: (choice) => Array.isArray(choice['token_ids']) && Array.isArray(logProbsOf(choice)),
+  protocol: ({ onPassed }) => ({
+    path: completionsPath,
+    // What any server of the API has.
+    healthPath: '/v1/models',
+    body: ({ tokens, stopTokens, sampling }, { model, seed, maxTokens }) => ({
+      model,
+      prompt: tokens,
+      max_tokens: maxTokens,
+      // What ends a turn is among the stop tokens; the model's own end of text is where it is one.
+      ignore_eos: true,
+      stop_token_ids: stopTokens,
+      temperature: sampling.temperature,
+      top_k: sampling.topK,
+      top_p: sampling.topP,
+      min_p: sampling.minP,
+      // A model's generation_config.json may ask for others.
+      repetition_penalty: 1,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      seed,
+      logprobs: 1,
+      return_token_ids: true,
+      return_tokens_as_token_ids: true,
+    }),
+    drawn(answer, request) {
+      const choice = choiceOf(answer);
+      if (choice === undefined) throw unusable(`it is ${showValue(answer)}`);
+      const { token_ids: tokens, finish_reason: reason } = choice;
+      const logProbs = logProbsOf(choice);
+      if (!Array.isArray(tokens) || !Array.isArray(logProbs))
+        throw unusable(
+          `token_ids is ${showValue(tokens)}, logprobs ${showValue(choice['logprobs'])}`,
+        );
+      requirePairs(tokens, logProbs, choice);
+      const { model, usage } = answer as Readonly<Record<string, unknown>>;
+      return {
+        ...upToTheStop({ tokens, logProbs, ended: endOf(reason) }, request, onPassed),
+        ...(typeof model === 'string' && { model }),
+        ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
+      };
+    },
+  }),
+  several: { logprobs: 5 },
+  likeliest(answer) {
+    const top = inLogProbs(choiceOf(answer) ?? {}, 'top_logprobs');
+    const first: unknown = Array.isArray(top) ? top[0] : undefined;
+    const entries = Object.entries(isRecord(first) ? first : {});
+    return new Map(entries.map(([token, logProb]) => [token, Number(logProb)]));
+  },
+  writes: (model) => async (messages, ask) => {
+    const path = '/tokenize';
+    const body = { model, messages, add_generation_prompt: true };
+    return tokensIn(await ask(path, body), path, 'tokens');
+  },
+};
+
+const inLogProbs = ({ logprobs }: Readonly<Record<string, unknown>>, name: string): unknown =>
+  isRecord(logprobs) ? logprobs[name] : undefined;
+const logProbsOf = (choice: Readonly<Record<string, unknown>>): unknown =>
+  inLogProbs(choice, 'token_logprobs');
+
+/** @throws UnusableAnswer where log-probabilities are of other tokens, as far as the server says whose they are */
+function requirePairs(
+  tokens: readonly unknown[],
+  logProbs: readonly unknown[],
+  choice: Readonly<Record<string, unknown>>,
+): void {
+  if (tokens.length !== logProbs.length)
+    throw unusable(`it has ${tokens.length} ids and ${logProbs.length} log-probabilities`);
+  const given = inLogProbs(choice, 'tokens');
+  const names: readonly unknown[] = Array.isArray(given) ? given : [];
+  for (const [place, name] of names.entries())
+    if (
+      typeof name === 'string' &&
+      name.startsWith(idPrefix) &&
+      Number(name.slice(idPrefix.length)) !== tokens[place]
+    )
+      throw unusable(
+        `the log-probability in place ${place} is of ${showValue(name)}; the token there is ${showValue(tokens[place])}`,
+      );
+}
+
+const ends = ['stop', 'length', 'abort'] as const;
+
+function endOf(reason: unknown): (typeof ends)[number] {
+  const end = ends.find((one) => one === reason);
+  if (end !== undefined) return end;
+  throw unusable(`finish_reason is ${showValue(reason)}; expected one of ${ends.join(', ')}`);
+}
+
+const unusable = (problem: string): UnusableAnswer =>
+  new UnusableAnswer(`What the server answered is no generation: ${problem}.`);

@@ -1,0 +1,225 @@
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { unbiased, type Generator } from '#agent_rl/core/services/generator.ts';
+import { scorerOf } from '#agent_rl/core/services/scorer.ts';
+import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
+import { importGguf } from '#model/gguf/import-gguf.ts';
+import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
+import { builtProgram } from '#tests/support/built-program.ts';
+import { llamaCppPython, smolLm2, startLlamaCpp } from '#tests/support/gguf/real-llama-cpp.ts';
+import {
+  askOpenai,
+  capturedOpenai,
+  comparable,
+  halfCharacter,
+} from '#tests/support/openai/openai-exchanges.ts';
+import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { request, starter } from '#tests/support/vllm/opened-vllm.ts';
+import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+
+/*
+ * Real servers of the OpenAI API: that of llama.cpp on SmolLM2-135M as it is published (Q4_1), held against the same model in our
+ * engine, and vLLM on a CPU. AGENT_RL_LLAMA_CPP_PYTHON and AGENT_RL_VLLM_PYTHON name a Python that has them; otherwise they are
+ * installed.
+ */
+
+const folder = temporaryFolder();
+const closing: { close(): Promise<void> }[] = [];
+afterAll(async () => {
+  for (const one of closing.toReversed()) await one.close();
+});
+
+/** Log-probabilities of the model in a folder. */
+async function scored(model: string, sequences: readonly Int32Array[], temperature: number) {
+  const engine = await EngineClient.open({
+    modelFolder: model,
+    device: 'cpu',
+    threads: 1,
+    rows: 1,
+    maxContextTokens: 256,
+    microBatchTokens: 512,
+    seed: 1,
+    reference: false,
+    scores: { longestTokens: 256 },
+  });
+  try {
+    return await scorerOf(engine.learner).score(sequences, { temperature });
+  } finally {
+    await engine.close();
+  }
+}
+
+interface Gap {
+  largest: number;
+  mean: number;
+  tokens: number;
+}
+
+interface GapRequest {
+  prompt: readonly number[];
+  maxTokens: number;
+  samples: number;
+  temperature?: number;
+}
+
+/** How far log-probabilities are from those of the model in a folder, in nats. */
+async function gapOf(
+  generator: Generator,
+  model: string,
+  { prompt, maxTokens, samples, temperature = 1 }: GapRequest,
+): Promise<Gap> {
+  const made = await Promise.all(
+    Array.from({ length: samples }, (_, sample) => {
+      const key = { seed: 5, taskId: 'gap', sample, turn: 0 };
+      const sampling = { ...unbiased, temperature };
+      return generator.generate(
+        request(`gap ${sample}`, { tokens: prompt, maxTokens, key, sampling }),
+      );
+    }),
+  );
+  const sequences = made.map(({ tokens }) => Int32Array.from([...prompt, ...tokens]));
+  const ours = await scored(model, sequences, temperature);
+  const gaps = made.flatMap(({ logProbs }, i) =>
+    logProbs.map((logProb, j) => Math.abs(logProb - ours[i]![prompt.length + j]!)),
+  );
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+  return { largest: Math.max(...gaps), mean, tokens: gaps.length };
+}
+
+const tell = (what: string, { largest, mean, tokens }: Gap): void => {
+  process.stderr.write(
+    `${what}: up to ${largest.toExponential(2)} nats, ${mean.toExponential(2)} in the mean of ${tokens} tokens\n`,
+  );
+};
+
+describe('llama.cpp', () => {
+  const model = join(folder, 'smollm2');
+  let [url, python, file] = ['', '', ''];
+  beforeAll(async () => {
+    python = llamaCppPython(folder);
+    file = smolLm2(python, folder);
+    await importGguf(file, model, 'F32');
+    const server = await startLlamaCpp(python, file, 'smollm2');
+    closing.push({ close: () => server.kill() });
+    url = server.url;
+  });
+  const opened = async (settings: object = {}, at = url) => {
+    const host = {
+      modelFolder: model,
+      textFolder: model,
+      vocabSize: 49_152,
+      maxContextTokens: 256,
+    };
+    const { generator } = await openedOpenai([at], { requestsAtOnce: 2, ...settings }, host);
+    closing.push(generator);
+    return generator;
+  };
+
+  test('answers as it did when it was captured', async () => {
+    const real = comparable(capturedOpenai('llama-cpp').exchanges);
+    expect(comparable(await askOpenai('llama-cpp', url))).toEqual(real);
+  });
+
+  describeGeneratorContract('openai on llama.cpp', {
+    open: () => opened(),
+    vocabSize: 49_152,
+    timeoutS: 300,
+  });
+
+  const prompt = [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198];
+
+  test('shows how far its default is from the weights, as it rounds activations to bytes', async () => {
+    const generator = await opened({ deadlineS: 600 });
+    const gap = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
+    tell('llama.cpp (Q4_1) against ours in float32', gap);
+    expect(gap.tokens).toBe(256);
+    expect(gap.mean).toBeLessThan(0.2);
+  });
+
+  test('computing in float32 gives the log-probabilities of the weights, those of halves of characters too', async () => {
+    const server = await startLlamaCpp(python, file, 'smollm2', join(folder, 'float32.gguf'));
+    closing.push({ close: () => server.kill() });
+    const generator = await opened({ deadlineS: 600 }, server.url);
+    const whole = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
+    tell('llama.cpp in float32 against ours', whole);
+    expect(whole.largest).toBeLessThan(5e-4);
+    // After halves of characters come more of them.
+    const halves = [halfCharacter, 241, halfCharacter, 241, halfCharacter];
+    const asked = { prompt: halves, maxTokens: 16, samples: 4 };
+    const cut = await gapOf(generator, model, asked);
+    tell('behind halves of characters', cut);
+    expect(cut.largest).toBeLessThan(5e-4);
+    const cold = await gapOf(generator, model, { ...asked, samples: 2, temperature: 0.5 });
+    tell('at temperature 0.5', cold);
+    expect(cold.largest).toBeLessThan(1e-3);
+  });
+
+  test('agent-rl eval plays sums through it, and says how far it is from the model', () => {
+    const rows = [2, 5, 7].map((a) =>
+      JSON.stringify({ id: `sum-${a}`, question: `What is ${a} + 4?`, answer: String(a + 4) }),
+    );
+    writeBelow(folder, 'sums/test.jsonl', `${rows.join('\n')}\n`);
+    const config = writeBelow(
+      folder,
+      'sums.yaml',
+      JSON.stringify({
+        environment: { type: 'question', match: 'number' },
+        dataset: {
+          dir: 'sums',
+          evalSplit: 'test',
+          columns: { question: 'question', answer: 'answer' },
+        },
+        model: { path: 'smollm2' },
+        run: { engineThreads: 1 },
+        policy: { type: 'huggingface', maxTurnTokens: 48, maxContextTokens: 256 },
+        rollout: { maxEpisodeTokens: 256, workers: 2 },
+        generator: { type: 'openai', urls: [url], requestsAtOnce: 2 },
+      }),
+    );
+    const refused = builtProgram('agent-rl', ['eval', '--config', config], folder);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(
+      /Allowed is a difference of 0\.001 .*the largest of 64 tokens is/,
+    );
+    const args = ['eval', '--config', config, '--set', 'generator.tolerance=1', '--json'];
+    const ended = builtProgram('agent-rl', args, folder);
+    expect(ended).toMatchObject({ code: 0 });
+    const measured =
+      /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) in the mean/.exec(ended.stderr);
+    process.stderr.write(`${measured?.[0] ?? 'nothing measured'}\n`);
+    expect(Number(measured?.[1])).toBeLessThan(1);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: 3, n: 3, failed: 0 });
+  });
+});
+
+describe('vLLM', () => {
+  let url = '';
+  beforeAll(async () => {
+    const program = vllmProgram(folder);
+    const server = await startVllm(program, starter, { log: join(folder, 'vllm.log') });
+    closing.push({ close: () => server.kill() });
+    await server.ready;
+    url = server.url;
+  });
+
+  test('answers as it did when it was captured', async () => {
+    const real = comparable(capturedOpenai('vllm').exchanges);
+    expect(comparable(await askOpenai('vllm', url))).toEqual(real);
+  });
+
+  test('gives the log-probabilities of its weights', async () => {
+    const settings = { deadlineS: 1200 };
+    const { generator } = await openedOpenai([url], settings, { maxContextTokens: 256 });
+    closing.push(generator);
+    const gap = await gapOf(generator, starter, {
+      prompt: [1, 300, 301],
+      maxTokens: 32,
+      samples: 8,
+    });
+    tell('vLLM (float32) against ours', gap);
+    expect(gap.largest).toBeLessThan(1e-4);
+  });
+});

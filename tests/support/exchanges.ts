@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { isRecord } from '#agent_rl/core/is-record.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+
+/*
+ * What clients ask of servers that others wrote, refusals included. The answers of a real server are a file below tests/fixtures;
+ * its double is made of them, and `npm run test:real` asks a real one again.
+ */
+
+export interface Exchange {
+  /** What it shows. */
+  name: string;
+  method: 'GET' | 'POST';
+  path: string;
+  body?: Readonly<Record<string, unknown>>;
+  status: number;
+  /** The answer; its text where it is not JSON. */
+  answer: unknown;
+}
+
+export interface CapturedExchanges {
+  server: string;
+  version: string;
+  exchanges: Exchange[];
+}
+
+export type AskedOf = Omit<Exchange, 'status' | 'answer'>;
+
+export const get = (name: string, path: string): AskedOf => ({ name, method: 'GET', path });
+export const post = (name: string, path: string, body: Record<string, unknown>): AskedOf => ({
+  name,
+  method: 'POST',
+  path,
+  body,
+});
+
+export async function exchanged(url: string, requests: readonly AskedOf[]): Promise<Exchange[]> {
+  const exchanges: Exchange[] = [];
+  for (const asked of requests) {
+    const { method, path, body } = asked;
+    const headers = { 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
+    const answer = await fetch(url + path, { method, ...sent });
+    const text = await answer.text();
+    exchanges.push({ ...asked, status: answer.status, answer: parsed(text) });
+  }
+  return exchanges;
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** @param file below tests/fixtures */
+export const captured = (file: string): CapturedExchanges =>
+  JSON.parse(
+    readFileSync(join(packageRoot(), 'tests', 'fixtures', file), 'utf8'),
+  ) as CapturedExchanges;
+
+/** Exchanges with the kinds of values in place of those that differ from model to model. @param told names of values that count */
+export function comparableBy(told: ReadonlySet<string>) {
+  function kindsOf(value: unknown): unknown {
+    if (Array.isArray(value)) return value.length === 0 ? [] : [kindsOf(value[0])];
+    if (!isRecord(value)) return value === null ? null : typeof value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, told.has(key) ? inner : kindsOf(inner)]),
+    );
+  }
+  return (exchanges: readonly Exchange[]) =>
+    exchanges.map(({ name, status, answer }) => ({ name, status, answer: kindsOf(answer) }));
+}

