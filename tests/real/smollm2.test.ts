@@ -19,10 +19,10 @@ const model = join(folder, 'smollm2');
 let server: RealVllm;
 let file = '';
 
-/** Sums of two numbers up to 20, of which each is asked once. */
+/** Sums of a number up to 8 and one from 11 on, each asked once. */
 const sums = (first: number, count: number): string =>
   Array.from({ length: count }, (_, i) => {
-    const [a, b] = [1 + ((7 * (first + i)) % 20), 1 + ((11 * (first + i) + 3) % 20)];
+    const [a, b] = [1 + ((first + i) % 8), 11 + 3 * Math.floor((first + i) / 8)];
     const question = `What is ${a} + ${b}? Reply with the number alone.`;
     return `${JSON.stringify({ question, answer: String(a + b) })}\n`;
   }).join('');

@@ -21,6 +21,7 @@ import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-
  */
 
 const atOnce = 16;
+const episodes = 64;
 const tokenEnv = 'TEST_RUNNING_SANDBOX_TOKEN';
 const folder = temporaryFolder();
 let server: RealVllm;
@@ -34,7 +35,8 @@ beforeAll(async () => {
   await copyLanguageModelFiles(starter, model);
   server = await startVllm(vllmProgram(folder), model, { log: join(folder, 'vllm.log') });
   process.env[tokenEnv] = 'token-of-a-slow-sandbox';
-  const flags = ['--port', '0', '--workers', '4', '--token-env', tokenEnv];
+  // As many as episodes: what is measured is the wait for a tool, not for a place to run it.
+  const flags = ['--port', '0', '--workers', String(episodes), '--token-env', tokenEnv];
   sandbox = startProgram('agent-rl', ['sandbox', 'serve', ...flags], folder, {
     timeoutMs: 3_600_000,
   });
@@ -64,13 +66,14 @@ test('at least half of what vLLM can run runs, in 90 % of the looks', async () =
     overrides: [
       'generator.type=vllm',
       `generator.urls=[${server.url}]`,
-      'rollout.workers=64',
+      `rollout.workers=${episodes}`,
       'eval.maxTasks=200',
       'eval.samples=4',
       'eval.temperature=1',
       'sandbox.type=remote',
       `sandbox.url=[${proxy.url}]`,
       `sandbox.tokenEnv=${tokenEnv}`,
+      `sandbox.workers=${episodes}`,
     ],
   });
   const { signal } = new AbortController();
