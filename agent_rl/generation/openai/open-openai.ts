@@ -57,7 +57,7 @@ async function openOn(
   const { vocabSize, warn } = host;
   const { deadlineS, patienceS, tolerance } = settings;
   const generated = new RemoteGenerator({
-    name: `${dialect.name} by the OpenAI API at ${servers.map(({ url }) => url).join(', ')}`,
+    name: `OpenAI API, as ${dialect.name} has it, at ${servers.map(({ url }) => url).join(', ')}`,
     servers,
     protocol: dialect.protocol({ vocabSize, onPassed: toldOnce(warn) }),
     maxContextTokens: found.reduce(
