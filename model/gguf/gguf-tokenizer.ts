@@ -94,10 +94,9 @@ export function ggufText({ metadata, path }: GgufFile, maxPositions: number): Te
       fuse_unk: false,
       byte_fallback: false,
       ignore_merges: ignoreMerges,
+      // Added tokens too: Hugging Face's reader numbers those anew that are not here.
       vocab: Object.fromEntries(
-        tokens.flatMap((token, id) =>
-          isAdded(id) || kindOf(id) === kinds.unused ? [] : [[token, id]],
-        ),
+        tokens.flatMap((token, id) => (kindOf(id) === kinds.unused ? [] : [[token, id]])),
       ),
       merges: listOf(field('merges'), 'merges', path),
     },

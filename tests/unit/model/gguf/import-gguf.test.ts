@@ -160,6 +160,13 @@ test('tokens are those of the file: added ones whole, digits alone, pairs joined
     6, 5, 2, 3, 4, 8, 1, 7,
   ]);
   expect(tokenizer.decode([6, 5, 2, 3])).toBe('<|im_start|>ab 1');
+  const tokenizerFile = JSON.parse(readFileSync(join(folder, 'tokenizer.json'), 'utf8')) as {
+    model: { vocab: Record<string, number> };
+  };
+  // Other readers number an added token anew that is not among these. The last of the ten is unused.
+  expect(tokenizerFile.model.vocab).toEqual(
+    Object.fromEntries(letters.slice(0, 9).map((token, id) => [token, id])),
+  );
   expect(JSON.parse(readFileSync(join(folder, 'tokenizer_config.json'), 'utf8'))).toMatchObject({
     bos_token: '<|im_start|>',
     eos_token: '<|im_end|>',

@@ -101,6 +101,14 @@ describe('what a server answers in place of a generation', () => {
       wrong(() => ({ finish_reason: 'stop' })),
       /stop is stop-token, and the last token is 5/,
     ],
+    [
+      'a token behind a stop token',
+      wrong(() => ({
+        token_ids: [5, 7, 5, 5, 5, 5],
+        logprobs: { content: [5, 7, 5, 5, 5, 5].map((token_id) => ({ token_id, logprob: -1 })) },
+      })),
+      /goes on behind stop token 7/,
+    ],
     ['no versions of weights', wrong(() => ({ weight_versions: null })), /weight_versions is null/],
     [
       'another context',
@@ -112,7 +120,7 @@ describe('what a server answers in place of a generation', () => {
     const { double, generator, warnings } = await started();
     let count = 0;
     double.instead = (asked) => (generates(asked) && ++count > 0 ? answer : undefined);
-    const thrown = await rejectionOf(generator.generate(request('one')));
+    const thrown = await rejectionOf(generator.generate(request('one', { stopTokens: [7] })));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
     expect(String(thrown)).toMatch(words);
     expect([count, warnings.length]).toEqual([3, 2]);

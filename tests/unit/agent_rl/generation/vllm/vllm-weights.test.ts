@@ -60,6 +60,16 @@ describe('a whole model', () => {
     expect([version, tokens.length]).toEqual([3, 6]);
   });
 
+  test('is not believed where the learner has no number for a token', async () => {
+    const { generator } = await started();
+    const scorer = {
+      score: async (sequences: readonly Int32Array[]) =>
+        sequences.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
+    };
+    const thrown = await rejectionOf(generator.use!(await published(3), undefined, scorer));
+    expect(String(thrown)).toContain("and the run's model gives it NaN");
+  });
+
   test('lies in the shared folder with a head of its own, and is removed behind the next', async () => {
     const { double, generator } = await started();
     const pathOf = (count: number): string => {
