@@ -4,6 +4,7 @@ import { hasNoSpread, sum, wilson95 } from './statistics.ts';
 /** Attempts that depend on one another, such as those at one task, or at the tasks of one family; at least one. */
 export interface Cluster {
   n: number;
+  /** A fraction where a trial is a task and its value a share of its attempts. */
   successes: number;
 }
 

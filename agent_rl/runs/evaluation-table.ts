@@ -1,7 +1,7 @@
 import { sum } from '../algorithms/statistics.ts';
 import { percentText } from '../telemetry/index.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
-import type { Difference, SuccessRate } from '../trainer/success-rate.ts';
+import type { Difference, Intervals95, SuccessRate } from '../trainer/success-rate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 
 const points = (share: number): string => (100 * share).toFixed(1);
@@ -31,6 +31,37 @@ export function rateText(rate: SuccessRate): string {
 /** `+12.3 [+8.1, +16.5]`, in points of a percentage. */
 export const differenceText = ({ difference, interval95 }: Difference): string =>
   `${change(difference)} [${[interval95?.low, interval95?.high].map((end) => change(end ?? Number.NaN)).join(', ')}]`;
+
+/** A share and its interval: `75.0 % [50.0, 87.5]`. */
+export const shareText = (share: number, intervals?: Intervals95): string => {
+  const { interval95 = null } = intervals ?? {};
+  const interval =
+    interval95 === null ? '' : ` [${points(interval95.low)}, ${points(interval95.high)}]`;
+  return `${percentText(share)}${interval}`;
+};
+
+/** Pass@k and avg@k with their intervals, by k. Nothing of tasks that were attempted once. */
+export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation): string[] {
+  const counts = Object.keys(intervalsAtK).map(Number);
+  if (counts.length === 0) return [];
+  const counted = perTask.filter(({ ofSlice }) => !ofSlice);
+  const broken = counted.filter(({ failed }) => failed > 0).length;
+  return [
+    row('attempts', 'pass@k: one of k succeeds', 'avg@k: share of the first k'),
+    ...counts.map((k) =>
+      row(
+        `k = ${k}`,
+        shareText(passAtK[k] ?? Number.NaN, intervalsAtK[k]?.pass),
+        shareText(avgAtK[k] ?? Number.NaN, intervalsAtK[k]?.avg),
+      ),
+    ),
+    ...(broken === 0
+      ? []
+      : [
+          `  pass@k and avg@k leave out ${broken} of ${counted.length} tasks with a failed attempt`,
+        ]),
+  ];
+}
 
 /** What a success rate would be if the attempts that failed had all failed their task, and if they had all solved it. */
 export const worstCaseText = ({ worstCase }: Pick<SuccessRate, 'worstCase'>): string =>

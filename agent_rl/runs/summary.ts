@@ -33,6 +33,8 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   rewardMean: evaluation.rewardMean,
   systemFailures: evaluation.systemFailures,
   passAtK: evaluation.passAtK,
+  avgAtK: evaluation.avgAtK,
+  intervalsAtK: evaluation.intervalsAtK,
   groups: evaluation.groups,
   environment: evaluation.environment,
   environmentByGroup: evaluation.environmentByGroup,

@@ -1,4 +1,4 @@
-import { passAtK, mean } from '../algorithms/statistics.ts';
+import { mean } from '../algorithms/statistics.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { unbiased } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
@@ -6,6 +6,7 @@ import { isSolved, type Trajectory } from '../core/trajectory.ts';
 import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { FailureGuard } from './collect/failure-guard.ts';
+import { type AtK, atK } from './strategies/at-k.ts';
 import type { RolloutOptions } from './training-options.ts';
 import { inFamily, meansByName, sideBySide } from './named-numbers.ts';
 import {
@@ -21,7 +22,7 @@ import {
 } from './success-rate.ts';
 
 /** Totals leave out tasks of a slice, see `metadata.slice` of a task. */
-export interface Evaluation extends SuccessRate {
+export interface Evaluation extends SuccessRate, AtK {
   tasks: number;
   /** Attempts the system failed, those at tasks of slices among them; `failed` has those of the total. */
   systemFailures: number;
@@ -35,8 +36,6 @@ export interface Evaluation extends SuccessRate {
   environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
   scores: Readonly<Record<string, number>>;
-  /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
-  passAtK: Readonly<Record<number, number>>;
   /** One for each task attempted, in their order. */
   perTask: readonly TaskAttempts[];
   trajectories: readonly Trajectory[];
@@ -94,10 +93,11 @@ export async function evaluate(
   // An attempt that was cancelled was not made.
   const made = (episode: readonly Trajectory[]): boolean =>
     !signal.aborted || !episode.some(({ outcome }) => outcome === 'aborted');
-  const perTask = tasks.map((task, i) => {
+  const attempted = tasks.map((task, i) => {
     const attempts = episodes.slice(i * samples, (i + 1) * samples).filter(made);
-    return attemptsAt(task, groupsOf(task), attempts);
+    return { task: attemptsAt(task, groupsOf(task), attempts), attempts };
   });
+  const perTask = attempted.map(({ task }) => task);
   const judgedOf = (wanted: (task: TaskAttempts) => boolean): (readonly Trajectory[])[] =>
     episodes.filter(
       (episode, i) => isJudged(episode) && wanted(perTask[Math.floor(i / samples)] as TaskAttempts),
@@ -130,7 +130,13 @@ export async function evaluate(
       ]),
     ),
     scores: meansByName(judged.map((episode) => sideBySide(episode, ({ scores = {} }) => scores))),
-    passAtK: passRates(counted, samples),
+    ...atK(
+      attempted
+        .filter(({ task }) => !task.ofSlice)
+        .map(({ task, attempts }) => ({ task, solved: attempts.filter(isJudged).map(isSolved) })),
+      samples,
+      seed,
+    ),
     perTask,
     trajectories,
   };
@@ -143,8 +149,11 @@ export type StoredEvaluation = Omit<Evaluation, 'trajectories'>;
 export function readEvaluation(stored: StoredEvaluation): Evaluation {
   const groups = Object.entries(stored.groups).map(([name, rate]) => [name, withUnknown(rate)]);
   const perTask = stored.perTask ?? [];
+  const { avgAtK = {}, intervalsAtK = {} }: Partial<AtK> = stored;
   return {
     ...withUnknown(stored),
+    avgAtK,
+    intervalsAtK,
     groups: Object.fromEntries(groups) as Evaluation['groups'],
     perTask,
     trajectories: [],
@@ -257,13 +266,4 @@ function attemptsAt(
 function familyOf({ metadata }: Task): readonly string[] {
   const family = metadata['family'];
   return typeof family === 'string' ? [family] : [];
-}
-
-/** Over the tasks none of whose attempts the system failed. */
-function passRates(tasks: readonly TaskAttempts[], samples: number): Record<number, number> {
-  const whole = tasks.filter(({ n }) => n === samples);
-  const rates: Record<number, number> = {};
-  for (let k = 1; k <= samples && whole.length > 0; k *= 2)
-    rates[k] = mean(whole.map(({ successes }) => passAtK(samples, successes, k)));
-  return rates;
 }

@@ -209,7 +209,7 @@ const width = (one: Interval95 | null): number => (one === null ? 0 : one.high -
  * is shown: Cameron and Miller 2015, section IV, https://doi.org/10.3368/jhr.50.2.317, advise the larger clusters as
  * long as there are not too few. Families that do not differ say nothing of how families differ, and are left out.
  */
-function intervalsOf<One extends TaskAttempts | TaskPair>(
+export function intervalsOf<One extends TaskAttempts | TaskPair>(
   judged: readonly One[],
   { seed, of }: FigureKey,
   interval: (

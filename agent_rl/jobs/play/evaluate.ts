@@ -2,7 +2,7 @@ import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { failedText, failureReporter } from '../../runs/failed-episodes.ts';
-import { intervalNote, rateText, worstCaseText } from '../../runs/evaluation-table.ts';
+import { atKTable, intervalNote, rateText, worstCaseText } from '../../runs/evaluation-table.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
 import { withProgress } from '../../telemetry/index.ts';
@@ -97,8 +97,7 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
   for (const [name, mean] of Object.entries(result.environment)) {
     print(`  ${name}: ${mean.toFixed(3)} on average`);
   }
-  const passes = Object.entries(result.passAtK).filter(() => samples > 1);
-  for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
+  for (const line of atKTable(result)) print(line);
   const attempts = result.trajectories;
   const failed = failedText(
     signal.aborted ? attempts.filter(({ outcome }) => outcome !== 'aborted') : attempts,

@@ -40,6 +40,7 @@ const evaluation = orNull(
     ...rate,
     systemFailures: number,
     passAtK: counts,
+    intervalsAtK: named(Type.Object({ pass: Type.Object({ interval95: interval }) })),
     groups: named(Type.Object(rate)),
     environment: counts,
   }),

@@ -3,6 +3,7 @@ import {
   differenceText,
   intervalNote,
   rateText,
+  shareText,
   worstCaseText,
 } from '../../../runs/evaluation-table.ts';
 import { percentText } from '../../../telemetry/index.ts';
@@ -97,9 +98,12 @@ function rowsOf(
 function attemptsBlocks(runs: readonly ReportedRun[]): Block[] {
   const rows = runs.flatMap((run) =>
     (['before', 'after'] as const).flatMap((when) => {
-      const passes = Object.entries(run.summary?.eval?.[when]?.passAtK ?? {});
+      const { passAtK = {}, intervalsAtK = {} } = run.summary?.eval?.[when] ?? {};
+      const passes = Object.entries(passAtK);
       if (passes.length < 2) return [];
-      const cell = passes.map(([k, share]) => `pass@${k} ${percentText(share)}`).join(', ');
+      const cell = passes
+        .map(([k, share]) => `pass@${k} ${shareText(share, intervalsAtK[Number(k)]?.pass)}`)
+        .join(', ');
       return [[runs.length > 1 ? `${run.folder.name}, ${when}` : when, cell]];
     }),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { beforeAfterTable, rateText } from '#agent_rl/runs/evaluation-table.ts';
+import { atKTable, beforeAfterTable, rateText } from '#agent_rl/runs/evaluation-table.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import {
   compare,
@@ -32,6 +32,8 @@ function evaluation(perTask: readonly TaskAttempts[]): Evaluation {
     rewardMean: 0.25,
     groups: { sums: rate },
     passAtK: {},
+    avgAtK: {},
+    intervalsAtK: {},
     environment: {},
     environmentByGroup: {},
     scores: {},
@@ -90,4 +92,26 @@ describe('the table at the end of a run', () => {
     const rate = { n: 4, successes: 1, successRate: 0.25, wilson95: [0.046, 0.699] };
     expect(rateText(withUnknown(rate as never))).toBe('1 of 4 = 25.0 % [4.6, 69.9 Wilson]');
   });
+});
+
+test('pass@k and avg@k stand side by side, with what they leave out', () => {
+  const interval = (low: number, high: number) => ({
+    interval95: { low, high, clusters: 3, over: 'tasks', method: 'cluster-bootstrap' } as const,
+    narrower95: null,
+  });
+  const of = { ...evaluation(tasksOf(3, 1, 1)), passAtK: { 1: 0.25, 2: 0.5 } };
+  expect(atKTable(of)).toEqual([]);
+  const table = atKTable({
+    ...of,
+    avgAtK: { 1: 0, 2: 0.25 },
+    intervalsAtK: {
+      1: { pass: interval(0, 0.5), avg: interval(0, 0.561) },
+      2: { pass: interval(0.1, 1), avg: interval(0, 0.5) },
+    },
+  });
+  expect(table.slice(1, 3).map(cells)).toEqual([
+    ['k = 1', '25.0 % [0.0, 50.0]', '0.0 % [0.0, 56.1]'],
+    ['k = 2', '50.0 % [10.0, 100.0]', '25.0 % [0.0, 50.0]'],
+  ]);
+  expect(table.at(-1)).toBe('  pass@k and avg@k leave out 1 of 3 tasks with a failed attempt');
 });

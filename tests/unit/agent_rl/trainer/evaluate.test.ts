@@ -46,6 +46,9 @@ describe('evaluate', () => {
     });
     // Over a and b alone: pass@1 (1 + 1/2) / 2, pass@2 (1 + 1) / 2.
     expect(result.passAtK).toEqual({ 1: 0.75, 2: 1 });
+    // The first attempts at both succeed, the second at a alone.
+    expect(result.avgAtK).toEqual({ 1: 1, 2: 0.75 });
+    expect(result.intervalsAtK[2]?.avg.interval95?.clusters).toBe(2);
     expect(result.wilson95?.[0]).toBeLessThan(0.6);
     // Over the three tasks or the two families, not the five attempts.
     const intervals = [result.interval95, result.narrower95];
