@@ -8,7 +8,7 @@ import { environmentOf } from './task-environments.ts';
 import type { Environment, MultiAgentEnvironment } from '../core/plugins/environment.ts';
 import type { Needed } from '../core/plugins/given.ts';
 import type { Policy } from '../core/plugins/policy.ts';
-import type { RewardShared } from '../core/plugins/reward.ts';
+import { type RewardShared, withoutAnswers } from '../core/plugins/reward.ts';
 import type { Tool, ToolShared } from '../core/plugins/tool.ts';
 import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
@@ -17,7 +17,7 @@ import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
 import type { Chosen, ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
-import { construct, episodeContainer, rewardFunction } from './plugins/container.ts';
+import { type Binding, construct, episodeContainer, rewardFunction } from './plugins/container.ts';
 
 export interface EpisodeMakerOptions {
   config: Config;
@@ -65,11 +65,10 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
   const maker: EpisodeMaker = ({ task, sample }) => {
-    const own = episodeContainer(
-      container,
-      task,
-      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${sample}`)]],
-    );
+    const services: readonly Binding[] =
+      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${sample}`)]];
+    const own = episodeContainer(container, task, services);
+    const blind = episodeContainer(container, withoutAnswers(task), services);
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
     const tools = new Map(
       inThread.map((tool) => {
@@ -84,7 +83,9 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       ...playedIn(chosen, task, own),
       tools,
       toolRunner,
-      rewards: chosen.rewards.map((reward) => scoring(reward, own, options.rewardsShared)),
+      rewards: chosen.rewards.map((reward) =>
+        scoring(reward, reward.blind ? blind : own, options.rewardsShared),
+      ),
       environmentWeight,
       invalidCallPenalty,
       limits,
@@ -125,9 +126,9 @@ function scoring(
   container: Container,
   shared: EpisodeMakerOptions['rewardsShared'],
 ): WeightedReward {
-  const { name, weight } = reward;
+  const { name, weight, blind } = reward;
   const score = rewardFunction(container, { ...naming(reward), shared: shared.get(name) });
-  return { name, weight, score, ...(tool !== undefined && { tool }) };
+  return { name, weight, blind, score, ...(tool !== undefined && { tool }) };
 }
 
 const naming = ({ entry, settings }: Chosen<{ name: string; needs?: readonly Needed[] }>) => ({

@@ -1,6 +1,7 @@
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR, type Generator } from '../core/services/generator.ts';
 import type { Policy } from '../core/plugins/policy.ts';
+import { withoutAnswers } from '../core/plugins/reward.ts';
 import { SANDBOX } from '../core/services/sandbox.ts';
 import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
 import type { ToolShared, ToolSpec } from '../core/plugins/tool.ts';
@@ -87,9 +88,13 @@ async function openParts(
     opened,
   );
   const rewardsShared = await openShared(
-    chosen.rewards.map(({ name, entry: { spec }, settings }) => [
+    chosen.rewards.map(({ name, blind, entry: { spec }, settings }) => [
       name,
-      async () => spec.open?.(settings, { environment, tasks: run.tasks.rewarded }),
+      async () => {
+        const { rewarded } = run.tasks;
+        const tasks = blind ? rewarded.map(withoutAnswers) : rewarded;
+        return spec.open?.(settings, { environment, tasks });
+      },
     ]),
     opened,
   );

@@ -75,6 +75,16 @@ export function samplingOf({ policy }: Pick<Config, 'policy'>): Sampling {
   return { temperature, topK, topP, minP };
 }
 
+/** How held-out tasks are attempted: `greedy` is one attempt at temperature 0. */
+export const attemptsOf = ({
+  samples,
+  temperature,
+  strategy,
+}: Pick<Config['eval'], 'samples' | 'temperature' | 'strategy'>): {
+  samples: number;
+  temperature: number;
+} => (strategy === 'greedy' ? { samples: 1, temperature: 0 } : { samples, temperature });
+
 /**
  * The last iteration that is run, and the length that the learning-rate schedule is for: a run stopped by
  * `train.maxIterations` keeps the schedule of `train.iterations`, so that it can be resumed.

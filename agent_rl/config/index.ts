@@ -2,6 +2,7 @@ export {
   type Config,
   environmentBlocks,
   rewardName,
+  attemptsOf,
   runLength,
   samplingOf,
 } from './config-schema.ts';

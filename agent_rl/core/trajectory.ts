@@ -49,7 +49,11 @@ export interface Trajectory extends TranscriptRecord {
   readonly components: Readonly<Record<string, number>>;
   /** What each reward that applies gave, before any weight; absent when the system failed. */
   readonly scores?: Readonly<Record<string, number>>;
+  /** What rewards gave for an episode that may earn nothing; their scores are 0. Absent of any other. */
+  readonly unpaid?: Readonly<Record<string, number>>;
   readonly metrics: Readonly<Record<string, number>>;
+  /** What the policy answered, in a form in which the same answers are the same text; absent where the environment does not say. */
+  readonly answer?: string;
   /** What the environment adds, by key. */
   readonly record?: Readonly<Record<string, unknown>>;
   readonly seconds: EpisodeSeconds;
@@ -125,8 +129,14 @@ export function episodesOf<
   return [...episodes.values()];
 }
 
-/** Whether the agents that learn solved the task in an episode; all of its agents where none learns. */
-export function isSolved(episode: readonly Pick<Trajectory, 'learns' | 'success'>[]): boolean {
+/** The agents of an episode that learn; all of them where none learns. */
+export function learnersIn<One extends Pick<Trajectory, 'learns'>>(
+  episode: readonly One[],
+): readonly One[] {
   const learners = episode.filter(({ learns }) => learns !== false);
-  return (learners.length === 0 ? episode : learners).every(({ success }) => success);
+  return learners.length === 0 ? episode : learners;
 }
+
+/** Whether the learners of an episode solved the task. */
+export const isSolved = (episode: readonly Pick<Trajectory, 'learns' | 'success'>[]): boolean =>
+  learnersIn(episode).every(({ success }) => success);

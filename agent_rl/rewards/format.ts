@@ -26,6 +26,7 @@ export const format = reward({
   name: 'format',
   description: 'How well turns, calls and the final message keep to the requested format',
   settings: Settings,
+  blind: true,
 })(({ messages, turns }: EpisodeView, { thought, call, contains }: FormatSettings): number => {
   const called = turns.some((turn) => turn.calls.some(({ status }) => status !== 'rejected'));
   if (call && !called) return 0;

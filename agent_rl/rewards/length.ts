@@ -21,6 +21,7 @@ export const length = reward({
   name: 'length',
   description: 'Costs each word of the final message beyond the free ones',
   settings: Settings,
+  blind: true,
 })((
   { messages }: EpisodeView,
   { freeWords, perWord, maxCost }: Static<typeof Settings>,

@@ -22,6 +22,7 @@ export const searchCost = reward({
   name: 'search_cost',
   description: 'Costs each search, and how much the searches gave to read',
   settings: Settings,
+  blind: true,
 })((
   { turns }: EpisodeView,
   { tools, perCall, perThousandCharacters, maxCost }: Static<typeof Settings>,

@@ -28,6 +28,7 @@ export const toolCalls = reward({
   name: 'tool_calls',
   description: 'Costs each tool call beyond the free ones, and each that is missing',
   settings: Settings,
+  blind: true,
 })((
   { turns }: EpisodeView,
   { minCalls, freeCalls, perCall, maxCost }: Static<typeof Settings>,

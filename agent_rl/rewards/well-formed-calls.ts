@@ -7,6 +7,7 @@ import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 export const wellFormedCalls = reward({
   name: 'well_formed_calls',
   description: 'Share of the calls that were readable, of a known tool and with valid arguments',
+  blind: true,
 })(({ turns }: EpisodeView): number | undefined => {
   const calls = turns.flatMap((turn) => turn.calls);
   const malformed = turns.reduce(

@@ -15,11 +15,12 @@ const mostReward = 1e6;
 export function checkVerdict(verdict: Verdict, agent?: string): void {
   const own = agent === undefined ? 'verdict' : `verdict of ${agent}`;
   if (!isRecord(verdict)) throw wrong(own, verdict, 'an object');
-  const { outcome, success, reward, components, metrics = {}, solvedAt = 0 } = verdict;
+  const { outcome, success, reward, components, metrics = {}, solvedAt = 0, answer = '' } = verdict;
   if (!outcomes.includes(outcome))
     throw wrong(`${own}.outcome`, outcome, `one of ${outcomes.join(', ')}`);
   if (typeof success !== 'boolean') throw wrong(`${own}.success`, success, 'true or false');
   if (!Number.isFinite(solvedAt)) throw wrong(`${own}.solvedAt`, solvedAt, 'a finite number');
+  if (typeof answer !== 'string') throw wrong(`${own}.answer`, answer, 'text, or nothing');
   // What the system failed has no reward, whatever the verdict says.
   if (!isSystemFailure(outcome)) checkReward(`${own}.reward`, reward);
   checkNumbers(`${own}.components`, components);

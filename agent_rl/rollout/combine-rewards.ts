@@ -1,7 +1,7 @@
 import { PluginError } from '../core/failure.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
-import type { EpisodeView } from '../core/plugins/reward.ts';
+import { blindView, type EpisodeView } from '../core/plugins/reward.ts';
 import { checkReward } from './check-verdict.ts';
 
 /** A reward added to the environment's own. */
@@ -10,6 +10,8 @@ export interface WeightedReward {
   weight: number;
   /** Name of the tool whose calls alone it sees. */
   tool?: string;
+  /** It is shown the prompt and the conversation alone. */
+  blind?: boolean;
   /** `undefined` when the reward does not apply to the episode. */
   score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
 }
@@ -35,6 +37,8 @@ export interface CombinedReward {
   components: Readonly<Record<string, number>>;
   /** What each reward that applies gave, before any weight; absent when the verdict's reward is. */
   scores?: Readonly<Record<string, number>>;
+  /** What rewards gave that a forfeited episode was not paid. */
+  unpaid?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -58,19 +62,22 @@ export async function combineRewards(
     components[name] = before + finite(name, value);
     reward += value;
   };
-  for (const { name, weight, tool, score } of rewards) {
-    const view = tool === undefined ? episode : viewOfTool(episode, tool);
+  const unpaid: Record<string, number> = {};
+  for (const { name, weight, tool, blind = false, score } of rewards) {
+    const seen = tool === undefined ? episode : viewOfTool(episode, tool);
+    const view = blind ? blindView(seen) : seen;
     const given = await runningPlugin(`Reward "${name}"`, () => score(view));
     if (given === undefined) continue;
     const value = verdict.forfeited === true ? withoutGain(given, weight) : given;
     scores[name] = finite(name, value);
+    if (value !== given) unpaid[name] = finite(name, given);
     add(name, weight * value);
   }
   if (invalidCalls > 0 && invalidCallPenalty !== 0) {
     add(invalidCallsComponent, -invalidCallPenalty * invalidCalls);
   }
   await runningPlugin('Rewards', () => checkReward('The sum of the rewards', reward));
-  return { reward, components, scores };
+  return { reward, components, scores, ...(Object.keys(unpaid).length > 0 && { unpaid }) };
 }
 
 /** Whether the rewards solved the task, of a verdict that leaves it to them; nothing of any other. */

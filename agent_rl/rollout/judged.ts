@@ -16,6 +16,8 @@ export type Judged = Pick<
   | 'scores'
   | 'metrics'
   | 'record'
+  | 'answer'
+  | 'unpaid'
   | 'problem'
   | 'failure'
 >;
@@ -41,8 +43,13 @@ export function failedByVerdict({ outcome, problem }: Verdict): Judged {
 }
 
 /** What an environment counts and records, whatever it judged. */
-export const keptOf = ({ metrics = {}, record }: Verdict): Pick<Judged, 'metrics' | 'record'> => ({
+export const keptOf = ({
+  metrics = {},
+  record,
+  answer,
+}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer'> => ({
   metrics,
+  ...(answer !== undefined && { answer }),
   ...(record !== undefined && { record }),
 });
 

@@ -1,6 +1,6 @@
 import { sum } from '../algorithms/statistics.ts';
 import { percentText } from '../telemetry/index.ts';
-import type { Evaluation } from '../trainer/evaluate.ts';
+import type { ChosenRate, Evaluation } from '../trainer/evaluate.ts';
 import type { Difference, Intervals95, SuccessRate } from '../trainer/success-rate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 
@@ -31,6 +31,10 @@ export function rateText(rate: SuccessRate): string {
 /** `+12.3 [+8.1, +16.5]`, in points of a percentage. */
 export const differenceText = ({ difference, interval95 }: Difference): string =>
   `${change(difference)} [${[interval95?.low, interval95?.high].map((end) => change(end ?? Number.NaN)).join(', ')}]`;
+
+/** `best-of-n of 8 by log-probability`. */
+export const strategyText = ({ strategy, attempts, selector }: ChosenRate): string =>
+  `${strategy} of ${attempts} by ${selector}`;
 
 /** A share and its interval: `75.0 % [50.0, 87.5]`. */
 export const shareText = (share: number, intervals?: Intervals95): string => {
@@ -76,6 +80,7 @@ type Result = Pick<TrainingResult, 'before' | 'after' | 'difference'>;
 /** Before, after and the change, over all held-out tasks and by group. */
 export function beforeAfterTable({ before, after, difference }: Result): string {
   const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
+  const chosen = after?.chosen ?? before?.chosen;
   const line = (name: string, rates: readonly (SuccessRate | undefined)[], since?: Difference) =>
     row(
       name,
@@ -90,6 +95,7 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
       .map((group) =>
         line(group, [before?.groups[group], after?.groups[group]], difference?.groups[group]),
       ),
+    ...(chosen === undefined ? [] : [line(strategyText(chosen), [before?.chosen, after?.chosen])]),
     ...failureRows(before, after),
     `  ${intervalNote}${difference ? '; change: the same, in pairs' : ''}`,
   ].join('\n');

@@ -1,6 +1,6 @@
 import type { TokenCounts } from '../rollout/tokens/token-counts.ts';
 import { priceOf, type Prices } from './cost/price.ts';
-import type { Evaluation } from '../trainer/evaluate.ts';
+import type { ChosenRate, Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import type { Machine } from './inputs/machine.ts';
 import type { RunReports } from './run-reports.ts';
@@ -35,11 +35,14 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   passAtK: evaluation.passAtK,
   avgAtK: evaluation.avgAtK,
   intervalsAtK: evaluation.intervalsAtK,
+  ...(evaluation.chosen && { chosen: withoutTasks(evaluation.chosen) }),
   groups: evaluation.groups,
   environment: evaluation.environment,
   environmentByGroup: evaluation.environmentByGroup,
   scores: evaluation.scores,
 });
+
+const withoutTasks = ({ perTask: _perTask, ...rate }: ChosenRate) => rate;
 
 const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);
 

@@ -167,6 +167,12 @@ export const metricNames = {
   'eval/differenceLow': metric('1', 'Lower end of its 95 % interval, by paired cluster bootstrap'),
   'eval/differenceHigh': metric('1', 'Upper end of its 95 % interval, by paired cluster bootstrap'),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
+  'eval/strategySuccessRate': metric(
+    '1',
+    'Share of tasks that the attempt which eval.strategy chose solved; with best-of-n and majority',
+  ),
+  'eval/strategyIntervalLow': metric('1', 'Lower end of its 95 % interval, by cluster bootstrap'),
+  'eval/strategyIntervalHigh': metric('1', 'Upper end of its 95 % interval, by cluster bootstrap'),
   'eval/score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
   'eval/group/*': metric(
     '1',

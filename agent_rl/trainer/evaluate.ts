@@ -7,6 +7,7 @@ import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { FailureGuard } from './collect/failure-guard.ts';
 import { type AtK, atK } from './strategies/at-k.ts';
+import { chooseAttempt, type Strategy } from './strategies/choose-attempt.ts';
 import type { RolloutOptions } from './training-options.ts';
 import { inFamily, meansByName, sideBySide } from './named-numbers.ts';
 import {
@@ -36,9 +37,24 @@ export interface Evaluation extends SuccessRate, AtK {
   environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
   scores: Readonly<Record<string, number>>;
+  /** Of the attempts that a strategy chose; absent where every attempt counts. */
+  chosen?: ChosenRate;
   /** One for each task attempted, in their order. */
   perTask: readonly TaskAttempts[];
   trajectories: readonly Trajectory[];
+}
+
+/** What a strategy comes to: one attempt at each task, chosen without seeing what is right. */
+export interface ChosenRate extends SuccessRate {
+  strategy: Strategy['name'];
+  /** What rated the attempts, `votes` of majority. */
+  selector: string;
+  attempts: number;
+  /** Tasks of the total that it could not decide: no attempt answered, or the reward applied to none. */
+  undecided: number;
+  groups: Readonly<Record<string, SuccessRate>>;
+  /** A task with an attempt that failed has failed: one among fewer would be chosen. */
+  perTask: readonly TaskAttempts[];
 }
 
 export interface EvaluateOptions {
@@ -46,6 +62,8 @@ export interface EvaluateOptions {
   samples: number;
   /** 0 takes the likeliest token; nothing is truncated. */
   temperature: number;
+  /** Chooses one of them at each task; by default every attempt counts. */
+  strategy?: Strategy | undefined;
   seed: number;
   /** Optimiser steps the weights have taken, for the record. */
   step: number;
@@ -72,6 +90,7 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   const { samples, temperature, seed, step, signal, onEpisode, groupsOf = familyOf } = options;
+  const { strategy } = options;
   const { iteration = 0, failures = { maxShare: 1, maxInARow: Infinity } } = options;
   const guard = new FailureGuard(failures);
   const plan = planGroups(tasks, {
@@ -137,19 +156,68 @@ export async function evaluate(
       samples,
       seed,
     ),
+    ...(strategy && { chosen: chosenRate(attempted, { strategy, samples, seed }) }),
     perTask,
     trajectories,
   };
 }
 
+/** A task with its attempts, in the order of their draws. */
+interface Attempted {
+  task: TaskAttempts;
+  attempts: readonly (readonly Trajectory[])[];
+}
+
+function chosenRate(
+  attempted: readonly Attempted[],
+  { strategy, samples, seed }: { strategy: Strategy; samples: number; seed: number },
+): ChosenRate {
+  const outcomes = attempted.map(({ task, attempts }) => {
+    const { agents: _agents, ...plain } = task;
+    const none = { ...plain, n: 0, successes: 0, failed: Number(task.failed > 0) };
+    // An attempt that was cancelled was not made, and there is nothing to choose from.
+    if (task.failed > 0 || attempts.length < samples) return { one: none, undecided: false };
+    const { index, undecided } = chooseAttempt(attempts, strategy);
+    const solved = isSolved(attempts[index] ?? []);
+    return { one: { ...none, n: 1, successes: Number(solved) }, undecided };
+  });
+  const perTask = outcomes.map(({ one }) => one);
+  const rateOf = (name: string, tasks: readonly TaskAttempts[]) =>
+    successRateOf(tasks, { seed, of: `${strategy.name} ${name}` });
+  return {
+    strategy: strategy.name,
+    selector: strategy.name === 'majority' ? 'votes' : strategy.selector,
+    attempts: samples,
+    undecided: outcomes.filter(({ one, undecided }) => undecided && !one.ofSlice).length,
+    ...rateOf(
+      'total',
+      perTask.filter(({ ofSlice }) => !ofSlice),
+    ),
+    groups: Object.fromEntries(
+      groupsIn(perTask).map((name) => [
+        name,
+        rateOf(
+          `group ${name}`,
+          perTask.filter(({ groups }) => groups.includes(name)),
+        ),
+      ]),
+    ),
+    perTask,
+  };
+}
+
+/** What evaluations of earlier versions have not. */
+type Later = 'avgAtK' | 'intervalsAtK';
+
 /** An evaluation as a run keeps it. Those of version 0.1 lack what is `null` where it is unknown. */
-export type StoredEvaluation = Omit<Evaluation, 'trajectories'>;
+export type StoredEvaluation = Omit<Evaluation, 'trajectories' | Later> &
+  Partial<Pick<Evaluation, Later>>;
 
 /** An evaluation read from a checkpoint, of any version. */
 export function readEvaluation(stored: StoredEvaluation): Evaluation {
   const groups = Object.entries(stored.groups).map(([name, rate]) => [name, withUnknown(rate)]);
   const perTask = stored.perTask ?? [];
-  const { avgAtK = {}, intervalsAtK = {} }: Partial<AtK> = stored;
+  const { avgAtK = {}, intervalsAtK = {} } = stored;
   return {
     ...withUnknown(stored),
     avgAtK,
@@ -176,7 +244,7 @@ export function chooseTasks(
 /** An evaluation as metrics, and what changed since the one before training. */
 export function evaluationMetrics(evaluation: Evaluation, since?: Comparison): Metrics {
   const groups = Object.entries(evaluation.groups);
-  const { interval95, wilson95, worstCase } = evaluation;
+  const { interval95, wilson95, worstCase, chosen } = evaluation;
   return {
     'eval/tasks': evaluation.tasks,
     'eval/attempts': evaluation.n,
@@ -194,6 +262,9 @@ export function evaluationMetrics(evaluation: Evaluation, since?: Comparison): M
       'eval/differenceLow': since?.interval95?.low,
       'eval/differenceHigh': since?.interval95?.high,
       'eval/rewardMean': evaluation.rewardMean,
+      'eval/strategySuccessRate': chosen?.successRate,
+      'eval/strategyIntervalLow': chosen?.interval95?.low,
+      'eval/strategyIntervalHigh': chosen?.interval95?.high,
       ...Object.fromEntries(
         groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
       ),

@@ -1,4 +1,5 @@
 import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
+import { attemptsOf } from '../config/index.ts';
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { spanned } from '../core/profile/spans.ts';
@@ -18,6 +19,7 @@ import {
   readEvaluation,
   selectionMetrics,
 } from './evaluate.ts';
+import { strategyOf } from './strategies/strategy-of.ts';
 import { type Comparison, compare } from './success-rate.ts';
 import {
   addToTotals,
@@ -353,7 +355,7 @@ export class GRPOTrainer {
   async #evaluate(when: EvaluationTime, signal: AbortSignal): Promise<Evaluation | undefined> {
     const { rollouts, evalTasks, selectionTasks = [], groupsOf } = this.#parts;
     const tasks = when === 'selection' ? selectionTasks : evalTasks;
-    const { samples, temperature } = this.#options.eval;
+    const { samples, temperature } = attemptsOf(this.#options.eval);
     const { iteration, optimizerSteps: step } = this.#state;
     const episodes = tasks.length * samples;
     this.#enter({ name: 'evaluate', when, episodes });
@@ -361,6 +363,7 @@ export class GRPOTrainer {
       evaluate(rollouts, tasks, {
         samples,
         temperature,
+        strategy: strategyOf(this.#options.eval),
         seed: this.#options.seed,
         step,
         iteration,

@@ -3,8 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
-import { rewards } from '../../agent_rl/core/plugins/reward.ts';
-import type { EpisodeView } from '../../agent_rl/core/plugins/reward.ts';
+import { blindView, type EpisodeView, rewards } from '../../agent_rl/core/plugins/reward.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */
@@ -90,6 +89,12 @@ export function describeRewardContract(name: string, contract: RewardContract): 
         const value = await score(episode);
         expect(value === undefined || Number.isFinite(value)).toBe(true);
       }
+    });
+
+    test('judges by the conversation alone where its spec says that it is blind', async () => {
+      if (rewards.specOf(plugin)?.blind !== true) return;
+      for (const episode of [better, worse, ...notApplicable, ...endings])
+        expect(await score(blindView(episode))).toBe(await score(episode));
     });
 
     test('depends on the episode alone and leaves it as it was', async () => {

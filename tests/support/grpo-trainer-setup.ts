@@ -63,7 +63,15 @@ export const options: GrpoOptions = {
     maxGradNorm: 0,
     parityBound: { max: 1e-3, mean: 1e-4 },
   },
-  eval: { before: false, after: false, every: 0, samples: 1, temperature: 0 },
+  eval: {
+    before: false,
+    after: false,
+    every: 0,
+    samples: 1,
+    temperature: 0,
+    strategy: 'all',
+    selector: 'log-probability',
+  },
   checkpoint: { every: 0, keepBest: false },
 };
 

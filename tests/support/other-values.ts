@@ -101,6 +101,9 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'algorithm.loss.type': ['gspo', 'clipped'],
   'algorithm.correction.type': ['tis'],
   'algorithm.selection.type': ['dynamic', 'best-of'],
+  // Of one attempt at temperature 0 greedy is what is done anyway, and the others are refused.
+  'eval.strategy': ['best-of-n'],
+  'eval.selector': ['format'],
   'datasets.0.environment': ['code_exec', 'search'],
   'datasets.1.environment': ['search'],
   'datasets.0.generator': [{ type: 'workspace' }],

@@ -1,5 +1,10 @@
 import { command } from '../command.ts';
-import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
+import {
+  evaluationOptions,
+  optionsWithout,
+  refuseBoth,
+  renamedModelFlags,
+} from '../flags/config-flags.ts';
 import { quietFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
@@ -15,21 +20,28 @@ export const evaluate = command({
   examples: [
     ['runs/my-run', 'The newest checkpoint of a run, with the config of the run'],
     [
-      'runs/my-run --split test --set eval.samples=4',
-      'Four attempts at each task of another split',
+      'runs/my-run --split test --samples 8 --temperature 1',
+      'Eight attempts at each task of another split: pass@k and avg@k',
+    ],
+    [
+      'runs/my-run --samples 8 --temperature 1 --strategy majority',
+      'The answer that most of eight attempts gave counts',
     ],
     ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model as it was before training'],
   ],
   positionals: { checkpoint: checkpointWord },
   flags: { split: textFlag('Split to attempt; dataset.evalSplit otherwise'), quiet: quietFlag },
-  settings: optionsWithout([
-    'train-split',
-    'eval-split',
-    'preview-tasks',
-    'output',
-    'max-iterations',
-    'log-rollouts',
-  ]),
+  settings: {
+    ...optionsWithout([
+      'train-split',
+      'eval-split',
+      'preview-tasks',
+      'output',
+      'max-iterations',
+      'log-rollouts',
+    ]),
+    ...evaluationOptions,
+  },
   renamed: { ...renamedModelFlags, 'eval-split': 'split' },
   run: async (flags, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');

@@ -37,12 +37,35 @@ const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = 
   ],
 };
 
+/** Flags for settings of evaluations, which only their command has. */
+const evaluationFlags: typeof settingFlags = {
+  strategy: [
+    'eval.strategy',
+    text('Which attempts at a task count: all, greedy, best-of-n or majority'),
+  ],
+  selector: [
+    'eval.selector',
+    text('What best-of-n rates attempts by: log-probability or the name of a reward'),
+  ],
+  samples: ['eval.samples', numberOption('Attempts at each task')],
+  temperature: [
+    'eval.temperature',
+    numberOption('Sampling temperature; 0 takes the most likely token'),
+  ],
+};
+
+const optionsOf = (flags: typeof settingFlags): Record<string, Options> =>
+  Object.fromEntries(Object.entries(flags).map(([flag, [, option]]) => [flag, option]));
+
+/** The options of the command that evaluates, besides `configOptions`. */
+export const evaluationOptions: Readonly<Record<string, Options>> = optionsOf(evaluationFlags);
+
 /** The options of every command that reads a run file. */
 export const configOptions: Readonly<Record<string, Options>> = {
   config: text('Run file (YAML)'),
   set: listFlag('Any setting, as path=value: --set train.learningRate=1e-4').option,
   plugin: listFlag('Package or file that provides plugins').option,
-  ...Object.fromEntries(Object.entries(settingFlags).map(([flag, [, option]]) => [flag, option])),
+  ...optionsOf(settingFlags),
 };
 
 /** Earlier names of `--model`. */
@@ -96,13 +119,15 @@ const modelOverrides = (source: string, name: string): Override[] =>
 
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): Override[] {
-  const settings = Object.entries(settingFlags).flatMap(([flag, [path, option]]) => {
-    const value = parsed[flag] as string | boolean | undefined;
-    if (value === undefined) return [];
-    const source = `--${flag} ${String(value)}`;
-    if (flag === 'model') return modelOverrides(source, String(value));
-    return [{ source, path, value: settingOf(value, option) }];
-  });
+  const settings = Object.entries({ ...settingFlags, ...evaluationFlags }).flatMap(
+    ([flag, [path, option]]) => {
+      const value = parsed[flag] as string | boolean | undefined;
+      if (value === undefined) return [];
+      const source = `--${flag} ${String(value)}`;
+      if (flag === 'model') return modelOverrides(source, String(value));
+      return [{ source, path, value: settingOf(value, option) }];
+    },
+  );
   const plugins = textsOf(parsed['plugin']).map((value) => ({
     source: `--plugin ${value}`,
     path: 'plugins',

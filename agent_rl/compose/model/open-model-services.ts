@@ -1,3 +1,4 @@
+import { attemptsOf } from '../../config/index.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -137,7 +138,7 @@ async function openGenerator(
     episodes: workers,
     samplings: [
       ...(trains ? [sampling] : []),
-      { ...unbiased, temperature: config.eval.temperature },
+      { ...unbiased, temperature: attemptsOf(config.eval).temperature },
     ],
     scorer: modelScorer(run, signal),
     trains,

@@ -27,11 +27,11 @@ import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
-import { builtInSource, type Registry, type RegistryEntry } from '../../core/plugins/plugin.ts';
+import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { GeneratorSpec } from '../../core/plugins/model/generator.ts';
 import type { LearnerSpec } from '../../core/plugins/model/learner.ts';
 import type { PolicySpec } from '../../core/plugins/policy.ts';
-import type { RewardSpec } from '../../core/plugins/reward.ts';
+import { isBlind, type RewardSpec } from '../../core/plugins/reward.ts';
 import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
@@ -42,9 +42,11 @@ import { agentProblems, agentsOf } from '../episode-agents.ts';
 import { constructorProblem } from './injections.ts';
 import {
   environmentProblems,
+  lossProblems,
   rewardManagerProblems,
   rewardProblems,
   type SettingProblem,
+  strategyProblems,
   unknownType,
 } from './plugin-problems.ts';
 import {
@@ -69,6 +71,8 @@ export interface ChosenReward extends Chosen<RewardSpec> {
   weight: number;
   /** The tool whose calls alone it sees. */
   tool?: string;
+  /** It cannot see what is right. */
+  blind: boolean;
 }
 
 /** An environment that a run uses. */
@@ -159,16 +163,19 @@ export function choosePlugins(
     choice.taskGenerator(`datasets.${index}.generator`, source, plugins.taskGenerators),
   );
   choice.refuseRepeats('trackers', trackers);
-  choice.requireModule(loss);
+  choice.report(lossProblems(loss.entry));
   choice.refuseRepeats('tools', tools);
   for (const { entry } of environments) choice.requireTools(entry?.spec, toolBlocks);
   choice.report(environmentProblems(environments, config));
   if (!choice.unknown) choice.report(agentProblems(environments, config));
   const toolNames = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
   choice.report(rewardProblems(rewards, choice.unknown ? undefined : toolNames));
-  // With other problems the weights may be anything.
+  // With other problems the values may be anything.
   if (!choice.broken)
-    choice.report(rewardManagerProblems(rewardManager.entry?.spec, rewards, config.algorithm));
+    choice.report([
+      ...strategyProblems(config, environments, rewards),
+      ...rewardManagerProblems(rewardManager.entry?.spec, rewards, config.algorithm),
+    ]);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   return {
@@ -271,9 +278,13 @@ class Choice {
     registry: Registry<RewardSpec>,
   ) {
     const chosen = this.of({ path, value, registry, own: RewardsBlock.items.properties });
-    if (!namesPlugin(value)) return { ...chosen, name: path, weight: 0 };
+    if (!namesPlugin(value)) return { ...chosen, name: path, weight: 0, blind: false };
     const { weight, tool } = value;
-    return { ...chosen, name: rewardName(value), weight, ...(tool !== undefined && { tool }) };
+    const name = rewardName(value);
+    // With problems nothing is chosen, and the function may rely on checked settings.
+    const { entry, settings } = chosen;
+    const blind = entry !== undefined && !this.broken && isBlind(entry.spec, settings);
+    return { ...chosen, name, weight, blind, ...(tool !== undefined && { tool }) };
   }
 
   /** A tracker, and what it is allowed. */
@@ -308,16 +319,6 @@ class Choice {
     const value = (isRecord(algorithm) ? algorithm[name] : undefined) as { type: string };
     const path = `algorithm.${name}`;
     return this.of({ path, value, registry, own: PartBlock.properties });
-  }
-
-  /** A loss of a plugin's is imported again by the engine's thread. */
-  requireModule({ entry }: Attempt<LossPluginSpec>): void {
-    if (entry === undefined || entry.source === builtInSource || entry.spec.module !== undefined)
-      return;
-    this.#report(
-      'algorithm.loss.type',
-      `the spec of the loss "${entry.spec.name}" from ${entry.source} has no module, and the engine's thread cannot find it. Add module: import.meta.url.`,
-    );
   }
 
   /** The format that a policy's block names, unless it is `auto`. */

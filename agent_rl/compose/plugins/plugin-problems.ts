@@ -1,6 +1,8 @@
 import { type Config, nearestName } from '../../config/index.ts';
-import type { Registry } from '../../core/plugins/plugin.ts';
+import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
+import { builtInSource, type Registry, type RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
+import { byLogProbability } from '../../trainer/strategies/choose-attempt.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 
 /** Something wrong, and the setting that is. */
@@ -111,6 +113,50 @@ export function rewardManagerProblems(
     problems.push({ path, text });
   }
   return problems;
+}
+
+/** A loss of a plugin's is imported again by the engine's thread. */
+export function lossProblems(loss: RegistryEntry<LossPluginSpec> | undefined): SettingProblem[] {
+  if (loss === undefined || loss.source === builtInSource || loss.spec.module !== undefined)
+    return [];
+  const text = `the spec of the loss "${loss.spec.name}" from ${loss.source} has no module, and the engine's thread cannot find it. Add module: import.meta.url.`;
+  return [{ path: 'algorithm.loss.type', text }];
+}
+
+/** An environment as far as its strategy goes. */
+interface Answering {
+  name: string;
+  entry: { spec: { answers?: boolean } } | undefined;
+}
+
+/**
+ * Strategies that cannot choose among attempts in this run, and selectors that would choose by what is right: those are
+ * oracles and no strategies, and pass@k says what they would give.
+ */
+export function strategyProblems(
+  { eval: { strategy, selector }, train }: Pick<Config, 'eval' | 'train'>,
+  environments: readonly Answering[],
+  rewards: readonly { name: string; blind: boolean }[],
+): SettingProblem[] {
+  // Supervised training evaluates nothing.
+  if (train.mode === 'sft') return [];
+  const silent = environments.find(({ entry }) => entry !== undefined && !entry.spec.answers);
+  if (strategy === 'majority' && silent !== undefined) {
+    const text = `majority counts answers, and environment ${silent.name} does not say what an attempt answered. Use best-of-n, or an environment whose spec has answers: true, such as question, search and workspace.`;
+    return [{ path: 'eval.strategy', text }];
+  }
+  if (strategy !== 'best-of-n' || selector === byLogProbability) return [];
+  const named = rewards.find(({ name }) => name === selector);
+  if (named?.blind === true) return [];
+  const allowed = [
+    byLogProbability,
+    ...rewards.filter(({ blind }) => blind).map(({ name }) => name),
+  ].join(', ');
+  const sees = named !== undefined || selector === environmentScore;
+  const text = sees
+    ? `${JSON.stringify(selector)} sees what is right: to choose by it is an oracle and no strategy, and pass@k says what it would give. Use one of: ${allowed}.`
+    : `no reward of this run is named ${JSON.stringify(selector)}. Use one of: ${allowed}.`;
+  return [{ path: 'eval.selector', text }];
 }
 
 /** That no plugin has the name. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, choice, flag, integer, most, number } from './block.ts';
+import { block, choice, flag, integer, most, number, text } from './block.ts';
 
 const ParityBlock = block(
   {
@@ -142,6 +142,15 @@ export const EvalBlock = block(
     temperature: number(
       'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
       { minimum: 0, maximum: 10, default: 0 },
+    ),
+    strategy: choice(
+      'Which attempts at a task count. all: each. greedy: one at temperature 0, whatever samples and temperature say. best-of-n: of samples attempts the one that selector rates highest. majority: of samples attempts one with the answer that most of them gave',
+      ['all', 'greedy', 'best-of-n', 'majority'],
+      'all',
+    ),
+    selector: text(
+      'With best-of-n: log-probability, the mean of the tokens that an attempt sampled, or the name of a reward of the run that cannot see what is right',
+      { minLength: 1, default: 'log-probability' },
     ),
     selectionTasks: integer(
       'With checkpoint.keepBest: training tasks, chosen once by the seed, that are never trained on and only choose the best checkpoint, every eval.every iterations and at the end',

@@ -96,7 +96,8 @@ const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config):
   const isRl = train.mode === 'rl';
   const steps =
     runLength({ train }).planned * (isRl ? algorithm.epochs * algorithm.updatesPerBatch : 1);
-  const { samples, temperature, every } = evaluation;
+  const { samples, temperature, every, strategy } = evaluation;
+  const chooses = strategy === 'best-of-n' || strategy === 'majority';
   return [
     [
       'train.batchSize',
@@ -112,6 +113,11 @@ const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config):
       'eval.samples',
       samples > 1 && temperature === 0,
       `${samples} attempts at temperature 0 are all the same. Use 1, or an eval.temperature above 0.`,
+    ],
+    [
+      'eval.strategy',
+      chooses && (samples === 1 || temperature === 0),
+      `${strategy} chooses among several attempts that differ. Set eval.samples above 1 and eval.temperature above 0.`,
     ],
     [
       'checkpoint.keepBest',

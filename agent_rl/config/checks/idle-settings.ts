@@ -117,9 +117,19 @@ const idle: readonly IdleRule[] = [
     'the tasks come from generators, and from no files',
   ],
   [
-    ['eval.samples', 'eval.temperature', 'eval.maxTasks'],
+    ['eval.samples', 'eval.temperature', 'eval.maxTasks', 'eval.strategy', 'eval.selector'],
     (run) => isRl(run) && neverEvaluates(run.config.eval),
     'eval.before and eval.after are false and eval.every is 0, so that nothing is evaluated',
+  ],
+  [
+    ['eval.samples', 'eval.temperature'],
+    (run) => isRl(run) && run.config.eval.strategy === 'greedy',
+    'eval.strategy greedy makes one attempt at temperature 0',
+  ],
+  [
+    ['eval.selector'],
+    (run) => isRl(run) && run.config.eval.strategy !== 'best-of-n',
+    'only eval.strategy best-of-n rates attempts',
   ],
   [
     ['eval.every'],

@@ -55,6 +55,11 @@ export interface Verdict {
   readonly forfeited?: boolean;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
+  /**
+   * What the policy answered, in a form in which two that are the same answer are the same text; absent where it gave none.
+   * Attempts vote by it, see `answers` of the spec.
+   */
+  readonly answer?: string;
   /** Leaves it to the rewards whether the task was solved: it was when their weighted sum reaches this. */
   readonly solvedAt?: number;
 }
@@ -138,6 +143,8 @@ export interface EnvironmentSpec {
   readonly needs?: readonly Needed[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
+  /** Whether its verdicts say what was answered, so that several attempts can vote (`eval.strategy: majority`). */
+  readonly answers?: boolean;
   /** What is wrong with a task of the run, such as an answer that nothing could be compared with; said before it starts. */
   readonly taskProblem?: (
     task: Task,
@@ -154,6 +161,7 @@ export const environments = new PluginKind<EnvironmentSpec, Environment | MultiA
       requires: optionalField(fieldRules.names),
       needs: needsRule,
       taskFormat: fieldRules.text,
+      answers: optionalField(fieldRules.flag),
       taskProblem: optionalField(fieldRules.method),
     },
   },

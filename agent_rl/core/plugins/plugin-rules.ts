@@ -73,6 +73,10 @@ export const fieldRules = {
     fits: (value) => Number.isSafeInteger(value) && (value as number) > 0,
   },
   flag: { allowed: 'true or false', fits: (value) => typeof value === 'boolean' },
+  flagOrMethod: {
+    allowed: 'true, false or a function',
+    fits: (value) => typeof value === 'boolean' || typeof value === 'function',
+  },
   method: { allowed: 'a function', fits: (value) => typeof value === 'function' },
   fileUrl: {
     allowed: 'import.meta.url of the file that exports the class',

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 
+import { AgentRlError, messageOf } from '../errors.ts';
 import type { Turn, Verdict } from './environment.ts';
 import type { Message } from '../message.ts';
 import { type Needed, needsRule } from './given.ts';
@@ -32,6 +33,11 @@ export interface RewardSpec {
   /** Services to be started for it, where its class asks for none with `@inject`. */
   readonly needs?: readonly Needed[];
   /**
+   * It judges by the prompt and the conversation alone, also by a function of its settings. It is then shown neither the
+   * verdict nor what else the task holds, and may choose among attempts (`eval.selector`).
+   */
+  readonly blind?: boolean | ((settings: Readonly<Record<string, unknown>>) => boolean);
+  /**
    * Opens what all instances of a class share in a run, such as a model. An instance is given it as `shared`, or asks for
    * it with `@inject(SHARED)`. Closed at the end of the run.
    */
@@ -47,6 +53,43 @@ export interface RewardHost extends ToolHost {
   readonly tasks: readonly Task[];
 }
 
+/**
+ * Whether a reward with these settings is blind.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` where its spec's function throws
+ */
+export function isBlind(
+  { name, blind = false }: Pick<RewardSpec, 'name' | 'blind'>,
+  settings: Readonly<Record<string, unknown>>,
+): boolean {
+  if (typeof blind === 'boolean') return blind;
+  try {
+    return blind(settings);
+  } catch (cause) {
+    const text = `"blind" of reward "${name}" threw: ${messageOf(cause)}. It is given the reward's settings and says whether the reward is blind.`;
+    throw new AgentRlError('PLUGIN_LOAD_FAILED', text, { cause });
+  }
+}
+
+/** A task as a blind reward sees it: without answers, tests and metadata. */
+export const withoutAnswers = ({ taskId, prompt, environment }: Task): Task => ({
+  taskId,
+  prompt,
+  metadata: {},
+  ...(environment !== undefined && { environment }),
+});
+
+/** An episode as a blind reward sees it: asking for the verdict throws. */
+export const blindView = ({ task, agent, messages, turns }: EpisodeView): EpisodeView => ({
+  task: withoutAnswers(task),
+  ...(agent !== undefined && { agent }),
+  messages,
+  turns,
+  get verdict(): Verdict {
+    throw new Error('It asks for the verdict, which a reward whose spec says blind cannot see.');
+  },
+});
+
 /** What all instances of a reward share in a run. */
 export type RewardShared = ToolShared;
 
@@ -55,6 +98,7 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
   orFunction: true,
   fields: {
     needs: needsRule,
+    blind: optionalField(fieldRules.flagOrMethod),
     open: optionalField(fieldRules.method),
   },
 });

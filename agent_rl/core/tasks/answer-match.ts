@@ -65,6 +65,15 @@ export function isAnswerAfter(
   });
 }
 
+/** A text as it is compared as a whole, without one of some openings. */
+export function answerKeyAfter(openings: readonly string[], text: string): string {
+  const words = answerWords(text).join(' ');
+  const lead = openings
+    .map((opening) => `${answerWords(opening).join(' ')} `)
+    .find((start) => start !== ' ' && words.startsWith(start));
+  return answerKey(words.slice(lead?.length ?? 0));
+}
+
 /** Whether a text contains one of the accepted answers as a run of whole words. */
 export function mentionsAnswer(text: string, accepted: readonly string[]): boolean {
   const words = ` ${answerWords(text).join(' ')} `;

@@ -27,3 +27,11 @@ export function nearlyEqual(a: Fraction, b: Fraction, tolerance: number): boolea
   const difference = left > right ? left - right : right - left;
   return tolerance > 0 && Number(difference) <= tolerance * Number(size);
 }
+
+/** A number as text, the same for all ways of writing it: `3/4` for 0.75 and 6/8, `12` for 12.0. */
+export function fractionKey({ numerator, denominator }: Fraction): string {
+  let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
+  while (b !== 0n) [a, b] = [b, a % b];
+  const below = denominator / a;
+  return `${numerator / a}${below === 1n ? '' : `/${below}`}`;
+}

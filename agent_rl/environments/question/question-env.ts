@@ -10,7 +10,7 @@ import { type Message, system, user } from '../../core/message.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { judged } from '../judged.ts';
-import { answerProblem, isRight } from './right-answer.ts';
+import { answerProblem, isRight, keyOfAnswer } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
 
 /**
@@ -22,6 +22,7 @@ import { QuestionSettings } from './settings.ts';
   description: 'Answer a question, with or without tools; judged by the final message.',
   settings: QuestionSettings,
   taskFormat: 'question',
+  answers: true,
   taskProblem: (task, settings) => answerProblem(task, settings as QuestionSettings),
 })
 export class QuestionEnv implements Environment {
@@ -61,6 +62,12 @@ export class QuestionEnv implements Environment {
     };
     // What was never answered is not solved, whatever rewards pay for the way there.
     const byRewards = match === 'rewards' && answer !== undefined;
-    return { ...judged(end, right, parts), metrics, ...(byRewards && { solvedAt }) };
+    const key = answer === undefined ? undefined : keyOfAnswer(answer, match);
+    return {
+      ...judged(end, right, parts),
+      metrics,
+      ...(key !== undefined && { answer: key }),
+      ...(byRewards && { solvedAt }),
+    };
   }
 }

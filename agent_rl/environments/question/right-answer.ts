@@ -6,7 +6,7 @@ import {
   mentionsAnswer,
 } from '../../core/tasks/answer-match.ts';
 import { answeredNumber, markedText } from '../../core/tasks/find-number.ts';
-import { nearlyEqual } from '../../core/tasks/fraction.ts';
+import { fractionKey, nearlyEqual } from '../../core/tasks/fraction.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { QuestionSettings } from './settings.ts';
 
@@ -30,6 +30,16 @@ export function isRight(
       return expected !== undefined && nearlyEqual(given, expected, 0);
     })
   );
+}
+
+/** What a final message answers, the same text for the same answer; `undefined` where it answers nothing. */
+export function keyOfAnswer(said: string, match: QuestionSettings['match']): string | undefined {
+  if (match === 'number') {
+    const given = answeredNumber(said);
+    return given && fractionKey(given);
+  }
+  const key = answerKey(match === 'contains' ? said : (markedText(said) ?? said));
+  return key === '' ? undefined : key;
 }
 
 /** Why no final message could be right, or `undefined`. */

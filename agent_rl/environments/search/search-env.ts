@@ -3,6 +3,7 @@ import { inject } from 'inversify';
 import {
   acceptedAnswers,
   answerKey,
+  answerKeyAfter,
   answerWords,
   hintsAtAnswer,
   isAnswerAfter,
@@ -38,6 +39,7 @@ const toolName = 'search';
   settings: SearchSettings,
   requires: [toolName],
   taskFormat: 'search',
+  answers: true,
 })
 export class SearchEnv implements Environment {
   readonly #accepted: readonly string[];
@@ -81,12 +83,18 @@ export class SearchEnv implements Environment {
         end,
         searches: this.#searches,
         answer,
+        key: this.#keyOf(answer ?? ''),
         right: answer !== undefined && this.#isRight(answer),
         wordy: answer !== undefined && answerWords(answer).length > this.settings.maxAnswerWords,
         ...this.#absence(),
       },
       this.settings,
     );
+  }
+
+  #keyOf(answer: string): string {
+    const { match, openings } = this.settings;
+    return answerKeyAfter(match === 'whole' ? openings : [], answer);
   }
 
   #isRight(answer: string): boolean {

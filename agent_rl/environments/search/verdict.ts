@@ -22,6 +22,8 @@ export interface SearchEpisode {
   searches: readonly SearchRecord[];
   /** The final message, once the policy replied without a call. */
   answer: string | undefined;
+  /** It as it is compared with other answers; empty without one. */
+  key: string;
   /** The final message holds the answer. */
   right: boolean;
   /** It has more words than an answer may have. */
@@ -52,7 +54,13 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
     timeout: searches.some(({ status }) => status === 'timeout') ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
   };
-  return { ...judged(end, success, parts), metrics, record, ...(quoted && { forfeited: true }) };
+  return {
+    ...judged(end, success, parts),
+    metrics,
+    record,
+    ...(episode.key !== '' && { answer: episode.key }),
+    ...(quoted && { forfeited: true }),
+  };
 }
 
 const flag = (value: boolean): number => (value ? 1 : 0);

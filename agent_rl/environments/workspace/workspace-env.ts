@@ -10,7 +10,12 @@ import type {
   Turn,
   Verdict,
 } from '../../core/plugins/environment.ts';
-import { acceptedAnswers, answerKey, isAnswerAfter } from '../../core/tasks/answer-match.ts';
+import {
+  acceptedAnswers,
+  answerKey,
+  answerKeyAfter,
+  isAnswerAfter,
+} from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { judged } from '../judged.ts';
@@ -59,6 +64,7 @@ function worldsProblem(task: Task): string | undefined {
   settings: WorkspaceSettings,
   requires: [toolName],
   taskFormat: 'question',
+  answers: true,
   taskProblem: worldsProblem,
 })
 export class WorkspaceEnv implements Environment {
@@ -112,7 +118,8 @@ export class WorkspaceEnv implements Environment {
       errors: -errorPenalty * errors,
       turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
     };
-    return { ...judged(end, right, parts), metrics };
+    const key = answerKeyAfter(openings, this.#answer ?? '');
+    return { ...judged(end, right, parts), metrics, ...(key !== '' && { answer: key }) };
   }
 
   #says(answers: readonly string[]): boolean {

@@ -2,11 +2,19 @@ import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { failedText, failureReporter } from '../../runs/failed-episodes.ts';
-import { atKTable, intervalNote, rateText, worstCaseText } from '../../runs/evaluation-table.ts';
+import {
+  atKTable,
+  intervalNote,
+  rateText,
+  strategyText,
+  worstCaseText,
+} from '../../runs/evaluation-table.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
+import { attemptsOf } from '../../config/index.ts';
 import { withProgress } from '../../telemetry/index.ts';
 import { evaluate as attempt, type Evaluation } from '../../trainer/evaluate.ts';
+import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext, JobOptions, JobResult } from '../job.ts';
@@ -39,6 +47,7 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
       model: run.model.folder,
       ...(adapters.length > 0 && { adapters }),
       split,
+      strategy: run.config.eval.strategy,
       tasks: run.tasks.evaluation.length,
       interrupted: signal.aborted,
       ...evaluationSummary(result),
@@ -54,7 +63,7 @@ function attemptAll(
   rollouts: Rollouts,
   { print, signal, quiet }: JobContext,
 ): Promise<Evaluation> {
-  const { samples, temperature } = config.eval;
+  const { samples, temperature } = attemptsOf(config.eval);
   const total = tasks.evaluation.length * samples;
   const reportFailure = failureReporter(print);
   let done = 0;
@@ -62,6 +71,7 @@ function attemptAll(
     attempt(rollouts, tasks.evaluation, {
       samples,
       temperature,
+      strategy: strategyOf(config.eval),
       seed: config.run.seed,
       step: 0,
       signal,
@@ -81,8 +91,19 @@ interface Shown extends JobContext {
   adapters: readonly string[];
 }
 
+function showChosen({ chosen }: Evaluation, print: Shown['print']): void {
+  if (chosen === undefined) return;
+  print(`  ${strategyText(chosen)}: ${rateText(chosen)}`);
+  for (const [name, rate] of Object.entries(chosen.groups))
+    print(`  ${strategyText(chosen)}, ${name}: ${rateText(rate)}`);
+  if (chosen.undecided > 0)
+    print(
+      `  ${chosen.undecided} tasks without ${chosen.strategy === 'majority' ? 'an answer' : 'a rating'}: the likelier attempt was taken`,
+    );
+}
+
 function showResult(result: Evaluation, { run, split, adapters, print, signal }: Shown): void {
-  const { samples, temperature } = run.config.eval;
+  const { samples, temperature } = attemptsOf(run.config.eval);
   print(
     `${[run.model.folder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, attempts per task: ${samples})`,
   );
@@ -93,6 +114,7 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
       `  total if those that failed had failed their task, or solved it: ${worstCaseText(result)}`,
     );
   for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
+  showChosen(result, print);
   print(`  ${intervalNote}`);
   for (const [name, mean] of Object.entries(result.environment)) {
     print(`  ${name}: ${mean.toFixed(3)} on average`);

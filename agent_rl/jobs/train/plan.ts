@@ -3,7 +3,7 @@ import { engineThreads } from '../../compose/model/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
 import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { type Config, runLength } from '../../config/index.ts';
+import { attemptsOf, type Config, runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import {
   machineBytes,
@@ -76,11 +76,11 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
     /** If every episode were as long as allowed. */
     mostMicroBatchesPerStep: Math.ceil(mostTokens / algorithm.updatesPerBatch / tokens),
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
-    evalEpisodes: facts.evalTasks * config.eval.samples,
+    evalEpisodes: facts.evalTasks * attemptsOf(config.eval).samples,
     checkpointBytes: checkpointRoom(config, facts.trainedParameters),
     /** Of the tasks that the best checkpoint is chosen by, after the last iteration in any case. */
     selections: facts.selectionTasks === 0 ? 0 : during + Number(last >= planned),
-    selectionEpisodes: facts.selectionTasks * config.eval.samples,
+    selectionEpisodes: facts.selectionTasks * attemptsOf(config.eval).samples,
   };
 }
 
@@ -189,7 +189,7 @@ export function planText(
     )
       .map((what) => `; one forward pass more for the ${what}`)
       .join('')}`,
-    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${config.eval.temperature}`,
+    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${attemptsOf(config.eval).temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config, decoders)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,

@@ -18,6 +18,7 @@ import { ModelJudgeSettings } from './settings.ts';
   description:
     'Score that a model behind an OpenAI-compatible server gives the episode, from 0 to 1',
   settings: ModelJudgeSettings,
+  blind: (settings) => !partsOf((settings as ModelJudgeSettings).template).has('reference'),
   open: async (settings, { environment }) =>
     new JudgeClient(settings as ModelJudgeSettings, environment),
 })

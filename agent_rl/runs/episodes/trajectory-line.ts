@@ -44,6 +44,8 @@ export function trajectoryLine(
     reward: trajectory.reward ?? null,
     components,
     scores: trajectory.scores ?? {},
+    ...(trajectory.unpaid !== undefined && { unpaid: trajectory.unpaid }),
+    ...(trajectory.answer !== undefined && { answer: trajectory.answer }),
     judgedBy: trajectory.judgedBy ?? null,
     groupReward: trajectory.groupReward ?? null,
     metrics,

@@ -53,7 +53,8 @@ function resultOf(run: ReportedRun): string[] {
   const n = after?.n ?? before?.n;
   if (run.summary === undefined) return recordedText(run);
   if (n === undefined) return ['Nothing was evaluated on held-out tasks.'];
-  const samples = Number(settingOf(run, 'eval.samples') ?? 1);
+  const greedy = settingOf(run, 'eval.strategy') === 'greedy';
+  const samples = greedy ? 1 : Number(settingOf(run, 'eval.samples') ?? 1);
   const of = samples > 1 ? 'attempts at held-out tasks' : 'held-out tasks';
   const solved = [
     ...(before ? [`${rateAlone(before)} before training`] : []),

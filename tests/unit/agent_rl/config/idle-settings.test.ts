@@ -61,6 +61,12 @@ describe('a setting that cannot act in the run is named with its place and the r
       'eval.maxTasks 9',
       'nothing is evaluated',
     ],
+    [
+      ['eval.strategy=greedy', 'eval.temperature=0.5'],
+      'eval.temperature 0.5',
+      'greedy makes one attempt',
+    ],
+    [['eval.selector=format'], 'eval.selector', 'only eval.strategy best-of-n'],
     [['eval.every=40'], 'eval.every 40', 'the run ends before'],
     [['eval.selectionTasks=9'], 'eval.selectionTasks 9', 'checkpoint.keepBest is false'],
     [['checkpoint.every=0', 'checkpoint.keepLast=5'], 'checkpoint.keepLast 5', 'last checkpoint'],

@@ -259,6 +259,12 @@ describe('settings that contradict each other', () => {
     ['run: {name: x.}', 'run.name', 'letters, digits'],
     ['run: {seed: .inf}', 'run.seed', 'got Infinity'],
     ['eval: {samples: 4}', 'eval.samples', 'all the same'],
+    ['eval: {strategy: majority}', 'eval.strategy', 'chooses among several attempts'],
+    [
+      'eval: {strategy: best-of-n, temperature: 1}',
+      'eval.strategy',
+      'Set eval.samples above 1 and eval.temperature above 0.',
+    ],
     ['checkpoint: {keepBest: true}', 'checkpoint.keepBest', 'needs evaluations'],
     [
       'sandbox: {type: pyodide, python: /p}',

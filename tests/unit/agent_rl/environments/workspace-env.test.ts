@@ -62,6 +62,12 @@ describeEnvironmentContract('WorkspaceEnv', {
   winningTurns: [running('ok'), saying('It is Kalpeno.')],
 });
 
+test('two ways of saying an answer are one answer', async () => {
+  for (const said of ['Kalpeno', 'It is Kalpeno.', 'the answer is  KALPENO'])
+    expect((await played([saying(said)])).answer).toBe('kalpeno');
+  expect(await played([running('ok')])).not.toHaveProperty('answer');
+});
+
 describe('a question about a workspace', () => {
   test.each(['Kalpeno', 'It is Kalpeno.', 'it is kalpeno', 'The answer is Kalpeno.'])(
     'is answered by %j',

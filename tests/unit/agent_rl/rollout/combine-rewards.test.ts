@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { failureOf } from '#agent_rl/core/failure.ts';
+import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import { combineRewards, type WeightedReward } from '#agent_rl/rollout/combine-rewards.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
@@ -72,7 +73,28 @@ describe('the reward of an episode', () => {
       reward: -1.25,
       components: { a: 0, b: -0.25, c: -1, d: 0 },
       scores: { environment: 0, a: 0, b: -0.25, c: 1, d: 7 },
+      unpaid: { a: 0.5 },
     });
+  });
+
+  test('a blind reward sees the conversation, and neither the verdict nor what is right', async () => {
+    const seen: EpisodeView[] = [];
+    const view = judged(1, {
+      ...episodeOf({}, []),
+      task: { taskId: 't', prompt: 'Why?', metadata: { answer: 'so' }, answer: 'so' } as Task,
+    });
+    const score = (episode: EpisodeView): number => seen.push(episode);
+    await combineRewards(view, {
+      ...plain,
+      rewards: [{ name: 'a', weight: 1, blind: true, score }],
+    });
+    expect(seen[0]?.task).toEqual({ taskId: 't', prompt: 'Why?', metadata: {} });
+    expect(seen[0]?.messages).toEqual(view.messages);
+    const peeks = ({ verdict }: EpisodeView): number => Number(verdict.success);
+    const rewards = [{ name: 'a', weight: 1, blind: true, tool: 'search', score: peeks }];
+    await expect(combineRewards(view, { ...plain, rewards })).rejects.toThrow(
+      'a reward whose spec says blind cannot see',
+    );
   });
 
   test('is absent where the system failed, and nothing is scored', async () => {

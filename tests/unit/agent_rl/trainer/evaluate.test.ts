@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { chooseTasks, evaluate } from '#agent_rl/trainer/evaluate.ts';
+import { chooseTasks, evaluate, evaluationMetrics } from '#agent_rl/trainer/evaluate.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
@@ -122,6 +122,55 @@ describe('evaluate', () => {
       rewardMean: 0,
       passAtK: { 1: 0, 2: 0 },
       groups: { new: { n: 2, successes: 2 } },
+    });
+  });
+});
+
+describe('a strategy', () => {
+  // a answers rightly in two of three attempts, b wrongly in two of three, c fails once.
+  const said: Readonly<Record<string, readonly string[]>> = {
+    a: ['wrong', 'right', 'right'],
+    b: ['right', 'wrong', 'wrong'],
+    c: ['right', 'right', 'broken'],
+  };
+  const rollouts = new ScriptedRollouts(({ task: { taskId }, sample }) => {
+    const answer = said[taskId]?.[sample] ?? '';
+    return answer === 'broken'
+      ? trajectory({ outcome: 'infrastructure-error' })
+      : { ...trajectory({ reward: Number(answer === 'right') }), answer };
+  });
+  const voting = { ...options, samples: 3, strategy: { name: 'majority' } } as const;
+
+  test('counts one attempt at each task, and a task with a failed attempt as failed', async () => {
+    const { chosen, successes, n } = await evaluate(rollouts, tasks, voting);
+    expect({ successes, n }).toEqual({ successes: 5, n: 8 });
+    expect(chosen).toMatchObject({
+      strategy: 'majority',
+      selector: 'votes',
+      attempts: 3,
+      undecided: 0,
+      n: 2,
+      successes: 1,
+      successRate: 0.5,
+      failed: 1,
+      worstCase: [1 / 3, 2 / 3],
+      groups: { sums: { n: 2, successes: 1 }, words: { n: 0, failed: 1, successRate: null } },
+      perTask: [
+        { taskId: 'a', n: 1, successes: 1 },
+        { taskId: 'b', n: 1, successes: 0 },
+        { taskId: 'c', n: 0, failed: 1 },
+      ],
+    });
+  });
+
+  test('is absent where every attempt counts, and shows in the metrics where it is not', async () => {
+    const all = await evaluate(rollouts, tasks, { ...options, samples: 3 });
+    expect(all.chosen).toBeUndefined();
+    expect(evaluationMetrics(all)).not.toHaveProperty('eval/strategySuccessRate');
+    const one = await evaluate(rollouts, tasks, voting);
+    expect(evaluationMetrics(one)).toMatchObject({
+      'eval/successRate': 5 / 8,
+      'eval/strategySuccessRate': 0.5,
     });
   });
 });

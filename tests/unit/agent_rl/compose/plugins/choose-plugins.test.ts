@@ -37,6 +37,7 @@ const Calculator = classWith('call');
 const Arithmetic = classWith('start', 'step', 'finish');
 const Parrot = classWith('begin', 'act', 'observe', 'release');
 const Brevity = classWith('score');
+const Manners = classWith('score');
 const Shouted = classWith('read', 'print', 'fits');
 const Notes = classWith('track');
 trackers.mark({
@@ -64,6 +65,9 @@ policies.mark({
   settings: Type.Object({ thinking: Type.Boolean({ default: false }) }),
 })(Parrot);
 toolCallFormats.mark({ name: 'shouted', description, settings: Type.Object({ limit }) })(Shouted);
+rewards.mark({ name: 'manners', description, settings: Type.Object({ limit }), blind: () => true })(
+  Manners,
+);
 rewards.mark({ name: 'brevity', description, settings: Type.Object({ limit }) })(Brevity);
 
 const plugins: Plugins = registriesOf({
@@ -71,7 +75,7 @@ const plugins: Plugins = registriesOf({
   environments: here(Arithmetic),
   policies: here(Parrot),
   toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
-  rewards: here(Brevity),
+  rewards: [...here(Brevity), ...here(Manners)],
   rewardManagers: builtInRewardManagers.flatMap(here),
   generators: builtinGenerators.flatMap(here),
   learners: builtinLearners.flatMap(here),
@@ -163,6 +167,48 @@ rewards: [{type: brevity, wieght: 2}]
       chosen(good.replace('[{type: calculator, limit: 3}]', twice)),
     );
     expect(message).toContain('tools.1.type: "calculator" is already tools.0. Keep one.');
+  });
+});
+
+describe('strategies of evaluations', () => {
+  const evaluating = (text: string) =>
+    chosen(
+      `${good.replace('weight: 0.5}', 'weight: 0.5}, {type: manners, weight: 0}')}eval: {samples: 4, temperature: 1, ${text}}\n`,
+    );
+
+  test('best-of-n chooses by the log-probability or by a reward that cannot see what is right', () => {
+    expect(() => evaluating('strategy: best-of-n')).not.toThrow();
+    const { rewards: some } = evaluating('strategy: best-of-n, selector: manners');
+    expect(some.map(({ name, blind }) => [name, blind])).toEqual([
+      ['brevity', false],
+      ['manners', true],
+    ]);
+  });
+
+  test.each(['brevity', 'environment'])(
+    'what sees it, such as %s, is called an oracle and refused',
+    (selector) => {
+      const { code, message } = thrownBy(() =>
+        evaluating(`strategy: best-of-n, selector: ${selector}`),
+      );
+      expect(code).toBe('CONFIG_INVALID');
+      expect(message).toContain(
+        `eval.selector: "${selector}" sees what is right: to choose by it is an oracle and no strategy, and pass@k says what it would give. Use one of: log-probability, manners.`,
+      );
+    },
+  );
+
+  test('a reward that the run has not is named', () => {
+    const { message } = thrownBy(() => evaluating('strategy: best-of-n, selector: judge'));
+    expect(message).toContain('eval.selector: no reward of this run is named "judge". Use one of:');
+  });
+
+  test('majority needs an environment that says what was answered', () => {
+    const { code, message } = thrownBy(() => evaluating('strategy: majority'));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toContain(
+      'eval.strategy: majority counts answers, and environment arithmetic does not say what an attempt answered.',
+    );
   });
 });
 
@@ -262,6 +308,7 @@ test('plugins are described with their schemas and where they come from', () => 
     'tool',
     'environment',
     'policy',
+    'reward',
     'reward',
     ...builtInRewardManagers.map(() => 'reward manager'),
     'tool-call format',

@@ -49,6 +49,28 @@ describeEnvironmentContract('QuestionEnv', {
   winningTurns: [saying('24')],
 });
 
+describe('what was answered', () => {
+  test.each([
+    ['number', 'So 6 / 8 of them', '3/4'],
+    ['number', 'It is 0.75 litres', '3/4'],
+    ['number', 'The answer is -1,200.00', '-1200'],
+    ['number', 'I do not know', undefined],
+    ['whole', 'The answer is **Two Dozen**.', 'two dozen'],
+    ['whole', 'two dozen', 'two dozen'],
+    ['whole', '!', undefined],
+    ['contains', 'It may be 24.0!', 'it may be 24'],
+    ['rewards', 'Hence $\\boxed{24}$', '24'],
+  ] as const)('with match %s, %j is the answer %j', async (match, said, answer) => {
+    expect((await answered(said, { match })).answer).toBe(answer);
+  });
+
+  test('is absent where the episode ended before an answer', async () => {
+    const environment = make();
+    await environment.start();
+    expect(await environment.finish('token-limit')).not.toHaveProperty('answer');
+  });
+});
+
 describe('a final message', () => {
   test.each([
     ['whole', '24.0', true],

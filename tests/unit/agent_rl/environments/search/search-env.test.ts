@@ -72,6 +72,15 @@ describeEnvironmentContract('SearchEnv', {
   winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
 });
 
+test('says what was answered, without the opening where the answer must be whole', async () => {
+  const said = async (settings: Partial<SearchSettings>, answer?: string) =>
+    (await play(make(settings), [[found]], answer)).answer;
+  expect(await said({ match: 'whole' }, 'It is 5,895.')).toBe('5895');
+  expect(await said({ match: 'whole' }, '5895')).toBe('5895');
+  expect(await said({}, 'It is 5,895 m')).toBe('it is 5895 m');
+  expect(await said({})).toBeUndefined();
+});
+
 describe('an answer that must be whole', () => {
   const whole = { match: 'whole' } as const;
 

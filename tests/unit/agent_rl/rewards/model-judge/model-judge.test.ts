@@ -114,6 +114,13 @@ describe('model_judge', () => {
   });
 });
 
+test('is blind where its template has no reference answer, so that it may choose among attempts', () => {
+  const { blind } = rewards.specOf(ModelJudge) ?? {};
+  const withTemplate = (template: string) => typeof blind === 'function' && blind({ template });
+  expect(withTemplate('{task} {answer}')).toBe(true);
+  expect(withTemplate('{task} {reference} {answer}')).toBe(false);
+});
+
 describe('what a judge said', () => {
   const cassette = (mode: 'record' | 'replay') => ({
     mode,

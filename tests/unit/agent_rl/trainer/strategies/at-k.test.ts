@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from '#tests/support/properties.ts';
 
 import { atK, countsUpTo, type OrderedAttempts } from '#agent_rl/trainer/strategies/at-k.ts';
 
@@ -14,7 +14,7 @@ const attemptsAt = (text: string, index: number, family?: string): OrderedAttemp
     ofSlice: false,
     ...(family !== undefined && { family }),
   },
-  solved: [...text].map((one) => one === '1'),
+  solved: text.split('').map((one) => one === '1'),
 });
 
 const at = (texts: readonly string[], samples: number, seed = 1) =>

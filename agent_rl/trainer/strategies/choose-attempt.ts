@@ -1,0 +1,76 @@
+import { mean } from '../../algorithms/statistics.ts';
+import { largest } from '../../core/long-lists.ts';
+import { learnersIn, type Trajectory } from '../../core/trajectory.ts';
+import { maskOf } from '../../core/transcript.ts';
+
+/** Rates attempts by the mean log-probability of what the policy sampled in them. */
+export const byLogProbability = 'log-probability';
+
+/** How one of several attempts at a task is chosen, by nothing that says whether it was right. */
+export type Strategy =
+  | {
+      name: 'best-of-n';
+      /** `log-probability`, or the name of a reward that cannot see what is right. */
+      selector: string;
+    }
+  | { name: 'majority' };
+
+/** The agents of one attempt: mostly one. */
+type Attempt = readonly Trajectory[];
+
+/** Which attempt counts. */
+export interface Chosen {
+  index: number;
+  /** No attempt answered, or the reward applies to none: the log-probability alone chose. */
+  undecided: boolean;
+}
+
+/**
+ * The attempt that a strategy lets count. Majority takes one that gave the answer which most attempts gave, best-of-n
+ * the one that is rated highest. Among equals the mean log-probability decides, then the order. An attempt that gave no answer has
+ * no vote, one that a reward does not apply to comes last.
+ *
+ * @param attempts one or more, each with a verdict
+ */
+export function chooseAttempt(attempts: readonly Attempt[], strategy: Strategy): Chosen {
+  const ratings = strategy.name === 'majority' ? votes(attempts) : scores(attempts, strategy);
+  const rated = ratings.filter((rating) => rating !== undefined);
+  const highest = largest(rated);
+  const likelihoods = attempts.map(meanLogProb);
+  let chosen: number | undefined;
+  for (const [index, rating] of ratings.entries()) {
+    if (rated.length > 0 && rating !== highest) continue;
+    if (chosen === undefined || (likelihoods[index] ?? 0) > (likelihoods[chosen] ?? 0))
+      chosen = index;
+  }
+  if (chosen === undefined) throw new RangeError('There is no attempt to choose.');
+  return { index: chosen, undecided: rated.length === 0 };
+}
+
+/** Mean log-probability of the tokens that its learners sampled, in nats and as they were drawn; 0 without one. */
+export function meanLogProb(attempt: Attempt): number {
+  const sampled = learnersIn(attempt).flatMap((trajectory) => {
+    const mask = maskOf(trajectory, 'sampled');
+    return trajectory.logProbs.filter((_, place) => mask[place] === 1);
+  });
+  return sampled.length === 0 ? 0 : mean(sampled);
+}
+
+/** How many attempts gave the same answer as each. */
+function votes(attempts: readonly Attempt[]): (number | undefined)[] {
+  const answers = attempts.map(([sole]) => sole?.answer);
+  const counts = new Map<string, number>();
+  for (const answer of answers)
+    if (answer !== undefined) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  return answers.map((answer) => (answer === undefined ? undefined : counts.get(answer)));
+}
+
+function scores(attempts: readonly Attempt[], { selector }: { selector: string }) {
+  if (selector === byLogProbability) return attempts.map(meanLogProb);
+  return attempts.map((attempt) => {
+    const given = learnersIn(attempt).flatMap(
+      ({ unpaid, scores: paid }) => unpaid?.[selector] ?? paid?.[selector] ?? [],
+    );
+    return given.length === 0 ? undefined : mean(given);
+  });
+}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { chooseAttempt, meanLogProb } from '#agent_rl/trainer/strategies/choose-attempt.ts';
+import * as fc from '#tests/support/properties.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+/** An attempt whose two sampled tokens have this log-probability each. */
+const attempt = (logProb: number, more: Partial<Trajectory> = {}): readonly Trajectory[] => {
+  const played = trajectory({ prompt: 1, sampled: 2 });
+  return [{ ...played, logProbs: [0, logProb, logProb], ...more }];
+};
+const answering = (answer: string | undefined, logProb: number): readonly Trajectory[] =>
+  attempt(logProb, answer === undefined ? {} : { answer });
+
+describe('the mean log-probability', () => {
+  test('is over sampled tokens alone', () => {
+    const one = trajectory({ prompt: 3, sampled: 2 });
+    // The prompt's three tokens do not count: (-1 - 2) / 2.
+    expect(meanLogProb([{ ...one, logProbs: [0, 0, 0, -1, -2] }])).toBe(-1.5);
+    expect(meanLogProb([trajectory({ sampled: 0 })])).toBe(0);
+  });
+
+  test('is over the agents that learn', () => {
+    const learner = { ...trajectory({ prompt: 0, sampled: 1 }), logProbs: [-1] };
+    const opponent = { ...learner, logProbs: [-9], learns: false } as const;
+    expect(meanLogProb([learner, opponent])).toBe(-1);
+  });
+});
+
+describe('majority', () => {
+  const majority = { name: 'majority' } as const;
+
+  test('takes the answer that most attempts gave, and of those attempts the likeliest', () => {
+    const attempts = [
+      answering('7', -0.1),
+      answering('8', -0.9),
+      answering('8', -0.5),
+      answering(undefined, -0.01),
+    ];
+    expect(chooseAttempt(attempts, majority)).toEqual({ index: 2, undecided: false });
+  });
+
+  test('breaks a tie of answers by the log-probability, and a tie of both by the order', () => {
+    const tied = [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)];
+    expect(chooseAttempt(tied, majority).index).toBe(1);
+    const alike = [answering('7', -0.4), answering('8', -0.4)];
+    expect(chooseAttempt(alike, majority).index).toBe(0);
+  });
+
+  test('says where no attempt answered', () => {
+    const silent = [answering(undefined, -0.9), answering(undefined, -0.5)];
+    expect(chooseAttempt(silent, majority)).toEqual({ index: 1, undecided: true });
+  });
+});
+
+describe('best-of-n', () => {
+  test('by log-probability takes the likeliest attempt, however many tokens it has', () => {
+    const long = trajectory({ prompt: 0, sampled: 4 });
+    const attempts = [
+      attempt(-0.3),
+      [{ ...long, logProbs: [-0.2, -0.2, -0.2, -0.2] }],
+      attempt(-0.25),
+    ];
+    const strategy = { name: 'best-of-n', selector: 'log-probability' } as const;
+    expect(chooseAttempt(attempts, strategy)).toEqual({ index: 1, undecided: false });
+  });
+
+  const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
+
+  test('by a reward takes the highest score before any weight', () => {
+    const attempts = [
+      attempt(-0.1, { scores: { environment: 1, judge: 0.2 } }),
+      attempt(-0.9, { scores: { environment: 0, judge: 0.8 } }),
+    ];
+    expect(chooseAttempt(attempts, byJudge).index).toBe(1);
+  });
+
+  test('an attempt it does not apply to comes last, below a negative score', () => {
+    const attempts = [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })];
+    expect(chooseAttempt(attempts, byJudge)).toEqual({ index: 1, undecided: false });
+    expect(chooseAttempt([attempt(-0.5), attempt(-0.1)], byJudge)).toEqual({
+      index: 1,
+      undecided: true,
+    });
+  });
+
+  test('what a forfeited episode was not paid counts: that it was forfeited tells what is right', () => {
+    const attempts = [
+      attempt(-0.1, { scores: { judge: 0.5 } }),
+      attempt(-0.9, { scores: { judge: 0 }, unpaid: { judge: 0.9 } }),
+    ];
+    expect(chooseAttempt(attempts, byJudge).index).toBe(1);
+  });
+});
+
+test('nothing that says whether an attempt was right moves the choice', () => {
+  const attempts = fc.array(
+    fc.record({
+      answer: fc.constantFrom('a', 'b', 'c', undefined),
+      logProb: fc.constantFrom(-0.1, -0.2, -0.3),
+      judge: fc.constantFrom(0, 0.5, 1, undefined),
+      success: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  const strategies = [
+    { name: 'majority' },
+    { name: 'best-of-n', selector: 'log-probability' },
+    { name: 'best-of-n', selector: 'judge' },
+  ] as const;
+  fc.assert(
+    fc.property(attempts, fc.constantFrom(...strategies), (sketches, strategy) => {
+      const played = (solved: (one: (typeof sketches)[number]) => boolean) =>
+        sketches.map((one) => {
+          const success = solved(one);
+          const { answer, judge } = one;
+          const scores = {
+            environment: Number(success),
+            ...(judge !== undefined && { judge }),
+          };
+          const reward = Number(success);
+          return attempt(one.logProb, { success, reward, scores, ...(answer && { answer }) });
+        });
+      expect(
+        chooseAttempt(
+          played(({ success }) => success),
+          strategy,
+        ),
+      ).toEqual(
+        chooseAttempt(
+          played(({ success }) => !success),
+          strategy,
+        ),
+      );
+    }),
+  );
+});
