@@ -89,7 +89,8 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
     throw new AgentRlError('INTERRUPTED', 'Stopped before the model was written.');
 }
 
-async function refuseIfTaken(folder: string): Promise<void> {
+/** @throws AgentRlError `OUTPUT_UNWRITABLE` when a folder is there and not empty */
+export async function refuseIfTaken(folder: string): Promise<void> {
   const present = await readdir(folder).catch((cause: unknown) => {
     if (nodeCodeOf(cause) === 'ENOENT') return [];
     throw outputUnwritable(folder, cause);
@@ -136,5 +137,5 @@ async function writeTokenizerConfig(from: string, to: string): Promise<void> {
   });
 }
 
-const writeJson = (file: string, value: object): Promise<void> =>
+export const writeJson = (file: string, value: object): Promise<void> =>
   writeAside(file, [Buffer.from(`${JSON.stringify(value, null, 2)}\n`)]);

@@ -5,10 +5,19 @@ import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 /** Widths a weight may be stored in. In memory all are float32. */
 export type StoredDtype = 'F32' | 'F16' | 'BF16';
 
-/** What a tensor may hold: weights, or bytes that stay bytes, such as quantised weights. */
-export type TensorDtype = StoredDtype | 'U8';
+/** What a tensor that is written may hold: weights, or bytes that stay bytes, such as quantised weights. */
+export type WrittenDtype = StoredDtype | 'U8';
 
-export const bytesOf: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, BF16: 2, U8: 1 };
+/** What a tensor may hold. Whole numbers, such as BERT's positions, stay bytes. */
+export type TensorDtype = WrittenDtype | 'I64';
+
+export const bytesOf: Readonly<Record<TensorDtype, number>> = {
+  F32: 4,
+  F16: 2,
+  BF16: 2,
+  U8: 1,
+  I64: 8,
+};
 
 /** Where one tensor lies; offsets count from the end of the header. */
 export interface TensorEntry {
@@ -62,7 +71,7 @@ function entryOf(name: string, value: unknown, file: string): TensorEntry {
   if (!isRecord(value)) throw wrong(`is described by ${JSON.stringify(value)}, not an object`);
   const { dtype, shape, data_offsets: offsets } = value;
   if (!isTensorDtype(dtype))
-    throw wrong(`has dtype ${JSON.stringify(dtype)}; F32, F16, BF16 and U8 can be read`);
+    throw wrong(`has dtype ${JSON.stringify(dtype)}; F32, F16, BF16, U8 and I64 can be read`);
   if (!isSizes(shape)) throw wrong(`has shape ${JSON.stringify(shape)}, not a list of sizes`);
   if (!isSizes(offsets) || offsets.length !== 2 || offsets[0]! > offsets[1]!)
     throw wrong(`has data_offsets ${JSON.stringify(offsets)}, not [start, end]`);

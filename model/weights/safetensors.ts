@@ -11,9 +11,9 @@ import {
   longestHeader,
   parseHeader,
   type StoredDtype,
-  type TensorDtype,
   type TensorEntry,
   type WeightsFile,
+  type WrittenDtype,
 } from './safetensors-header.ts';
 
 /** An open file whose header has been checked. Close it, or hold it with `await using`. */
@@ -50,7 +50,7 @@ export class SafetensorsFile implements WeightsFile {
   async read(entry: TensorEntry): Promise<Float32Array | Uint8Array> {
     const { dtype, start, end } = entry;
     const position = this.dataStart + start;
-    if (dtype === 'U8') {
+    if (dtype === 'U8' || dtype === 'I64') {
       const bytes = new Uint8Array(end - start);
       if ((await readInto(this.handle, position, bytes)) === bytes.length) return bytes;
     } else {
@@ -106,7 +106,7 @@ export async function writeSafetensors(
   tensors: ReadonlyMap<string, TensorToWrite | LateTensor>,
   { dtype = 'F32', metadata = { format: 'pt' } }: WriteSafetensorsOptions = {},
 ): Promise<void> {
-  const storedAs = (tensor: TensorToWrite | LateTensor): TensorDtype => {
+  const storedAs = (tensor: TensorToWrite | LateTensor): WrittenDtype => {
     if ('make' in tensor) return dtype;
     return isBytes(tensor.values) ? 'U8' : (tensor.dtype ?? dtype);
   };

@@ -65,7 +65,7 @@ function adapterOf(
 export const exportModel = command({
   name: 'export',
   describe:
-    'Write a model for other programs: an ONNX folder that transformers.js generates from, or a model that vLLM can be started from',
+    'Write a model for other programs: an ONNX folder that transformers.js generates from or that search embeds with, or a model that vLLM can be started from',
   examples: [
     ['--model runs/my-run --output my-model-onnx', 'The newest checkpoint of a run'],
     [
@@ -76,6 +76,10 @@ export const exportModel = command({
       '--model model/starter --format untied --output served',
       'A model whose head is a tensor of its own, for vLLM on a CPU',
     ],
+    [
+      '--model all-MiniLM-L6-v2 --format embedder --output models/minilm',
+      'An embedding model (BERT) for dense: {type: transformers}',
+    ],
   ],
   flags: {
     model: requiredFlag(
@@ -85,7 +89,7 @@ export const exportModel = command({
     adapter: adapterFlag,
     output: requiredFlag('New folder: config.json, the tokenizer and the weights'),
     format: textFlag(
-      'onnx: onnx/model.onnx in float32; untied: safetensors, with a head beside the embedding',
+      'onnx: onnx/model.onnx in float32; embedder: the same of a BERT that makes vectors of texts; untied: safetensors, with a head beside the embedding',
       'onnx',
     ),
   },

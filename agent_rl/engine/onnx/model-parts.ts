@@ -40,7 +40,7 @@ export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: str
   const external = new DataFile(dataFile);
   const rest = onnx.GraphProto.encode(
     onnx.GraphProto.create({
-      name: 'decoder',
+      name: 'model',
       node: graph.nodes.map(encodeNode),
       input: inputs.map(encodePort),
       output: outputs.map(encodePort),

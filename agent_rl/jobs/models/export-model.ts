@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
+import { exportEncoder, type ExportedEncoder } from '../../../model/onnx/export-encoder.ts';
 import { exportOnnx } from '../../../model/onnx/export-onnx.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { writeFolderAtomic } from '../../telemetry/index.ts';
@@ -19,13 +20,14 @@ export interface ExportOptions extends JobContext, Pick<ModelChoice, 'revision' 
   model: string;
   /** Folder to write, which is not there or empty. */
   onnx: string;
-  /** `onnx` by default, or `untied`. */
+  /** `onnx` by default, `embedder` or `untied`. */
   format?: string;
 }
 
 /**
  * Writes a model, or the newest checkpoint of a run, as a folder that transformers.js generates from; or as one whose head is a
- * tensor of its own, which vLLM on a CPU must be started from when it is given other weights.
+ * tensor of its own, which vLLM on a CPU must be started from when it is given other weights; or an embedding model as one that
+ * `dense: {type: transformers}` opens.
  *
  * @throws AgentRlError as `exportOnnx` does; `CHECKPOINT_INVALID` for a run without a whole checkpoint, `CONFIG_INVALID`
  */
@@ -38,8 +40,11 @@ export async function exportModel({
   signal,
   print,
 }: ExportOptions): Promise<JobResult> {
-  if (format !== 'onnx' && format !== 'untied')
-    throw new AgentRlError('CONFIG_INVALID', `--format is "${format}"; expected onnx or untied.`);
+  if (format !== 'onnx' && format !== 'embedder' && format !== 'untied')
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--format is "${format}"; expected onnx, embedder or untied.`,
+    );
   const isRun = existsSync(join(resolve(model), 'checkpoints'));
   if (isRun && revision !== undefined) {
     throw new AgentRlError(
@@ -50,8 +55,14 @@ export async function exportModel({
   const from = isRun
     ? await checkpointAt(model, print)
     : await localModel({ name: model, revision, signal, print });
-  const layers = await localLayers({ folder: from, adapters });
   const to = resolve(onnx);
+  if (format === 'embedder') {
+    refuseAdapters(adapters, format);
+    const encoder = await exportEncoder(from, to, signal);
+    print(encoderText(encoder, from, to));
+    return { model: from, onnx: to, ...encoder };
+  }
+  const layers = await localLayers({ folder: from, adapters });
   if (format === 'untied') {
     await exportUntied({ ...layers, from }, to);
     print(`Exported ${from} to ${to}, with a head of its own`);
@@ -67,16 +78,21 @@ export async function exportModel({
   return { model: from, onnx: to, ...exported };
 }
 
+function encoderText(encoder: ExportedEncoder, from: string, to: string): string {
+  const { bytes, maxTokens, pooling } = encoder;
+  const pooled = pooling ?? 'mean, cls or last_token, as its authors say';
+  return [
+    `Exported ${from} to ${to}: ${mebibytes(bytes)}, of texts the first ${maxTokens} tokens`,
+    `Use it as dense: {type: transformers, model: ${to}, pooling: ${pooled}}; with queryPrefix and passagePrefix "" unless it is an E5, whose prefixes are the default.`,
+  ].join('\n');
+}
+
 async function exportUntied(
   { base, adapters, from }: { base: string; adapters: readonly string[]; from: string },
   to: string,
 ): Promise<void> {
   refuseExisting(to);
-  if (adapters.length > 0)
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      '--format untied takes no adapters. Add them first: agent-rl merge-lora.',
-    );
+  refuseAdapters(adapters, 'untied');
   await writeFolderAtomic(to, async (folder) => {
     const { config, parameters } = await loadModel(base);
     const embedding = parameters.get(embeddingName);
@@ -86,4 +102,12 @@ async function exportUntied(
     await saveModel(folder, { config: untied, parameters, storedDtype: 'F32' });
     await copyLanguageModelFiles(await textFolder(from), folder);
   });
+}
+
+function refuseAdapters(adapters: readonly string[], format: string): void {
+  if (adapters.length === 0) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--format ${format} takes no adapters. Add them first: agent-rl merge-lora.`,
+  );
 }

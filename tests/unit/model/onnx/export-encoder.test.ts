@@ -1,0 +1,128 @@
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
+import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
+import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const fixture = join(packageRoot(), 'tests', 'fixtures', 'tiny-bert');
+const folder = temporaryFolder();
+const exported = join(folder, 'exported');
+
+const { texts, vectors } = JSON.parse(readFileSync(join(fixture, 'expected.json'), 'utf8')) as {
+  texts: string[];
+  vectors: number[][];
+};
+const plain = { type: 'transformers', queryPrefix: '', passagePrefix: '' } as const;
+
+/** The fixture with other files. */
+function changed(name: string, files: Readonly<Record<string, object>>): string {
+  const copy = join(folder, name);
+  cpSync(fixture, copy, { recursive: true });
+  for (const [file, json] of Object.entries(files)) writeBelow(copy, file, JSON.stringify(json));
+  return copy;
+}
+
+const jsonOf = (file: string): object =>
+  JSON.parse(readFileSync(join(fixture, file), 'utf8')) as object;
+
+/** The fixture with its tensors under other names. */
+async function renamed(name: string, as: (tensor: string) => string): Promise<string> {
+  const copy = changed(name, {});
+  const file = await SafetensorsFile.open(join(fixture, 'model.safetensors'));
+  const tensors = new Map<string, { shape: readonly number[]; values: Float32Array }>();
+  for (const entry of file.entries) {
+    tensors.set(as(entry.name), { shape: entry.shape, values: await file.readFloats(entry) });
+  }
+  await file.close();
+  await writeSafetensors(join(copy, 'model.safetensors'), tensors);
+  return copy;
+}
+
+async function expectSameVectors(model: string): Promise<void> {
+  const embedder = await openTransformersEmbedder({ ...plain, model });
+  const alone = [];
+  for (const text of texts) alone.push(...(await embedder.embed([text], 'query')));
+  // The shorter texts are padded.
+  const together = await embedder.embed(texts, 'passage');
+  await embedder.close();
+  for (const [index, expected] of vectors.entries()) {
+    for (const [axis, value] of expected.entries()) {
+      expect(alone[index]![axis]).toBeCloseTo(value, 5);
+      expect(together[index]![axis]).toBeCloseTo(value, 5);
+    }
+  }
+}
+
+describe('an encoder, exported', () => {
+  let result: ExportedEncoder;
+  beforeAll(async () => {
+    result = await exportEncoder(fixture, exported);
+  });
+
+  test('ends texts at max_seq_length, pools as 1_Pooling says and leaves out the pooler', () => {
+    const parameters = 8 * (10 + 12 + 2) + 2 * 8 + 2 * (4 * (64 + 8) + 2 * 128 + 16 + 8 + 4 * 8);
+    expect(result).toMatchObject({ pooling: 'mean', maxTokens: 10, parameters });
+  });
+
+  test('gives the embedder the vectors of PyTorch, alone and in a batch', async () => {
+    await expectSameVectors(exported);
+  });
+
+  test('is the same when its tensors are named as under a head', async () => {
+    const to = join(folder, 'bert-exported');
+    await exportEncoder(await renamed('bert', (name) => `bert.${name}`), to);
+    await expectSameVectors(to);
+  });
+});
+
+describe('what cannot be exported is refused', () => {
+  const refusal = async (from: string) => rejectionOf(exportEncoder(from, join(folder, 'none')));
+
+  test('another architecture, with everything that is wrong', async () => {
+    const config = { ...jsonOf('config.json'), model_type: 'roberta', num_attention_heads: 3 };
+    expect(await refusal(changed('roberta', { 'config.json': config }))).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(
+        /model_type must be "bert"; got "roberta".*8 is no multiple of 3/s,
+      ),
+    });
+  });
+
+  test('weights that do not fit, naming all', async () => {
+    const config = { ...jsonOf('config.json'), num_hidden_layers: 3, vocab_size: 11 };
+    expect(await refusal(changed('layers', { 'config.json': config }))).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(
+        /"embeddings.word_embeddings.weight" is \[10, 8\]; expected \[11, 8\].*"encoder.layer.2.attention.self.query.weight" is missing/s,
+      ),
+    });
+  });
+
+  test('a module that makes other vectors', async () => {
+    const modules = [{ path: '2_Dense', type: 'sentence_transformers.models.Dense' }];
+    expect(await refusal(changed('dense', { 'modules.json': modules }))).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringContaining('"sentence_transformers.models.Dense"'),
+    });
+  });
+
+  test('two poolings at once', async () => {
+    const both = { pooling_mode_mean_tokens: true, pooling_mode_max_tokens: true };
+    expect(await refusal(changed('pooling', { '1_Pooling/config.json': both }))).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringContaining('pooling_mode_mean_tokens and pooling_mode_max_tokens'),
+    });
+  });
+
+  test('a folder that is taken', async () => {
+    expect(await rejectionOf(exportEncoder(fixture, fixture))).toMatchObject({
+      code: 'OUTPUT_UNWRITABLE',
+    });
+  });
+});
