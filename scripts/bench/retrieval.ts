@@ -10,6 +10,8 @@ import {
   wholeNumbers,
   writeReport,
 } from './bench-run.ts';
+import { measureSimilarity } from './retrieval/answer-similarity.ts';
+import { readMedquad } from './retrieval/medquad.ts';
 import { measureQuality } from './retrieval/quality.ts';
 import { type RetrievalReport, retrievalText } from './retrieval/report.ts';
 import { measureSpeed, type SpeedReport } from './retrieval/speed.ts';
@@ -17,21 +19,22 @@ import { measureTaskDocuments } from './retrieval/task-documents.ts';
 
 /*
  * How well and how fast a corpus is searched:
- * `npm run bench:retrieval -- [--medquad FOLDER] [--questions N] [--sizes 10000,100000] [--hnsw 100000]
- * [--only quality,speed,tasks] [--json FILE]`. JSON goes to stdout, tables to stderr. `--questions` takes that many at random,
- * all by default.
+ * `npm run bench:retrieval -- [--medquad FOLDER] [--model FOLDER] [--questions N] [--sizes 10000,100000] [--hnsw 100000]
+ * [--only quality,similarity,speed,tasks] [--json FILE]`. JSON goes to stdout, tables to stderr. `--questions` takes that many
+ * at random, all by default. `--model` names the embedding model of quality and similarity; without it, word vectors stand in.
  */
 const { values } = parseArgs({
   options: {
     medquad: { type: 'string' },
+    model: { type: 'string' },
     questions: { type: 'string', default: '0' },
-    only: { type: 'string', default: 'quality,speed,tasks' },
+    only: { type: 'string', default: 'quality,similarity,speed,tasks' },
     sizes: { type: 'string', default: '10000,100000' },
     hnsw: { type: 'string', default: '' },
     json: { type: 'string' },
   },
 });
-const only = namesOf('only', values.only, ['quality', 'speed', 'tasks']);
+const only = namesOf('only', values.only, ['quality', 'similarity', 'speed', 'tasks']);
 const questions = wholeNumber('questions', values.questions, 0);
 const sizes = [
   ...wholeNumbers('sizes', values.sizes).map((size) => ({ size, vectorIndex: 'flat' as const })),
@@ -40,10 +43,16 @@ const sizes = [
 
 const machineAfter = watchMachine();
 await inTemporaryFolder('agent-rl-bench', async (work) => {
+  const medquad = values.medquad === undefined ? undefined : await readMedquad(values.medquad);
+  const { model } = values;
+  const similarity =
+    medquad === undefined || !only.has('similarity')
+      ? []
+      : await measureSimilarity(medquad, { questions, model });
   const quality =
-    values.medquad === undefined || !only.has('quality')
+    medquad === undefined || !only.has('quality')
       ? undefined
-      : await measureQuality(values.medquad, { work, questions });
+      : await measureQuality(medquad, { work, questions, model });
   const tasks = only.has('tasks') ? await measureTaskDocuments() : undefined;
   const speed: SpeedReport[] = [];
   for (const { size, vectorIndex } of only.has('speed') ? sizes : []) {
@@ -53,6 +62,7 @@ await inTemporaryFolder('agent-rl-bench', async (work) => {
   const report: RetrievalReport = {
     machine: machineAfter(),
     ...(quality && { quality }),
+    similarity,
     speed,
     ...(tasks && { tasks }),
     peakRssBytes: peakRssBytes(),

@@ -1,32 +1,47 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { SearchBackend, SearchDocument } from '../../../agent_rl/core/services/search.ts';
+import type { Embedder, SearchBackend } from '../../../agent_rl/core/services/search.ts';
 import { openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
+import { openEmbedder } from '../../../agent_rl/search/corpus/open-embedder.ts';
 import type { FusionSettings } from '../../../agent_rl/search/corpus/settings.ts';
-import { readMedquadXml } from '../../../dataset/prepare/readers/medquad-xml.ts';
 import { note } from '../bench-run.ts';
+import { quantile } from '../statistics.ts';
+import { gainByPage, meanByPage, type Measured, measuredText } from './by-page.ts';
 import { indexDocuments } from './index-documents.ts';
+import { type Collection, collectionsOf, type MedquadQuestion } from './medquad.ts';
+import { chunksFor, plainModel, remembering } from './model-embedder.ts';
 import { wordSumEmbedder } from './speed.ts';
 
 /** How well each way of searching finds the document that a question was made from. */
 export interface QualityReport {
-  sets: { documents: string; count: number; passages: number; indexS: number }[];
-  results: {
+  vectors: string;
+  /** Share of questions that hold the title of their page word for word. */
+  titleInQuestion: number;
+  sets: {
     documents: string;
-    way: string;
-    questions: number;
-    recallAt1: number;
-    recallAt10: number;
-    /** Mean reciprocal rank, 0 beyond the tenth. */
-    mrrAt10: number;
+    count: number;
+    passages: number;
+    indexS: number;
+    /** Of the process, once the index was built. */
+    residentBytes: number;
   }[];
+  results: WayReport[];
 }
 
-interface Question {
-  text: string;
-  target: string;
+interface WayReport {
+  documents: string;
+  way: string;
+  questions: number;
+  recallAt1: Measured;
+  recallAt10: Measured;
+  /** Mean reciprocal rank, 0 beyond the tenth. */
+  mrrAt10: Measured;
+  /** MRR@10 less that of BM25 on the same questions. */
+  mrrGain: Measured;
+  /** Of questions asked one after another, their vectors made anew. */
+  p50Ms: number;
+  p95Ms: number;
 }
 
 const ways: readonly { way: string; fusion?: FusionSettings }[] = [
@@ -47,86 +62,118 @@ const ways: readonly { way: string; fusion?: FusionSettings }[] = [
   },
 ];
 
-/**
- * Recall and MRR on MedQuAD, pages and single answers as documents, with sums of word vectors as the stand-in for a model.
- *
- * @param options `questions`: how many are asked; 0 for all
- */
+/** Questions of which each is timed. */
+const timedQuestions = 200;
+
+interface QualityOptions {
+  work: string;
+  /** How many are asked; 0 for all. */
+  questions: number;
+  /** Folder of an embedding model. Absent: sums of word vectors stand in for one. */
+  model?: string | undefined;
+}
+
+/** Recall, MRR and latency on MedQuAD, pages and single answers as documents. */
 export async function measureQuality(
-  medquad: string,
-  { work, questions }: { work: string; questions: number },
+  medquad: readonly MedquadQuestion[],
+  { work, questions, model }: QualityOptions,
 ): Promise<QualityReport> {
-  const report: QualityReport = { sets: [], results: [] };
-  const embedder = wordSumEmbedder();
-  for (const { name, documents, questions: all } of await readCollections(medquad)) {
-    const asked =
-      questions === 0 ? all : new KeyedRng('bench questions').shuffle(all).slice(0, questions);
-    note(`Measuring: MedQuAD, ${documents.length} ${name}`);
+  const shuffled = new KeyedRng('bench questions').shuffle([...medquad]);
+  const asked = questions === 0 ? medquad : shuffled.slice(0, questions);
+  const embedder = model === undefined ? wordSumEmbedder() : await openEmbedder(plainModel(model));
+  const titled = asked.filter(({ text, title }) =>
+    text.toLowerCase().includes(title.toLowerCase()),
+  ).length;
+  const report: QualityReport = {
+    vectors: embedder.name,
+    titleInQuestion: titled / asked.length,
+    sets: [],
+    results: [],
+  };
+  for (const collection of collectionsOf(medquad)) {
+    const { name, documents } = collection;
+    note(`Measuring: MedQuAD, ${documents.length} ${name}, vectors by ${embedder.name}`);
     const output = join(work, name);
-    const { passages, indexS } = await indexDocuments(documents, { output, embedder });
-    report.sets.push({ documents: name, count: documents.length, passages, indexS });
-    for (const { way, fusion } of ways) {
-      const settings = { path: output, passagesPerDocument: 1 };
-      const backend =
-        fusion === undefined
-          ? await openCorpusBackend(settings)
-          : await openCorpusBackend({ ...settings, fusion }, { embedder });
-      const measures = await measure(asked, backend);
-      note(
-        `  ${way}: recall@10 ${measures.recallAt10.toFixed(3)}, MRR@10 ${measures.mrrAt10.toFixed(3)}`,
-      );
-      report.results.push({ documents: name, way, questions: asked.length, ...measures });
-    }
+    const settings = model === undefined ? {} : chunksFor(model);
+    const built = await indexDocuments(documents, { output, embedder, settings });
+    const residentBytes = process.memoryUsage.rss();
+    report.sets.push({ documents: name, count: documents.length, ...built, residentBytes });
+    report.results.push(...(await measureWays(collection, { output, asked, embedder })));
   }
+  await embedder.close();
   return report;
 }
 
-async function measure(questions: readonly Question[], backend: SearchBackend) {
+async function measureWays(
+  collection: Collection,
+  options: { output: string; asked: readonly MedquadQuestion[]; embedder: Embedder },
+): Promise<WayReport[]> {
+  const { output: path, asked, embedder } = options;
+  const remembered = remembering(embedder);
+  const open = (own: Embedder, fusion: FusionSettings | undefined): Promise<SearchBackend> => {
+    const settings = { path, passagesPerDocument: 1 };
+    return fusion === undefined
+      ? openCorpusBackend(settings)
+      : openCorpusBackend({ ...settings, fusion }, { embedder: own });
+  };
+  const reports: WayReport[] = [];
+  let byWords: ReturnType<typeof reciprocals> = [];
+  for (const { way, fusion } of ways) {
+    const ranks = await ranksBy(await open(remembered, fusion), asked, collection);
+    const mrr = reciprocals(asked, ranks);
+    if (fusion === undefined) byWords = mrr;
+    const within = (most: number): Measured =>
+      meanByPage(
+        asked.map(({ page }, index) => {
+          const rank = ranks[index] ?? 0;
+          return { page, value: rank > 0 && rank <= most ? 1 : 0 };
+        }),
+      );
+    const measures = { recallAt1: within(1), recallAt10: within(10), mrrAt10: meanByPage(mrr) };
+    note(
+      `  ${way}: recall@10 ${measuredText(measures.recallAt10)}, MRR@10 ${measuredText(measures.mrrAt10)}`,
+    );
+    reports.push({
+      documents: collection.name,
+      way,
+      questions: asked.length,
+      ...measures,
+      mrrGain: gainByPage(byWords, mrr),
+      ...(await latency(await open(embedder, fusion), asked)),
+    });
+  }
+  return reports;
+}
+
+/** The place of each question's document among the first ten hits, from 1; 0 where it is not among them. */
+async function ranksBy(
+  backend: SearchBackend,
+  asked: readonly MedquadQuestion[],
+  { targetOf }: Collection,
+): Promise<number[]> {
   const ranks = await Promise.all(
-    questions.map(async ({ text: query, target }) => {
-      const hits = await backend.search({ query, topK: 10 });
-      return hits.findIndex(({ documentId }) => documentId === target) + 1;
+    asked.map(async (question) => {
+      const hits = await backend.search({ query: question.text, topK: 10 });
+      return hits.findIndex(({ documentId }) => documentId === targetOf(question)) + 1;
     }),
   );
   await backend.close();
-  const share = (among: (rank: number) => number): number =>
-    ranks.reduce((sum, rank) => sum + (rank > 0 ? among(rank) : 0), 0) / ranks.length;
-  return {
-    recallAt1: share((rank) => (rank === 1 ? 1 : 0)),
-    recallAt10: share(() => 1),
-    mrrAt10: share((rank) => 1 / rank),
-  };
+  return ranks;
 }
 
-/** MedQuAD twice: a page with all its answers as one document, and every answer as its own. */
-async function readCollections(folder: string) {
-  const pages = new Map<string, SearchDocument>();
-  const pageQuestions: Question[] = [];
-  const answers: SearchDocument[] = [];
-  const answerQuestions: Question[] = [];
-  for (const file of xmlFiles(folder)) {
-    for await (const item of readMedquadXml(file, { fetched: false })) {
-      if (!('record' in item) || item.record.question === undefined) continue;
-      const { documents, question } = item.record;
-      const [document] = documents;
-      if (document === undefined || document.text.trim() === '') continue;
-      const before = pages.get(file);
-      const text = before === undefined ? document.text : `${before.text}\n\n${document.text}`;
-      pages.set(file, { id: file, title: document.title, text });
-      pageQuestions.push({ text: question.text, target: file });
-      const id = `${file}#${String(answers.length).padStart(5, '0')}`;
-      answers.push({ id, title: document.title, text: document.text });
-      answerQuestions.push({ text: question.text, target: id });
-    }
+const reciprocals = (asked: readonly MedquadQuestion[], ranks: readonly number[]) =>
+  ranks.map((rank, index) => ({
+    page: asked[index]?.page ?? '',
+    value: rank === 0 ? 0 : 1 / rank,
+  }));
+
+async function latency(backend: SearchBackend, asked: readonly MedquadQuestion[]) {
+  const times: number[] = [];
+  for (const { text: query } of asked.slice(0, timedQuestions)) {
+    const start = performance.now();
+    await backend.search({ query, topK: 10 });
+    times.push(performance.now() - start);
   }
-  return [
-    { name: 'pages', documents: [...pages.values()], questions: pageQuestions },
-    { name: 'answers', documents: answers, questions: answerQuestions },
-  ];
+  await backend.close();
+  return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) };
 }
-
-const xmlFiles = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.xml'))
-    .map((name) => join(folder, name))
-    .toSorted();

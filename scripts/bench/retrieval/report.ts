@@ -1,5 +1,7 @@
 import { table } from '../../docs/markdown.ts';
 import { fixed, type Machine, machineText, mebibytes } from '../bench-run.ts';
+import { measuredText } from './by-page.ts';
+import type { SimilarityReport } from './answer-similarity.ts';
 import type { QualityReport } from './quality.ts';
 import type { SpeedReport } from './speed.ts';
 import type { TaskReport } from './task-documents.ts';
@@ -7,6 +9,7 @@ import type { TaskReport } from './task-documents.ts';
 export interface RetrievalReport {
   machine: Machine;
   quality?: QualityReport;
+  similarity: readonly SimilarityReport[];
   speed: SpeedReport[];
   tasks?: TaskReport;
   peakRssBytes: number;
@@ -14,10 +17,11 @@ export interface RetrievalReport {
 
 /** A report as Markdown. */
 export function retrievalText(report: RetrievalReport): string {
-  const { machine, quality, speed, tasks, peakRssBytes } = report;
+  const { machine, quality, similarity, speed, tasks, peakRssBytes } = report;
   const parts = [
     `${machineText(machine)}, peak resident ${mebibytes(peakRssBytes)}`,
     quality && qualityText(quality),
+    similarity.length === 0 ? undefined : similarityTable(similarity),
     speed.length === 0 ? undefined : speedTable(speed),
     tasks &&
       `Documents of a task, ${tasks.documents} each: opened, asked and closed in ${fixed(tasks.p50Ms, 1)} ms (p50), ${fixed(tasks.p95Ms, 1)} ms (p95); 64 at once ${fixed(tasks.perSecond)} a second; memory grew by ${fixed(tasks.grownMiB, 1)} MiB over ${tasks.episodes} of them`,
@@ -25,24 +29,59 @@ export function retrievalText(report: RetrievalReport): string {
   return `${parts.filter((part) => part !== undefined).join('\n\n')}\n`;
 }
 
-const qualityText = ({ sets, results }: QualityReport): string =>
+const qualityText = ({ vectors, titleInQuestion, sets, results }: QualityReport): string =>
   [
-    'MedQuAD, vectors by a stand-in: sums of a random vector for each word',
+    `MedQuAD, vectors by ${vectors}; ${fixed(100 * titleInQuestion)} % of questions hold their page's title word for word`,
     ...sets.map(
-      ({ documents, count, passages, indexS }) =>
-        `${documents}: ${count} documents, ${passages} passages, indexed in ${fixed(indexS, 1)} s`,
+      ({ documents, count, passages, indexS, residentBytes }) =>
+        `${documents}: ${count} documents, ${passages} passages, indexed in ${fixed(indexS, 1)} s, ${mebibytes(residentBytes)} resident after it`,
     ),
     '',
     table(
-      ['Documents', 'Way', 'Questions', 'Recall@1', 'Recall@10', 'MRR@10'],
-      results.map(({ documents, way, questions, ...measures }) => [
-        documents,
-        way,
-        String(questions),
-        ...[measures.recallAt1, measures.recallAt10, measures.mrrAt10].map((one) => fixed(one, 3)),
+      [
+        'Documents',
+        'Way',
+        'Questions',
+        'Recall@1',
+        'Recall@10',
+        'MRR@10',
+        'MRR@10 less that of BM25',
+        'p50, p95 ms',
+      ],
+      results.map((result) => [
+        result.documents,
+        result.way,
+        String(result.questions),
+        ...[result.recallAt1, result.recallAt10, result.mrrAt10, result.mrrGain].map(measuredText),
+        `${fixed(result.p50Ms, 1)}, ${fixed(result.p95Ms, 1)}`,
       ]),
     ),
   ].join('\n');
+
+const similarityTable = (reports: readonly SimilarityReport[]): string =>
+  table(
+    ['Embedder', 'Floor', 'Questions', 'Said', 'Reward', 'Right one higher', 'AUC'],
+    reports.flatMap(({ embedder, floor, questions, right, others }) => [
+      [
+        embedder,
+        fixed(floor, 3),
+        String(questions),
+        'the rest of the answer',
+        fixed(right, 3),
+        '',
+        '',
+      ],
+      ...others.map(({ said, reward, ordered, auc }) => [
+        embedder,
+        fixed(floor, 3),
+        String(questions),
+        said,
+        fixed(reward, 3),
+        measuredText(ordered),
+        fixed(auc, 3),
+      ]),
+    ]),
+  );
 
 const speedTable = (speed: readonly SpeedReport[]): string =>
   table(
