@@ -91,6 +91,7 @@ const foreign = new Set([
   '--logprobs-mode',
   '--max-lora-rank',
   '--max-loras',
+  '--max-num-seqs',
   '--no-enable-chunked-prefill',
   // npm run bench:view
   '--chromium',

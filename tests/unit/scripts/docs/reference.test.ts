@@ -42,7 +42,14 @@ describe('docs/reference/metrics-and-files.md', () => {
 
   test('lists every key of a trajectory', () => {
     const keys = Object.keys(
-      trajectoryLine('run', { calls: [], agent: 'a', slice: 's', learns: false } as never),
+      trajectoryLine('run', {
+        calls: [],
+        agent: 'a',
+        slice: 's',
+        learns: false,
+        unpaid: {},
+        answer: 'x',
+      } as never),
     );
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
