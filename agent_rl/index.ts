@@ -46,7 +46,7 @@ export {
 export type { CheckResult, JobContext, JobOptions, JobResult } from './jobs/job.ts';
 export type { AttackOptions } from './jobs/attack/attack.ts';
 export type { ChatOptions } from './jobs/play/chat.ts';
-export type { EvaluationOptions } from './jobs/play/evaluate.ts';
+export type { EvaluationOptions } from './jobs/play/attempt-tasks.ts';
 export type { GenerateOptions } from './jobs/token-files/generate.ts';
 export type { ExportOptions } from './jobs/models/export-model.ts';
 export type { IndexOptions } from './jobs/data/index-corpus.ts';

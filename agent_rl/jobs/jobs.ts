@@ -5,6 +5,7 @@ export const jobs = {
   train: lazy(async () => (await import('./train/train.ts')).train),
   sft: lazy(async () => (await import('./train/sft.ts')).sft),
   evaluate: lazy(async () => (await import('./play/evaluate.ts')).evaluate),
+  evaluateSeveral: lazy(async () => (await import('./play/evaluate-several.ts')).evaluateSeveral),
   chat: lazy(async () => (await import('./play/chat.ts')).chat),
   showRun: lazy(async () => (await import('./show/show-run.ts')).showRun),
   explain: lazy(async () => (await import('./explain/explain-run.ts')).explain),

@@ -36,6 +36,33 @@ describe('agent-rl eval', () => {
     expect(result['rewardMean']).toBe(after['rewardMean']);
   });
 
+  test('of several models attempts the same tasks with each, and compares them with the first', async () => {
+    const start = join(packageRoot(), 'model', 'starter');
+    const several = ['--set', 'eval.samples=2', '--set', 'eval.temperature=1', '--json'];
+    const { code, stdout, stderr } = await ran('eval', run, start, ...several);
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const { models, ...shared } = JSON.parse(stdout) as { models: Line[] } & Line;
+    expect(shared).toMatchObject({ config: join(run, 'config.yaml'), split: 'eval', tasks: 4 });
+    expect(models).toMatchObject([
+      { name: run, model: join(run, 'checkpoints', 'step-1'), n: 8 },
+      { name: start, model: start, n: 8, difference: { tasks: 4 } },
+    ]);
+    expect(models[0]).not.toHaveProperty('difference');
+    expect(Object.keys(models[1]?.['passAtK'] as object)).toEqual(['1', '2']);
+    // Alone it is what it is beside others.
+    const alone = await ran('eval', run, ...several);
+    const { passAtK, avgAtK, intervalsAtK } = JSON.parse(alone.stdout) as Line;
+    expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
+  });
+
+  test('of one model named twice, or of a folder that is none, is refused', async () => {
+    const twice = await ran('eval', run, join(run, 'checkpoints', 'step-1'));
+    expect(twice.code).toBe(2);
+    expect(twice.stderr).toContain('are one model');
+    const none = await ran('eval', run, join(project, 'tasks'));
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
+  });
+
   test('of a folder that is not a run says so', async () => {
     const { code, stderr } = await ran('eval', join(project, 'tasks'));
     expect(code).toBe(2);

@@ -18,6 +18,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   train: unexpected,
   sft: unexpected,
   evaluate: unexpected,
+  evaluateSeveral: unexpected,
   chat: unexpected,
   verifyDataset: unexpected,
   judgeCalibration: unexpected,

@@ -5,7 +5,9 @@ import {
   refuseBoth,
   renamedModelFlags,
 } from '../flags/config-flags.ts';
-import { quietFlag, textFlag } from '../flags/flag.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { runFileOf } from '../../runs/run-folder.ts';
+import { type Flag, quietFlag, requiredFlag, textFlag, textsOf } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
 /** The checkpoint that a command takes in place of the model of a run file. */
@@ -13,9 +15,19 @@ export const checkpointWord = textFlag(
   'Run folder or checkpoint; the model of the run file otherwise',
 );
 
+const checkpoints: Flag<string[]> = {
+  option: {
+    type: 'string',
+    array: true,
+    describe:
+      'Run folders, checkpoints or model folders, those of two or more side by side; the model of the run file otherwise',
+  },
+  read: (given) => textsOf(given).map((one) => requiredFlag('').read(one, 'checkpoint')),
+};
+
 /** `agent-rl eval` is named after what it does; `eval` itself is not a name to export. */
 export const evaluate = command({
-  name: 'eval [checkpoint]',
+  name: 'eval [checkpoints..]',
   describe: 'Attempt held-out tasks with a model or a checkpoint',
   examples: [
     ['runs/my-run', 'The newest checkpoint of a run, with the config of the run'],
@@ -27,9 +39,13 @@ export const evaluate = command({
       'runs/my-run --samples 8 --temperature 1 --strategy majority',
       'The answer that most of eight attempts gave counts',
     ],
+    [
+      'runs/my-run runs/other/checkpoints/step-20 model/base',
+      'Several models on the tasks of the first run, in one table',
+    ],
     ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model as it was before training'],
   ],
-  positionals: { checkpoint: checkpointWord },
+  positionals: { checkpoints },
   flags: { split: textFlag('Split to attempt; dataset.evalSplit otherwise'), quiet: quietFlag },
   settings: {
     ...optionsWithout([
@@ -44,8 +60,21 @@ export const evaluate = command({
   },
   renamed: { ...renamedModelFlags, 'eval-split': 'split' },
   run: async (flags, running) => {
-    refuseBoth(running.parsed, 'checkpoint', 'model');
-    const otherwise = configFor(flags.checkpoint, running);
-    return running.jobs.evaluate({ ...(await prepare(running, { otherwise })), ...flags });
+    const { checkpoints: named, ...given } = flags;
+    const [checkpoint] = named;
+    refuseBoth({ ...running.parsed, checkpoint }, 'checkpoint', 'model');
+    if (named.length < 2) {
+      const otherwise = configFor(checkpoint, running);
+      const prepared = await prepare(running, { otherwise });
+      return running.jobs.evaluate({ ...prepared, ...given, ...(checkpoint && { checkpoint }) });
+    }
+    const ofRun = named.find((folder) => runFileOf(folder) !== undefined);
+    if (ofRun === undefined && running.parsed['config'] === undefined)
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `None of ${named.join(', ')} is of a run, so that nothing says which tasks to attempt, and how. Name the run file with --config.`,
+      );
+    const prepared = await prepare(running, { otherwise: configFor(ofRun, running) });
+    return running.jobs.evaluateSeveral({ ...prepared, ...given, checkpoints: named });
   },
 });

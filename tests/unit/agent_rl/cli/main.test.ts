@@ -31,6 +31,23 @@ describe('options that would do nothing', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('checkpoint runs/one and model model/other were both given');
   });
+
+  test('of several models say by which run file they are attempted', async () => {
+    const given: { checkpoints: readonly string[] }[] = [];
+    const evaluateSeveral = async (options: { checkpoints: readonly string[] }) => {
+      given.push(options);
+      return {};
+    };
+    const models = ['model/one', 'model/two'];
+    const jobs = { evaluateSeveral };
+    const none = await commandLine(['eval', ...models], { jobs });
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain('None of model/one, model/two is of a run');
+    expect((await commandLine(['eval', ...models, '--config', config], { jobs })).code).toBe(0);
+    expect(given.map(({ checkpoints }) => checkpoints)).toEqual([models]);
+    const empty = await commandLine(['eval', '', '--config', config], { jobs });
+    expect(empty.stderr).toContain('The value of checkpoint is empty.');
+  });
 });
 
 describe('the exit code', () => {

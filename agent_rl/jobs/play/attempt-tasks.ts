@@ -1,0 +1,75 @@
+import { openAgent } from '../../compose/open-agent.ts';
+import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import { attemptsOf } from '../../config/index.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
+import { failureReporter } from '../../runs/failed-episodes.ts';
+import { StallWatch } from '../../threads/stall-watch.ts';
+import { withProgress } from '../../telemetry/index.ts';
+import { evaluate, type Evaluation } from '../../trainer/evaluate.ts';
+import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
+import type { Rollouts } from '../../rollout/rollout-worker.ts';
+import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
+import type { JobContext, JobOptions } from '../job.ts';
+
+export interface EvaluationOptions extends JobOptions {
+  /** Run folder or checkpoint to evaluate instead of `model.path`. */
+  checkpoint?: string;
+  /** Split to attempt instead of `dataset.evalSplit`. */
+  split?: string;
+}
+
+/** What came of the tasks of a split with one model. */
+export interface AttemptedTasks {
+  run: ResolvedRun;
+  split: string;
+  result: Evaluation;
+}
+
+/** Opens the agent of a run file with one model, and attempts the tasks of a split. */
+export async function attemptTasks(options: EvaluationOptions): Promise<AttemptedTasks> {
+  const { print, signal } = options;
+  const split = options.split ?? options.loaded.config.dataset.evalSplit;
+  const tasks = { evaluation: split };
+  const run = await resolveRun(options, { ...options, trains: false, tasks });
+  const { workers } = run.config.rollout;
+  const agent = await openAgent(run, { workers, trains: false, signal });
+  const { stallS: limitS } = run.config.rollout.deadlines;
+  const watch = StallWatch.start({ limitS });
+  try {
+    for (const note of agent.notes) print(`Note: ${note}`);
+    agent.model?.incidents.listen((text) => print(`Note: ${text}`));
+    const result = await attemptAll(run, agent.rollouts, options);
+    throwIfFailed(signal);
+    return { run, split, result };
+  } finally {
+    await watch?.close();
+    await agent.close();
+  }
+}
+
+function attemptAll(
+  { config, tasks }: ResolvedRun,
+  rollouts: Rollouts,
+  { print, signal, quiet }: JobContext,
+): Promise<Evaluation> {
+  const { samples, temperature } = attemptsOf(config.eval);
+  const total = tasks.evaluation.length * samples;
+  const reportFailure = failureReporter(print);
+  let done = 0;
+  return withProgress({ label: 'eval', total, lineEvery: 50, quiet }, (bar) =>
+    evaluate(rollouts, tasks.evaluation, {
+      samples,
+      temperature,
+      strategy: strategyOf(config.eval),
+      seed: config.run.seed,
+      step: 0,
+      signal,
+      groupsOf: reportGroups,
+      onEpisode: (episode) => {
+        for (const trajectory of episode) reportFailure(trajectory);
+        done += 1;
+        bar.update(done);
+      },
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+
+import { type EvaluatedModel, modelsTable } from '#agent_rl/jobs/play/models-table.ts';
+import { evaluate } from '#agent_rl/trainer/evaluate.ts';
+import { compare } from '#agent_rl/trainer/success-rate.ts';
+import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const tasks = ['a', 'b', 'c', 'd'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
+
+/** A model that solves a task in its first so many attempts. */
+async function model(name: string, solved: number, samples: number): Promise<EvaluatedModel> {
+  const rollouts = new ScriptedRollouts(({ task, sample }) =>
+    trajectory({ reward: task.taskId !== 'd' && sample < solved ? 1 : 0 }),
+  );
+  const { trajectories: _, ...evaluation } = await evaluate(rollouts, tasks, {
+    samples,
+    temperature: 1,
+    seed: 1,
+    step: 0,
+    signal: new AbortController().signal,
+  });
+  return { name, evaluation, callsMean: 2, sampledTokensMean: 31.25 };
+}
+
+const cells = (line = '') => line.trim().split(/ {2,}/);
+
+test('has a row for each model, and what changed from the first, task by task', async () => {
+  const [first, second] = [await model('base', 0, 2), await model('trained', 1, 2)];
+  const difference = compare(first.evaluation.perTask, second.evaluation.perTask, 1);
+  const lines = modelsTable([first, { ...second, ...(difference && { difference }) }]).split('\n');
+  expect(cells(lines[0])).toEqual([
+    'model',
+    'success',
+    'pass@2',
+    'avg@2',
+    'calls',
+    'tokens',
+    'change from the first, points',
+  ]);
+  const [name, success, pass, avg, calls, tokens, change] = cells(lines[2]);
+  expect(cells(lines[1]).slice(0, 2)).toEqual([
+    'base',
+    expect.stringMatching(/^0 of 8 = 0\.0 % \[0\.0, /),
+  ]);
+  expect(cells(lines[1]).at(-1)).toBe('-');
+  // Three of four tasks are solved in one of two attempts.
+  expect([name, calls, tokens]).toEqual(['trained', '2.0', '31.3']);
+  expect(success).toMatch(/^3 of 8 = 37\.5 % \[/);
+  expect(pass).toMatch(/^75\.0 % \[/);
+  expect(avg).toMatch(/^37\.5 % \[/);
+  expect(change).toMatch(/^\+37\.5 \[\+\d+\.\d, \+50\.0\]$/);
+});
+
+test('of tasks attempted once has no pass@k', async () => {
+  const table = modelsTable([await model('base', 1, 1)]);
+  expect(table).not.toContain('@');
+});
