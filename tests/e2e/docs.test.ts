@@ -109,6 +109,7 @@ const foreign = new Set([
   '--busy',
   '--repeats',
   '--medquad',
+  '--questions',
   '--sizes',
   '--ignore-scripts',
   '--os',
