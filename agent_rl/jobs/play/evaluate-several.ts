@@ -65,12 +65,13 @@ export async function evaluateSeveral(options: SeveralOptions): Promise<JobResul
     strategy: loaded.config.eval.strategy,
     tasks,
     interrupted: signal.aborted,
-    models: models.map(({ evaluation, folder, name, ...more }) => ({
-      name,
-      model: folder,
-      ...more,
-      ...evaluationSummary({ ...evaluation, trajectories: [] }),
-    })),
+    models: models.map(({ evaluation, folder, name, ...more }) =>
+      Object.assign(
+        { name, model: folder },
+        more,
+        evaluationSummary(Object.assign({}, evaluation, { trajectories: [] })),
+      ),
+    ),
   };
 }
 
