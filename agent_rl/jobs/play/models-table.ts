@@ -1,3 +1,4 @@
+import { largest } from '../../core/long-lists.ts';
 import { differenceText, rateText, shareText, strategyText } from '../../runs/evaluation-table.ts';
 import type { Evaluation } from '../../trainer/evaluate.ts';
 import type { Comparison } from '../../trainer/success-rate.ts';
@@ -56,7 +57,7 @@ const meanText = (mean: number | null): string => (mean === null ? '-' : mean.to
 
 function inColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+    largest(rows.map((row) => row[column]?.length ?? 0)),
   );
   return rows
     .map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
