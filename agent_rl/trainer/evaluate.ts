@@ -206,12 +206,12 @@ function chosenRate(
   };
 }
 
-/** What evaluations of earlier versions have not. */
-type Later = 'avgAtK' | 'intervalsAtK';
-
-/** An evaluation as a run keeps it. Those of version 0.1 lack what is `null` where it is unknown. */
-export type StoredEvaluation = Omit<Evaluation, 'trajectories' | Later> &
-  Partial<Pick<Evaluation, Later>>;
+/**
+ * An evaluation as a run keeps it. Those of earlier versions have nothing over k; those of 0.1
+ * lack what is `null` where it is unknown.
+ */
+export type StoredEvaluation = Omit<Evaluation, 'trajectories' | 'avgAtK' | 'intervalsAtK'> &
+  Partial<Pick<Evaluation, 'avgAtK' | 'intervalsAtK'>>;
 
 /** An evaluation read from a checkpoint, of any version. */
 export function readEvaluation(stored: StoredEvaluation): Evaluation {

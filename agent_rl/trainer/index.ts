@@ -1,6 +1,7 @@
 export type { Aggregation } from '../algorithms/token-weights.ts';
 export type { ClusterInterval } from '../algorithms/cluster-bootstrap.ts';
 export {
+  type ChosenRate,
   type EvaluateOptions,
   type Evaluation,
   evaluate,
@@ -22,3 +23,5 @@ export * from './training-options.ts';
 export type { TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
 export type { GroupRewarding } from './collect/group-rewards.ts';
 export type { FailureCount } from './collect/failure-guard.ts';
+export type { AtK } from './strategies/at-k.ts';
+export type { Strategy } from './strategies/choose-attempt.ts';
