@@ -84,9 +84,9 @@ test('a killed run asks for no token twice, and its tokens replayed give its wei
   );
   const lines = readFileSync(asked, 'utf8').trim().split('\n');
   expect(lines.length).toBeGreaterThan(before);
-  // Those that were under way when the process was killed had given nothing.
+  // Those that were under way when the process was killed had given nothing: at most one of each of eight episodes.
   const given = new Set(lines);
-  expect(lines.length - given.size).toBeLessThan(8);
+  expect(lines.length - given.size).toBeLessThanOrEqual(8);
   expect(existsSync(join(folder, 'killed', 'generations'))).toBe(false);
 
   const replayed = train([
