@@ -43,8 +43,8 @@ function halved(question: MedquadQuestion): Half | undefined {
 }
 
 /**
- * MedQuAD has one answer to a question, so the first half of it is the reference and the second half, which shares no
- * sentence with it, is what a right answer says. Beside it stand second halves of other answers, and the question itself.
+ * MedQuAD has one answer to a question, so the first half of it is the reference and the second half, the rest,
+ * is what a right answer says. Beside it stand second halves of other answers, and the question itself.
  */
 export async function measureSimilarity(
   medquad: readonly MedquadQuestion[],
