@@ -15,6 +15,12 @@ export interface EncoderConfig {
   normEps: number;
 }
 
+/** What a config.json that leaves them out means, and all that is exported. */
+const usual: Readonly<Record<string, unknown>> = {
+  hidden_act: 'gelu',
+  position_embedding_type: 'absolute',
+};
+
 /**
  * Reads the config.json of an encoder, already parsed.
  *
@@ -33,16 +39,13 @@ export function readEncoderConfig(json: unknown, file: string): EncoderConfig {
     tokenTypes: fields.count('type_vocab_size'),
     normEps: fields.positive('layer_norm_eps', 1e-12),
   };
-  const only = (name: string, expected: string, otherwise?: string): string[] => {
-    const value = raw[name] ?? otherwise;
-    return value === expected
-      ? []
-      : [`${name} must be "${expected}"; got ${JSON.stringify(value)}.`];
-  };
+  const kind = { ...usual, ...raw };
   const problems = [
-    ...only('model_type', 'bert'),
-    ...only('hidden_act', 'gelu', 'gelu'),
-    ...only('position_embedding_type', 'absolute', 'absolute'),
+    ...Object.entries({ model_type: 'bert', ...usual }).flatMap(([name, expected]) =>
+      kind[name] === expected
+        ? []
+        : [`${name} must be "${expected}"; got ${JSON.stringify(kind[name])}.`],
+    ),
     ...fields.problems,
     ...(config.hiddenSize % config.heads === 0
       ? []

@@ -7,7 +7,7 @@ import {
 } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
-import { type Flag, quietFlag, requiredFlag, textFlag, textsOf } from '../flags/flag.ts';
+import { type Flag, quietFlag, textFlag, textOf, textsOf } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
 /** The checkpoint that a command takes in place of the model of a run file. */
@@ -22,7 +22,7 @@ const checkpoints: Flag<string[]> = {
     describe:
       'Run folders, checkpoints or model folders, those of two or more side by side; the model of the run file otherwise',
   },
-  read: (given) => textsOf(given).map((one) => requiredFlag('').read(one, 'checkpoint')),
+  read: (given) => textsOf(given).map((one) => textOf(one, 'checkpoint')),
 };
 
 /** `agent-rl eval` is named after what it does; `eval` itself is not a name to export. */

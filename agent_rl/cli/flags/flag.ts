@@ -48,7 +48,7 @@ export const valuesOf = <Declared extends Flags>(
   ) as Values<Declared>;
 
 /** An empty text is refused: it is most often a variable of the shell that is not set. */
-function textOf(given: unknown, name: string): string {
+export function textOf(given: unknown, name: string): string {
   if (given !== '') return String(given);
   throw new AgentRlError(
     'CONFIG_INVALID',

@@ -84,7 +84,7 @@ async function examined(
   const request = { server, model: served.id, deadlineS, signal };
   const dialect = await dialectOf(request);
   warn(`${server.url} gives token ids and log-probabilities as ${dialect.name} does.`);
-  await requireVocabulary(request, served.vocabSize, vocabSize);
+  await requireVocabulary(request, served.vocabSize, host);
   await requireTemplate(server, dialect.writes(served.id), host);
   const kind = await logProbKindOf(request, dialect, vocabSize);
   server.model = served.id;

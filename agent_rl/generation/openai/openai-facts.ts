@@ -1,8 +1,10 @@
 import { isRecord } from '../../core/is-record.ts';
+import type { GeneratorHost } from '../../core/plugins/model/generator.ts';
 import { unbiased } from '../../core/services/generator.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { HttpAnswer } from '../../http/http-client.ts';
 import { visibleControls } from '../../telemetry/index.ts';
+import type { FactsRequest } from '../remote/opening/facts-request.ts';
 import { logProbKind, type LogProbKind } from '../remote/opening/log-prob-kind.ts';
 import { type RemoteServer, wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
@@ -10,15 +12,6 @@ import { choiceOf, completionsPath } from './choice-of.ts';
 import type { Dialect } from './dialect.ts';
 import { llamaCppDialect } from './llama-cpp-dialect.ts';
 import { tokenIdsDialect } from './token-ids-dialect.ts';
-
-export interface FactsRequest {
-  server: RemoteServer;
-  /** The server's name of the model. */
-  model: string;
-  /** Seconds for each answer; the first takes long where the server compiles. */
-  deadlineS: number;
-  signal: AbortSignal;
-}
 
 const dialects: readonly Dialect[] = [tokenIdsDialect, llamaCppDialect];
 
@@ -72,17 +65,22 @@ export async function dialectOf(request: FactsRequest): Promise<Dialect> {
 const suited =
   'Token ids and log-probabilities come from vLLM, from the server of llama.cpp and from agent-rl serve, for example.';
 
-/** @throws AgentRlError `CONFIG_INVALID` where the server is known to have another number of tokens */
+/**
+ * @param said what the server says of itself, where it does
+ * @throws AgentRlError `CONFIG_INVALID` where the server is known to have another number of tokens
+ */
 export async function requireVocabulary(
   request: FactsRequest,
   said: number | undefined,
-  vocabSize: number,
+  { vocabSize, warn }: Pick<GeneratorHost, 'vocabSize' | 'warn'>,
 ): Promise<void> {
   // vLLM refuses a bias for a token that does not exist, with the number of those that do.
   const refused = await send(request, { logit_bias: { [vocabSize]: 1 } });
   const [, size] = /Vocabulary size: (\d+)/.exec(wordsOf(refused)) ?? [];
-  const theirs = said ?? (size === undefined ? vocabSize : Number(size));
-  if (theirs === vocabSize) return;
+  const theirs = said ?? (size === undefined ? undefined : Number(size));
+  if (theirs === undefined)
+    warn(`${request.server.url} does not say how many tokens it has: that is not compared.`);
+  if (theirs === undefined || theirs === vocabSize) return;
   throw unsuited(
     request.server.url,
     `has a vocabulary of ${theirs} tokens, and the run's model one of ${vocabSize}. Serve the run's model.`,

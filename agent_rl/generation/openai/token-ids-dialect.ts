@@ -2,6 +2,7 @@ import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
 import { tokensIn } from '../remote/opening/template-check.ts';
+import { finishReason, samplingFields } from '../remote/vllm-fields.ts';
 import { choiceOf, completionsPath } from './choice-of.ts';
 import type { Dialect } from './dialect.ts';
 import { upToTheStop } from './up-to-the-stop.ts';
@@ -17,22 +18,10 @@ export const tokenIdsDialect: Dialect = {
     path: completionsPath,
     // What any server of the API has.
     healthPath: '/v1/models',
-    body: ({ tokens, stopTokens, sampling }, { model, seed, maxTokens }) => ({
-      model,
-      prompt: tokens,
-      max_tokens: maxTokens,
-      // What ends a turn is among the stop tokens; the model's own end of text is where it is one.
-      ignore_eos: true,
-      stop_token_ids: stopTokens,
-      temperature: sampling.temperature,
-      top_k: sampling.topK,
-      top_p: sampling.topP,
-      min_p: sampling.minP,
-      // A model's generation_config.json may ask for others.
-      repetition_penalty: 1,
-      presence_penalty: 0,
-      frequency_penalty: 0,
-      seed,
+    body: (request, asked) => ({
+      model: asked.model,
+      prompt: request.tokens,
+      ...samplingFields(request, asked),
       logprobs: 1,
       return_token_ids: true,
       return_tokens_as_token_ids: true,
@@ -49,7 +38,11 @@ export const tokenIdsDialect: Dialect = {
       requirePairs(tokens, logProbs, choice);
       const { model, usage } = answer as Readonly<Record<string, unknown>>;
       return {
-        ...upToTheStop({ tokens, logProbs, ended: endOf(reason) }, request, onPassed),
+        ...upToTheStop(
+          { tokens, logProbs, ended: finishReason(reason, unusable) },
+          request,
+          onPassed,
+        ),
         ...(typeof model === 'string' && { model }),
         ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
       };
@@ -93,14 +86,6 @@ function requirePairs(
       throw unusable(
         `the log-probability in place ${place} is of ${showValue(name)}; the token there is ${showValue(tokens[place])}`,
       );
-}
-
-const ends = ['stop', 'length', 'abort'] as const;
-
-function endOf(reason: unknown): (typeof ends)[number] {
-  const end = ends.find((one) => one === reason);
-  if (end !== undefined) return end;
-  throw unusable(`finish_reason is ${showValue(reason)}; expected one of ${ends.join(', ')}`);
 }
 
 const unusable = (problem: string): UnusableAnswer =>

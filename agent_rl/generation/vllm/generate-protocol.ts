@@ -1,7 +1,8 @@
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
-import type { Drawn, ServerProtocol } from '../remote/server-protocol.ts';
+import type { ServerProtocol } from '../remote/server-protocol.ts';
+import { finishReason, samplingFields } from '../remote/vllm-fields.ts';
 
 /** The way in which vLLM takes token ids and gives token ids. */
 export const generatePath = '/inference/v1/generate';
@@ -12,24 +13,12 @@ const idPrefix = 'generate-tokens-';
 export const generateProtocol: ServerProtocol = {
   path: generatePath,
   healthPath: '/health',
-  body: ({ tokens, stopTokens, sampling }, { model, id, seed, maxTokens }) => ({
-    model,
-    request_id: id,
-    token_ids: tokens,
+  body: (request, asked) => ({
+    model: asked.model,
+    request_id: asked.id,
+    token_ids: request.tokens,
     sampling_params: {
-      max_tokens: maxTokens,
-      // What ends a turn is among the stop tokens; the model's own end of text is where it is one.
-      ignore_eos: true,
-      stop_token_ids: stopTokens,
-      temperature: sampling.temperature,
-      top_k: sampling.topK,
-      top_p: sampling.topP,
-      min_p: sampling.minP,
-      // A model's generation_config.json may ask for others.
-      repetition_penalty: 1,
-      presence_penalty: 0,
-      frequency_penalty: 0,
-      seed,
+      ...samplingFields(request, asked),
       logprobs: 0,
       detokenize: false,
     },
@@ -42,7 +31,7 @@ export const generateProtocol: ServerProtocol = {
     return {
       tokens: choice['token_ids'] as number[],
       logProbs: logProbsOf(choice),
-      ended: endOf(choice['finish_reason']),
+      ended: finishReason(choice['finish_reason'], unusable),
       model: String(model),
       weights: weightsOf(choice['weight_versions']),
       ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
@@ -66,14 +55,6 @@ function logProbsOf({ token_ids: tokens, logprobs }: Readonly<Record<string, unk
       );
     return entry['logprob'] as number;
   });
-}
-
-const ends = ['stop', 'length', 'abort'] satisfies Drawn['ended'][];
-
-function endOf(reason: unknown): Drawn['ended'] {
-  const end = ends.find((one) => one === reason);
-  if (end !== undefined) return end;
-  throw unusable(`finish_reason is ${showValue(reason)}; expected one of ${ends.join(', ')}`);
 }
 
 /** @throws UnusableAnswer: without them nobody knows what drew the tokens */

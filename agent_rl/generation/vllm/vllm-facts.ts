@@ -1,18 +1,10 @@
 import { isRecord } from '../../core/is-record.ts';
+import type { FactsRequest } from '../remote/opening/facts-request.ts';
 import { type Likeliest, logProbKind } from '../remote/opening/log-prob-kind.ts';
 import { tokensIn, type Writes } from '../remote/opening/template-check.ts';
-import { type RemoteServer, wordsOf } from '../remote/remote-server.ts';
+import { wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
 import { generatePath } from './generate-protocol.ts';
-
-export interface FactsRequest {
-  server: RemoteServer;
-  /** The server's name of the model. */
-  model: string;
-  /** Seconds for each answer; the first takes long where the server compiles. */
-  deadlineS: number;
-  signal: AbortSignal;
-}
 
 const send = (
   { server, model, deadlineS, signal }: FactsRequest,

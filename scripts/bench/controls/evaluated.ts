@@ -1,9 +1,11 @@
 import { openAgent } from '../../../agent_rl/compose/open-agent.ts';
 import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
+import { attemptsOf } from '../../../agent_rl/config/index.ts';
 import { throwIfFailed } from '../../../agent_rl/core/stopping/stray-failure.ts';
 import { failureReporter } from '../../../agent_rl/runs/failed-episodes.ts';
 import { evaluationSummary } from '../../../agent_rl/runs/summary.ts';
 import { evaluate } from '../../../agent_rl/trainer/evaluate.ts';
+import { strategyOf } from '../../../agent_rl/trainer/strategies/strategy-of.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import { countsOf, type TaskCounts } from './counts.ts';
@@ -35,8 +37,8 @@ export async function evaluated(
   const report = failureReporter(print);
   try {
     const result = await evaluate(agent.rollouts, run.tasks.evaluation, {
-      samples: config.eval.samples,
-      temperature: config.eval.temperature,
+      ...attemptsOf(config.eval),
+      strategy: strategyOf(config.eval),
       seed,
       step: 0,
       signal,

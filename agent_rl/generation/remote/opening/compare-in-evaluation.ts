@@ -4,7 +4,8 @@ import type { RemoteSettings } from '../remote-settings.ts';
 import type { ScoreCheck } from '../score-check.ts';
 
 /**
- * Holds servers whose weights stay against the run's model, and says how far they are from it. In a training that is done with the first weights that are published.
+ * Holds servers whose weights stay against the run's model, and says how far they are from it. In a training that is done with the
+ * first weights that are published.
  *
  * @throws AgentRlError `GENERATION_FAILED` that names the token and both numbers
  */

@@ -184,6 +184,16 @@ describe('a server is refused at the start', () => {
 });
 
 describe('a server is taken', () => {
+  test('that does not say how many tokens it has, and the log says so', async () => {
+    const first = asVllm('a few');
+    const { url } = await started('vllm', {
+      instead: ({ path, body }) =>
+        path === '/v1/completions' && 'logit_bias' in body ? first : undefined,
+    });
+    const { warnings } = await opened([url], { compareInEvaluation: false });
+    expect(warnings).toContain(`${url} does not say how many tokens it has: that is not compared.`);
+  });
+
   test.each<[ServerKind, string]>([
     ['vllm', 'vLLM'],
     ['llama-cpp', 'llama.cpp'],

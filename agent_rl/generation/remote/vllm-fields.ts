@@ -1,0 +1,36 @@
+import type { GenerationRequest } from '../../core/services/generator.ts';
+import { showValue } from '../../core/show-value.ts';
+import type { UnusableAnswer } from './server-failures.ts';
+import type { Asked } from './server-protocol.ts';
+
+/** How tokens are to be drawn, in the words that vLLM has on all of its routes. */
+export const samplingFields = (
+  { stopTokens, sampling }: Pick<GenerationRequest, 'stopTokens' | 'sampling'>,
+  { seed, maxTokens }: Pick<Asked, 'seed' | 'maxTokens'>,
+) => ({
+  max_tokens: maxTokens,
+  // What ends a turn is among the stop tokens; the model's own end of text is where it is one.
+  ignore_eos: true,
+  stop_token_ids: stopTokens,
+  temperature: sampling.temperature,
+  top_k: sampling.topK,
+  top_p: sampling.topP,
+  min_p: sampling.minP,
+  // A model's generation_config.json may ask for others.
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  seed,
+});
+
+const ends = ['stop', 'length', 'abort'] as const;
+
+/** @throws what `unusable` makes of an end that is none */
+export function finishReason(
+  reason: unknown,
+  unusable: (problem: string) => UnusableAnswer,
+): (typeof ends)[number] {
+  const end = ends.find((one) => one === reason);
+  if (end !== undefined) return end;
+  throw unusable(`finish_reason is ${showValue(reason)}; expected one of ${ends.join(', ')}`);
+}
