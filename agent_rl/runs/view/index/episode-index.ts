@@ -106,8 +106,11 @@ export class EpisodeIndex {
     if (rewritten) this.#take(emptyIndex());
     const before = this.#indexedBytes();
     this.#busy = true;
+    // An iteration may be written while train.jsonl is read. What was learned of it waits for its episodes.
+    const learnedBytes = statSync(this.fileOf('learned'), { throwIfNoEntry: false })?.size ?? 0;
     try {
-      for (const file of files) if (existsSync(this.fileOf(file))) await this.#readOn(file);
+      for (const file of files)
+        if (existsSync(this.fileOf(file))) await this.#readOn(file, learnedBytes);
     } finally {
       this.#busy = false;
     }
@@ -119,15 +122,16 @@ export class EpisodeIndex {
     return isNew;
   }
 
-  async #readOn(file: IndexedFile): Promise<void> {
+  async #readOn(file: IndexedFile, learnedBytes: number): Promise<void> {
     const { marks, unreadable } = this.#contents;
     const before = files.reduce((sum, one) => sum + (one === file ? 0 : marks[one].bytes), 0);
     const use =
       file === 'learned'
         ? (line: ReadLine) => this.#learn(line)
         : (line: ReadLine) => this.#add(file, line);
+    const until = file === 'learned' ? learnedBytes : Infinity;
     const told = (bytes: number) => (this.#reached = before + bytes);
-    marks[file] = await readOn(this.fileOf(file), marks[file], { use, unreadable, told });
+    marks[file] = await readOn(this.fileOf(file), marks[file], { until, use, unreadable, told });
     this.#reached = 0;
   }
 

@@ -51,6 +51,7 @@ export interface ReadLine {
 /**
  * Reads the lines after a mark.
  *
+ * @param until bytes after which nothing is read this time
  * @param use throws for a line that cannot be used, which is then counted
  * @param told how far it has come, in bytes
  * @returns the new mark
@@ -59,15 +60,21 @@ export async function readOn(
   file: string,
   mark: FileMark,
   {
+    until = Infinity,
     use,
     unreadable,
     told = () => undefined,
-  }: { use: (line: ReadLine) => void; unreadable: Unreadable; told?: (bytes: number) => void },
+  }: {
+    until?: number;
+    use: (line: ReadLine) => void;
+    unreadable: Unreadable;
+    told?: (bytes: number) => void;
+  },
 ): Promise<FileMark> {
   const { mtimeMs } = await stat(file);
   let { lines } = mark;
   let last: { offset: number; bytes: Buffer | undefined } | undefined;
-  const bytes = await readAppended(file, mark.bytes, (one) => {
+  const bytes = await readAppended(file, { from: mark.bytes, until }, (one) => {
     const line = lines++;
     last = one;
     try {

@@ -12,12 +12,13 @@ const turnMs = 15;
  * Reads the whole lines of a file from an offset on. A last line without its line feed is being written, and is left for the
  * next time.
  *
+ * @param until where the file ends for this reading, however much it grows
  * @param use is given each line; `undefined` bytes are those of a line that is too long
  * @returns where the next reading begins
  */
 export async function readAppended(
   file: string,
-  from: number,
+  { from, until }: { from: number; until: number },
   use: (line: { offset: number; bytes: Buffer | undefined }) => void,
 ): Promise<number> {
   const handle = await open(file, 'r');
@@ -27,7 +28,8 @@ export async function readAppended(
     let start = from;
     let turn = performance.now();
     for (let at = from; ;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(chunkBytes), 0, chunkBytes, at);
+      const wanted = Math.max(0, Math.min(chunkBytes, until - at));
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(chunkBytes), 0, wanted, at);
       if (bytesRead === 0) return start;
       at += bytesRead;
       let rest = buffer.subarray(0, bytesRead);

@@ -13,6 +13,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { user } from '#agent_rl/core/message.ts';
 import { EpisodeIndex } from '#agent_rl/runs/view/index/episode-index.ts';
+import type { IndexedFile } from '#agent_rl/runs/view/index/index-contents.ts';
 import {
   episodeLine,
   learnedText,
@@ -185,6 +186,29 @@ describe('a run that goes on', () => {
       previous: 'train/1/one/0',
       next: null,
     });
+  });
+
+  test('has all of an iteration that was written between two of its files', async () => {
+    const folder = newFolder();
+    const writeIteration = (iteration: number) => {
+      record(folder, 'train', episodeLine({ iteration, taskId: 'a' }));
+      record(folder, 'learned', learnedText({ iteration, taskId: 'a', sample: 0 }));
+    };
+    let written = 1;
+    class Overtaken extends EpisodeIndex {
+      override fileOf(file: IndexedFile): string {
+        // After train.jsonl and before learned.jsonl.
+        if (file === 'eval' && this.count('train') > 0 && written === 1) writeIteration(++written);
+        return super.fileOf(file);
+      }
+    }
+    writeIteration(1);
+    const index = new Overtaken(folder);
+    await index.update();
+    expect({ written, rows: ids(index) }).toEqual({ written: 2, rows: ['train/1/a/0'] });
+    await index.update();
+    expect(index.all().map(({ row }) => row.use)).toEqual(['trained', 'trained']);
+    expect(index.state()).toMatchObject({ ready: true, unreadableCount: 0 });
   });
 
   test('is read anew when a resume cut its files, also when they are longer again', async () => {
