@@ -34,6 +34,35 @@ export async function writeFolderAtomic<Result>(
   folder: string,
   fill: (partial: string) => Promise<Result>,
 ): Promise<Result> {
+  const { partial, result } = await filled(folder, fill);
+  writing(folder, () => replace(folder, partial));
+  return result;
+}
+
+/**
+ * As `writeFolderAtomic`, for a folder that is not there or empty.
+ *
+ * @returns undefined when another process wrote it meanwhile: its folder stays, and what was written here is deleted
+ */
+export async function writeFolderOnce<Result>(
+  folder: string,
+  fill: (partial: string) => Promise<Result>,
+): Promise<Result | undefined> {
+  const { partial, result } = await filled(folder, fill);
+  return writing(folder, () => {
+    try {
+      // Replaces an empty folder and no other.
+      renameSync(partial, folder);
+      return result;
+    } catch (failure) {
+      rmSync(partial, { recursive: true, force: true });
+      if (['ENOTEMPTY', 'EEXIST'].includes(nodeCodeOf(failure))) return undefined;
+      throw failure;
+    }
+  });
+}
+
+async function filled<Result>(folder: string, fill: (partial: string) => Promise<Result>) {
   const partial = partialOf(folder);
   writing(folder, () => {
     rmSync(partial, { recursive: true, force: true });
@@ -43,8 +72,7 @@ export async function writeFolderAtomic<Result>(
     rmSync(partial, { recursive: true, force: true });
     throw error;
   });
-  writing(folder, () => replace(folder, partial));
-  return result;
+  return { partial, result };
 }
 
 function replace(folder: string, partial: string): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { Embedder, SearchDocument } from '../../core/services/search.ts';
-import { writeFileAtomic, writeFolderAtomic } from '../../telemetry/index.ts';
+import { writeFileAtomic, writeFolderAtomic, writeFolderOnce } from '../../telemetry/index.ts';
 import { canonicalJson } from '../../core/services/canonical-json.ts';
 import { checkSettings } from './check-settings.ts';
 import { type Chunker, makeChunker } from './chunk-document.ts';
@@ -85,11 +85,13 @@ export async function buildCorpus(options: BuildCorpusOptions): Promise<CorpusBu
   }
   const held = await embedderFor(settings.dense, options);
   try {
-    let manifest: CorpusManifest | undefined;
-    await writeFolderAtomic(output, async (folder) => {
-      manifest = await fill(folder, { ...options, identity, embedder: held.embedder });
-    });
-    return { manifest: manifest as unknown as CorpusManifest, built: true };
+    const write = rebuild ? writeFolderAtomic : writeFolderOnce;
+    const manifest = await write(output, (folder) =>
+      fill(folder, { ...options, identity, embedder: held.embedder }),
+    );
+    if (manifest !== undefined) return { manifest, built: true };
+    // Two runs that begin at once both find no index.
+    return { manifest: await existing(output, identity, advice), built: false };
   } finally {
     await held.release();
   }

@@ -163,6 +163,24 @@ describe('building where an index is', () => {
     expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
+  test.each([
+    ['of the same documents is taken', 'one', { built: false }],
+    ['of other documents is refused and kept', 'two', { code: 'CORPUS_MISMATCH' }],
+  ])('one that another process wrote meanwhile %s', async (_, sha256, outcome) => {
+    const output = join(folder, `meanwhile-${sha256}`);
+    const { read, ...source } = sourceOf(documents, sha256);
+    const overtaken = () => {
+      cpSync(words, output, { recursive: true });
+      return read();
+    };
+    const building = build(output, { source: { ...source, read: overtaken } });
+    expect(await building.catch((thrown: unknown) => thrown)).toMatchObject(outcome);
+    expect(readFileSync(join(output, 'manifest.json'))).toEqual(
+      readFileSync(join(words, 'manifest.json')),
+    );
+    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+
   test('never replaces a folder that holds anything else', async () => {
     const output = join(folder, 'foreign');
     cpSync(words, output, { recursive: true });
