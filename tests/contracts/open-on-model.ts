@@ -40,6 +40,7 @@ export async function openOnModel<Settings, Part extends { close(): Promise<void
   const part = await plugin(settings, {
     ...shared,
     ...learning,
+    adapters: [],
     newAdapter: false,
     textFolder: modelFolder,
     vocabSize: config.vocabSize,

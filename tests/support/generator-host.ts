@@ -15,6 +15,7 @@ export const generatorHost = (
   samplings: [],
   scorer: { score: () => Promise.reject(new Error('It needs no scores.')) },
   trains: true,
+  adapters: [],
   newAdapter: false,
   environment: {},
   warn: () => undefined,

@@ -142,6 +142,7 @@ async function openGenerator(
     ],
     scorer: modelScorer(run, signal),
     trains,
+    adapters: config.model.adapters,
     newAdapter: model.newAdapter !== undefined,
     environment: process.env,
     warn: (text: string) => incidents.add(text),

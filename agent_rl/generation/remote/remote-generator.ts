@@ -13,7 +13,7 @@ import { AskingAgain } from './asking-again.ts';
 import { drawnToTheEnd } from './drawn-to-the-end.ts';
 import type { RemoteServer } from './remote-server.ts';
 import type { Draw } from './score-check.ts';
-import { generationFailed, isPassing } from './server-failures.ts';
+import { AskAgain, generationFailed, isPassing, OtherScores } from './server-failures.ts';
 import { ServerPool } from './server-pool.ts';
 import type { Drawn, ServerProtocol } from './server-protocol.ts';
 import type { WeightShipping } from './weight-shipping.ts';
@@ -42,15 +42,17 @@ export interface RemoteGeneratorOptions {
  */
 export class RemoteGenerator implements Generator {
   readonly #pool: ServerPool;
+  /** Servers that are back and do not score as the learner does. */
+  readonly #doubted = new Set<RemoteServer>();
   #version = 0;
 
   constructor(private readonly options: RemoteGeneratorOptions) {
-    const { servers, protocol, patienceS, shipping, warn } = options;
+    const { servers, protocol, patienceS, warn } = options;
     this.#pool = new ServerPool({
       servers,
       healthPath: protocol.healthPath,
       patienceS,
-      ready: async (server) => shipping?.load(server, this.#drawFrom(server)),
+      ready: (server) => this.#giveAgain(server),
       warn,
     });
   }
@@ -147,6 +149,26 @@ export class RemoteGenerator implements Generator {
       } catch (thrown) {
         await again.after(thrown, server, signal);
       }
+    }
+  }
+
+  /**
+   * Gives the weights in use to a server that is back. The learner may have taken a step since they were published, and then scores
+   * otherwise than they do.
+   */
+  async #giveAgain(server: RemoteServer): Promise<void> {
+    const { shipping, warn } = this.options;
+    try {
+      await shipping?.load(server, this.#drawFrom(server));
+      this.#doubted.delete(server);
+    } catch (thrown) {
+      if (!(thrown instanceof OtherScores)) throw thrown;
+      if (!this.#doubted.has(server))
+        warn(
+          `${messageOf(thrown)} It is back, and the learner may have taken a step since these weights were published: it is looked at again every second, and given the next weights.`,
+        );
+      this.#doubted.add(server);
+      throw new AskAgain(messageOf(thrown), { cause: thrown });
     }
   }
 

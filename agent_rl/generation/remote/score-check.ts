@@ -2,7 +2,7 @@ import { KeyedRng } from '../../core/keyed-rng.ts';
 import { largest } from '../../core/long-lists.ts';
 import { type GenerationRequest, unbiased } from '../../core/services/generator.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
-import { generationFailed } from './server-failures.ts';
+import { OtherScores } from './server-failures.ts';
 import type { Drawn } from './server-protocol.ts';
 
 /** Asks one server for tokens. */
@@ -51,7 +51,7 @@ export class ScoreCheck {
 
   constructor(private readonly options: ScoreCheckOptions) {}
 
-  /** @throws AgentRlError `GENERATION_FAILED` that names the token and both numbers */
+  /** @throws OtherScores that names the token and both numbers */
   async hold(url: string, draw: Draw, scorer: Scorer, signal?: AbortSignal): Promise<ScoreGap> {
     const server = await this.#drawn(draw, signal);
     const { sequences, logProbs } = server;
@@ -107,7 +107,7 @@ export class ScoreCheck {
     const far = places.find(({ gap }) => !(gap <= tolerance));
     if (far === undefined) return gaps;
     const { i, at, token, theirs, ours } = far;
-    throw generationFailed(
+    throw new OtherScores(
       `${url} has other weights than it should: it gives token ${token}, drawn in place ${at} behind fixed prompt ${i}, the log-probability ${theirs}, and the run's model gives it ${ours}. Allowed is a difference of ${tolerance} (generator.tolerance), and the largest of ${gaps.length} tokens is ${largest(gaps, 0)}. Serve the run's model; a head tied to the embedding may stay old on a CPU (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1, a quantised one by more.`,
     );
   }
@@ -118,7 +118,7 @@ export class ScoreCheck {
     if (before === undefined || !isSame(before.server, server)) return;
     const moved = largestChange(before.scorer, scorer);
     if (moved <= rounding) return;
-    throw generationFailed(
+    throw new OtherScores(
       `${url} still has the weights from before: its log-probabilities of the fixed prompts did not change at all, and those of the run's model by up to ${moved}. The server says that it loaded the new ones and did not.`,
     );
   }

@@ -35,6 +35,13 @@ export class OtherWeights extends Error {
   override readonly name = 'OtherWeights';
 }
 
+/** Its log-probabilities are not those of the weights that it was given. */
+export class OtherScores extends AgentRlError {
+  constructor(message: string) {
+    super('GENERATION_FAILED', message);
+  }
+}
+
 /** Whether a server that failed so may be tried again later. */
 export const isPassing = (thrown: unknown): boolean =>
   thrown instanceof ServerGone || thrown instanceof AskAgain || thrown instanceof UnusableAnswer;

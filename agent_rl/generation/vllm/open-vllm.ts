@@ -67,6 +67,7 @@ async function openOn(
   settings: VllmSettings,
   host: GeneratorHost,
 ): Promise<RemoteGenerator> {
+  refuseAdapters(host);
   const found = await examine(servers, settings, host);
   const samplingProblem = rawProblem(found);
   const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
@@ -117,6 +118,15 @@ async function examine(
       host.maxContextTokens,
     ),
   };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function refuseAdapters({ trains, adapters: [first] }: GeneratorHost): void {
+  if (!trains || first === undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `generator vllm: the run trains a model with adapters of its own (model.adapters: ${first}), and servers are given a whole model or one new adapter (model.lora). Write a model that holds them with agent-rl merge-lora, serve it and train that.`,
+  );
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */

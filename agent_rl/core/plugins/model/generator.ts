@@ -31,6 +31,8 @@ export interface GeneratorHost {
   readonly scorer: Scorer;
   /** Whether the weights will be changed while it is open. */
   readonly trains: boolean;
+  /** Adapters of `model.adapters`, which belong to the run's model. Without a new one the last is trained. */
+  readonly adapters: readonly string[];
   /** Whether a new adapter is trained, which the model's folder does not hold. */
   readonly newAdapter: boolean;
   /** Environment variables, for the secrets that settings name. */

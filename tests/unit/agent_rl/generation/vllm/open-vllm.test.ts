@@ -124,6 +124,15 @@ describe('a server is taken', () => {
     expect(warnings).toEqual([expect.stringContaining('chat template are not compared')]);
   });
 
+  test('not for a model with adapters of its own, which no server is given', async () => {
+    const { url } = await started();
+    const host = { adapters: ['runs/a/checkpoints/step-4'] };
+    const thrown = await rejectionOf(openedVllm([url], {}, host));
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(String(thrown)).toMatch(/model\.adapters: runs\/a\/checkpoints\/step-4.*merge-lora/);
+    await opened([url], {}, { ...host, trains: false });
+  });
+
   test('for an adapter only where adapters can be loaded', async () => {
     const instead: VllmDoubleOptions['instead'] = ({ path }) =>
       path === '/v1/load_lora_adapter' ? { status: 404, json: {} } : undefined;

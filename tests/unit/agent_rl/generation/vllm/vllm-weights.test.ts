@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import type { Scorer } from '#agent_rl/core/services/scorer.ts';
 import type { WeightRef } from '#agent_rl/core/services/weights.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
@@ -40,6 +41,13 @@ function adapter(weights: number): WeightRef {
   mkdirSync(location, { recursive: true });
   writeFileSync(join(location, 'adapter_config.json'), JSON.stringify({ weights }));
   return { version: weights, kind: 'folder', location };
+}
+
+/** Waits for up to a minute. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 600 && !holds(); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(holds()).toBe(true);
 }
 
 describe('a whole model', () => {
@@ -290,13 +298,32 @@ describe('several servers', () => {
     expect(warnings.join('\n')).toMatch(/is taken out: .*Its episodes go on with the other server/);
     const anew = await VllmDouble.start({ port });
     open.push(anew);
-    const isBack = (): boolean =>
-      warnings.some((one) => one.endsWith(`${doomed.url} is asked again.`));
-    for (let tries = 0; tries < 600 && !isBack(); tries++)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(isBack()).toBe(true);
+    await until(() => warnings.some((one) => one.endsWith(`${doomed.url} is asked again.`)));
     // It was given the weights first.
     expect(anew.models.get('starter')).toBe(7);
+  });
+
+  test('one that is back while the learner has taken a step is not lost, and waits until both agree', async () => {
+    const { doubles, generator, warnings } = await started(2);
+    let learned = 7;
+    const learner: Scorer = { score: (sequences) => scores(learned).score(sequences) };
+    await generator.use!(await published(7), undefined, learner);
+    const [doomed] = doubles as [VllmDouble, VllmDouble];
+    open.splice(open.indexOf(doomed), 1);
+    const port = Number(new URL(doomed.url).port);
+    await doomed.close();
+    for (const one of ['a', 'b', 'c']) await generator.generate(request(one));
+    learned = 8;
+    open.push(await VllmDouble.start({ port }));
+    const told = (text: string) => () => warnings.filter((one) => one.includes(text)).length;
+    const doubted = told('the learner may have taken a step');
+    await until(() => doubted() > 0);
+    // It is looked at again, without a line each time.
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    const isBack = told(`${doomed.url} is asked again.`);
+    expect([doubted(), isBack()]).toEqual([1, 0]);
+    learned = 7;
+    await until(() => isBack() > 0);
   });
 
   test('when all are gone for too long the request fails and says why of each', async () => {
