@@ -27,7 +27,12 @@ export function writeTinyEmbeddingModel(folder: string): string {
   writeBelow(
     folder,
     'tokenizer_config.json',
-    JSON.stringify({ tokenizer_class: 'BertTokenizer', pad_token: '[PAD]', model_max_length: 16 }),
+    JSON.stringify({
+      tokenizer_class: 'BertTokenizer',
+      pad_token: '[PAD]',
+      unk_token: '[UNK]',
+      model_max_length: 16,
+    }),
   );
   writeBelow(folder, 'tokenizer.json', JSON.stringify(tokenizerOf(vocab)));
   writeBelow(folder, 'onnx/model.onnx', modelOf(Object.values(table)));

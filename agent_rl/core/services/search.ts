@@ -62,5 +62,7 @@ export interface Embedder {
     as: EmbeddedAs,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
+  /** Texts so far that were longer than the model reads, so that their ends are in no vector; absent where it is not known. */
+  readonly shortened?: number;
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
     );
   }
   const watch = new Stopwatch();
-  const { manifest, built } = await buildCorpus({
+  const { manifest, built, shortened } = await buildCorpus({
     source,
     output,
     settings,
@@ -53,12 +53,17 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
       ? `Indexed ${counts.documents} documents in ${counts.passages} passages by ${how} in ${watch.total.toFixed(1)} s: ${output}`
       : `${output} holds this index already: ${counts.documents} documents in ${counts.passages} passages by ${how}.`,
   );
+  if (shortened !== undefined && shortened > 0)
+    print(
+      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} reads: their ends are found by words alone. Cut documents into shorter ones (chunking.tokens, with the embedder's tokenizer).`,
+    );
   return {
     output,
     built,
     ...counts,
     dense: dense === null ? 'none' : dense.embedder,
     approximate,
+    ...(shortened !== undefined && { shortenedPassages: shortened }),
     inputSha256: manifest.input.sha256,
   };
 }

@@ -59,6 +59,8 @@ export interface CorpusBuild {
   manifest: CorpusManifest;
   /** False when the index was there already, whole and of the same input and settings. */
   built: boolean;
+  /** Passages of which the embedder read only the beginning; absent where that is not known. */
+  shortened?: number;
 }
 
 // HNSW pays above this many vectors; below, comparing all is fast and exact.
@@ -86,10 +88,10 @@ export async function buildCorpus(options: BuildCorpusOptions): Promise<CorpusBu
   const held = await embedderFor(settings.dense, options);
   try {
     const write = rebuild ? writeFolderAtomic : writeFolderOnce;
-    const manifest = await write(output, (folder) =>
+    const made = await write(output, (folder) =>
       fill(folder, { ...options, identity, embedder: held.embedder }),
     );
-    if (manifest !== undefined) return { manifest, built: true };
+    if (made !== undefined) return { ...made, built: true };
     // Two runs that begin at once both find no index.
     return { manifest: await existing(output, identity, advice), built: false };
   } finally {
@@ -159,9 +161,10 @@ interface FillOptions extends Omit<BuildCorpusOptions, 'embedder'> {
   embedder: Embedder | undefined;
 }
 
-async function fill(folder: string, options: FillOptions): Promise<CorpusManifest> {
+async function fill(folder: string, options: FillOptions): Promise<Omit<CorpusBuild, 'built'>> {
   const { source, settings = {}, embedder, identity, version, signal } = options;
   const [probe] = (await embedder?.embed([probeText], 'passage', signal)) ?? [];
+  const before = embedder?.shortened;
   const path = join(folder, tableFolder);
   const shape = {
     text: settings.text ?? {},
@@ -185,7 +188,9 @@ async function fill(folder: string, options: FillOptions): Promise<CorpusManifes
     files: await filesBelow(path),
   };
   writeFileAtomic(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
-  return manifest;
+  const after = embedder?.shortened;
+  const isKnown = before !== undefined && after !== undefined;
+  return { manifest, ...(isKnown && { shortened: after - before }) };
 }
 
 async function addAll(writer: PassageTableWriter, options: FillOptions) {

@@ -1,6 +1,7 @@
 export {
   buildCorpus,
   type BuildCorpusOptions,
+  type CorpusBuild,
   type CorpusItem,
   type CorpusSource,
 } from './build-corpus.ts';

@@ -1,7 +1,12 @@
 import { namedOrShipped, packageVersion } from '../../core/package-root.ts';
 import type { SearchBackend } from '../../core/services/search.ts';
 import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
-import { buildCorpus, type CorpusSettings, openCorpusBackend } from '../../search/corpus/index.ts';
+import {
+  buildCorpus,
+  type CorpusBuild,
+  type CorpusSettings,
+  openCorpusBackend,
+} from '../../search/corpus/index.ts';
 import { joinWebReports, openWebSearch } from '../../search/web/index.ts';
 import { readCorpus } from './read-corpus.ts';
 import type { SearchSettings } from './settings.ts';
@@ -27,9 +32,13 @@ export async function openSearch(
     };
   }
   if (settings.corpus !== undefined) {
-    await buildMissingIndex(settings.corpus);
+    const shortenedPassages = (await buildMissingIndex(settings.corpus))?.shortened ?? 0;
     const corpus = await openCorpusBackend(settings.corpus);
-    return { backend: corpus, close: () => corpus.close() };
+    return {
+      backend: corpus,
+      ...(shortenedPassages > 0 && { report: () => ({ shortenedPassages }) }),
+      close: () => corpus.close(),
+    };
   }
   return { close: async () => {} };
 }
@@ -41,12 +50,16 @@ export async function openSearch(
  * @throws AgentRlError `DATASET_INVALID` when the documents are missing or wrong, `CORPUS_MISMATCH` when the index is
  *   of others, and as `buildCorpus` does
  */
-export async function buildMissingIndex({ path, documents, dense }: CorpusSettings): Promise<void> {
-  if (documents === undefined) return;
+export async function buildMissingIndex({
+  path,
+  documents,
+  dense,
+}: CorpusSettings): Promise<CorpusBuild | undefined> {
+  if (documents === undefined) return undefined;
   const input = namedOrShipped(documents);
   const vectors =
     dense === undefined || dense === 'none' ? '' : ` --set 'dense=${JSON.stringify(dense)}'`;
-  await buildCorpus({
+  return buildCorpus({
     source: await readCorpus(input),
     output: path,
     settings: dense === undefined ? {} : { dense },

@@ -154,7 +154,7 @@ export const heldOut: Check = {
             ],
       tries: [
         'more different training tasks, or held-out tasks of the same kind; look for a reward that can be had without solving them',
-        `${settings.now('eval.temperature')} against ${settings.now('policy.sampling.temperature')}, ${settings.now('eval.samples')}`,
+        `${settings.now('eval.temperature')} against ${settings.now('policy.sampling.temperature')}, ${settings.now('eval.samples')}, ${settings.now('eval.strategy')}`,
       ],
     };
   },

@@ -77,6 +77,7 @@ async function packageOf(loadPackage: LoadTransformers) {
 
 class TransformersEmbedder implements Embedder {
   readonly name: string;
+  #shortened = 0;
   // The session uses every core already.
   readonly #queue = new PQueue({ concurrency: 1 });
 
@@ -110,6 +111,10 @@ class TransformersEmbedder implements Embedder {
     return vectors;
   }
 
+  get shortened(): number {
+    return this.#shortened;
+  }
+
   async close(): Promise<void> {
     await this.#queue.onIdle();
     await this.extract.dispose();
@@ -117,6 +122,7 @@ class TransformersEmbedder implements Embedder {
 
   async #batch(texts: string[]): Promise<Float32Array[]> {
     try {
+      this.#shortened += this.#tooLong(texts);
       const output = await this.extract(texts, { pooling: this.#pooling });
       return (output.tolist() as number[][]).map((row) => unitVector(row, this.name));
     } catch (cause) {
@@ -127,6 +133,12 @@ class TransformersEmbedder implements Embedder {
         { cause },
       );
     }
+  }
+
+  #tooLong(texts: readonly string[]): number {
+    const { tokenizer } = this.extract;
+    const most = tokenizer.model_max_length as number;
+    return texts.filter((text) => tokenizer.encode(text).length > most).length;
   }
 
   get #pooling() {

@@ -7,6 +7,7 @@ import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { openCorpusBackend } from '#agent_rl/search/corpus/index.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { writeTinyEmbeddingModel } from '#tests/support/tiny-embedding-model.ts';
 
 const folder = temporaryFolder();
 
@@ -54,6 +55,17 @@ describe('agent-rl index', () => {
     expect(
       await index(documents, '--output', output, '--set', 'chunking.tokens=64', '--rebuild'),
     ).toMatchObject({ code: 0 });
+  });
+
+  test('says how many passages are longer than the embedder reads', async () => {
+    const model = writeTinyEmbeddingModel(join(folder, 'tiny'));
+    const long = { id: 'long', text: 'cat '.repeat(40) };
+    const file = writeBelow(folder, 'long.jsonl', lines(long, { id: 'short', text: 'dog' }));
+    const dense = `dense={type: transformers, model: ${JSON.stringify(model)}}`;
+    const output = join(folder, 'long');
+    const made = await index(file, '--output', output, '--set', dense, '--json');
+    expect(JSON.parse(made.stdout)).toMatchObject({ passages: 2, shortenedPassages: 1 });
+    expect(made.stderr).toMatch(/1 of 2 passages are longer than transformers tiny .* reads/);
   });
 
   test('takes the passages of a folder of prepared data, with their places', async () => {

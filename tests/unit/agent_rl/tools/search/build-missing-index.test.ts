@@ -14,8 +14,8 @@ const document = (text: string): string => `${JSON.stringify({ id: 'a', title: '
 
 test('an index made of the same documents is used again, and one made of others is not taken for it', async () => {
   writeBelow(root, 'documents.jsonl', document('The bridge is old.'));
-  await buildMissingIndex(settings);
-  await expect(buildMissingIndex(settings)).resolves.toBeUndefined();
+  expect(await buildMissingIndex(settings)).toMatchObject({ built: true });
+  expect(await buildMissingIndex(settings)).toMatchObject({ built: false });
   writeBelow(root, 'documents.jsonl', document('The bridge is new.'));
   const { code, message } = await rejectionOf(buildMissingIndex(settings));
   expect(code).toBe('CORPUS_MISMATCH');
@@ -31,8 +31,10 @@ test.each([
   const documents = writeBelow(root, `${name}/chunks.jsonl`, `${JSON.stringify(line)}\n\n`);
   const path = join(root, `${name}-index`);
   expect(await index(documents, '--output', path)).toMatchObject({ code: 0 });
-  await expect(buildMissingIndex({ path, documents })).resolves.toBeUndefined();
-  await expect(buildMissingIndex({ path, documents: join(root, name) })).resolves.toBeUndefined();
+  expect(await buildMissingIndex({ path, documents })).toMatchObject({ built: false });
+  expect(await buildMissingIndex({ path, documents: join(root, name) })).toMatchObject({
+    built: false,
+  });
 });
 
 test('the advice for an index of other settings makes one that is taken', async () => {
@@ -45,7 +47,7 @@ test('the advice for an index of other settings makes one that is taken', async 
   const command = /agent-rl index (\S+) --output (\S+) --rebuild/.exec(message) ?? [];
   const [, input = '', output = ''] = command;
   expect(await index(input, '--output', output, '--rebuild')).toMatchObject({ code: 0 });
-  await expect(buildMissingIndex({ path, documents })).resolves.toBeUndefined();
+  expect(await buildMissingIndex({ path, documents })).toMatchObject({ built: false });
 });
 
 test('an index that no documents are named for is left to whoever opens it', async () => {

@@ -47,6 +47,15 @@ describe('an embedding model in a folder', () => {
     await Promise.all([first.close(), last.close()]);
   });
 
+  test('counts the texts that are longer than it reads', async () => {
+    const embedder = await openTransformersEmbedder(settings);
+    // With `passage:` 16 words, which it reads, and 17.
+    const [most, more] = [15, 16].map((words) => Array<string>(words).fill('cat').join(' '));
+    await embedder.embed([most!, more!, 'cat'], 'passage');
+    expect(embedder.shortened).toBe(1);
+    await embedder.close();
+  });
+
   test('finds what shares no word with the question', async () => {
     const backend = await openTaskDocuments(
       [
