@@ -2,6 +2,7 @@ export * from './atomic-write.ts';
 export { createLog, type Log } from './create-log.ts';
 export { countText, percentText, shortNumber } from './figures.ts';
 export * from './jsonl-writer.ts';
+export { recordMainThread } from './main-thread-spans.ts';
 export * from './metric-names.ts';
 export { type PeakMemory, ProcessTreeMemory, processTreeUsage } from './process-tree.ts';
 export { Profile } from './profile.ts';

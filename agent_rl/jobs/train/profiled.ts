@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import type { OpenRun } from '../../runs/open-run.ts';
-import { Profile } from '../../telemetry/index.ts';
+import { Profile, recordMainThread } from '../../telemetry/index.ts';
 import type { TrainingOptions } from '../job.ts';
 
 /** Does the work of a run, and leaves its profile where one is wanted. */
@@ -13,6 +13,7 @@ export async function profiling<Result>(
 ): Promise<Result> {
   if (!wanted) return run((_record, work) => work());
   const profile = Profile.start();
+  const stopMainThread = recordMainThread();
   try {
     return await run(async ({ folder, log }, work) => {
       try {
@@ -20,6 +21,7 @@ export async function profiling<Result>(
       } finally {
         // Of a run that failed as well: somebody wants to look into it.
         try {
+          stopMainThread();
           const { left } = await profile.write(folder.profile);
           print(`Profile: ${folder.profile}`);
           if (left > 0)
@@ -31,6 +33,7 @@ export async function profiling<Result>(
       }
     });
   } finally {
+    stopMainThread();
     profile.close();
   }
 }
