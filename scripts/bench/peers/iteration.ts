@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { sum } from '../../../agent_rl/algorithms/statistics.ts';
@@ -7,7 +5,8 @@ import { packageRoot } from '../../../agent_rl/core/package-root.ts';
 import { table } from '../../docs/markdown.ts';
 import { inTemporaryFolder } from '../../temporary-folder.ts';
 import { machineText, note, spread, watchMachine, wholeNumber, writeReport } from '../bench-run.ts';
-import { peerAnswer, type PeerNeeds, programOutput, withPeerPython } from '../peers.ts';
+import { peerAnswer, withPeerPython } from '../peers.ts';
+import { codeTasksRun, type TrlAnswer, type TrlOrder, trlNeeds } from './code-tasks-run.ts';
 
 /*
  * Whole iterations of the code tasks, ours and TRL's by turns, each in a process of its own: 24 tasks, 8 episodes of each,
@@ -27,7 +26,7 @@ const { values } = parseArgs({
 const iterations = wholeNumber('iterations', values.iterations);
 const rounds = wholeNumber('rounds', values.rounds);
 const threads = wholeNumber('threads', values.threads);
-const root = packageRoot();
+const seed = 7;
 
 /** Of the iterations after the first, all together. */
 interface Measured {
@@ -37,39 +36,16 @@ interface Measured {
   peakBytes: number;
 }
 
-interface Summary {
-  cpuSeconds: number;
-  peakRssBytes: number;
-}
-
-/** A run of so many iterations without evaluations. */
-function trained(folder: string, count: number) {
-  const sets = {
-    'train.iterations': count,
-    'train.warmupSteps': 0,
-    'eval.before': false,
-    'eval.after': false,
-    'run.engineThreads': threads,
-    'run.outputDir': path.join(folder, String(count)),
-    'run.previewTasks': 0,
-  };
-  const flags = Object.entries(sets).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  const command = path.join(root, 'dist', 'scripts', 'agent-rl.js');
-  const config = path.join(root, 'configs', 'code_tasks_grpo.yaml');
-  programOutput(process.execPath, [command, 'train', '--config', config, '--seed', '7', ...flags]);
-  const run = path.join(folder, String(count), 'code_tasks_grpo-seed7');
-  const metrics = readFileSync(path.join(run, 'metrics.jsonl'), 'utf8').trim().split('\n');
-  return {
-    summary: JSON.parse(readFileSync(path.join(run, 'summary.json'), 'utf8')) as Summary,
-    metrics: metrics.map((line) => JSON.parse(line) as Record<string, number>),
-  };
-}
-
 /** Processor seconds are those of a run less those of one that ends after the first iteration: both start alike. */
 const ours = (): Promise<Measured> =>
   inTemporaryFolder('agent-rl-iteration', async (folder) => {
-    const first = trained(folder, 1);
-    const { summary, metrics } = trained(folder, 1 + iterations);
+    const first = codeTasksRun({ folder, iterations: 1, threads, seed });
+    const { summary, metrics } = codeTasksRun({
+      folder,
+      iterations: 1 + iterations,
+      threads,
+      seed,
+    });
     const later = metrics.slice(1);
     const total = (name: string): number => sum(later.map((line) => line[name] ?? Number.NaN));
     return {
@@ -80,21 +56,16 @@ const ours = (): Promise<Measured> =>
     };
   });
 
-interface PeerAnswer {
-  version: string;
-  iterations: { wallS: number; cpuS: number; sampledTokens: number }[];
-  peakBytes: number;
-}
-
-const needs: PeerNeeds = {
-  modules: ['torch', 'transformers', 'trl', 'datasets'],
-  packages: ['torch>=2.4,<3', 'transformers>=5,<6', 'trl>=1.16,<2', 'datasets>=4'],
-};
-
 const theirs = (python: string): Promise<Measured & { version: string }> =>
   inTemporaryFolder('agent-rl-trl', async (folder) => {
-    const order = { root, folder, threads, iterations: 1 + iterations };
-    const answer = peerAnswer(python, 'trl_iteration.py', order) as PeerAnswer;
+    const order: TrlOrder = {
+      root: packageRoot(),
+      folder,
+      threads,
+      iterations: 1 + iterations,
+      seed,
+    };
+    const answer = peerAnswer(python, 'trl_iteration.py', order) as TrlAnswer;
     const later = answer.iterations.slice(1);
     const total = (name: 'wallS' | 'cpuS' | 'sampledTokens') =>
       sum(later.map((iteration) => iteration[name]));
@@ -108,7 +79,7 @@ const theirs = (python: string): Promise<Measured & { version: string }> =>
   });
 
 const machineAfter = watchMachine();
-const measured = await withPeerPython(values.python, needs, async (python) => {
+const measured = await withPeerPython(values.python, trlNeeds, async (python) => {
   const all: { ours: Measured; theirs: Measured & { version: string } }[] = [];
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}: ours`);

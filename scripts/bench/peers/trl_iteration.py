@@ -1,6 +1,6 @@
 """GRPO iterations of the code tasks by TRL, with the starter, tasks and settings of configs/code_tasks_grpo.yaml.
 
-    python trl_iteration.py '{"root": "/path/to/checkout", "iterations": 3, "threads": 2}'
+    python trl_iteration.py '{"root": "/path/to/checkout", "iterations": 3, "threads": 2, "seed": 7}'
 
 Prints one JSON object. Programs run inside this process, with a time limit and no isolation, so that they cost next to
 nothing: what is compared is generation, training and what lies between. Do not train for long with it: what the model
@@ -122,6 +122,7 @@ config = GRPOConfig(
     max_completion_length=366,
     max_steps=order["iterations"],
     learning_rate=2.5e-4,
+    lr_scheduler_type="constant",
     adam_beta2=0.99,
     max_grad_norm=1.0,
     temperature=1.0,
@@ -136,7 +137,7 @@ config = GRPOConfig(
     report_to=[],
     logging_steps=1,
     save_strategy="no",
-    seed=7,
+    seed=order["seed"],
     optim="adamw_torch_fused",
     disable_dropout=True,
     dataloader_num_workers=0,
@@ -156,6 +157,7 @@ class Marks(TrainerCallback):
     def on_log(self, args, state, control, logs=None, **_):
         if logs is not None and "reward" in logs:
             mark(logs["reward"])
+            control.should_training_stop = logs["reward"] >= order.get("until", 2)
 
 
 data = Dataset.from_list(list(rows(TASKS * (order["iterations"] + 1))))
