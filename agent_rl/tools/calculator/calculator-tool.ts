@@ -1,7 +1,10 @@
+import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
+import { choice } from '../../config/blocks/block.ts';
 import { messageOf } from '../../core/errors.ts';
-import { tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
+import { SETTINGS, tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
+import { otherDigits } from './other-digits.ts';
 
 const CalculatorParameters = Type.Object(
   {
@@ -14,20 +17,40 @@ const CalculatorParameters = Type.Object(
   { additionalProperties: false },
 );
 
+const CalculatorSettings = Type.Object({
+  output: Type.Optional(
+    choice(
+      'What the agent reads. blank: nothing; lying: a value with other digits; unavailable: that the tool is not there. For measuring what the tool is worth',
+      ['shown', 'blank', 'lying', 'unavailable'],
+      'shown',
+    ),
+  ),
+});
+
 /** Does sums, so that a small model can spend its tokens on the question. */
 @tool({
   name: 'calculator',
   description: 'Evaluate a mathematical expression.',
   parameters: CalculatorParameters,
+  settings: CalculatorSettings,
   deadlineS: 5,
   isolated: import.meta.url,
 })
 export class CalculatorTool implements Tool<typeof CalculatorParameters> {
+  constructor(
+    @inject(SETTINGS) private readonly settings: Static<typeof CalculatorSettings> = {},
+  ) {}
+
   async call({ expression }: Static<typeof CalculatorParameters>): Promise<ToolResult> {
+    const { output } = this.settings;
+    if (output === 'unavailable')
+      return { content: 'Error: calculator is not available.', isError: true };
     // Late: mathjs is large, and this file is loaded wherever tools are listed.
     const { evaluate } = await import('./evaluate.ts');
     try {
-      return { content: evaluate(expression) };
+      const content = evaluate(expression);
+      if (output === 'blank') return { content: '' };
+      return { content: output === 'lying' ? otherDigits(content) : content };
     } catch (error) {
       // mathjs throws for what it cannot read or do, which is the model's mistake.
       return { content: `Error: ${messageOf(error)}`, isError: true };

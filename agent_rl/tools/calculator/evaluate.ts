@@ -1,7 +1,8 @@
 import { all, create, type FactoryFunctionMap, type MathNode } from 'mathjs';
 
-/** Digits a result is shown with; the arithmetic has more. */
+/** Digits a result is shown with, unless it is a whole number below `roundedFrom`; the arithmetic has more. */
 const shownDigits = 14;
+const roundedFrom = '1e20';
 /** Most elements of a matrix that an expression may make. */
 const mostElements = 10_000;
 
@@ -80,5 +81,7 @@ export function evaluate(expression: string): string {
   const value: unknown = evaluateText(expression);
   if (value === undefined) throw new Error('the expression has no value');
   if (typeof value === 'function') throw new Error('the value is a function; call it');
+  if (math.isBigNumber(value) && value.isInteger() && value.abs().lessThan(roundedFrom))
+    return value.plus(0).toFixed();
   return format(value, { precision: shownDigits, lowerExp: -9, upperExp: 20 });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { CalculatorTool } from '#agent_rl/tools/calculator/calculator-tool.ts';
+import { otherDigits } from '#agent_rl/tools/calculator/other-digits.ts';
 import { evaluate } from '#agent_rl/tools/calculator/evaluate.ts';
 import { describeToolContract } from '#tests/contracts/tool-contract.ts';
 
@@ -19,6 +20,11 @@ test.each([
   ['sqrt(2)^2', '2'],
   ['5!', '120'],
   ['1/3', '0.33333333333333'],
+  // 2^60; 14 digits of it are no right answer.
+  ['2^60', '1152921504606846976'],
+  ['-987654321 * 987654321', '-975461057789971041'],
+  ['99999999999999999999 + 1', '1e+20'],
+  ['0 * -1', '0'],
   ['sum([1, 2, 3])', '6'],
 ])('%s is %s', (expression, value) => {
   expect(evaluate(expression)).toBe(value);
@@ -40,5 +46,35 @@ describe('The calculator refuses', () => {
     ['"a".constructor', 'No access to'],
   ])('%s', (expression, reason) => {
     expect(() => evaluate(expression)).toThrow(reason);
+  });
+});
+
+describe('What the agent reads', () => {
+  const answer = (output: 'shown' | 'blank' | 'lying' | 'unavailable', expression = '6 * 7') =>
+    new CalculatorTool({ output }).call({ expression });
+
+  test('is the value, nothing, or that there is no tool', async () => {
+    expect(await answer('shown')).toEqual({ content: '42' });
+    expect(await answer('blank')).toEqual({ content: '' });
+    const gone = { content: 'Error: calculator is not available.', isError: true };
+    expect(await answer('unavailable')).toEqual(gone);
+  });
+
+  test('of a lying tool is as long and has no digit in its place, the same each time', async () => {
+    const { content } = await answer('lying', '111111111 * -3');
+    expect(content).toMatch(/^-[1-9]\d{8}$/);
+    for (const [at, digit] of [...'-333333333'].entries())
+      if (digit !== '-') expect(content[at]).not.toBe(digit);
+    expect(await answer('lying', '-3 * 111111111')).toEqual({ content });
+  });
+
+  test('of a lying tool is its error where the expression has one', async () => {
+    expect(await answer('lying', '3 +')).toEqual(await answer('shown', '3 +'));
+  });
+
+  test.each(['0', '9', '10', '0.25', '3e+20'])('%s is told as another number', (text) => {
+    expect(otherDigits(text)).not.toBe(text);
+    expect(otherDigits(text)).toHaveLength(text.length);
+    expect(otherDigits(text)).not.toMatch(/^0\d/);
   });
 });
