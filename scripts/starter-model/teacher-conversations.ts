@@ -5,8 +5,10 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
+import { CalculatorTool } from '../../agent_rl/tools/calculator/calculator-tool.ts';
 import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
+import { arithmeticDemonstrations } from '../../dataset/demonstrations/arithmetic-demonstrations.ts';
 import {
   codeDemonstrations,
   type Demonstration,
@@ -38,10 +40,22 @@ export async function teacherConversations(
         : workspaceDemonstrations(seed, count, run, teachingOf(reliable)),
     );
   }
+  if (names.has('question')) return withCalculator(seed, count);
   const demonstrations = names.has('search')
     ? searchDemonstrations(seed, count, searching())
     : codeDemonstrations(seed, count);
   return [...demonstrations].map(({ messages }) => messages);
+}
+
+/** Right work with the calculator, as it is asked to answer. */
+async function withCalculator(seed: number, count: number): Promise<Conversations> {
+  const calculator = new CalculatorTool();
+  const calculate = async (expression: string): Promise<string> =>
+    (await calculator.call({ expression })).content;
+  const conversations: (readonly Message[])[] = [];
+  for await (const { messages } of arithmeticDemonstrations(seed, count, calculate))
+    conversations.push(messages);
+  return conversations;
 }
 
 /** The teacher's right work on training tasks of the workspace, a conversation for each. */

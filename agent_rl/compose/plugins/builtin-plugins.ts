@@ -15,6 +15,7 @@ import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts
 import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { builtinTrackers } from '../../trackers/index.ts';
+import { ArithmeticTasks } from '../../../dataset/arithmetic_tasks/arithmetic-tasks.ts';
 import { WorkspaceTasks } from '../../../dataset/workspace_tasks/workspace-tasks.ts';
 import { type Plugins, registriesOf } from './registries.ts';
 
@@ -46,5 +47,5 @@ export const builtinPlugins = (): Plugins =>
     corrections: builtIn(builtinCorrections),
     selections: builtIn(builtinSelections),
     trackers: builtIn(builtinTrackers),
-    taskGenerators: builtIn([WorkspaceTasks]),
+    taskGenerators: builtIn([ArithmeticTasks, WorkspaceTasks]),
   }));

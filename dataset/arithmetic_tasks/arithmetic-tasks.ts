@@ -1,0 +1,56 @@
+import { type Static, Type } from 'typebox';
+
+import { integer, most } from '../../agent_rl/config/blocks/block.ts';
+import { taskGenerator, type TaskGenerator } from '../../agent_rl/core/tasks/task-generator.ts';
+import {
+  type ArithmeticRow,
+  arithmeticVersion,
+  evalRows,
+  sliceNames,
+  trainRow,
+} from './generator/rows.ts';
+
+/** The generator's block in YAML. */
+const ArithmeticTaskSettings = Type.Object(
+  {
+    slices: Type.Array(Type.Enum([...sliceNames]), {
+      description: `Of ${sliceNames.join(', ')}, those that the evaluation asks besides the headline, each reported apart`,
+      uniqueItems: true,
+      default: [...sliceNames],
+    }),
+    evalTasks: integer('Questions of the headline, and of each slice', {
+      minimum: 1,
+      maximum: most.count,
+      unit: 'tasks',
+      default: 200,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+type ArithmeticTaskSettings = Static<typeof ArithmeticTaskSettings>;
+
+/** Sums, differences and products in words, see `CARD.md`. */
+@taskGenerator({
+  name: 'arithmetic',
+  description: 'Arithmetic in words with numbers of 2 to 9 digits, for the environment question.',
+  version: arithmeticVersion,
+  taskFormat: 'question',
+  settings: ArithmeticTaskSettings,
+})
+export class ArithmeticTasks implements TaskGenerator {
+  readonly #settings: ArithmeticTaskSettings;
+
+  constructor({ settings }: { settings: ArithmeticTaskSettings }) {
+    this.#settings = settings;
+  }
+
+  train(seed: number, index: number): ArithmeticRow {
+    return trainRow(seed, index);
+  }
+
+  evaluation(): ArithmeticRow[] {
+    const { evalTasks, slices } = this.#settings;
+    return evalRows(evalTasks, slices);
+  }
+}

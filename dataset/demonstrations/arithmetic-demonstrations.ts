@@ -1,0 +1,46 @@
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { user } from '../../agent_rl/core/message.ts';
+import { trainedQuestion } from '../arithmetic_tasks/generator/rows.ts';
+import type { Demonstration } from './demonstrations.ts';
+
+/** What the calculator answers to an expression. */
+export type Calculate = (expression: string) => Promise<string>;
+
+/**
+ * Fresh questions of the trained lengths and phrasings, each with one call of the calculator and the answer that it gave.
+ * Item i depends on the seed and i alone.
+ *
+ * @yields One conversation after another, `count` in all.
+ * @throws AgentRlError `DATASET_INVALID` where the calculator does not give the answer
+ */
+export async function* arithmeticDemonstrations(
+  seed: number,
+  count: number,
+  calculate: Calculate,
+): AsyncGenerator<Demonstration> {
+  for (let index = 0; index < count; index++) {
+    const { operation, text, expression, answer } = trainedQuestion('warm-up', seed, index);
+    const content = await calculate(expression);
+    if (content !== answer) {
+      throw new AgentRlError(
+        'DATASET_INVALID',
+        `The calculator says that ${expression} is ${content}, and it is ${answer}: no right demonstration can be made of it.`,
+      );
+    }
+    const [callId, name] = ['call_0_0', 'calculator'];
+    yield {
+      kind: operation.name,
+      messages: [
+        user(text),
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: callId, name, arguments: { expression } }],
+        },
+        { role: 'tool', name, callId, content },
+        { role: 'assistant', content: `The answer is ${content}.` },
+      ],
+      correct: true,
+    };
+  }
+}

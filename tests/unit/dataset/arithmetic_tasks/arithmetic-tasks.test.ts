@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { answeredNumber } from '#agent_rl/core/tasks/find-number.ts';
+import { evaluate } from '#agent_rl/tools/calculator/evaluate.ts';
+import { ArithmeticTasks } from '#dataset/arithmetic_tasks/arithmetic-tasks.ts';
+import { operations } from '#dataset/arithmetic_tasks/generator/operations.ts';
+import {
+  type ArithmeticRow,
+  evalRows,
+  sliceNames,
+  trainedQuestion,
+  trainRow,
+} from '#dataset/arithmetic_tasks/generator/rows.ts';
+import { describeTaskGeneratorContract } from '#tests/contracts/task-generator-contract.ts';
+
+const create = (slices = sliceNames, evalTasks = 5) =>
+  new ArithmeticTasks({ settings: { slices: [...slices], evalTasks } });
+
+describeTaskGeneratorContract('arithmetic', { plugin: ArithmeticTasks, create, tasks: 64 });
+
+const trained = Array.from({ length: 3000 }, (_, index) => trainRow(1, index));
+const warmUp = Array.from({ length: 3000 }, (_, index) => trainedQuestion('warm-up', 1, index));
+const held = evalRows(200);
+const ofSlice = (name: string | undefined): ArithmeticRow[] =>
+  held.filter(({ slice }) => slice === name);
+
+/** The frame of a question: its words with a mark in the place of each number. */
+const frame = (question: string): string => question.replaceAll(/\d+/g, '#');
+const numbers = (text: string): string[] => text.match(/\d+/g) ?? [];
+const lengths = (texts: readonly string[]): number[] =>
+  [...new Set(texts.flatMap(numbers).map(({ length }) => length))].toSorted();
+
+/** Values of the five forms of expressions by whole-number arithmetic of any size. */
+function valueOf(expression: string): bigint {
+  const [a, b, c] = numbers(expression).map(BigInt) as [bigint, bigint, bigint];
+  const forms: Readonly<Record<string, () => bigint>> = {
+    '# + #': () => a + b,
+    '# - #': () => a - b,
+    '# * #': () => a * b,
+    '(# + #) * #': () => (a + b) * c,
+    '# * # + #': () => a * b + c,
+  };
+  return forms[frame(expression)]!();
+}
+
+test('every answer is the value of its expression, exactly, and what the calculator says', () => {
+  for (const { expression, answer } of [...trained, ...warmUp, ...held]) {
+    expect(answer).toBe(String(valueOf(expression)));
+    expect(evaluate(expression)).toBe(answer);
+    expect(answer).toMatch(/^\d+$/);
+    expect(answeredNumber(`The answer is ${answer}.`)).toEqual(answeredNumber(answer));
+  }
+});
+
+test('a question asks about the numbers of its expression and no others', () => {
+  for (const { question, expression } of [...trained, ...held])
+    expect(numbers(question).toSorted()).toEqual(numbers(expression).toSorted());
+});
+
+test('the same seed and index give the same task, others another', () => {
+  expect(trainRow(1, 17)).toEqual(trained[17]);
+  expect(trainRow(2, 17).question).not.toBe(trained[17]!.question);
+  expect(new Set(trained.map(({ task_id }) => task_id)).size).toBe(3000);
+  expect(evalRows(200)).toEqual(held);
+  // More of a slice begin with the same.
+  expect(evalRows(50, []).map(({ question }) => question)).toEqual(
+    ofSlice(undefined)
+      .slice(0, 50)
+      .map(({ question }) => question),
+  );
+});
+
+describe('What is held out', () => {
+  const framesOf = (kind: 'trained' | 'unseen') =>
+    operations.flatMap((operation) =>
+      operation[kind].map((text) => text.replaceAll(/\{\w\}/g, '#')),
+    );
+
+  test('are phrasings that differ from all trained ones', () => {
+    const all = [...framesOf('trained'), ...framesOf('unseen')];
+    expect(new Set(all).size).toBe(all.length);
+    // 5 + 5 + 5 + 4 + 4 and 3 + 3 + 3 + 2 + 2.
+    expect([framesOf('trained').length, framesOf('unseen').length]).toEqual([23, 13]);
+  });
+
+  test('is in no training task and no demonstration', () => {
+    const asked = [...trained.map(({ question }) => question), ...warmUp.map(({ text }) => text)];
+    expect(lengths(asked)).toEqual([2, 3, 4, 5]);
+    expect(new Set(asked.map(frame))).toEqual(new Set(framesOf('trained')));
+    const questions = new Set(held.map(({ question }) => question));
+    expect(asked.filter((question) => questions.has(question))).toEqual([]);
+  });
+
+  test.each([
+    [undefined, [2, 3, 4, 5], 'trained'],
+    ['longer numbers', [6, 7, 8, 9], 'trained'],
+    ['unseen phrasings', [2, 3, 4, 5], 'unseen'],
+    ['longer and unseen', [6, 7, 8, 9], 'unseen'],
+  ] as const)('is what slice %s asks: numbers of %j digits, %s phrasings', (name, digits, kind) => {
+    const rows = ofSlice(name);
+    expect(rows).toHaveLength(200);
+    expect(new Set(rows.map(({ question }) => question)).size).toBe(200);
+    expect(lengths(rows.map(({ question }) => question))).toEqual(digits);
+    expect(new Set(rows.map(({ question }) => frame(question)))).toEqual(new Set(framesOf(kind)));
+  });
+
+  test('has first numbers that training never has first', () => {
+    const first = (expression: string): number => Number(numbers(expression)[0]);
+    expect(held.every(({ expression }) => first(expression) % 7 === 0)).toBe(true);
+    const others = [...trained, ...warmUp].map(({ expression }) => first(expression) % 7);
+    expect(new Set(others)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+  });
+});
+
+test('the evaluation always asks the headline, and of the slices those that are named, so many of each', () => {
+  const slicesOf = (names: string[]) =>
+    create(names, 3)
+      .evaluation()
+      .map(({ slice }) => slice);
+  expect(slicesOf([])).toEqual([undefined, undefined, undefined]);
+  expect(slicesOf(['longer and unseen'])).toEqual([
+    ...Array.from({ length: 3 }, () => undefined),
+    ...Array.from({ length: 3 }, () => 'longer and unseen'),
+  ]);
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Message } from '#agent_rl/core/message.ts';
+import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
+import { CalculatorTool } from '#agent_rl/tools/calculator/calculator-tool.ts';
+import { trainedQuestion } from '#dataset/arithmetic_tasks/generator/rows.ts';
+import {
+  arithmeticDemonstrations,
+  type Calculate,
+} from '#dataset/demonstrations/arithmetic-demonstrations.ts';
+
+const calculator = new CalculatorTool();
+const calculate: Calculate = async (expression) => (await calculator.call({ expression })).content;
+
+async function shown(count: number, by = calculate) {
+  const found: (readonly Message[])[] = [];
+  for await (const { messages } of arithmeticDemonstrations(4, count, by)) found.push(messages);
+  return found;
+}
+
+/** What the environment makes of a conversation's turns. */
+async function judged(messages: readonly Message[], index: number) {
+  const { text, answer } = trainedQuestion('warm-up', 4, index);
+  const task = { taskId: 'one', prompt: text, answer, aliases: [], metadata: {} };
+  const settings = {
+    match: 'number' as const,
+    maxAnswerWords: 40,
+    successReward: 1,
+    solvedAt: 1,
+    noAnswerPenalty: 0,
+    turnLimitPenalty: 0,
+  };
+  const environment = new QuestionEnv({ task, settings });
+  expect(await environment.start()).toEqual(messages.slice(0, 1));
+  for (const [turn, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue;
+    const results = await Promise.all(
+      (message.toolCalls ?? []).map(async (call) => ({
+        call,
+        result: await calculator.call({ expression: String(call.arguments['expression']) }),
+        status: 'ok' as const,
+        wallMs: 0,
+      })),
+    );
+    const { done } = await environment.step({ index: turn, message, calls: results });
+    expect(done).toBe(results.length === 0);
+    // What was seen is what the tool says.
+    const next = messages[turn + 1];
+    expect(next?.content).toBe(results[0]?.result.content);
+  }
+  return environment.finish('done');
+}
+
+describe('Demonstrations of the calculator', () => {
+  test('are each judged right by the environment, and show what the tool answers', async () => {
+    const conversations = await shown(300);
+    expect(conversations).toHaveLength(300);
+    for (const [index, messages] of conversations.entries())
+      expect(await judged(messages, index)).toMatchObject({ success: true, reward: 1 });
+  });
+
+  test('are the same for the same seed, one call and a sentence each', async () => {
+    const [first] = await shown(1);
+    expect(await shown(1)).toEqual([first]);
+    expect(first!.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(first!.at(-1)!.content).toBe(`The answer is ${first![2]!.content}.`);
+  });
+
+  test('are refused where the calculator is wrong', async () => {
+    await expect(shown(1, async () => '12')).rejects.toMatchObject({ code: 'DATASET_INVALID' });
+  });
+});
