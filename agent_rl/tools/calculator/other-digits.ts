@@ -7,7 +7,7 @@ export function otherDigits(text: string): string {
     Array.from(digits, (digit, at) => {
       const least = at === 0 && digits.length > 1 ? 1 : 0;
       const others = '0123456789'.slice(least).replace(digit, '');
-      return rng.pick([...others]);
+      return rng.pick(Array.from(others));
     }).join(''),
   );
 }

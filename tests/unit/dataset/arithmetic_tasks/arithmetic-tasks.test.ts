@@ -28,7 +28,7 @@ const ofSlice = (name: string | undefined): ArithmeticRow[] =>
 const frame = (question: string): string => question.replaceAll(/\d+/g, '#');
 const numbers = (text: string): string[] => text.match(/\d+/g) ?? [];
 const lengths = (texts: readonly string[]): number[] =>
-  [...new Set(texts.flatMap(numbers).map(({ length }) => length))].toSorted();
+  [...new Set(texts.flatMap(numbers).map(({ length }) => length))].toSorted((a, b) => a - b);
 
 /** Values of the five forms of expressions by whole-number arithmetic of any size. */
 function valueOf(expression: string): bigint {

@@ -63,8 +63,7 @@ describe('What the agent reads', () => {
   test('of a lying tool is as long and has no digit in its place, the same each time', async () => {
     const { content } = await answer('lying', '111111111 * -3');
     expect(content).toMatch(/^-[1-9]\d{8}$/);
-    for (const [at, digit] of [...'-333333333'].entries())
-      if (digit !== '-') expect(content[at]).not.toBe(digit);
+    expect(content.slice(1)).not.toContain('3');
     expect(await answer('lying', '-3 * 111111111')).toEqual({ content });
   });
 
