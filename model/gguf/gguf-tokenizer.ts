@@ -50,9 +50,10 @@ const kinds = { control: 3, userDefined: 4, unused: 5 } as const;
 export interface TextFiles {
   /** tokenizer.json */
   tokenizer: Json;
-  /** tokenizer_config.json, with the chat template */
+  /** tokenizer_config.json, without the chat template */
   config: Json;
-  hasTemplate: boolean;
+  /** The file's own. */
+  chatTemplate?: string;
 }
 
 /** @throws AgentRlError `MODEL_INVALID` for a tokenizer that is not read */
@@ -102,7 +103,6 @@ export function ggufText({ metadata, path }: GgufFile, maxPositions: number): Te
     },
   };
   const template = metadata['tokenizer.chat_template'];
-  const hasTemplate = typeof template === 'string';
   const named = (name: string): string | undefined => {
     const id = field(`${name}_token_id`);
     return typeof id === 'number' ? tokens[id] : undefined;
@@ -113,9 +113,8 @@ export function ggufText({ metadata, path }: GgufFile, maxPositions: number): Te
     eos_token: named('eos') ?? null,
     pad_token: named('padding') ?? null,
     model_max_length: maxPositions,
-    ...(hasTemplate && { chat_template: template }),
   };
-  return { tokenizer, config, hasTemplate };
+  return { tokenizer, config, ...(typeof template === 'string' && { chatTemplate: template }) };
 }
 
 function listOf(value: unknown, name: string, path: string): string[] {

@@ -24,12 +24,14 @@ const torchDtypes = { F32: 'float32', BF16: 'bfloat16', F16: 'float16' } as cons
  * Writes the model of a GGUF file as a Hugging Face folder: config.json, model.safetensors, tokenizer.json and
  * tokenizer_config.json with the chat template. One tensor is held at a time.
  *
+ * @param chatTemplate written as chat_template.jinja in place of the file's own
  * @throws AgentRlError `MODEL_INVALID` for what is not read, by name; `OUTPUT_UNWRITABLE`. There is no folder then.
  */
 export async function importGguf(
   path: string,
   folder: string,
   dtype: StoredDtype,
+  chatTemplate?: string,
 ): Promise<ImportedGguf> {
   const file = await GgufFile.open(path);
   try {
@@ -41,7 +43,11 @@ export async function importGguf(
         writeFileAtomic(join(partial, name), `${JSON.stringify(json, null, 1)}\n`);
       write('config.json', writeModelConfig(config, torchDtypes[dtype]));
       write('tokenizer.json', text.tokenizer);
-      write('tokenizer_config.json', text.config);
+      const { chatTemplate: own } = text;
+      const kept = chatTemplate === undefined && own !== undefined;
+      write('tokenizer_config.json', { ...text.config, ...(kept && { chat_template: own }) });
+      if (chatTemplate !== undefined)
+        writeFileAtomic(join(partial, 'chat_template.jinja'), chatTemplate);
       await writeSafetensors(join(partial, 'model.safetensors'), tensors, { dtype });
     });
     const stored: Record<string, number> = {};
@@ -51,7 +57,8 @@ export async function importGguf(
       stored[name] = (stored[name] ?? 0) + 1;
       parameters += shape.reduce((product, size) => product * size, 1);
     }
-    return { architecture: config.family, parameters, stored, hasTemplate: text.hasTemplate };
+    const hasTemplate = (chatTemplate ?? text.chatTemplate) !== undefined;
+    return { architecture: config.family, parameters, stored, hasTemplate };
   } finally {
     file.close();
   }

@@ -14,6 +14,9 @@ export const importGguf = command({
     file: requiredFlag('GGUF file'),
     folder: requiredFlag('New folder for the model'),
   },
-  flags: { dtype: textFlag('How the weights are stored: F32, BF16 or F16', 'F32') },
+  flags: {
+    dtype: textFlag('How the weights are stored: F32, BF16 or F16', 'F32'),
+    'chat-template': textFlag('File of a chat template to use in place of the one of the model'),
+  },
   run: (flags, { jobs, job }) => jobs.importGguf({ ...flags, ...job }),
 });

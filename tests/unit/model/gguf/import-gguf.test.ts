@@ -9,6 +9,7 @@ import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
+import { templateSources } from '#model/text/template-sources.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
@@ -173,6 +174,16 @@ test('tokens are those of the file: added ones whole, digits alone, pairs joined
     pad_token: null,
     chat_template: text['tokenizer.chat_template'],
   });
+});
+
+test("a given chat template takes the place of the file's own", async () => {
+  const { file, folder } = written('template', configOf('llama'));
+  const given =
+    "{% for m in messages %}{{ '<|im_start|>' + m.content + '<|im_end|>' }}{% endfor %}";
+  await importGguf(file, folder, 'F32', given);
+  expect(await templateSources(folder)).toEqual({ default: given });
+  const config = JSON.parse(readFileSync(join(folder, 'tokenizer_config.json'), 'utf8')) as object;
+  expect(Object.keys(config)).not.toContain('chat_template');
 });
 
 test('factors of a published scaling of Llama 3 become that scaling', async () => {
