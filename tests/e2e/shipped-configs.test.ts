@@ -12,7 +12,9 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 const shipped = join(packageRoot(), 'configs');
-const names = readdirSync(shipped).filter((name) => name.endsWith('.yaml'));
+const names = readdirSync(shipped, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.yaml'),
+);
 const folder = temporaryFolder();
 
 const plugins = builtinPlugins();
@@ -45,6 +47,7 @@ const misspelt = (key: string): string => {
 
 test('there are configs to check', () => {
   expect(names).toContain('code_tasks_grpo.yaml');
+  expect(names).toContain(join('recipes', 'smollm2_calculator_grpo.yaml'));
 });
 
 describe.each(names)('%s', (name) => {

@@ -4,10 +4,11 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
+import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { builtProgram } from '#tests/support/built-program.ts';
-import { llamaCppPython, smolLm2 } from '#tests/support/gguf/real-llama-cpp.ts';
+import { llamaCppPython } from '#tests/support/gguf/real-llama-cpp.ts';
 import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
@@ -45,7 +46,7 @@ let theirs: LlamaCpp;
 let ours: number[][];
 beforeAll(async () => {
   const python = llamaCppPython(folder);
-  const file = smolLm2(python, folder);
+  const file = smolLm2File(python, folder);
   await importGguf(file, model, 'F32');
   const tokenizer = await Tokenizer.fromFolder(model);
   ours = [...texts, ...prompts].map((text) => tokenizer.encodeTemplate(text));

@@ -6,9 +6,10 @@ import { unbiased, type Generator } from '#agent_rl/core/services/generator.ts';
 import { scorerOf } from '#agent_rl/core/services/scorer.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
+import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { builtProgram } from '#tests/support/built-program.ts';
-import { llamaCppPython, smolLm2, startLlamaCpp } from '#tests/support/gguf/real-llama-cpp.ts';
+import { llamaCppPython, startLlamaCpp } from '#tests/support/gguf/real-llama-cpp.ts';
 import {
   askOpenai,
   capturedOpenai,
@@ -100,7 +101,7 @@ describe('llama.cpp', () => {
   let [url, python, file] = ['', '', ''];
   beforeAll(async () => {
     python = llamaCppPython(folder);
-    file = smolLm2(python, folder);
+    file = smolLm2File(python, folder);
     await importGguf(file, model, 'F32');
     const server = await startLlamaCpp(python, file, 'smollm2');
     closing.push({ close: () => server.kill() });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
+import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
 import { readLines } from '#tests/support/acme-project.ts';
-import { smolLm2 } from '#tests/support/gguf/real-llama-cpp.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
@@ -43,7 +43,11 @@ const config = {
 beforeAll(async () => {
   writeBelow(folder, 'data/train.jsonl', sums(0, 24));
   writeBelow(folder, 'data/eval.jsonl', sums(24, 8));
-  await importGguf(smolLm2(process.env['AGENT_RL_PYTHON312'] ?? 'python3', folder), model, 'F32');
+  await importGguf(
+    smolLm2File(process.env['AGENT_RL_PYTHON312'] ?? 'python3', folder),
+    model,
+    'F32',
+  );
   file = writeBelow(folder, 'run.yaml', JSON.stringify(config));
   const more = ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '2'];
   const log = join(folder, 'vllm.log');

@@ -2,7 +2,7 @@ import type { SuccessRate } from '../../../agent_rl/trainer/success-rate.ts';
 import type { Evaluated } from './evaluated.ts';
 
 /** How a control did. What was not counted is absent. */
-type Outcome = SuccessRate & {
+export type Outcome = SuccessRate & {
   groups: Readonly<Record<string, SuccessRate>>;
 } & Partial<Pick<Evaluated, 'perTask' | 'counts'>>;
 

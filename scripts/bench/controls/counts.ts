@@ -1,4 +1,8 @@
 import { passAtK, sum } from '../../../agent_rl/algorithms/statistics.ts';
+import { acceptedAnswers, mentionsAnswer } from '../../../agent_rl/core/tasks/answer-match.ts';
+import { answeredNumber } from '../../../agent_rl/core/tasks/find-number.ts';
+import { fractionKey } from '../../../agent_rl/core/tasks/fraction.ts';
+import type { Task } from '../../../agent_rl/core/tasks/task.ts';
 import { episodesOf, isSolved, type Trajectory } from '../../../agent_rl/core/trajectory.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
 
@@ -10,27 +14,46 @@ export interface TaskCounts {
   /** The same in attempts that solved the task. */
   solvedCalls: number;
   solvedErrors: number;
-  /** Attempts that gave the other world's answer. */
+  /** Attempts that gave the other world's answer or, where there is no other world, the last number that a tool said. */
   saidOther: number;
+  /** Attempts in which a call returned the answer. */
+  found: number;
 }
 
-const none: TaskCounts = { calls: 0, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 0 };
+const none: TaskCounts = {
+  calls: 0,
+  errors: 0,
+  solvedCalls: 0,
+  solvedErrors: 0,
+  saidOther: 0,
+  found: 0,
+};
 
-/** What is counted of an evaluation, one for each task in their order. */
+/**
+ * What is counted of an evaluation, one for each task in their order.
+ *
+ * @param asked the same tasks, with their answers
+ */
 export function countsOf(
   tasks: readonly TaskAttempts[],
   trajectories: readonly Trajectory[],
+  asked: readonly Task[] = [],
 ): TaskCounts[] {
   const byTask = new Map<string, TaskCounts>();
+  const answers = new Map(asked.map((task) => [task.taskId, acceptedAnswers(task)]));
   for (const episode of episodesOf(trajectories)) {
     const taskId = episode[0]?.taskId ?? '';
     if (episode.every(({ reward }) => reward !== undefined))
-      byTask.set(taskId, added(byTask.get(taskId) ?? none, episode));
+      byTask.set(taskId, added(byTask.get(taskId) ?? none, episode, answers.get(taskId) ?? []));
   }
   return tasks.map(({ taskId }) => byTask.get(taskId) ?? none);
 }
 
-function added(counts: TaskCounts, episode: readonly Trajectory[]): TaskCounts {
+function added(
+  counts: TaskCounts,
+  episode: readonly Trajectory[],
+  answers: readonly string[],
+): TaskCounts {
   const ran = episode.flatMap(({ calls }) => calls.filter(({ status }) => status !== 'rejected'));
   const errors = ran.filter(({ status }) => status !== 'ok').length;
   const solved = isSolved(episode) ? 1 : 0;
@@ -39,8 +62,15 @@ function added(counts: TaskCounts, episode: readonly Trajectory[]): TaskCounts {
     errors: counts.errors + errors,
     solvedCalls: counts.solvedCalls + solved * ran.length,
     solvedErrors: counts.solvedErrors + solved * errors,
-    saidOther: counts.saidOther + sum(episode.map(({ metrics }) => metrics['saidOther'] ?? 0)),
+    saidOther: counts.saidOther + sum(episode.map(saidOther)),
+    found:
+      counts.found + (ran.some(({ result }) => mentionsAnswer(result.content, answers)) ? 1 : 0),
   };
+}
+
+function saidOther({ metrics, calls, answer }: Trajectory): number {
+  const told = answeredNumber(calls.at(-1)?.result.content ?? '');
+  return metrics['saidOther'] ?? (told !== undefined && fractionKey(told) === answer ? 1 : 0);
 }
 
 /** A quantity whose mean over tasks is the sum of `total` by that of `n`. */
@@ -57,6 +87,7 @@ const share = (of: Measure['of']): Measure => ({ isShare: true, of });
 export const measures = {
   success: share(({ n, successes: total }) => ({ n, total })),
   saidOther: share(({ n }, { saidOther: total }) => ({ n, total })),
+  found: share(({ n }, { found: total }) => ({ n, total })),
   calls: count(({ n }, { calls: total }) => ({ n, total })),
   errors: count(({ n }, { errors: total }) => ({ n, total })),
   callsSolved: count(({ successes: n }, { solvedCalls: total }) => ({ n, total })),

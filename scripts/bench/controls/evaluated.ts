@@ -47,7 +47,8 @@ export async function evaluated(
     });
     throwIfFailed(signal);
     const { perTask, trajectories } = result;
-    return { ...evaluationSummary(result), perTask, counts: countsOf(perTask, trajectories) };
+    const counts = countsOf(perTask, trajectories, run.tasks.evaluation);
+    return { ...evaluationSummary(result), perTask, counts };
   } finally {
     await agent.close();
   }

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 
 import type { Control, ControlName, Controls } from './control.ts';
 import { evaluated } from './evaluated.ts';
-import { readOnce, type SeedOptions } from './seed.ts';
+import { prepareOwn, readOnce, type SeedOptions } from './seed.ts';
 import { environmentsOf } from './tasks/run-tasks.ts';
 import { tableWithoutModel } from './tasks/table-without-model.ts';
 import { moreWarmUp, rightDemonstrations, type Shown } from './training/shown.ts';
@@ -102,7 +102,12 @@ const makers: Readonly<Record<ControlName, Make>> = {
     trainedWith(options, 'shuffled-rewards', { 'train.control': 'shuffled-rewards' }),
   'blank-output': ofRun({ 'tools.0.output': 'blank' }),
   'tool-unavailable': ofRun({ 'tools.0.output': 'unavailable' }),
-  'lying-output': onlyIn(workspaces, ofRun({ 'environment.world': 'other' })),
+  'lying-output': async (given) => {
+    const { tools } = (await prepareOwn(given.options)).loaded.config;
+    return tools[0]?.type === 'calculator'
+      ? ofRun({ 'tools.0.output': 'lying' })(given)
+      : onlyIn(workspaces, ofRun({ 'environment.world': 'other' }))(given);
+  },
   'table-without-model': async ({ options }) => {
     const after = await tableWithoutModel(options);
     return after && { after };

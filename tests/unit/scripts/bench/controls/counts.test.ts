@@ -24,11 +24,11 @@ const episode = (
     success: false,
     reward: 0,
     metrics: {},
-    calls: statuses.map((status) => ({ status })),
+    calls: statuses.map((status) => ({ status, result: { content: '' } })),
     ...more,
   }) as Trajectory;
 
-const counts = { calls: 6, errors: 2, solvedCalls: 3, solvedErrors: 1, saidOther: 1 };
+const counts = { calls: 6, errors: 2, solvedCalls: 3, solvedErrors: 1, saidOther: 1, found: 0 };
 
 test('calls that ran and that failed are counted by task, in solved attempts apart', () => {
   const found = countsOf(
@@ -40,10 +40,25 @@ test('calls that ran and that failed are counted by task, in solved attempts apa
     ],
   );
   expect(found).toEqual([
-    { calls: 1, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 1 },
-    { calls: 4, errors: 3, solvedCalls: 3, solvedErrors: 2, saidOther: 0 },
-    { calls: 0, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 0 },
+    { calls: 1, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 1, found: 0 },
+    { calls: 4, errors: 3, solvedCalls: 3, solvedErrors: 2, saidOther: 0, found: 0 },
+    { calls: 0, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 0, found: 0 },
   ]);
+});
+
+test('an answer that a call returned is counted, and one that repeats what a tool said last', () => {
+  const task = { taskId: 'a', prompt: '', metadata: { answer: '42' } };
+  const said = (...contents: string[]): Partial<Trajectory> => ({
+    calls: contents.map((content) => ({ status: 'ok', result: { content } }) as ExecutedCall),
+  });
+  const found = (more: Partial<Trajectory>) => {
+    const [counted] = countsOf([attemptsAt('a', 1, 0)], [episode('a', [], more)], [task]);
+    return [counted!.found, counted!.saidOther];
+  };
+  expect(found({ ...said('42', '7'), answer: '7' })).toEqual([1, 1]);
+  expect(found({ ...said('420', '7'), answer: '42' })).toEqual([0, 0]);
+  expect(found({ ...said(''), answer: '42' })).toEqual([0, 0]);
+  expect(found({ ...said('7.0'), answer: '7', metrics: { saidOther: 0 } })).toEqual([0, 0]);
 });
 
 test('attempts that the system failed are not counted', () => {

@@ -18,7 +18,7 @@ function evaluation(least: number, ofSlice = false) {
   }));
   const counts = places.map((index): TaskCounts => {
     const calls = least + (index % 8);
-    return { calls, errors: 0, solvedCalls: calls, solvedErrors: 0, saidOther: 0 };
+    return { calls, errors: 0, solvedCalls: calls, solvedErrors: 0, saidOther: 0, found: 0 };
   });
   return { perTask, counts };
 }

