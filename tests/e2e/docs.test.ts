@@ -117,6 +117,10 @@ const foreign = new Set([
   '--only',
   '--hnsw',
   '--sft-config',
+  // --gsm8k
+  '--gsm',
+  '--gguf',
+  '--runs',
   '--seeds',
   '--starters',
   '--price',
