@@ -3,12 +3,14 @@ import { brevity } from './brevity.ts';
 import { exactMatch } from './exact-match.ts';
 import { f1 } from './f1.ts';
 import { format } from './format.ts';
+import { integerAnswer } from './integer-answer.ts';
 import { length } from './length.ts';
 import { ModelJudge } from './model-judge/model-judge.ts';
 import { mrr } from './mrr.ts';
 import { numeric } from './numeric/numeric.ts';
 import { searchCost } from './search-cost.ts';
 import { toolCalls } from './tool-calls.ts';
+import { validCode } from './valid-code.ts';
 import { wellFormedCalls } from './well-formed-calls.ts';
 
 /** The rewards that come with the package. The environment's own is always there and is not among them. */
@@ -18,12 +20,14 @@ export const builtInRewards = [
   exactMatch,
   f1,
   format,
+  integerAnswer,
   length,
   ModelJudge,
   mrr,
   numeric,
   searchCost,
   toolCalls,
+  validCode,
   wellFormedCalls,
 ] as const;
 

@@ -1,6 +1,7 @@
 import type { ExecutedCall, Turn } from '#agent_rl/core/plugins/environment.ts';
 import { type Message, user } from '#agent_rl/core/message.ts';
 import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
+import type { SandboxStatus } from '#agent_rl/core/services/sandbox.ts';
 import type { SearchHit } from '#agent_rl/core/services/search.ts';
 
 /** What a test says of one turn: thoughts, words, and calls by tool with what they found. */
@@ -16,16 +17,22 @@ export interface SaidCall {
   content?: string;
   /** Ids of the documents of the hits, best first. */
   found?: readonly string[];
+  /** How the program of the call ended. */
+  ended?: SandboxStatus;
 }
 
 const hit = (documentId: string): SearchHit => ({ documentId, title: '', text: '', score: 0 });
 
 const executed = (
-  { tool, status = 'ok', content = '', found }: SaidCall,
+  { tool, status = 'ok', content = '', found, ended }: SaidCall,
   id: string,
 ): ExecutedCall => ({
   call: { id, name: tool, arguments: {} },
-  result: { content, ...(found && { data: found.map(hit) }) },
+  result: {
+    content,
+    ...(found && { data: found.map(hit) }),
+    ...(ended && { data: { status: ended } }),
+  },
   status,
   wallMs: 0,
 });

@@ -4,6 +4,7 @@ import type { Message } from '#agent_rl/core/message.ts';
 import { exactMatch } from '#agent_rl/rewards/exact-match.ts';
 import { f1, wordF1 } from '#agent_rl/rewards/f1.ts';
 import { finalAnswer } from '#agent_rl/rewards/final-answer.ts';
+import { integerAnswer } from '#agent_rl/rewards/integer-answer.ts';
 import { length } from '#agent_rl/rewards/length.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
 import * as fc from '#tests/support/properties.ts';
@@ -107,5 +108,37 @@ describe('length', () => {
   test('does not apply without a final message', () => {
     const view = episodeOf({}, [{ calls: [{ tool: 'search' }] }]);
     expect(length(view, settings)).toBeUndefined();
+  });
+});
+
+describe('integer_answer', () => {
+  const aime = { from: 0, to: 999 };
+
+  test.each([
+    ['\\boxed{204}', 1],
+    ['\\boxed{025}', 1],
+    ['So the answer is 0.', 1],
+    ['\\boxed{12.0}', 1],
+    ['\\boxed{6/3}', 1],
+    ['\\boxed{999}', 1],
+    ['\\boxed{1000}', 0],
+    ['\\boxed{-1}', 0],
+    ['\\boxed{1/2}', 0],
+    ['\\boxed{many}', 0],
+    // Not marked.
+    ['204', 0],
+  ])('of %j is %d', (said, worth) => {
+    expect(integerAnswer(episodeOf({}, [{ said }]), aime)).toBe(worth);
+  });
+
+  test('does not ask whether it is right, and is 0 while tools are called', () => {
+    expect(integerAnswer(episodeOf({ answer: '7' }, [{ said: '\\boxed{8}' }]), aime)).toBe(1);
+    const calling = { said: '\\boxed{8}', calls: [{ tool: 'code_exec' }] };
+    expect(integerAnswer(episodeOf({}, [calling]), aime)).toBe(0);
+  });
+
+  test('counts by other bounds where they are given', () => {
+    const said = [{ said: '\\boxed{-5}' }];
+    expect(integerAnswer(episodeOf({}, said), { from: -10, to: -5 })).toBe(1);
   });
 });

@@ -74,12 +74,14 @@ test('every built-in reward is marked as one', () => {
     'exact_match',
     'f1',
     'format',
+    'integer_answer',
     'length',
     'model_judge',
     'mrr',
     'numeric',
     'search_cost',
     'tool_calls',
+    'valid_code',
     'well_formed_calls',
   ]);
 });

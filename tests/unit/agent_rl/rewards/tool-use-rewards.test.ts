@@ -4,6 +4,7 @@ import { format } from '#agent_rl/rewards/format.ts';
 import { mrr, reciprocalRank } from '#agent_rl/rewards/mrr.ts';
 import { searchCost } from '#agent_rl/rewards/search-cost.ts';
 import { toolCalls } from '#agent_rl/rewards/tool-calls.ts';
+import { validCode } from '#agent_rl/rewards/valid-code.ts';
 import { episodeOf, type SaidCall } from '#tests/support/episodes.ts';
 
 describe('mrr', () => {
@@ -133,5 +134,31 @@ describe('search_cost', () => {
     const long = episodeOf({}, [{ calls: [{ tool: 'search', content: 'x'.repeat(9000) }] }]);
     expect(searchCost(episodeOf({}, []), settings)).toBe(0);
     expect(searchCost(long, settings)).toBe(-1);
+  });
+});
+
+describe('valid_code', () => {
+  const program = (ended: SaidCall['ended'], status: SaidCall['status'] = 'ok'): SaidCall => ({
+    tool: 'code_exec',
+    status,
+    ...(ended !== undefined && { ended }),
+  });
+
+  test('is the share of programs that ran to their end, whatever they printed', () => {
+    const view = episodeOf({}, [
+      { calls: [program('error', 'error'), program('timeout', 'timeout')] },
+      { calls: [program('ok'), program(undefined, 'rejected')] },
+      { said: 'done' },
+    ]);
+    expect(validCode(view)).toBe(1 / 4);
+  });
+
+  test('counts a program whose test fails', () => {
+    expect(validCode(episodeOf({}, [{ calls: [program('ok', 'error')] }]))).toBe(1);
+  });
+
+  test('is 0 without a program, and looks at no other tool', () => {
+    expect(validCode(episodeOf({}, [{ said: 'print(1)' }]))).toBe(0);
+    expect(validCode(episodeOf({}, [{ calls: [{ tool: 'calculator', ended: 'ok' }] }]))).toBe(0);
   });
 });

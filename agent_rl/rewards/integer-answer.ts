@@ -1,0 +1,33 @@
+import { type Static, Type } from 'typebox';
+
+import { number } from '../config/blocks/block.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
+import { markedNumber } from '../core/tasks/find-number.ts';
+import { finalAnswer } from './final-answer.ts';
+
+const most = Number.MAX_SAFE_INTEGER;
+
+const Settings = Type.Object({
+  from: number('Smallest integer that counts', { minimum: -most, maximum: most, default: 0 }),
+  to: number('Largest integer that counts; those of the AIME end at 999', {
+    minimum: -most,
+    maximum: most,
+    default: 999,
+  }),
+});
+
+/**
+ * 1 when the final message marks an integer as its answer, in `\boxed{}`, behind `####` or behind "answer is", else 0.
+ * Whether it is the right one is not asked.
+ */
+export const integerAnswer = reward({
+  name: 'integer_answer',
+  description: '1 when the final message marks an integer within bounds, right or wrong',
+  settings: Settings,
+  blind: true,
+})(({ messages }: EpisodeView, { from, to }: Static<typeof Settings>): number => {
+  const given = markedNumber(finalAnswer(messages) ?? '');
+  if (given === undefined || given.numerator % given.denominator !== 0n) return 0;
+  const value = given.numerator / given.denominator;
+  return Number(value >= from && value <= to);
+});
