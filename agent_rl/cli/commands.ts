@@ -1,4 +1,5 @@
 import type { Command, CommandGroup } from './command.ts';
+import { acceptModel } from './commands/accept.ts';
 import { algorithms } from './commands/listing/algorithms.ts';
 import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
@@ -51,6 +52,7 @@ export const commands: (Command | CommandGroup)[] = [
   mergeLora,
   exportModel,
   importGguf,
+  acceptModel,
   doctor,
   sandbox,
 ];

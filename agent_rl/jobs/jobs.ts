@@ -26,6 +26,7 @@ export const jobs = {
   mergeLora: lazy(async () => (await import('./models/merge-lora.ts')).mergeLora),
   exportModel: lazy(async () => (await import('./models/export-model.ts')).exportModel),
   importGguf: lazy(async () => (await import('./models/import-gguf.ts')).importGguf),
+  accept: lazy(async () => (await import('./accept/accept.ts')).accept),
   score: lazy(async () => (await import('./token-files/score.ts')).score),
   generate: lazy(async () => (await import('./token-files/generate.ts')).generate),
   serveSandbox: lazy(async () => (await import('./machine/serve-sandbox.ts')).serveSandbox),

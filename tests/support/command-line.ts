@@ -29,6 +29,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   mergeLora: unexpected,
   exportModel: unexpected,
   importGguf: unexpected,
+  accept: unexpected,
   quantize: unexpected,
   newProject: unexpected,
   showRun: unexpected,

@@ -1,0 +1,34 @@
+import { nameOfAcceptance } from '../../jobs/accept/name-of-acceptance.ts';
+import { command } from '../command.ts';
+import { countOrZero, numberFlag, textFlag } from '../flags/flag.ts';
+import { engineFlags, modelFlag, revisionFlag } from '../flags/model-flags.ts';
+
+export const acceptModel = command({
+  name: 'accept',
+  describe: 'Try out whether a model can be trained on this machine, and write a report to paste',
+  examples: [
+    ['--model Qwen/Qwen3-0.6B', 'Twenty iterations on sums with a calculator'],
+    [
+      '--model my-model --iterations 4 --lora-rank 0 --out report.md',
+      'Four, of the whole model; the exit code is 1 if a criterion is not met',
+    ],
+  ],
+  flags: {
+    model: modelFlag,
+    revision: revisionFlag,
+    iterations: numberFlag(
+      'Iterations of the training, which is stopped and resumed in the middle',
+      { from: 2, whole: true },
+      20,
+    ),
+    'lora-rank': numberFlag('Rank of the adapter; 0 trains the whole model', countOrZero, 16),
+    seed: numberFlag('Seed of the sums and of the run', countOrZero, 42),
+    ...engineFlags,
+    folder: textFlag('New folder for the run and the exported model (accept-MODEL)'),
+    out: textFlag('File for the report, in Markdown (accept-MODEL.md)'),
+  },
+  run: ({ folder, out, ...flags }, { jobs, job }) => {
+    const name = nameOfAcceptance(flags.model);
+    return jobs.accept({ folder: folder ?? name, out: out ?? `${name}.md`, ...flags, ...job });
+  },
+});

@@ -1,0 +1,114 @@
+import { differenceText, rateText } from '../../runs/evaluation-table.ts';
+import { type Machine, machineInWords } from '../../runs/inputs/machine.ts';
+import { percentText, shortNumber } from '../../telemetry/figures.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
+import type { MetricName } from '../../telemetry/metric-names.ts';
+import type { Difference, SuccessRate } from '../../trainer/success-rate.ts';
+import type { JobResult } from '../job.ts';
+import type { AcceptOptions } from './accept-options.ts';
+import { type Criterion, type Found, valuesOf } from './criteria.ts';
+
+type Row = readonly string[];
+
+/** The report to paste: verdict, criteria with their bounds, speed and memory, and what was learned. */
+export function acceptReport(
+  { criteria, ...found }: Found & { criteria: readonly Criterion[] },
+  options: Pick<AcceptOptions, 'model' | 'iterations' | 'seed' | 'loraRank'>,
+): string {
+  const { summary } = found;
+  const machines = summary['machines'] as readonly Machine[];
+  const missed = criteria.filter(({ met }) => !met);
+  const verdict =
+    missed.length === 0
+      ? `**Accepted**: all ${criteria.length} criteria are met.`
+      : `**Not accepted**: ${missed.map(({ name }) => name).join('; ')}.`;
+  const judged = criteria.map(({ name, bound, found: is, met }): Row => [
+    met ? 'yes' : '**no**',
+    name,
+    bound,
+    is,
+  ]);
+  return [
+    `# ${cell(options.model)}`,
+    '',
+    `${verdict} ${learned(summary)}`,
+    '',
+    ...machines.map((machine) => `- ${machineInWords(machine)}`),
+    `- ${described(summary, options)}`,
+    '',
+    ...table(['Met', 'Criterion', 'Bound', 'Found'], judged),
+    '',
+    ...table(['Measure', 'Value'], measures(found)),
+    '',
+    ...table(
+      ['Iteration', 'Success', 'Episodes with a call', 'Parity, largest, nats', 'Gradient norm'],
+      found.lines.map(({ iteration, metrics }): Row => {
+        const said = (name: MetricName, as: (value: number) => string): string => {
+          const value = metrics[name];
+          return typeof value === 'number' ? as(value) : '';
+        };
+        return [
+          String(iteration),
+          said('rollout/successRate', percentText),
+          said('rollout/toolCallRate', percentText),
+          said('parity/maxAbsLogProbGap', (gap) => gap.toExponential(1)),
+          said('train/gradNorm', shortNumber),
+        ];
+      }),
+    ),
+    '',
+  ].join('\n');
+}
+
+const millions = (count: unknown): string => (Number(count) / 1e6).toFixed(1);
+
+function described(
+  { parameters, trainedParameters }: JobResult,
+  { iterations, seed, loraRank }: Pick<AcceptOptions, 'iterations' | 'seed' | 'loraRank'>,
+): string {
+  const what = loraRank === 0 ? 'the whole model' : `an adapter of rank ${loraRank}`;
+  return `${millions(parameters)} M parameters, ${millions(trainedParameters)} M trained (${what}); ${iterations} iterations of 32 episodes on sums with a calculator, seed ${seed}`;
+}
+
+interface Evaluations {
+  before: SuccessRate | null;
+  after: SuccessRate | null;
+  difference: Difference | null;
+}
+
+/** Whether it learned, which decides nothing. */
+function learned(summary: JobResult): string {
+  const { difference } = summary['eval'] as Evaluations;
+  const low = difference?.interval95?.low;
+  if (difference === null || low === undefined) return 'Whether it learned was not measured.';
+  const change = `${differenceText(difference)} points of held-out success`;
+  return low > 0
+    ? `It learned: ${change}.`
+    : `That it learned is not shown: ${change}. Nor is that asked of so few iterations.`;
+}
+
+function measures({ summary, lines }: Found): Row[] {
+  const { before, after } = summary['eval'] as Evaluations;
+  const middle = (name: MetricName): string => {
+    const values = valuesOf(lines, name).toSorted((a, b) => a - b);
+    return shortNumber(values[Math.floor(values.length / 2)] ?? Number.NaN);
+  };
+  const scope = summary['rssScope'] === 'process-tree' ? 'all processes' : 'this process';
+  return [
+    ['held-out sums before', before === null ? '' : rateText(before)],
+    ['held-out sums after', after === null ? '' : rateText(after)],
+    ['tokens drawn a second, median', middle('speed/decodeTokensPerSecond')],
+    ['seconds of a collection, median', middle('seconds/collect')],
+    ['seconds of an update, median', middle('seconds/update')],
+    ['seconds in all', shortNumber(Number(summary['wallSeconds']))],
+    [
+      `peak memory of ${scope}, without that of a GPU`,
+      mebibytes(Number(summary['peakRssBytes'] ?? Number.NaN)),
+    ],
+  ];
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const table = (head: Row, rows: readonly Row[]): string[] =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);

@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { acceptReport } from '#agent_rl/jobs/accept/accept-report.ts';
+import { criteria, type Found } from '#agent_rl/jobs/accept/criteria.ts';
+
+const line = (iteration: number, over: Readonly<Record<string, number>> = {}) => ({
+  iteration,
+  metrics: {
+    'parity/maxAbsLogProbGap': 9e-4,
+    'train/gradNorm': 0.5,
+    'rollout/failed': 0,
+    'rollout/successRate': 0.25,
+    ...over,
+  },
+});
+
+const interval = (low: number, high: number) => ({
+  interval95: { over: 'tasks', low, high, clusters: 100, method: 'cluster-bootstrap' },
+});
+
+const found = (over: Partial<Found> = {}): Found => ({
+  summary: {
+    sessions: 2,
+    meanAbsLogProbGap: 1e-5,
+    machines: [],
+    eval: { before: null, after: null, difference: null },
+  },
+  lines: [line(1), line(2), line(3), line(4)],
+  texts: { texts: 6, changed: [] },
+  exportedBytes: 2 ** 20,
+  ...over,
+});
+
+const asked = { iterations: 4, device: 'cpu' };
+const missed = (over: Partial<Found>, options = asked): string[] =>
+  criteria(found(over), options).flatMap(({ met, name }) => (met ? [] : [name]));
+
+describe('a model', () => {
+  test('meets every criterion where all is well', () => {
+    expect(missed({})).toEqual([]);
+  });
+
+  test.each<[Partial<Found>, RegExp]>([
+    [{ texts: { texts: 6, changed: ['na?ve'] } }, /text comes back/],
+    [{ lines: [line(1), line(2, { 'rollout/failed': 1 }), line(3), line(4)] }, /episodes end/],
+    [
+      {
+        lines: [line(1), line(2, { 'parity/maxAbsLogProbGap': 2e-3 }), line(3), line(4)],
+      },
+      /agree/,
+    ],
+    [{ summary: { ...found().summary, meanAbsLogProbGap: 2e-4 } }, /agree/],
+    [{ summary: { ...found().summary, meanAbsLogProbGap: null } }, /agree/],
+    [{ lines: [line(1), line(2, { 'train/gradNorm': Infinity }), line(3), line(4)] }, /gradients/],
+    [
+      { lines: [1, 2, 3, 4].map((i) => line(i, i > 1 ? { 'train/gradNorm': 0 } : {})) },
+      /gradients/,
+    ],
+    [{ summary: { ...found().summary, sessions: 1 } }, /stopped run/],
+    [{ lines: [line(1), line(2), line(2), line(4)] }, /stopped run/],
+    [{ exportedBytes: 0 }, /exported/],
+  ])('is told which it misses: %j', (over, name) => {
+    expect(missed(over)).toEqual([expect.stringMatching(name)]);
+  });
+
+  test('of which nothing was compared or updated is not accepted', () => {
+    const lines = [1, 2, 3, 4].map((iteration) => ({
+      iteration,
+      metrics: { 'rollout/failed': 0 },
+    }));
+    expect(missed({ lines })).toEqual([
+      expect.stringMatching(/agree/),
+      expect.stringMatching(/gradients/),
+    ]);
+  });
+
+  test('may differ by more on another device', () => {
+    const lines = [1, 2, 3, 4].map((i) => line(i, { 'parity/maxAbsLogProbGap': 5e-3 }));
+    expect(missed({ lines })).toHaveLength(1);
+    expect(missed({ lines }, { ...asked, device: 'cuda' })).toEqual([]);
+  });
+});
+
+describe('the report', () => {
+  const options = { model: 'a|b', iterations: 4, seed: 1, loraRank: 16 };
+  const reportOf = (over: Partial<Found>) => {
+    const all = found(over);
+    return acceptReport({ ...all, criteria: criteria(all, asked) }, options);
+  };
+
+  test('names in its first lines what is missed, and marks it in the table', () => {
+    const report = reportOf({ exportedBytes: 0 });
+    expect(report).toMatch(/^# a\\\|b\n\n\*\*Not accepted\*\*: what was trained is exported\./);
+    expect(report).toContain('| **no** | what was trained is exported |');
+    expect(report).toContain('| yes | gradients are finite, and there are some |');
+  });
+
+  test.each([
+    [0.1, 0.3, /^It learned: \+20\.0 \[\+10\.0, \+30\.0\]/],
+    [-0.1, 0.3, /^That it learned is not shown: \+20\.0 \[-10\.0, \+30\.0\]/],
+  ])('says that it learned only where the interval is above 0: from %d', (low, high, said) => {
+    const difference = { difference: 0.2, tasks: 100, ...interval(low, high) };
+    const summary = {
+      ...found().summary,
+      eval: { before: null, after: null, difference },
+    };
+    const sentence = reportOf({ summary }).split('criteria are met. ')[1];
+    expect(sentence).toMatch(said);
+  });
+});
