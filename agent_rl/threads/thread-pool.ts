@@ -1,3 +1,5 @@
+import PQueue from 'p-queue';
+
 import { type Deadline, type Timed, withDeadline } from '../core/stopping/abort.ts';
 import { messageOf } from '../core/errors.ts';
 import { TransientError } from '../core/failure.ts';
@@ -13,6 +15,8 @@ export interface PoolOptions<Answer> extends ThreadStart {
   /** Its subject in messages: 'The thread of ...'. */
   name: string;
   startUpS: number;
+  /** Most requests that are answered at once; others wait their turn. As many as there are by default. */
+  mostAtOnce?: number;
   /** Whether the thread can be given another request after this answer; by default it can. */
   reusable?: (answer: Answer) => boolean;
 }
@@ -28,15 +32,23 @@ export class ThreadNotStarted extends TransientError {
  */
 export class ThreadPool<Request, Answer> {
   readonly #idle: RpcClient<Answers<Request, Answer>>[] = [];
+  readonly #turns: PQueue;
 
-  constructor(private readonly options: PoolOptions<Answer>) {}
+  constructor(private readonly options: PoolOptions<Answer>) {
+    this.#turns = new PQueue({ concurrency: options.mostAtOnce ?? Infinity });
+  }
 
   /**
-   * The deadline starts when the thread is ready.
+   * The deadline starts when it is the request's turn and the thread is ready.
    *
    * @throws ThreadNotStarted, what the thread throws or ended with, the signal's reason
    */
-  async ask(request: Request, deadline: Deadline): Promise<Timed<Answer>> {
+  ask(request: Request, deadline: Deadline): Promise<Timed<Answer>> {
+    const { signal } = deadline;
+    return this.#turns.add(() => this.#ask(request, deadline), { signal });
+  }
+
+  async #ask(request: Request, deadline: Deadline): Promise<Timed<Answer>> {
     const { reusable = () => true } = this.options;
     const thread = this.#kept() ?? (await this.#start(deadline.signal));
     let keep = false;
@@ -63,7 +75,7 @@ export class ThreadPool<Request, Answer> {
   }
 
   async #start(signal: AbortSignal) {
-    const { name, startUpS: seconds, ...start } = this.options;
+    const { name, startUpS: seconds, mostAtOnce: _, ...start } = this.options;
     const late = new Error(`it did not start in ${seconds} s`);
     try {
       const thread = await RpcClient.open<Answers<Request, Answer>>({

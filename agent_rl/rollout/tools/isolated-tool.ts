@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 import type { Deadline, Timed } from '../../core/stopping/abort.ts';
 import type { ToolResult, ToolSettings } from '../../core/plugins/tool.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
@@ -22,8 +24,11 @@ export interface IsolatedCall {
 const startUpS = 30;
 const maxHeapMiB = 512;
 
+/** Each has its own copy of the tool's modules, and more than there are processors are no faster. */
+const mostAtOnce = Math.max(4, availableParallelism());
+
 /**
- * A tool that runs in threads of its own, one call at a time in each, so that a call can be ended even while it
+ * A tool that runs in threads of its own, a few of them and one call at a time in each, so that a call can be ended even while it
  * loops. A thread is kept for the next call and terminated only when a call overruns, fails or is aborted: what a
  * tool keeps in module variables is seen by later calls.
  *
@@ -41,10 +46,17 @@ export class IsolatedTool {
     const data: IsolatedStart = { name, settings, url: compiledTwin(new URL(url)).href, hooks };
     const entry = moduleBeside(import.meta.url, 'isolated-tool-thread');
     const what = `The thread of the isolated tool "${name}"`;
-    this.#threads = new ThreadPool({ name: what, entry, data, startUpS, maxHeapMiB });
+    this.#threads = new ThreadPool({
+      name: what,
+      entry,
+      data,
+      startUpS,
+      maxHeapMiB,
+      mostAtOnce,
+    });
   }
 
-  /** The deadline starts when the thread is ready: importing the tool does not count. */
+  /** The deadline starts when the thread is ready: neither waiting for a thread nor importing the tool counts. */
   async call(call: IsolatedCall, deadline: Deadline): Promise<Timed<ToolResult>> {
     try {
       return await this.#threads.ask(call, deadline);

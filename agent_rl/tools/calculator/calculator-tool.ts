@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { choice } from '../../config/blocks/block.ts';
 import { messageOf } from '../../core/errors.ts';
 import { SETTINGS, tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
+import { moduleBeside } from '../../threads/thread.ts';
 import { otherDigits } from './other-digits.ts';
 
 const CalculatorParameters = Type.Object(
@@ -34,7 +35,7 @@ const CalculatorSettings = Type.Object({
   parameters: CalculatorParameters,
   settings: CalculatorSettings,
   deadlineS: 5,
-  isolated: import.meta.url,
+  isolated: moduleBeside(import.meta.url, 'isolated-calculator').href,
 })
 export class CalculatorTool implements Tool<typeof CalculatorParameters> {
   constructor(

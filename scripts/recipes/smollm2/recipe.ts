@@ -38,7 +38,9 @@ export async function* smolLm2Recipe(options: RecipeOptions): AsyncGenerator<Rec
   await mkdir(out, { recursive: true });
   const model = await untrainedModel(options);
   const questions = gsm8k === undefined ? undefined : await firstQuestions(gsm8k, out);
-  const own = seedOptions(options, { seed: 0, folder: '.', model });
+  // Of the untrained model supervised training changes nothing.
+  const evaluation = { ...options, sftConfig: options.config };
+  const own = seedOptions(evaluation, { seed: 0, folder: '.', model });
   await keepAsked(own);
   const untrained = await evaluations(own, 'untrained', { questions });
   const seeds: SeedResult[] = [];

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 
 import { describe, expect, test } from '@jest/globals';
@@ -186,6 +187,25 @@ describe('an isolated tool', () => {
       /^Tool "patient" failed.*: broken inside$/,
     );
     expect((await call(runner, 'environment')).result.content).toBe('{}');
+    await runner.close();
+  });
+
+  test('has a few threads: other calls wait, and waiting does not count', async () => {
+    const running = new Set<Worker>();
+    let most = 0;
+    const watch = (message: unknown): void => {
+      const { worker } = message as { worker: Worker };
+      running.add(worker);
+      most = Math.max(most, running.size);
+      worker.once('exit', () => running.delete(worker));
+    };
+    subscribe('worker_threads', watch);
+    const runner = new ToolRunner([{ ...isolated, isolated: url }]);
+    const calls = Array.from({ length: 40 }, () => call(runner, 'hello'));
+    const answers = await Promise.all(calls);
+    unsubscribe('worker_threads', watch);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(['ok']));
+    expect(most).toBe(Math.max(4, availableParallelism()));
     await runner.close();
   });
 
