@@ -53,9 +53,10 @@ afterAll(async () => {
   await server.kill();
 });
 
+const adapter = { rank: 8, alpha: 32 };
 const overrides = {
   'model.path': model,
-  'model.lora': { rank: 8, alpha: 32 },
+  'model.lora': adapter,
   'learner.type': 'tinker',
   'learner.patienceS': 900,
   'run.engineThreads': 1,
@@ -67,7 +68,10 @@ const overrides = {
 };
 
 async function adapterOf(run: string): Promise<readonly Float32Array[]> {
-  const { config } = await describeModel({ folder: model, newAdapter: { ...lora, seed: 1 } });
+  const { config } = await describeModel({
+    folder: model,
+    newAdapter: { ...lora, ...adapter, seed: 1 },
+  });
   const checkpoint = join(run, 'checkpoints', `step-${iterations}`);
   const weights = await readAdapterWeights(checkpoint, config, config.adapters![0]!);
   return [...weights.keys()].toSorted().map((key) => weights.get(key)!);
