@@ -144,6 +144,7 @@ export {
   TransformersJsPolicy,
 } from './policies/index.ts';
 export {
+  type CalculatorSettings,
   CalculatorTool,
   CodeExecTool,
   type HttpSettings,

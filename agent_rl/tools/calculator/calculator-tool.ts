@@ -27,6 +27,7 @@ const CalculatorSettings = Type.Object({
     ),
   ),
 });
+export type CalculatorSettings = Static<typeof CalculatorSettings>;
 
 /** Does sums, so that a small model can spend its tokens on the question. */
 @tool({
@@ -38,9 +39,7 @@ const CalculatorSettings = Type.Object({
   isolated: moduleBeside(import.meta.url, 'isolated-calculator').href,
 })
 export class CalculatorTool implements Tool<typeof CalculatorParameters> {
-  constructor(
-    @inject(SETTINGS) private readonly settings: Static<typeof CalculatorSettings> = {},
-  ) {}
+  constructor(@inject(SETTINGS) private readonly settings: CalculatorSettings = {}) {}
 
   async call({ expression }: Static<typeof CalculatorParameters>): Promise<ToolResult> {
     const { output } = this.settings;
