@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { errorText, exitCodeOf, interrupted } from '../../agent_rl/cli/exit-code.ts';
 import { note, wholeNumbers, writeReport } from '../bench/bench-run.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
 import { recipeMarkdown } from './smollm2/recipe-markdown.ts';
@@ -31,9 +32,14 @@ const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig };
 const { signal } = interrupt;
-for await (const result of smolLm2Recipe({ ...given, signal, print: note })) {
-  const markdown = recipeMarkdown(result);
-  writeReport(path.join(out, 'report.json'), result);
-  await writeFile(path.join(out, 'report.md'), markdown);
-  process.stdout.write(markdown);
+try {
+  for await (const result of smolLm2Recipe({ ...given, signal, print: note })) {
+    const markdown = recipeMarkdown(result);
+    writeReport(path.join(out, 'report.json'), result);
+    await writeFile(path.join(out, 'report.md'), markdown);
+    process.stdout.write(markdown);
+  }
+} catch (thrown) {
+  note(signal.aborted ? 'Interrupted. The same command goes on from here.' : errorText(thrown));
+  process.exitCode = signal.aborted ? interrupted : exitCodeOf(thrown);
 }
