@@ -181,7 +181,7 @@ describe('settings of a generator', () => {
 
   test('are its own, and it is one that there is', async () => {
     expect(await problemOf({ dataset: { generator: 'double' } })).toContain(
-      'datasets.0.generator.type: no task generator is named "double". Did you mean "doubles"? Known: doubles, workspace.',
+      'datasets.0.generator.type: no task generator is named "double". Did you mean "doubles"? Known: arithmetic, doubles, workspace.',
     );
     expect(
       await problemOf({ dataset: { generator: { type: 'workspace', slices: ['none'] } } }),
