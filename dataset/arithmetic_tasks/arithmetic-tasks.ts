@@ -1,6 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 
-import { integer, most } from '../../agent_rl/config/blocks/block.ts';
 import { taskGenerator, type TaskGenerator } from '../../agent_rl/core/tasks/task-generator.ts';
 import {
   type ArithmeticRow,
@@ -9,25 +8,10 @@ import {
   sliceNames,
   trainRow,
 } from './generator/rows.ts';
+import { slicedEvaluation } from '../sliced-evaluation.ts';
 
 /** The generator's block in YAML. */
-const ArithmeticTaskSettings = Type.Object(
-  {
-    slices: Type.Array(Type.Enum([...sliceNames]), {
-      description: `Of ${sliceNames.join(', ')}, those that the evaluation asks besides the headline, each reported apart`,
-      uniqueItems: true,
-      default: [...sliceNames],
-    }),
-    evalTasks: integer('Questions of the headline, and of each slice', {
-      minimum: 1,
-      maximum: most.count,
-      unit: 'tasks',
-      default: 200,
-    }),
-  },
-  { additionalProperties: false },
-);
-
+const ArithmeticTaskSettings = slicedEvaluation(sliceNames, sliceNames);
 type ArithmeticTaskSettings = Static<typeof ArithmeticTaskSettings>;
 
 /** Sums, differences and products in words, see `CARD.md`. */

@@ -1,30 +1,14 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 
-import { integer, most } from '../../agent_rl/config/blocks/block.ts';
 import { taskGenerator, type TaskGenerator } from '../../agent_rl/core/tasks/task-generator.ts';
 import { evalRows, sliceNames, trainRow, workspaceVersion } from './generator/rows.ts';
 import type { WorkspaceRow } from './generator/task.ts';
+import { slicedEvaluation } from '../sliced-evaluation.ts';
 
 const slices = sliceNames.filter((name) => name !== undefined);
 
 /** The generator's block in YAML. */
-const WorkspaceTaskSettings = Type.Object(
-  {
-    slices: Type.Array(Type.Enum(slices), {
-      description: `Of ${slices.join(', ')}, those that the evaluation asks besides the headline, each reported apart`,
-      uniqueItems: true,
-      default: ['unseen pairs'],
-    }),
-    evalTasks: integer('Questions of the headline, and of each slice', {
-      minimum: 1,
-      maximum: most.count,
-      unit: 'tasks',
-      default: 200,
-    }),
-  },
-  { additionalProperties: false },
-);
-
+const WorkspaceTaskSettings = slicedEvaluation(slices, ['unseen pairs']);
 export type WorkspaceTaskSettings = Static<typeof WorkspaceTaskSettings>;
 
 /** Questions about worlds drawn for them, see `CARD.md`. */

@@ -29,7 +29,7 @@ describe('agent-rl accept of a random model', () => {
     expect(report).toMatch(
       /\*\*Accepted\*\*: all 6 criteria are met\. That it learned is not shown/,
     );
-    expect(report).toContain('| held-out sums after | 0 of 100 = 0.0 %');
+    expect(report).toContain('| held-out questions after | 0 of 100 = 0.0 %');
     expect(report.match(/^\| yes \| /gm)).toHaveLength(6);
     // A row of each iteration.
     expect(report.match(/^\| \d+ \| /gm)).toHaveLength(4);

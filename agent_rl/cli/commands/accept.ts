@@ -7,7 +7,7 @@ export const acceptModel = command({
   name: 'accept',
   describe: 'Try out whether a model can be trained on this machine, and write a report to paste',
   examples: [
-    ['--model Qwen/Qwen3-0.6B', 'Twenty iterations on sums with a calculator'],
+    ['--model Qwen/Qwen3-0.6B', 'Twenty iterations of arithmetic with a calculator'],
     [
       '--model my-model --iterations 4 --lora-rank 0 --out report.md',
       'Four, of the whole model; the exit code is 1 if a criterion is not met',
@@ -22,7 +22,7 @@ export const acceptModel = command({
       20,
     ),
     'lora-rank': numberFlag('Rank of the adapter; 0 trains the whole model', countOrZero, 16),
-    seed: numberFlag('Seed of the sums and of the run', countOrZero, 42),
+    seed: numberFlag('Seed of the questions and of the run', countOrZero, 42),
     ...engineFlags,
     folder: textFlag('New folder for the run and the exported model (accept-MODEL)'),
     out: textFlag('File for the report, in Markdown (accept-MODEL.md)'),

@@ -5,6 +5,7 @@ import { mebibytes } from '../../telemetry/mebibytes.ts';
 import type { MetricName } from '../../telemetry/metric-names.ts';
 import type { Difference, SuccessRate } from '../../trainer/success-rate.ts';
 import type { JobResult } from '../job.ts';
+import { plain, tableText } from '../report/render/markdown-report.ts';
 import type { AcceptOptions } from './accept-options.ts';
 import { type Criterion, type Found, valuesOf } from './criteria.ts';
 
@@ -23,24 +24,27 @@ export function acceptReport(
       ? `**Accepted**: all ${criteria.length} criteria are met.`
       : `**Not accepted**: ${missed.map(({ name }) => name).join('; ')}.`;
   const judged = criteria.map(({ name, bound, found: is, met }): Row => [
-    met ? 'yes' : '**no**',
+    met ? 'yes' : 'no',
     name,
     bound,
     is,
   ]);
   return [
-    `# ${cell(options.model)}`,
+    `# ${plain(options.model)}`,
     '',
     `${verdict} ${learned(summary)}`,
     '',
     ...machines.map((machine) => `- ${machineInWords(machine)}`),
     `- ${described(summary, options)}`,
     '',
-    ...table(['Met', 'Criterion', 'Bound', 'Found'], judged),
+    tableText(['Met', 'Criterion', 'Bound', 'Found'], judged).replaceAll(
+      /^\| no \|/gm,
+      '| **no** |',
+    ),
     '',
-    ...table(['Measure', 'Value'], measures(found)),
+    tableText(['Measure', 'Value'], measures(found)),
     '',
-    ...table(
+    tableText(
       ['Iteration', 'Success', 'Episodes with a call', 'Parity, largest, nats', 'Gradient norm'],
       found.lines.map(({ iteration, metrics }): Row => {
         const said = (name: MetricName, as: (value: number) => string): string => {
@@ -67,7 +71,7 @@ function described(
   { iterations, seed, loraRank }: Pick<AcceptOptions, 'iterations' | 'seed' | 'loraRank'>,
 ): string {
   const what = loraRank === 0 ? 'the whole model' : `an adapter of rank ${loraRank}`;
-  return `${millions(parameters)} M parameters, ${millions(trainedParameters)} M trained (${what}); ${iterations} iterations of 32 episodes on sums with a calculator, seed ${seed}`;
+  return `${millions(parameters)} M parameters, ${millions(trainedParameters)} M trained (${what}); ${iterations} iterations of 32 episodes of arithmetic with a calculator, seed ${seed}`;
 }
 
 interface Evaluations {
@@ -95,8 +99,8 @@ function measures({ summary, lines }: Found): Row[] {
   };
   const scope = summary['rssScope'] === 'process-tree' ? 'all processes' : 'this process';
   return [
-    ['held-out sums before', before === null ? '' : rateText(before)],
-    ['held-out sums after', after === null ? '' : rateText(after)],
+    ['held-out questions before', before === null ? '' : rateText(before)],
+    ['held-out questions after', after === null ? '' : rateText(after)],
     ['tokens drawn a second, median', middle('speed/decodeTokensPerSecond')],
     ['seconds of a collection, median', middle('seconds/collect')],
     ['seconds of an update, median', middle('seconds/update')],
@@ -107,8 +111,3 @@ function measures({ summary, lines }: Found): Row[] {
     ],
   ];
 }
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-const table = (head: Row, rows: readonly Row[]): string[] =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);

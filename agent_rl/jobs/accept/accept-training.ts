@@ -1,28 +1,20 @@
 import { prepareRun } from '../../compose/prepare-run.ts';
 import type { Override } from '../../config/index.ts';
-import { type AgentParts, agentInCode } from '../code/agent-in-code.ts';
-import { writeTrainingTasks } from '../code/task-folder.ts';
+import type { SettingsInCode } from '../code/agent-in-code.ts';
 import type { JobResult } from '../job.ts';
 import { train } from '../train/train.ts';
 import type { AcceptOptions } from './accept-options.ts';
-import { sums } from './sums.ts';
-
-/** How many sums are trained on and held out. */
-const counts = { train: 1000, heldOut: 100 };
 
 const caller = 'agent-rl accept';
 
 /**
- * Trains the model on sums with a calculator: to the middle, and from the checkpoint there to the end.
+ * Trains the model on arithmetic with a calculator: to the middle, and from the checkpoint there to the end.
  *
  * @returns what `summary.json` of the whole run holds
  */
 export async function acceptTraining(options: AcceptOptions): Promise<JobResult> {
-  const { seed, iterations, folder: outputDir, signal, print } = options;
-  const made = sums(seed, counts);
-  const rows = { tasks: made.train, evalTasks: made.heldOut };
-  const { dir } = await writeTrainingTasks({ outputDir, seed, ...rows });
-  const described = await agentInCode(partsOf(options), { caller, dir });
+  const { iterations, signal, print } = options;
+  const described = { file: caller, settings: settingsOf(options) };
   const session = async (flags: readonly Override[], resume?: string): Promise<JobResult> => {
     const training = resume === undefined ? 'new' : 'resumed';
     const prepared = await prepareRun({ ...described, flags, training }, signal);
@@ -36,7 +28,7 @@ export async function acceptTraining(options: AcceptOptions): Promise<JobResult>
   return began['interrupted'] === true ? began : session([], String(began['run']));
 }
 
-function partsOf(options: AcceptOptions): AgentParts {
+function settingsOf(options: AcceptOptions): SettingsInCode {
   const { model, iterations, loraRank, seed, device, engineThreads, folder } = options;
   return {
     model: {
@@ -50,6 +42,7 @@ function partsOf(options: AcceptOptions): AgentParts {
       match: 'number',
       systemPrompt: 'Answer with the number alone, in \\boxed{}. Call the calculator to find it.',
     },
+    dataset: { generator: { type: 'arithmetic', slices: [], evalTasks: 100 } },
     // Tells attempts apart that are all wrong or all right: without it many a model would have no gradient to look at.
     rewards: [{ type: 'length', perWord: 0.001, maxCost: 0.1 }],
     rollout: {

@@ -23,7 +23,7 @@ export interface Accepted extends CheckResult {
 }
 
 /**
- * Tries out whether a model can be trained on this machine: text round trips, a short training on sums that is stopped and
+ * Tries out whether a model can be trained on this machine: text round trips, a short training on arithmetic that is stopped and
  * resumed in the middle, and an export, each held against a bound.
  *
  * @throws AgentRlError for a model that cannot be opened, and what training and export throw; `OUTPUT_UNWRITABLE`,

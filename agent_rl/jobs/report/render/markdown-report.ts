@@ -17,7 +17,7 @@ export function markdownReport({ title, lead, sections }: Report): string {
 }
 
 /** Text in which nothing is markup, on one line. */
-const plain = (text: string): string =>
+export const plain = (text: string): string =>
   visibleControls(text)
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll(/[\\`*_[\]<>|~&#]/g, String.raw`\$&`);
@@ -46,7 +46,8 @@ function blockText(block: Block): string {
 const rowText = (cells: readonly string[]): string =>
   `| ${cells.map((cell) => plain(cell)).join(' | ')} |`;
 
-const tableText = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+/** A table in which nothing is markup. */
+export const tableText = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [rowText(head), rowText(head.map(() => '---')), ...rows.map(rowText)].join('\n');
 
 /** A block of text as it is: its fence is longer than any in the text. */

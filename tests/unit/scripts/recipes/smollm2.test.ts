@@ -3,30 +3,18 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { successRateOf, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 import type { Outcome } from '#scripts/bench/controls/control.ts';
 import { firstQuestions, type ModelEvaluation } from '#scripts/recipes/smollm2/evaluations.ts';
 import { recipeMarkdown } from '#scripts/recipes/smollm2/recipe-markdown.ts';
+import { slicedAttempts } from '#tests/support/sliced-attempts.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-/** Ten questions of the headline and ten of a slice, of which the first so many are solved; solved ones are found by a call. */
+/** Solved ones are found by a call. */
 function outcome(solved: number, solvedOfSlice: number, calls: number): Outcome {
-  const perTask = Array.from({ length: 20 }, (_, index): TaskAttempts => {
-    const ofSlice = index >= 10;
-    const right = ofSlice ? index - 10 < solvedOfSlice : index < solved;
-    return {
-      taskId: `task ${index}`,
-      n: 1,
-      successes: right ? 1 : 0,
-      failed: 0,
-      groups: ofSlice ? ['longer numbers'] : [],
-      ofSlice,
-    };
-  });
-  const of = (tasks: readonly TaskAttempts[]) => successRateOf(tasks, { seed: 1, of: 'test' });
-  const counts = perTask.map(({ successes }) => ({
+  const evaluation = slicedAttempts(solved, solvedOfSlice, 'longer numbers');
+  const counts = evaluation.perTask.map(({ successes }) => ({
     calls,
     errors: 0,
     solvedCalls: successes * calls,
@@ -34,8 +22,7 @@ function outcome(solved: number, solvedOfSlice: number, calls: number): Outcome 
     saidOther: 0,
     found: successes,
   }));
-  const groups = { 'longer numbers': of(perTask.slice(10)) };
-  return { ...of(perTask.slice(0, 10)), groups, perTask, counts };
+  return { ...evaluation, counts };
 }
 
 const training = {

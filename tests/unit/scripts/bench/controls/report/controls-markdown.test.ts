@@ -1,31 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
-import { successRateOf } from '#agent_rl/trainer/success-rate.ts';
 import type { Controls } from '#scripts/bench/controls/control.ts';
 import type { TaskCounts } from '#scripts/bench/controls/counts.ts';
 import { pairedDifference } from '#scripts/bench/controls/paired.ts';
 import { controlsMarkdown } from '#scripts/bench/controls/report/controls-markdown.ts';
 import { seedFigures } from '#scripts/bench/controls/seed-figures.ts';
+import { slicedAttempts } from '#tests/support/sliced-attempts.ts';
 
-/**
- * Ten tasks of the headline and ten of a slice, of which the first so many are solved, each with an error and so many calls.
- */
+/** Each task with an error and so many calls. */
 function evaluation(solved: number, solvedOfSlice: number, calls = 4) {
-  const perTask = Array.from({ length: 20 }, (_, index): TaskAttempts => {
-    const ofSlice = index >= 10;
-    const right = ofSlice ? index - 10 < solvedOfSlice : index < solved;
-    return {
-      taskId: `task ${index}`,
-      n: 1,
-      successes: right ? 1 : 0,
-      failed: 0,
-      groups: ofSlice ? ['unseen pairs'] : [],
-      ofSlice,
-    };
-  });
-  const of = (tasks: readonly TaskAttempts[]) => successRateOf(tasks, { seed: 1, of: 'test' });
-  const counts = perTask.map(({ successes }): TaskCounts => ({
+  const attempts = slicedAttempts(solved, solvedOfSlice, 'unseen pairs');
+  const counts = attempts.perTask.map(({ successes }): TaskCounts => ({
     calls,
     errors: 1,
     solvedCalls: successes * calls,
@@ -34,9 +19,7 @@ function evaluation(solved: number, solvedOfSlice: number, calls = 4) {
     found: 0,
   }));
   return {
-    ...of(perTask.slice(0, 10)),
-    groups: { 'unseen pairs': of(perTask.slice(10)) },
-    perTask,
+    ...attempts,
     counts,
   };
 }

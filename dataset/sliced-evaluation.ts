@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+
+import { integer, most } from '../agent_rl/config/blocks/block.ts';
+
+/** The block in YAML of a task generator whose evaluation is a headline and slices, each of as many questions. */
+export const slicedEvaluation = (names: readonly string[], asked: readonly string[]) =>
+  Type.Object(
+    {
+      slices: Type.Array(Type.Enum([...names]), {
+        description: `Of ${names.join(', ')}, those that the evaluation asks besides the headline, each reported apart`,
+        uniqueItems: true,
+        default: [...asked],
+      }),
+      evalTasks: integer('Questions of the headline, and of each slice', {
+        minimum: 1,
+        maximum: most.count,
+        unit: 'tasks',
+        default: 200,
+      }),
+    },
+    { additionalProperties: false },
+  );
