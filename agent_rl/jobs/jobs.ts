@@ -3,7 +3,7 @@ import type { Config } from '../config/index.ts';
 /** The jobs behind the commands. Each is imported when it is run, so that `--help` does not load the engine. */
 export const jobs = {
   train: lazy(async () => (await import('./train/train.ts')).train),
-  sft: lazy(async () => (await import('./train/sft.ts')).sft),
+  sft: lazy(async () => (await import('./sft/sft.ts')).sft),
   evaluate: lazy(async () => (await import('./play/evaluate.ts')).evaluate),
   evaluateSeveral: lazy(async () => (await import('./play/evaluate-several.ts')).evaluateSeveral),
   chat: lazy(async () => (await import('./play/chat.ts')).chat),

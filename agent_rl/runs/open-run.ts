@@ -142,10 +142,6 @@ export class OpenRun {
   /** Where a run that ended early stands, and how to continue. */
   nextStep(): string {
     const { path } = this.folder;
-    if (this.options.config.train.mode === 'sft')
-      return this.#newest === undefined
-        ? 'There is no checkpoint: start the run anew.'
-        : `Checkpoint: ${this.#newest}\nTrain on from it in a new run: --model ${this.#newest}`;
     const where = this.#newest ?? 'none yet, the run begins again from its start model';
     return `Newest checkpoint: ${where}\nContinue: agent-rl train --resume ${path}`;
   }

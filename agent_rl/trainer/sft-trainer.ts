@@ -9,16 +9,31 @@ import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
 import { normMetrics } from './iteration-report.ts';
 import { runEpoch } from './steps/run-epoch.ts';
+import type { CheckpointReason } from './trainer-contracts.ts';
 
 export interface SftOptions {
   seed: number;
   /** Sequences per optimiser step. */
   batchSize: number;
   train: Omit<TrainOptions, 'parityBound'>;
+  /** Steps between checkpoints; 0, the default, writes only the last. */
+  checkpointEvery?: number;
+}
+
+/** Where supervised training stands. */
+export interface SftState {
+  /** Optimiser steps done; the order of examples follows from it and the seed. */
+  iteration: number;
+  /** Of the last step; absent before the first. */
+  loss?: number;
 }
 
 export interface SftObserver {
   onIteration?(iteration: number, metrics: Metrics): void;
+  onCheckpoint?(
+    reason: Extract<CheckpointReason, 'periodic' | 'interrupted' | 'last'>,
+    state: SftState,
+  ): Promise<void>;
 }
 
 export interface SftParts {
@@ -30,7 +45,7 @@ export interface SftParts {
 
 /** Supervised training on assistants' turns: again and again one optimiser step on `batchSize` shuffled conversations. */
 export class SFTTrainer {
-  #iteration = 0;
+  #state: SftState = { iteration: 0 };
 
   /** @throws AgentRlError `DATASET_INVALID` when there is no example, or one has nothing to train. */
   constructor(
@@ -48,22 +63,30 @@ export class SFTTrainer {
     throw new AgentRlError('DATASET_INVALID', `${problem} Give each an assistant message.`);
   }
 
-  /** Optimiser steps done; the order of examples follows from it and the seed. */
-  state(): { iteration: number } {
-    return { iteration: this.#iteration };
+  state(): SftState {
+    return this.#state;
   }
 
-  restore({ iteration }: { iteration: number }): void {
-    this.#iteration = iteration;
+  /** Continues from where another trainer of the same examples and options stood. */
+  restore(state: SftState): void {
+    this.#state = state;
   }
 
-  /** Trains until the last step or until `signal` is aborted, then finishes the step under way. */
+  /** Trains until the last step or until `signal` is aborted, then finishes the step under way; a checkpoint follows. */
   async train(signal: AbortSignal): Promise<{ interrupted: boolean }> {
-    while (this.#iteration < this.options.train.iterations && !signal.aborted) {
+    const { checkpointEvery = 0, train } = this.options;
+    const { observer } = this.parts;
+    while (this.#state.iteration < train.iterations && !signal.aborted) {
       const metrics = await this.#step();
-      this.#iteration += 1;
-      this.parts.observer?.onIteration?.(this.#iteration, metrics);
+      const iteration = this.#state.iteration + 1;
+      this.#state = { iteration, loss: metrics['train/loss'] ?? Number.NaN };
+      observer?.onIteration?.(iteration, metrics);
+      const due = checkpointEvery > 0 && iteration % checkpointEvery === 0;
+      if (due && iteration < train.iterations)
+        await observer?.onCheckpoint?.('periodic', this.#state);
     }
+    const finished = this.#state.iteration === train.iterations;
+    await observer?.onCheckpoint?.(finished ? 'last' : 'interrupted', this.#state);
     return { interrupted: signal.aborted };
   }
 
@@ -72,7 +95,7 @@ export class SFTTrainer {
     const { train } = this.options;
     const started = performance.now();
     const data = toData(this.#examples(), train.contextWeight ?? 0);
-    const optim = optimOptionsAt(this.#iteration, plannedIterations(train), train);
+    const optim = optimOptionsAt(this.#state.iteration, plannedIterations(train), train);
     const loss = { name: 'cross_entropy' } as const;
     const epoch = await runEpoch(learner, data, { loss, optim });
     const seconds = (performance.now() - started) / 1000;
@@ -82,7 +105,7 @@ export class SFTTrainer {
       'train/loss': epoch.loss,
       ...normMetrics(epoch),
       'train/learningRate': optim.learningRate,
-      'train/optimizerSteps': this.#iteration + 1,
+      'train/optimizerSteps': this.#state.iteration + 1,
       'train/microBatches': epoch.microBatches,
       ...(epoch.computedTokens !== undefined && {
         'train/computedPerToken': epoch.computedTokens / tokens,
@@ -97,7 +120,7 @@ export class SFTTrainer {
   #examples(): TranscriptRecord[] {
     const { examples } = this.parts;
     const { batchSize, seed } = this.options;
-    const first = this.#iteration * batchSize;
+    const first = this.#state.iteration * batchSize;
     const orders = new Map<number, readonly TranscriptRecord[]>();
     return Array.from({ length: batchSize }, (_, offset) => {
       const pass = Math.floor((first + offset) / examples.length);

@@ -2,7 +2,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { sft } from '../../agent_rl/jobs/train/sft.ts';
+import { sft } from '../../agent_rl/jobs/sft/sft.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';

@@ -79,11 +79,11 @@ train: { iterations: 200, batchSize: 1, learningRate: 1, weightDecay: 10, warmup
   expect(stderr).toMatch(/ENGINE_FAILED: The gradient's global norm is/);
   expect(stderr).not.toContain('still runs');
   // How many steps it takes to diverge depends on the machine's arithmetic.
-  const checkpoint = /Checkpoint: (\S+step-\d+)$/m.exec(stderr)?.[1] ?? '';
-  expect(checkpoint).toContain(join(folder, 'runs', 'diverges', 'checkpoints', 'step-'));
-  expect(stderr).toContain(`--model ${checkpoint}\n`);
-  expect(await corruption(checkpoint)).toBeUndefined();
+  const checkpoint = /checkpoint: (\S+step-\d+)$/m.exec(stderr)?.[1] ?? '';
   const run = join(folder, 'runs', 'diverges');
+  expect(checkpoint).toContain(join(run, 'checkpoints', 'step-'));
+  expect(stderr).toContain(`Continue: agent-rl train --resume ${run}\n`);
+  expect(await corruption(checkpoint)).toBeUndefined();
   expect(readdirSync(run).toSorted()).toEqual(
     expect.arrayContaining(['config.yaml', 'metrics.jsonl', 'run.log']),
   );

@@ -132,13 +132,20 @@ function supervised({
     return transcript.record();
   });
   const { batchSize } = config.train;
+  const { every: checkpointEvery, keepLast } = config.checkpoint;
+  const checkpoints: string[] = [];
+  const observer = {
+    onCheckpoint: async (reason: string, { iteration }: { iteration: number }) => {
+      checkpoints.push(`${reason} ${iteration}`);
+    },
+  };
   const trainer = new SFTTrainer(
-    { learner, examples },
-    { seed: config.run.seed, batchSize, train: trainOptions(config) },
+    { learner, examples, observer },
+    { seed: config.run.seed, batchSize, train: trainOptions(config), checkpointEvery },
   );
   const trained = async () => {
     await trainer.train(never);
-    return toldTo(learner);
+    return [toldTo(learner), checkpoints.slice(-keepLast)];
   };
   const request = {
     rows: 1,

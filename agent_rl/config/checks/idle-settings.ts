@@ -143,7 +143,7 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ['checkpoint.keepLast'],
-    (run) => isRl(run) && !writesSeveral(run.config),
+    (run) => !writesSeveral(run.config),
     'checkpoint.every is 0 or as many iterations as the run has, so that only its last checkpoint is written',
   ],
   [
@@ -180,7 +180,11 @@ const idle: readonly IdleRule[] = [
   ],
   [['eval', 'dataset.evalSplit'], isSft, 'supervised training evaluates nothing'],
   [['learner'], isSft, 'supervised training learns with the engine of this process'],
-  [['checkpoint'], isSft, 'supervised training writes one checkpoint, at its end'],
+  [
+    ['checkpoint.keepBest'],
+    isSft,
+    'supervised training evaluates nothing, so that no checkpoint is the best',
+  ],
   [
     ['maxSamples', 'shuffle', ...ofReading].map((key) => `dataset.${key}`),
     isSft,

@@ -3,7 +3,6 @@ import type { Task } from '../../core/tasks/task.ts';
 import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
 import { withReport } from '../report/with-report.ts';
 import { openTraining, type Training } from './training.ts';
-import { runLength } from '../../config/index.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
 import { runToResume } from '../../runs/resume-point.ts';
 import { summaryOf } from '../../runs/summary.ts';
@@ -15,6 +14,7 @@ import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import { freeBytes } from './checkpoint-room.ts';
+import { howToContinue } from './how-to-continue.ts';
 import { expectedTime } from './measure-speed.ts';
 import { withSelection } from './selection.ts';
 import { withTrackers } from './tracked.ts';
@@ -85,12 +85,8 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
   const summary = await withTrackers(ended, { record, trackers });
   if (result.before ?? result.after) context.print(beforeAfterTable(result));
   context.print(`Outputs: ${folder.path}\nCheckpoint: ${saved.path}`);
-  const { last, planned } = runLength(run.config);
-  if (result.interrupted) context.print(`Interrupted. Continue with --resume ${folder.path}`);
-  else if (last < planned)
-    context.print(
-      `Ended after ${last} of ${planned} iterations. Continue with --resume ${folder.path} --max-iterations ${planned}`,
-    );
+  const onwards = howToContinue(run.config, folder.path, result);
+  if (onwards !== undefined) context.print(onwards);
   return { run: folder.path, summaryFile: folder.summary, ...summary };
 }
 

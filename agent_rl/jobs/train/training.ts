@@ -7,9 +7,8 @@ import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
 import { hasSetting } from '../../compose/has-setting.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
-import { readTrainerState } from '../../runs/checkpoints.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
@@ -18,7 +17,6 @@ import { RunCosts } from '../../runs/cost/run-costs.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage, SessionUsage } from '../../runs/run-usage.ts';
 import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
-import { truncateAfter } from '../../runs/truncate-after.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type {
   CheckpointReason,
@@ -34,16 +32,13 @@ import { expectedTime } from './measure-speed.ts';
 import { SessionGenerations } from './session-generations.ts';
 import { measurePrompts, promptsText } from './measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import { restoreRun, type SavedProgress } from './restore-run.ts';
 import { trackedRun } from './tracked.ts';
 import { withSelection } from './selection.ts';
 import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */
-interface SavedState extends TrainerState {
-  /** Up to this checkpoint; absent in checkpoints of versions that did not keep it. */
-  usage?: RunUsage;
-  reports?: RunReports;
-}
+type SavedState = TrainerState & SavedProgress & { reports?: RunReports };
 
 /** Opens everything a run needs, the folder of a new one last: a run that cannot start leaves none behind. */
 export async function openTraining(
@@ -279,26 +274,18 @@ export class Training {
 
   /** @returns settings that changed */
   async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<readonly string[]> {
-    const { record } = this.parts;
-    const iteration =
-      resume.checkpoint === undefined ? -1 : await this.#load(trainer, resume.checkpoint);
-    const repaired = await truncateAfter(record.folder, iteration);
-    return record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
-  }
-
-  /** Puts learner and trainer where a checkpoint left them. @returns its iteration */
-  async #load(trainer: GRPOTrainer, checkpoint: string): Promise<number> {
     const { run, agent, record } = this.parts;
-    await agent.model.training.learner.loadState(checkpoint);
-    this.#earlier = readTrainerState(checkpoint) as SavedState;
-    const { usage, reports: _reports, ...state } = this.#earlier;
-    if (usage === undefined)
-      record.log.warn(
-        'The checkpoint holds no times: the totals of summary.json begin at this resume.',
-      );
-    refuseIfBeyond(state.iteration, runLength(run.config).last);
-    trainer.restore(state);
-    return state.iteration;
+    const { learner } = agent.model.training;
+    const { last } = runLength(run.config);
+    const request = { record, resume, learner, last };
+    const { state: saved, changed } = await restoreRun(request);
+    const earlier = saved as SavedState | undefined;
+    this.#earlier = earlier;
+    if (earlier !== undefined) {
+      const { usage: _usage, reports: _reports, ...state } = earlier;
+      trainer.restore(state);
+    }
+    return changed;
   }
 
   async #saveCheckpoint(reason: CheckpointReason, state: TrainerState): Promise<void> {
@@ -322,11 +309,3 @@ const lostText = (problem: unknown): string =>
       ? 'The failure came after the weights had moved and before their iteration was recorded, so no checkpoint of it is written'
       : `No checkpoint could be written after the failure: ${messageOf(problem)}`
   }. What was done since the newest checkpoint is lost; a resume does it again.`;
-
-function refuseIfBeyond(iteration: number, last: number): void {
-  if (iteration <= last) return;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `The run to resume has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
-  );
-}

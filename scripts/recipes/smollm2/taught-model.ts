@@ -3,11 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { mergeLora } from '../../../agent_rl/jobs/models/merge-lora.ts';
-import { sft } from '../../../agent_rl/jobs/train/sft.ts';
+import { sft } from '../../../agent_rl/jobs/sft/sft.ts';
 import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { prepareSeed, readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
-import { type Trained, trainedOf } from './trained.ts';
+import { begunBefore, type Trained, trainedOf } from './trained.ts';
 
 /** Supervised training on right demonstrations; with its adapter merged, the model becomes the one that the seed starts from. */
 export async function taughtModel(untrained: string, seed: SeedOptions): Promise<Trained> {
@@ -20,16 +20,19 @@ export async function taughtModel(untrained: string, seed: SeedOptions): Promise
   return training;
 }
 
+/** A training that was interrupted is continued. */
 async function supervised(
   untrained: string,
   { seed, sftConfig, folder, signal, print }: SeedOptions,
 ): Promise<Trained> {
   const dir = path.join(folder, 'demonstrations');
+  const [outputDir, name] = [path.join(folder, 'runs'), 'sft'];
   const prepared = await prepareSeed(
     sftConfig,
     { seed },
     {
-      'run.outputDir': path.join(folder, 'runs', 'sft'),
+      'run.outputDir': outputDir,
+      'run.name': name,
       'model.path': untrained,
       'dataset.dir': dir,
     },
@@ -39,7 +42,8 @@ async function supervised(
   const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
   await mkdir(dir, { recursive: true });
   await writeFile(path.join(dir, 'train.jsonl'), lines.join(''));
-  const summary = await sft({ ...prepared, signal, print, dryRun: false });
+  const begun = begunBefore(path.join(outputDir, name));
+  const summary = await sft({ ...prepared, ...begun, signal, print, dryRun: false });
   signal.throwIfAborted();
   return trainedOf(summary);
 }

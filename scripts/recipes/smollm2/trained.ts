@@ -21,15 +21,18 @@ export const trainedOf = (summary: Readonly<Record<string, unknown>>): Trained =
   return { run, checkpoint, iterations, wallSeconds, cpuSeconds, peakRssBytes };
 };
 
+/** Makes a job continue the run of this folder, if there is one. */
+export const begunBefore = (run: string): { resume?: string } =>
+  existsSync(path.join(run, 'inputs.json')) ? { resume: run } : {};
+
 /** Reinforcement learning from the seed's model; a run that was interrupted is continued. */
 export const reinforced = (seed: SeedOptions): Promise<Trained> =>
   readOnce(seed, 'grpo', async () => {
     const { signal, print } = seed;
     const [outputDir, name] = [path.join(seed.folder, 'runs'), 'grpo'];
     const prepared = await prepareOwn(seed, { 'run.outputDir': outputDir, 'run.name': name });
-    const begun = path.join(outputDir, name);
-    const resume = existsSync(path.join(begun, 'inputs.json')) ? { resume: begun } : {};
-    const summary = await train({ ...prepared, ...resume, signal, print, dryRun: false });
+    const begun = begunBefore(path.join(outputDir, name));
+    const summary = await train({ ...prepared, ...begun, signal, print, dryRun: false });
     signal.throwIfAborted();
     return trainedOf(summary);
   });

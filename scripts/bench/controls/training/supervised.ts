@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { sft } from '../../../../agent_rl/jobs/train/sft.ts';
+import { sft } from '../../../../agent_rl/jobs/sft/sft.ts';
 import { processTreeUsage } from '../../../../agent_rl/telemetry/index.ts';
 import { conversationLine } from '../../../../dataset/demonstrations/conversations.ts';
 import { prepareOwn, prepareSeed, type SeedOptions } from '../seed.ts';

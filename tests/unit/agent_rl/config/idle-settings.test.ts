@@ -119,7 +119,11 @@ describe('a setting that cannot act in the run is named with its place and the r
     [[sft, 'rewards=[{type: brevity}]'], 'rewards', 'plays no episodes'],
     [[sft, 'tools.0.topK=3'], 'tools.0.topK 3', 'calls none'],
     [[sft, 'eval.maxTasks=9'], 'eval.maxTasks 9', 'evaluates nothing'],
-    [[sft, 'checkpoint.every=5'], 'checkpoint.every 5', 'one checkpoint'],
+    [
+      [sft, 'checkpoint.every=0', 'checkpoint.keepLast=5'],
+      'checkpoint.keepLast 5',
+      'only its last',
+    ],
     [[sft, 'dataset.shuffle=false'], 'dataset.shuffle false', 'in a new order each pass'],
   ])('%j', async (overrides, setting, why) => {
     const [warning, ...more] = await warningsOf(search, overrides);

@@ -92,7 +92,35 @@ describe('SFTTrainer', () => {
       options,
     );
     expect(await trainer.train(stop.signal)).toEqual({ interrupted: true });
-    expect([learner.steps.length, trainer.state()]).toEqual([1, { iteration: 1 }]);
+    expect([learner.steps.length, trainer.state()]).toEqual([1, { iteration: 1, loss: 1 }]);
+  });
+
+  test('asks for a checkpoint every so many steps, at its end and when it is interrupted, and none twice', async () => {
+    const asked = async (
+      checkpointEvery: number,
+      iterations: number,
+      stopAfter = iterations + 1,
+    ) => {
+      const stop = new AbortController();
+      const checkpoints: string[] = [];
+      const observer: SftObserver = {
+        onIteration: (iteration) => {
+          if (iteration === stopAfter) stop.abort();
+        },
+        onCheckpoint: async (reason, { iteration, loss }) => {
+          checkpoints.push(`${reason} ${iteration} ${loss}`);
+        },
+      };
+      const train = { ...options.train, iterations };
+      const examples = [conversation(10, 1)];
+      const parts = { learner: new FakeLearner(), examples, observer };
+      await new SFTTrainer(parts, { ...options, train, checkpointEvery }).train(stop.signal);
+      return checkpoints;
+    };
+    expect(await asked(2, 6)).toEqual(['periodic 2 1', 'periodic 4 1', 'last 6 1']);
+    expect(await asked(2, 5)).toEqual(['periodic 2 1', 'periodic 4 1', 'last 5 1']);
+    expect(await asked(0, 3)).toEqual(['last 3 1']);
+    expect(await asked(2, 6, 3)).toEqual(['periodic 2 1', 'interrupted 3 1']);
   });
 
   test('refuses to learn from nothing', () => {

@@ -1,0 +1,136 @@
+import { openTrackers } from '../../compose/open-trackers.ts';
+import { openEngine } from '../../compose/model/open-engine.ts';
+import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import { Cleanup } from '../../core/stopping/cleanup.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
+import { OpenRun } from '../../runs/open-run.ts';
+import { resumePoint, runToResume } from '../../runs/resume-point.ts';
+import { SessionUsage } from '../../runs/run-usage.ts';
+import type { JobResult, TrainingOptions } from '../job.ts';
+import { type Began, withReport } from '../report/with-report.ts';
+import { type Profiled, profiling } from '../train/profiled.ts';
+import { checkpointRoom, freeBytes, roomText } from '../train/checkpoint-room.ts';
+import { howToContinue } from '../train/how-to-continue.ts';
+import { withTrackers } from '../train/tracked.ts';
+import { readExamples, type SftExamples } from './sft-examples.ts';
+import { type SftSession, sftUpdates, usageSoFar } from './sft-updates.ts';
+import { refuseWithoutResume, sourcesOf } from '../train/trainer-options.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
+import { largest } from '../../core/long-lists.ts';
+
+/**
+ * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
+ * assistants said. The prompt shows the tools of the conversation, or else those of the config, as in rollouts.
+ */
+export async function sft(options: TrainingOptions): Promise<JobResult> {
+  refuseWithoutResume(options);
+  const run = await resolveRun(options, { ...options, trains: true, demonstrates: true });
+  // Of a dry run the plan is the result.
+  const shown = { ...options, quiet: options.quiet === true && !options.dryRun };
+  const examples = await readExamples(run, shown);
+  if (!shown.quiet) await printRoom(run, options.print);
+  if (options.dryRun) {
+    if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
+    // Made and closed: what is wrong with their settings is known before a run.
+    await openTrackers(run.chosen.trackers).close();
+    const { length: conversations } = examples.examples;
+    return { dryRun: true, conversations, tokens: examples.tokens };
+  }
+  return withReport(options.print, (began) =>
+    profiling(options, (profiled) => superviseOpened(run, { examples, options, profiled, began })),
+  );
+}
+
+async function superviseOpened(
+  run: ResolvedRun,
+  {
+    examples,
+    options,
+    profiled,
+    began,
+  }: { examples: SftExamples; options: TrainingOptions; profiled: Profiled; began: Began },
+): Promise<JobResult> {
+  const opened = new Cleanup();
+  try {
+    // Nothing is held out.
+    const sources = { ...sourcesOf(run), evalFiles: [] };
+    const { resume: named } = options;
+    const resume =
+      named === undefined
+        ? undefined
+        : await resumePoint({ ...options, ...run, resume: named, sources });
+    if (resume !== undefined) opened.defer(() => resume.lock.release());
+    const trackers = openTrackers(run.chosen.trackers);
+    // Also where the run does not begin: they may have started a process.
+    opened.defer(() => trackers.close());
+    const usage = opened.add(await SessionUsage.start());
+    const engine = opened.add(await openLearner(run, examples, options.signal));
+    const { quiet } = options;
+    const record = opened.add(await OpenRun.open({ ...run, sources, resume, quiet }));
+    began(record.folder);
+    opened.add(trackers);
+    const session = { run, examples, engine, record, resume, trackers, usage, options };
+    return await record.logging(() => profiled(record, () => supervise(session)));
+  } finally {
+    await opened.close();
+  }
+}
+
+/** What checkpoints will take. */
+async function printRoom({ config, model }: ResolvedRun, print: (text: string) => void) {
+  const { trainedParameters } = countParameters(model.description);
+  const { outputDir } = config.run;
+  const room = checkpointRoom(config, trainedParameters);
+  print(roomText(room, await freeBytes(outputDir), outputDir).join('\n'));
+}
+
+async function supervise(session: SftSession & { options: TrainingOptions }): Promise<JobResult> {
+  const { run, examples, record, trackers, usage, options } = session;
+  const conversations = examples.examples.length;
+  for (const note of run.notes) record.log.info(note);
+  for (const warning of run.warnings) record.log.shown(warning);
+  record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
+  const { state, earlier, interrupted } = await sftUpdates(session);
+  throwIfFailed(options.signal);
+  const { path: checkpoint, weightsSha256 } = record.saved;
+  await usage.memory.stop();
+  const { sessions, wallSeconds, cpuSeconds, memory } = await usageSoFar(usage, earlier);
+  const { loss = Number.NaN } = state;
+  const ended = {
+    seed: run.config.run.seed,
+    iterations: state.iteration,
+    interrupted,
+    sessions,
+    loss,
+    conversations,
+    tokens: examples.tokens,
+    wallSeconds,
+    cpuSeconds,
+    weightsSha256,
+    checkpoint,
+    machines: record.machines,
+    peakRssBytes: memory.peakRssBytes,
+    warnings: run.warnings,
+  };
+  const summary = await withTrackers(ended, { record, trackers });
+  options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
+  const onwards = howToContinue(run.config, record.folder.path, { interrupted });
+  if (onwards !== undefined) options.print(onwards);
+  return { run: record.folder.path, ...summary };
+}
+
+/** An engine that learns and never samples. */
+const openLearner = (
+  { config, model }: ResolvedRun,
+  { examples }: SftExamples,
+  signal: AbortSignal,
+) =>
+  openEngine(config, model, {
+    rows: 1,
+    maxContextTokens: 16,
+    training: {
+      longestTokens: largest(examples.map(({ tokens }) => tokens.length)),
+      loss: { name: 'cross_entropy' },
+    },
+    signal,
+  });

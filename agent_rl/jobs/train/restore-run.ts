@@ -1,0 +1,58 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { Learner } from '../../core/services/learner.ts';
+import { readTrainerState } from '../../runs/checkpoints.ts';
+import type { OpenRun } from '../../runs/open-run.ts';
+import type { ResumePoint } from '../../runs/resume-point.ts';
+import type { RunUsage } from '../../runs/run-usage.ts';
+import { truncateAfter } from '../../runs/truncate-after.ts';
+
+/** What the checkpoint of any training holds besides the learner's own state. */
+export interface SavedProgress {
+  iteration: number;
+  /** Up to this checkpoint; absent in checkpoints of versions that did not keep it. */
+  usage?: RunUsage;
+}
+
+export interface RestoreRequest {
+  record: OpenRun;
+  resume: ResumePoint;
+  learner: Learner;
+  /** Iteration after which the run ends. */
+  last: number;
+}
+
+/**
+ * Puts the learner where the checkpoint left it and cuts the run's records off behind it.
+ *
+ * @returns what the checkpoint holds, nothing where the run begins again; and settings that changed
+ * @throws AgentRlError `CONFIG_INVALID` when more was done than the run is to do, `CHECKPOINT_INVALID`
+ */
+export async function restoreRun({
+  record,
+  resume,
+  learner,
+  last,
+}: RestoreRequest): Promise<{ state: SavedProgress | undefined; changed: readonly string[] }> {
+  const { checkpoint } = resume;
+  let state: SavedProgress | undefined;
+  if (checkpoint !== undefined) {
+    await learner.loadState(checkpoint);
+    state = readTrainerState(checkpoint) as SavedProgress;
+    if (state.usage === undefined)
+      record.log.warn(
+        'The checkpoint holds no times: the totals of summary.json begin at this resume.',
+      );
+    refuseIfBeyond(state.iteration, last);
+  }
+  const repaired = await truncateAfter(record.folder, state?.iteration ?? -1);
+  const changed = record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
+  return { state, changed };
+}
+
+function refuseIfBeyond(iteration: number, last: number): void {
+  if (iteration <= last) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The run to resume has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
+  );
+}

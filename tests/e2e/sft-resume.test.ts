@@ -1,0 +1,109 @@
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+const folder = temporaryFolder();
+const runOf = (name: string): string => join(folder, name);
+const checkpointsOf = (name: string): string[] =>
+  readdirSync(join(runOf(name), 'checkpoints')).toSorted();
+
+/** Eight steps of two of five conversations. */
+const settings = {
+  run: { seed: 7, engineThreads: 1, outputDir: folder },
+  model: { path: join(folder, 'model') },
+  environment: { type: 'question' },
+  dataset: { dir: join(folder, 'talk') },
+  train: { mode: 'sft', iterations: 8, batchSize: 2, learningRate: 1e-2, warmupSteps: 2 },
+  checkpoint: { every: 2, keepLast: 3 },
+};
+
+const train = (name: string, overrides: Readonly<Record<string, unknown>> = {}) =>
+  trainAgent({ config: join(folder, 'run.yaml'), overrides: { 'run.name': name, ...overrides } });
+
+const resume = (name: string, overrides: Readonly<Record<string, unknown>> = {}) =>
+  trainAgent({ config: join(runOf(name), 'config.yaml'), resume: runOf(name), overrides });
+
+let whole: Awaited<ReturnType<typeof train>>;
+
+beforeAll(async () => {
+  await writeSmallModel(join(folder, 'model'));
+  const talks = ['One.', 'Two, more.', 'Three of them.', 'And four.', 'Five at last.'];
+  const lines = talks.map((content) => {
+    const messages = [
+      { role: 'user', content: 'Go on.' },
+      { role: 'assistant', content },
+    ];
+    return `${JSON.stringify({ messages })}\n`;
+  });
+  writeBelow(folder, 'talk/train.jsonl', lines.join(''));
+  writeBelow(folder, 'run.yaml', stringify(settings));
+  whole = await train('whole');
+});
+
+const losses = (name: string) =>
+  readLines(runOf(name), 'metrics.jsonl').map((line) => [line['iteration'], line['train/loss']]);
+
+test('supervised training keeps checkpoints on its way', () => {
+  expect(checkpointsOf('whole')).toEqual(['step-4', 'step-6', 'step-8']);
+  expect(whole).toMatchObject({ iterations: 8, interrupted: false, sessions: 1 });
+});
+
+test('a supervised run that was stopped and resumed ends with the weights and records of one that was not', async () => {
+  const first = await train('stopped', { 'train.maxIterations': 3 });
+  expect(first).toMatchObject({ iterations: 3 });
+  const second = await resume('stopped', { 'train.maxIterations': 8 });
+  expect(second).toMatchObject({
+    iterations: 8,
+    sessions: 2,
+    loss: whole['loss'],
+    weightsSha256: whole['weightsSha256'],
+  });
+  expect(losses('stopped')).toEqual(losses('whole'));
+  expect(Number(second['cpuSeconds'])).toBeGreaterThan(Number(first['cpuSeconds']));
+});
+
+test('a killed supervised run continues from its newest checkpoint, and what it recorded after it is made again', async () => {
+  await train('killed', { 'train.maxIterations': 5 });
+  rmSync(join(runOf('killed'), 'checkpoints', 'step-5'), { recursive: true });
+  rmSync(join(runOf('killed'), 'summary.json'));
+  expect(await resume('killed', { 'train.maxIterations': 8 })).toMatchObject({
+    weightsSha256: whole['weightsSha256'],
+  });
+  expect(losses('killed')).toEqual(losses('whole'));
+});
+
+test('a supervised run without a checkpoint begins again, and one that is done does nothing more', async () => {
+  cpSync(runOf('whole'), runOf('begun'), { recursive: true });
+  rmSync(join(runOf('begun'), 'checkpoints'), { recursive: true });
+  const again = await resume('begun');
+  expect(again).toMatchObject({ sessions: 1, weightsSha256: whole['weightsSha256'] });
+  expect(losses('begun')).toEqual(losses('whole'));
+  const done = await resume('begun');
+  expect(done).toMatchObject({ iterations: 8, sessions: 2, loss: whole['loss'] });
+  expect(done['weightsSha256']).toBe(whole['weightsSha256']);
+  expect(readJson(runOf('begun'), 'summary.json')).toMatchObject({ sessions: 2 });
+});
+
+test('a supervised run is not continued on other conversations, or to an end before where it stands', async () => {
+  cpSync(runOf('whole'), runOf('other'), { recursive: true });
+  const before = await rejectionOf(resume('other', { 'train.maxIterations': 4 }));
+  expect([before.code, before.message]).toEqual([
+    'CONFIG_INVALID',
+    'The run to resume has done 8 iterations and is to end after 4. Give --max-iterations a number above 8.',
+  ]);
+  const messages = [
+    { role: 'user', content: 'Go on.' },
+    { role: 'assistant', content: 'Another.' },
+  ];
+  writeBelow(folder, 'other-talk/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  const changed = await rejectionOf(resume('other', { 'dataset.dir': join(folder, 'other-talk') }));
+  expect(changed.code).toBe('CHECKPOINT_INVALID');
+});
