@@ -5,6 +5,7 @@ import { AgentRlError } from '../core/errors.ts';
 import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { holdsCheckpoints, newestCheckpoint } from './checkpoints.ts';
+import { requireSameMode } from './inputs/require-same-mode.ts';
 import { checkInputs, hasInputs, type RunSources } from './inputs/run-inputs.ts';
 import type { Config } from '../config/index.ts';
 import { writing } from '../telemetry/atomic-write.ts';
@@ -63,7 +64,11 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
   }
 }
 
-/** Looks for the run that `--resume` names and leaves it as it is. @throws AgentRlError `CHECKPOINT_INVALID` */
+/**
+ * Looks for the run that `--resume` names and leaves it as it is.
+ *
+ * @throws AgentRlError `CHECKPOINT_INVALID`; `CONFIG_INVALID` for another `train.mode`
+ */
 export function runToResume(request: Pick<ResumeRequest, 'resume' | 'config' | 'file'>): string {
   const { resume, config } = request;
   const path = resume === 'newest' ? newestRun(request) : resolve(resume);
@@ -80,6 +85,7 @@ export function runToResume(request: Pick<ResumeRequest, 'resume' | 'config' | '
       `${path} is not the folder of a run: it has neither checkpoints nor inputs.json. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
     );
   }
+  requireSameMode(runFolderAt(path), config);
   return path;
 }
 

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -25,6 +25,15 @@ const settings = {
   checkpoint: { every: 2, keepLast: 3 },
 };
 
+/** One line of a file of conversations. */
+const talk = (content: string): string => {
+  const messages = [
+    { role: 'user', content: 'Go on.' },
+    { role: 'assistant', content },
+  ];
+  return `${JSON.stringify({ messages })}\n`;
+};
+
 const train = (name: string, overrides: Readonly<Record<string, unknown>> = {}) =>
   trainAgent({ config: join(folder, 'run.yaml'), overrides: { 'run.name': name, ...overrides } });
 
@@ -36,14 +45,7 @@ let whole: Awaited<ReturnType<typeof train>>;
 beforeAll(async () => {
   await writeSmallModel(join(folder, 'model'));
   const talks = ['One.', 'Two, more.', 'Three of them.', 'And four.', 'Five at last.'];
-  const lines = talks.map((content) => {
-    const messages = [
-      { role: 'user', content: 'Go on.' },
-      { role: 'assistant', content },
-    ];
-    return `${JSON.stringify({ messages })}\n`;
-  });
-  writeBelow(folder, 'talk/train.jsonl', lines.join(''));
+  writeBelow(folder, 'talk/train.jsonl', talks.map(talk).join(''));
   writeBelow(folder, 'run.yaml', stringify(settings));
   whole = await train('whole');
 });
@@ -99,11 +101,31 @@ test('a supervised run is not continued on other conversations, or to an end bef
     'CONFIG_INVALID',
     'The run to resume has done 8 iterations and is to end after 4. Give --max-iterations a number above 8.',
   ]);
-  const messages = [
-    { role: 'user', content: 'Go on.' },
-    { role: 'assistant', content: 'Another.' },
-  ];
-  writeBelow(folder, 'other-talk/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
   const changed = await rejectionOf(resume('other', { 'dataset.dir': join(folder, 'other-talk') }));
   expect(changed.code).toBe('CHECKPOINT_INVALID');
+});
+
+test('a run is not continued in another mode', async () => {
+  const folders = { sft: runOf('begun-as-sft'), rl: runOf('begun-as-rl') };
+  for (const [mode, path] of Object.entries(folders)) {
+    cpSync(runOf('whole'), path, { recursive: true });
+    const file = join(path, 'config.yaml');
+    // With a batch size, reinforcement learning would be refused for that.
+    const text = readFileSync(file, 'utf8').replace(/^ +batchSize: .*\n/m, '');
+    writeFileSync(file, text.replace('mode: sft', `mode: ${mode}`));
+  }
+  for (const split of ['train', 'eval'])
+    writeBelow(folder, `tasks/${split}.jsonl`, `{"question": "${split}?", "answer": "yes"}\n`);
+  const asRl = { 'train.mode': 'rl', 'dataset.dir': join(folder, 'tasks') };
+  const refused = [
+    await rejectionOf(resume('begun-as-sft', asRl)),
+    await rejectionOf(resume('begun-as-rl', { 'train.mode': 'sft' })),
+  ];
+  const said = (path: string, before: string, now: string) =>
+    `${path} was begun with train.mode ${before} and cannot be resumed with ${now}. Leave the setting as it was, or begin a new run from its checkpoint with --model.`;
+  expect(refused.map(({ message }) => message)).toEqual([
+    said(folders.sft, 'sft', 'rl'),
+    said(folders.rl, 'rl', 'sft'),
+  ]);
 });

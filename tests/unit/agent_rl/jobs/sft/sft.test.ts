@@ -15,6 +15,19 @@ const started = process.cwd();
 beforeEach(() => process.chdir(folder));
 afterEach(() => process.chdir(started));
 
+/** A dry run on the conversations in `said/`. */
+const planned = (model: string) =>
+  trainAgent({
+    config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
+    overrides: {
+      'train.mode': 'sft',
+      'model.path': model,
+      'policy.thinking': false,
+      'dataset.dir': join(folder, 'said'),
+    },
+    dryRun: true,
+  });
+
 test('supervised training finds data that ships with the package from another working directory', async () => {
   const model = join(folder, 'model');
   await writeSmallModel(model);
@@ -44,18 +57,7 @@ test('a conversation that the model cannot have said is named with file and line
     'said/train.jsonl',
     [said(), said('hm')].map((row) => JSON.stringify(row)).join('\n'),
   );
-  const { message } = await rejectionOf(
-    trainAgent({
-      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
-      overrides: {
-        'train.mode': 'sft',
-        'model.path': model,
-        'policy.thinking': false,
-        'dataset.dir': join(folder, 'said'),
-      },
-      dryRun: true,
-    }),
-  );
+  const { message } = await rejectionOf(planned(model));
   expect(message).toContain(`${join(folder, 'said', 'train.jsonl')}:2: `);
 });
 
@@ -74,16 +76,7 @@ test('conversations longer than the model has positions are named before trainin
     const file = join(model, 'config.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     writeFileSync(file, JSON.stringify({ ...config, max_position_embeddings: positions }));
-    return trainAgent({
-      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
-      overrides: {
-        'train.mode': 'sft',
-        'model.path': model,
-        'policy.thinking': false,
-        'dataset.dir': join(folder, 'said'),
-      },
-      dryRun: true,
-    });
+    return planned(model);
   };
   const { code, message } = await rejectionOf(train(1024));
   expect(code).toBe('DATASET_INVALID');
