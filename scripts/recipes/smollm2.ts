@@ -4,8 +4,10 @@ import { parseArgs } from 'node:util';
 
 import { errorText, exitCodeOf, interrupted } from '../../agent_rl/cli/exit-code.ts';
 import { note, wholeNumbers, writeReport } from '../bench/bench-run.ts';
+import { teacherConversations } from '../starter-model/teacher-conversations.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
 import { recipeMarkdown } from './smollm2/recipe-markdown.ts';
+import type { Teach } from './smollm2/recipe-options.ts';
 
 /*
  * Teaches SmolLM2-135M-Instruct the calculator: `npm run recipe:smollm2 -- [--seeds 1,2] [--out runs/smollm2] [--gsm8k FOLDER]
@@ -30,7 +32,8 @@ const { out, python, gguf, gsm8k, config, set: sets, 'sft-config': sftConfig } =
 const seeds = wholeNumbers('seeds', values.seeds, 0);
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
-const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig };
+const teach: Teach = ({ seed }, warmUp, count) => teacherConversations(warmUp, seed, count);
+const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig, teach };
 const { signal } = interrupt;
 try {
   for await (const result of smolLm2Recipe({ ...given, signal, print: note })) {

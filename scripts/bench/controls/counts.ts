@@ -18,6 +18,8 @@ export interface TaskCounts {
   saidOther: number;
   /** Attempts in which a call returned the answer. */
   found: number;
+  /** Sums of what each reward gave, by name; absent in what earlier versions kept. */
+  scores?: Readonly<Record<string, number>>;
 }
 
 const none: TaskCounts = {
@@ -65,7 +67,18 @@ function added(
     saidOther: counts.saidOther + sum(episode.map(saidOther)),
     found:
       counts.found + (ran.some(({ result }) => mentionsAnswer(result.content, answers)) ? 1 : 0),
+    scores: withScores(counts.scores ?? {}, episode),
   };
+}
+
+function withScores(
+  sums: Readonly<Record<string, number>>,
+  episode: readonly Trajectory[],
+): Record<string, number> {
+  const all = { ...sums };
+  for (const { scores = {} } of episode)
+    for (const [name, score] of Object.entries(scores)) all[name] = (all[name] ?? 0) + score;
+  return all;
 }
 
 function saidOther({ metrics, calls, answer }: Trajectory): number {
@@ -99,6 +112,13 @@ export const earnedAt = (price: number): Measure =>
   count(({ n, successes }, { calls, errors }) => ({
     n,
     total: successes - price * (calls + errors),
+  }));
+
+/** What a reward gives, before any weight, over the tasks that it applies to. */
+export const scoreOf = (name: string): Measure =>
+  count(({ n }, { scores = {} }) => ({
+    n: scores[name] === undefined ? 0 : n,
+    total: scores[name] ?? 0,
   }));
 
 /** The chance that one of `k` attempts succeeds, over tasks that have as many. */

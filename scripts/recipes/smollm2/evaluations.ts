@@ -7,9 +7,9 @@ import { readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
 
 const gsm8kConfig = 'configs/recipes/smollm2_gsm8k.yaml';
 
-/** What a model does at arithmetic, all slices, and at GSM8K where its questions are there. */
+/** What a model does at the run file's own questions, all slices, and at GSM8K where its questions are there. */
 export interface ModelEvaluation {
-  arithmetic: Outcome;
+  own: Outcome;
   gsm8k: Outcome | null;
 }
 
@@ -24,12 +24,12 @@ export async function evaluations(
   name: string,
   { checkpoint, questions }: { checkpoint?: string; questions?: string | undefined } = {},
 ): Promise<ModelEvaluation> {
-  const arithmetic = await readOnce(seed, name, () => evaluated(seed, {}, checkpoint));
-  if (questions === undefined) return { arithmetic, gsm8k: null };
+  const own = await readOnce(seed, name, () => evaluated(seed, {}, checkpoint));
+  if (questions === undefined) return { own, gsm8k: null };
   const other = { ...seed, config: gsm8kConfig, sets: [] };
   const settings = { 'dataset.dir': questions };
   const gsm8k = await readOnce(seed, `${name}-gsm8k`, () => evaluated(other, settings, checkpoint));
-  return { arithmetic, gsm8k };
+  return { own, gsm8k };
 }
 
 /** Questions of GSM8K that are asked: the first of the test set. */

@@ -40,9 +40,9 @@ export function recipeMarkdown({ untrained, seeds }: RecipeResult): string {
 
 const gsm8k = 'GSM8K, first test questions';
 
-const slicesOf = ({ arithmetic, gsm8k: others }: ModelEvaluation): string[] => [
+const slicesOf = ({ own, gsm8k: others }: ModelEvaluation): string[] => [
   headline,
-  ...Object.keys(arithmetic.groups),
+  ...Object.keys(own.groups),
   ...(others === null ? [] : [gsm8k]),
 ];
 
@@ -50,7 +50,7 @@ const slicesOf = ({ arithmetic, gsm8k: others }: ModelEvaluation): string[] => [
 const within = (model: ModelEvaluation, slice: string) =>
   slice === gsm8k
     ? { evaluation: model.gsm8k, name: headline }
-    : { evaluation: model.arithmetic, name: slice };
+    : { evaluation: model.own, name: slice };
 
 function successCell(model: ModelEvaluation, slice: string): string {
   const { evaluation, name } = within(model, slice);
@@ -72,7 +72,8 @@ function differenceCell({ seed, slice }: { seed: SeedResult; slice: string }): s
   return figureText(figures?.[after.name], written.points);
 }
 
-const costTable = (seeds: readonly SeedResult[]): string =>
+/** What each training took. */
+export const costTable = (seeds: readonly SeedResult[]): string =>
   table(
     ['Seed', 'Training', 'Iterations', 'Minutes', 'Processor minutes', 'Peak memory, GB'],
     seeds.flatMap(({ seed, sft, grpo }) =>

@@ -1,6 +1,15 @@
 import path from 'node:path';
 
+import type { PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
+import type { Message } from '../../../agent_rl/core/message.ts';
 import type { SeedOptions } from '../../bench/controls/seed.ts';
+
+/** What supervised training shows. @param warmUp its run file */
+export type Teach = (
+  seed: SeedOptions,
+  warmUp: PreparedRun,
+  count: number,
+) => Promise<readonly (readonly Message[])[]>;
 
 /** What the recipe is run with. */
 export interface RecipeOptions {
@@ -18,6 +27,7 @@ export interface RecipeOptions {
   sets: readonly string[];
   /** That of supervised training. */
   sftConfig: string;
+  teach: Teach;
   signal: AbortSignal;
   print: (text: string) => void;
 }

@@ -49,7 +49,7 @@ export async function* smolLm2Recipe(options: RecipeOptions): AsyncGenerator<Rec
     await mkdir(path.join(out, folder), { recursive: true });
     const from = seedOptions(options, { seed, folder, model: path.join(out, folder, 'taught') });
     await keepAsked(from);
-    const sft = await taughtModel(model, from);
+    const sft = await taughtModel(model, from, options.teach);
     const taught = await evaluations(from, 'taught', { questions });
     const grpo = await reinforced(from);
     const { checkpoint } = grpo;

@@ -6,12 +6,16 @@ import { mergeLora } from '../../../agent_rl/jobs/models/merge-lora.ts';
 import { sft } from '../../../agent_rl/jobs/sft/sft.ts';
 import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { prepareSeed, readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
-import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
+import type { Teach } from './recipe-options.ts';
 import { begunBefore, type Trained, trainedOf } from './trained.ts';
 
 /** Supervised training on right demonstrations; with its adapter merged, the model becomes the one that the seed starts from. */
-export async function taughtModel(untrained: string, seed: SeedOptions): Promise<Trained> {
-  const training = await readOnce(seed, 'sft', () => supervised(untrained, seed));
+export async function taughtModel(
+  untrained: string,
+  seed: SeedOptions,
+  teach: Teach,
+): Promise<Trained> {
+  const training = await readOnce(seed, 'sft', () => supervised(untrained, seed, teach));
   const { starter: outputPath = '', signal, print } = seed;
   if (!existsSync(outputPath)) {
     const loraModels = [training.checkpoint];
@@ -21,10 +25,8 @@ export async function taughtModel(untrained: string, seed: SeedOptions): Promise
 }
 
 /** A training that was interrupted is continued. */
-async function supervised(
-  untrained: string,
-  { seed, sftConfig, folder, signal, print }: SeedOptions,
-): Promise<Trained> {
+async function supervised(untrained: string, options: SeedOptions, teach: Teach): Promise<Trained> {
+  const { seed, sftConfig, folder, signal, print } = options;
   const dir = path.join(folder, 'demonstrations');
   const [outputDir, name] = [path.join(folder, 'runs'), 'sft'];
   const prepared = await prepareSeed(
@@ -38,7 +40,7 @@ async function supervised(
     },
   );
   const { iterations, batchSize } = prepared.loaded.config.train;
-  const conversations = await teacherConversations(prepared, seed, iterations * batchSize);
+  const conversations = await teach(options, prepared, iterations * batchSize);
   const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
   await mkdir(dir, { recursive: true });
   await writeFile(path.join(dir, 'train.jsonl'), lines.join(''));

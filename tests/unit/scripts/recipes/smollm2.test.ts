@@ -52,9 +52,9 @@ function row(markdown: string, heading: string, slice: string): string[] {
 
 describe('The report', () => {
   const arithmetic = report(
-    { arithmetic: outcome(0, 0, 0), gsm8k: null },
-    { arithmetic: outcome(5, 2, 1), gsm8k: null },
-    { arithmetic: outcome(9, 8, 1), gsm8k: null },
+    { own: outcome(0, 0, 0), gsm8k: null },
+    { own: outcome(5, 2, 1), gsm8k: null },
+    { own: outcome(9, 8, 1), gsm8k: null },
   );
 
   test('has success of each model by slice, and what RL adds with its interval', () => {
@@ -77,7 +77,7 @@ describe('The report', () => {
 
   test('has a row for GSM8K where its questions were asked', () => {
     const one = (solved: number): ModelEvaluation => ({
-      arithmetic: outcome(0, 0, 0),
+      own: outcome(0, 0, 0),
       gsm8k: outcome(solved, 0, 2),
     });
     const markdown = report(one(0), one(1), one(3));

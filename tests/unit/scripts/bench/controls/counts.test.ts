@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import type { TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
-import { countsOf, earnedAt, measures, passAt } from '#scripts/bench/controls/counts.ts';
+import { countsOf, earnedAt, measures, passAt, scoreOf } from '#scripts/bench/controls/counts.ts';
 
 const attemptsAt = (taskId: string, n: number, successes: number): TaskAttempts => ({
   taskId,
@@ -40,8 +40,8 @@ test('calls that ran and that failed are counted by task, in solved attempts apa
     ],
   );
   expect(found).toEqual([
-    { calls: 1, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 1, found: 0 },
-    { calls: 4, errors: 3, solvedCalls: 3, solvedErrors: 2, saidOther: 0, found: 0 },
+    { calls: 1, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 1, found: 0, scores: {} },
+    { calls: 4, errors: 3, solvedCalls: 3, solvedErrors: 2, saidOther: 0, found: 0, scores: {} },
     { calls: 0, errors: 0, solvedCalls: 0, solvedErrors: 0, saidOther: 0, found: 0 },
   ]);
 });
@@ -59,6 +59,18 @@ test('an answer that a call returned is counted, and one that repeats what a too
   expect(found({ ...said('420', '7'), answer: '42' })).toEqual([0, 0]);
   expect(found({ ...said(''), answer: '42' })).toEqual([0, 0]);
   expect(found({ ...said('7.0'), answer: '7', metrics: { saidOther: 0 } })).toEqual([0, 0]);
+});
+
+test('what a reward gave is summed over attempts, and is nothing of tasks that it does not apply to', () => {
+  const tasks = [attemptsAt('a', 2, 0), attemptsAt('b', 1, 0)];
+  const [a, b] = countsOf(tasks, [
+    episode('a', [], { scores: { mrr: 0.5, format: 1 } }),
+    episode('a', [], { scores: { mrr: 1, format: 0 } }),
+    episode('b', [], { scores: { format: 1 } }),
+  ]);
+  expect(scoreOf('mrr').of(tasks[0]!, a!)).toEqual({ n: 2, total: 1.5 });
+  expect(scoreOf('mrr').of(tasks[1]!, b!)).toEqual({ n: 0, total: 0 });
+  expect(scoreOf('format').of(tasks[1]!, b!)).toEqual({ n: 1, total: 1 });
 });
 
 test('attempts that the system failed are not counted', () => {

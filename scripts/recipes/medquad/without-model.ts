@@ -1,0 +1,84 @@
+import type { PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
+import type { SearchTask } from '../../../agent_rl/core/tasks/search-task.ts';
+import {
+  openSimilarityScale,
+  type SimilarityScale,
+} from '../../../agent_rl/rewards/answer-similarity/answer-similarity.ts';
+import { reciprocalRank } from '../../../agent_rl/rewards/mrr.ts';
+import type { ShownSearch } from '../../../dataset/demonstrations/retrieval-demonstrations.ts';
+import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
+import type { TaskCounts } from '../../bench/controls/counts.ts';
+import type { Outcome } from '../../bench/controls/control.ts';
+import type { Kept } from '../../bench/controls/figures.ts';
+import { prepareOwn, readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
+import { openQuestions } from './open-questions.ts';
+
+/** What is said without a model after a search for the question: the question, the first passage, or all that are shown. */
+export type WithoutModel = Readonly<Record<'question' | 'first' | 'all', Kept>>;
+
+/**
+ * How the run's own rewards see the questions of an evaluation answered without a model.
+ *
+ * @param asked an evaluation of these questions
+ */
+export const withoutModel = (seed: SeedOptions, { perTask = [] }: Outcome): Promise<WithoutModel> =>
+  readOnce(seed, 'without-model', async () => {
+    const prepared = await prepareOwn(seed);
+    const { questions, search, close } = await openQuestions(prepared, 'evalSplit');
+    const byId = new Map(questions.map((question) => [question.taskId, question]));
+    const tasks = perTask.map(({ taskId }) => byId.get(taskId) as SearchTask);
+    const scale = await openSimilarity(prepared, tasks);
+    try {
+      const scores = await Promise.all(tasks.map((task) => scoresOf(task, search, scale)));
+      const kept = (said: keyof WithoutModel): Kept => ({
+        perTask: perTask.map((task) => attemptedOnce(task)),
+        counts: scores.map((one) => searchedOnce(one.mrr, one[said])),
+      });
+      return { question: kept('question'), first: kept('first'), all: kept('all') };
+    } finally {
+      await scale.close();
+      await close();
+    }
+  });
+
+const attemptedOnce = (task: TaskAttempts): TaskAttempts => ({
+  ...task,
+  n: 1,
+  failed: 0,
+  successes: 0,
+});
+
+const searchedOnce = (mrr: number, similarity: number): TaskCounts => ({
+  calls: 1,
+  errors: 0,
+  solvedCalls: 0,
+  solvedErrors: 0,
+  saidOther: 0,
+  found: 0,
+  scores: { 'search/mrr': mrr, answer_similarity: similarity },
+});
+
+async function scoresOf(
+  { prompt, answer, documentIds }: SearchTask,
+  search: ShownSearch,
+  scale: SimilarityScale,
+) {
+  const { hits } = await search(prompt);
+  const near = (text: string): Promise<number> => scale.compare(text, [answer]);
+  return {
+    mrr: reciprocalRank(hits, new Set(documentIds)),
+    question: await near(prompt),
+    first: await near(hits[0]?.text ?? ''),
+    all: await near(hits.map(({ text }) => text).join('\n')),
+  };
+}
+
+/** As the run's own reward has it, its floor measured on these tasks as in an evaluation. */
+function openSimilarity(
+  { chosen }: PreparedRun,
+  tasks: readonly SearchTask[],
+): Promise<SimilarityScale> {
+  const reward = chosen.rewards.find(({ name }) => name === 'answer_similarity');
+  const settings = reward?.settings as Parameters<typeof openSimilarityScale>[0];
+  return openSimilarityScale(settings, { tasks, environment: process.env });
+}

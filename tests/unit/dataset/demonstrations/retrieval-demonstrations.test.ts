@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Message } from '#agent_rl/core/message.ts';
+import type { SearchHit } from '#agent_rl/core/services/search.ts';
+import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
+import {
+  retrievalDemonstrations,
+  type RetrievalTeacher,
+} from '#dataset/demonstrations/retrieval-demonstrations.ts';
+
+const task = (taskId: string, prompt: string, answer: string): SearchTask => ({
+  taskId,
+  prompt,
+  answer,
+  aliases: [],
+  documentIds: [taskId],
+  documents: [],
+  metadata: {},
+});
+
+const hit = (text: string): SearchHit => ({ documentId: 'd', title: 'T', text, score: 1 });
+
+const finding = (...texts: string[]): RetrievalTeacher => ({
+  search: async () => ({ content: texts.join('\n'), hits: texts.map(hit) }),
+});
+
+async function shown(
+  tasks: readonly SearchTask[],
+  teacher: RetrievalTeacher,
+  seed = 1,
+): Promise<(readonly Message[])[]> {
+  const found: (readonly Message[])[] = [];
+  for await (const { messages } of retrievalDemonstrations(seed, tasks, teacher))
+    found.push(messages);
+  return found;
+}
+
+const rabies = task(
+  'a',
+  'What causes rabies ?',
+  'Rabies is caused by\n   a virus of animals. It is spread by infected saliva. Bats carry it in many places.',
+);
+const answerOf = (conversations: readonly (readonly Message[])[]) =>
+  conversations[0]?.at(-1)?.content;
+
+describe('Demonstrations of searching', () => {
+  test('search for the question, show what was found, and answer in its words', async () => {
+    const text = 'Dogs may bite people. It is spread by infected saliva.';
+    const [messages] = await shown([rabies], { ...finding(text), systemPrompt: 'Search once.' });
+    const args = { query: 'What causes rabies ?' };
+    expect(messages).toEqual([
+      { role: 'system', content: 'Search once.' },
+      { role: 'user', content: 'What causes rabies ?' },
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ id: 'call_0_0', name: 'search', arguments: args }],
+      },
+      { role: 'tool', name: 'search', callId: 'call_0_0', content: text },
+      { role: 'assistant', content: 'It is spread by infected saliva.' },
+    ]);
+  });
+
+  test('take sentences of several passages once each, whatever the spaces between words', async () => {
+    const first = 'Rabies is caused by a virus\nof animals.';
+    const second = 'Rabies is caused by a virus of animals. Bats carry it in many places.';
+    const both = 'Rabies is caused by a virus of animals. Bats carry it in many places.';
+    expect(answerOf(await shown([rabies], finding(first, second)))).toBe(both);
+  });
+
+  test.each([
+    ['a sentence that the reference has not', 'Rabies is a disease of the brain.'],
+    ['a sentence that was cut off', 'It is spread by infected saliva…'],
+    ['the end of a sentence', 'is caused by a virus of animals.'],
+    ['a sentence of four words', 'Bats carry it often.'],
+    ['nothing', ''],
+  ])('leave a question out whose search showed only %s', async (_, text) => {
+    expect(await shown([rabies], finding(text))).toEqual([]);
+  });
+
+  test('end an answer before its fifty-first word', async () => {
+    const sentence = (start: string, words: number) =>
+      `${[start, ...Array.from({ length: words - 1 }, () => 'word')].join(' ')}.`;
+    const [thirty, twenty, five] = [sentence('A', 30), sentence('B', 20), sentence('C', 5)];
+    const asked = task('a', 'What?', [thirty, twenty, five].join(' '));
+    expect(answerOf(await shown([asked], finding(thirty, twenty, five)))).toBe(
+      `${thirty} ${twenty}`,
+    );
+  });
+
+  test('come in an order of their seed', async () => {
+    const asked = Array.from({ length: 30 }, (_, i) =>
+      task(String(i), `What is ${i} ?`, rabies.answer),
+    );
+    const questions = async (seed: number) =>
+      (await shown(asked, finding('It is spread by infected saliva.'), seed)).map(
+        ([question]) => question?.content,
+      );
+    const [first, again, other] = [await questions(1), await questions(1), await questions(2)];
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+    expect(new Set(first)).toEqual(new Set(asked.map(({ prompt }) => prompt)));
+  });
+});
