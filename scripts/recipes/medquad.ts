@@ -1,15 +1,14 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { errorText, exitCodeOf, interrupted } from '../../agent_rl/cli/exit-code.ts';
-import { note, wholeNumbers, writeReport } from '../bench/bench-run.ts';
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { note, wholeNumbers } from '../bench/bench-run.ts';
 import { medQuadFiles } from './medquad/medquad-files.ts';
 import { medQuadMarkdown, type MedQuadSeed } from './medquad/medquad-markdown.ts';
 import { medQuadTeacher } from './medquad/medquad-teacher.ts';
 import { withoutModel } from './medquad/without-model.ts';
+import { runRecipe } from './run-recipe.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
-import { seedOptions } from './smollm2/recipe-options.ts';
+import { seedOf } from './smollm2/recipe-options.ts';
 
 /*
  * Teaches SmolLM2-135M-Instruct to search MedQuAD's documents and to answer from them: `npm run recipe:medquad -- --medquad FOLDER
@@ -27,17 +26,16 @@ const { values } = parseArgs({
   },
 });
 const { medquad, out, python, gguf } = values;
-if (medquad === undefined)
-  throw new TypeError(
-    '--medquad FOLDER: a checkout of https://github.com/abachaa/MedQuAD is needed.',
-  );
-const interrupt = new AbortController();
-process.once('SIGINT', () => interrupt.abort());
-const { signal } = interrupt;
-try {
+const missing = new AgentRlError(
+  'CONFIG_INVALID',
+  '--medquad is missing. Give the folder of a checkout of https://github.com/abachaa/MedQuAD, or some of its collections.',
+);
+const seeds = wholeNumbers('seeds', values.seeds, 0);
+await runRecipe(out, async function* (signal) {
+  if (medquad === undefined) throw missing;
   const { data, index } = medQuadFiles(medquad, out);
   const options = {
-    seeds: wholeNumbers('seeds', values.seeds, 0),
+    seeds,
     out,
     python,
     gguf,
@@ -49,21 +47,11 @@ try {
     print: note,
   };
   const done: MedQuadSeed[] = [];
-  for await (const { untrained, seeds } of smolLm2Recipe(options)) {
-    const newest = seeds.at(-1)!;
-    const folder = `seed-${newest.seed}`;
-    const own = seedOptions(options, {
-      seed: newest.seed,
-      folder,
-      model: path.join(out, folder, 'taught'),
-    });
-    done.push({ ...newest, withoutModel: await withoutModel(own, newest.trained.own) });
-    const markdown = medQuadMarkdown(untrained, done);
-    writeReport(path.join(out, 'report.json'), { untrained, seeds: done });
-    await writeFile(path.join(out, 'report.md'), markdown);
-    process.stdout.write(markdown);
+  for await (const result of smolLm2Recipe(options)) {
+    const newest = result.seeds.at(-1)!;
+    const without = await withoutModel(seedOf(options, newest.seed), newest.trained.own);
+    done.push({ ...newest, withoutModel: without });
+    const markdown = medQuadMarkdown(result.untrained, done);
+    yield { markdown, result: { ...result, seeds: done } };
   }
-} catch (thrown) {
-  note(signal.aborted ? 'Interrupted. The same command goes on from here.' : errorText(thrown));
-  process.exitCode = signal.aborted ? interrupted : exitCodeOf(thrown);
-}
+});

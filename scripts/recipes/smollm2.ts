@@ -1,10 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { errorText, exitCodeOf, interrupted } from '../../agent_rl/cli/exit-code.ts';
-import { note, wholeNumbers, writeReport } from '../bench/bench-run.ts';
+import { note, wholeNumbers } from '../bench/bench-run.ts';
 import { teacherConversations } from '../starter-model/teacher-conversations.ts';
+import { runRecipe } from './run-recipe.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
 import { recipeMarkdown } from './smollm2/recipe-markdown.ts';
 import type { Teach } from './smollm2/recipe-options.ts';
@@ -30,19 +28,9 @@ const { values } = parseArgs({
 });
 const { out, python, gguf, gsm8k, config, set: sets, 'sft-config': sftConfig } = values;
 const seeds = wholeNumbers('seeds', values.seeds, 0);
-const interrupt = new AbortController();
-process.once('SIGINT', () => interrupt.abort());
 const teach: Teach = ({ seed }, warmUp, count) => teacherConversations(warmUp, seed, count);
-const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig, teach };
-const { signal } = interrupt;
-try {
-  for await (const result of smolLm2Recipe({ ...given, signal, print: note })) {
-    const markdown = recipeMarkdown(result);
-    writeReport(path.join(out, 'report.json'), result);
-    await writeFile(path.join(out, 'report.md'), markdown);
-    process.stdout.write(markdown);
-  }
-} catch (thrown) {
-  note(signal.aborted ? 'Interrupted. The same command goes on from here.' : errorText(thrown));
-  process.exitCode = signal.aborted ? interrupted : exitCodeOf(thrown);
-}
+const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig, teach, print: note };
+await runRecipe(out, async function* (signal) {
+  for await (const result of smolLm2Recipe({ ...given, signal }))
+    yield { result, markdown: recipeMarkdown(result) };
+});

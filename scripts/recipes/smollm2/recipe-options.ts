@@ -49,3 +49,9 @@ export const seedOptions = (
   signal,
   print,
 });
+
+/** A seed's own folder, and the model that its supervised training leaves there. */
+export function seedOf(options: RecipeOptions, seed: number): SeedOptions {
+  const folder = `seed-${seed}`;
+  return seedOptions(options, { seed, folder, model: path.join(options.out, folder, 'taught') });
+}

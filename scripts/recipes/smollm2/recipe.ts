@@ -5,7 +5,7 @@ import path from 'node:path';
 import { importGguf } from '../../../agent_rl/jobs/models/import-gguf.ts';
 import { keepAsked } from '../../bench/controls/seed.ts';
 import { evaluations, firstQuestions, type ModelEvaluation } from './evaluations.ts';
-import { type RecipeOptions, seedOptions } from './recipe-options.ts';
+import { type RecipeOptions, seedOf, seedOptions } from './recipe-options.ts';
 import { smolLm2File } from './smollm2-file.ts';
 import { taughtModel } from './taught-model.ts';
 import { reinforced, type Trained } from './trained.ts';
@@ -45,9 +45,8 @@ export async function* smolLm2Recipe(options: RecipeOptions): AsyncGenerator<Rec
   const untrained = await evaluations(own, 'untrained', { questions });
   const seeds: SeedResult[] = [];
   for (const seed of numbers) {
-    const folder = `seed-${seed}`;
-    await mkdir(path.join(out, folder), { recursive: true });
-    const from = seedOptions(options, { seed, folder, model: path.join(out, folder, 'taught') });
+    const from = seedOf(options, seed);
+    await mkdir(from.folder, { recursive: true });
     await keepAsked(from);
     const sft = await taughtModel(model, from, options.teach);
     const taught = await evaluations(from, 'taught', { questions });
