@@ -14,7 +14,8 @@ export interface CurvePlan {
   title: string;
   unit: string;
   share?: boolean;
-  quantities: readonly Quantity[];
+  /** Those that are known before, or those of a run by the names of what it measured. */
+  quantities: readonly Quantity[] | ((measured: readonly string[]) => readonly Quantity[]);
   /** Of supervised runs, or of reinforcement learning; of both otherwise. */
   mode?: 'sft' | 'rl';
 }
@@ -31,6 +32,16 @@ const ofGroups = (name: 'zeroVariance' | 'allRight' | 'allWrong'): NumberOf =>
     (metrics) => metrics[`group/${name}`],
     (metrics) => metrics['group/count'],
   );
+
+/** One for each reward where the environment's is not the only one. */
+function rewardsOf(measured: readonly string[]): Quantity[] {
+  const scores = measured.filter((name): name is `score/${string}` => name.startsWith('score/'));
+  if (scores.every((name) => name === 'score/environment')) return [];
+  return scores.map((name) => ({
+    name: name.slice('score/'.length),
+    of: (metrics) => metrics[name],
+  }));
+}
 
 /** The name that held-out tasks have among curves of success. */
 export const heldOut = 'held-out tasks, 95 % interval';
@@ -49,6 +60,12 @@ export const curvePlans: readonly CurvePlan[] = [
     title: 'Reward',
     unit: 'mean of an episode',
     quantities: [{ name: 'training episodes', of: (metrics) => metrics['rollout/rewardMean'] }],
+  },
+  {
+    name: 'rewards',
+    title: 'Rewards',
+    unit: 'mean of an episode, before any weight',
+    quantities: rewardsOf,
   },
   {
     name: 'loss',

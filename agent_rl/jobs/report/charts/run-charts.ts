@@ -54,8 +54,9 @@ export function runCharts(runs: readonly ReportedRun[], names: readonly string[]
 
 /** None where no run measured it. */
 function chartOf(runs: readonly ReportedRun[], plan: CurvePlan): Chart[] {
+  const quantities = quantitiesOf(runs, plan);
   const curves = runs.flatMap((run, place) =>
-    isOfMode(run, plan) ? curvesOf(run, plan, place) : [],
+    isOfMode(run, plan) ? curvesOf(run, { name: plan.name, quantities }, place) : [],
   );
   if (curves.length === 0) return [];
   const drawn = runs.filter((_, place) => curves.some((curve) => curve.place === place));
@@ -76,6 +77,16 @@ function chartOf(runs: readonly ReportedRun[], plan: CurvePlan): Chart[] {
 
 const isOfMode = (run: ReportedRun, { mode }: CurvePlan): boolean =>
   mode === undefined || (mode === 'sft') === isSupervised(run);
+
+/** The same of all runs, so that a quantity has one look. */
+function quantitiesOf(
+  runs: readonly ReportedRun[],
+  { quantities }: CurvePlan,
+): readonly Quantity[] {
+  if (typeof quantities !== 'function') return quantities;
+  const names = runs.flatMap((run) => run.metrics.flatMap(({ metrics }) => Object.keys(metrics)));
+  return quantities([...new Set(names)]);
+}
 
 /** A quantity of a run, before it has a colour. */
 interface Curve extends Pick<Line, 'points' | 'measured'> {
@@ -130,7 +141,12 @@ function overlaid(
   };
 }
 
-function curvesOf(run: ReportedRun, { name, quantities }: CurvePlan, place: number): Curve[] {
+interface Drawn {
+  name: string;
+  quantities: readonly Quantity[];
+}
+
+function curvesOf(run: ReportedRun, { name, quantities }: Drawn, place: number): Curve[] {
   const points = name === 'success' ? heldOutPoints(run) : [];
   const evaluated: Curve = {
     place,

@@ -148,6 +148,49 @@ describe('success on held-out tasks', () => {
   });
 });
 
+describe('rewards', () => {
+  const chartsOf = async (name: string, ...runs: Record<string, number>[]) =>
+    runCharts(
+      await Promise.all(
+        runs.map((metrics, at) =>
+          readReportedRun(writeRun(folder, `${name}-${at}`, { metrics: [metrics] })),
+        ),
+      ),
+    ).find((chart) => chart.name === 'rewards');
+
+  test('have a curve each', async () => {
+    const chart = await chartsOf('each', {
+      'score/environment': 0,
+      'score/search/mrr': 0.5,
+      'score/format': 1,
+    });
+    const drawn = chart?.lines.map(({ name, points: [point] }) => [name, point?.y]);
+    expect(new Map(drawn as [string, number][])).toEqual(
+      new Map([
+        ['environment', 0],
+        ['search/mrr', 0.5],
+        ['format', 1],
+      ]),
+    );
+  });
+
+  test('have the same look in all runs, also where a run has others', async () => {
+    const chart = await chartsOf(
+      'runs',
+      { 'score/format': 1 },
+      { 'score/f1': 0.5, 'score/format': 0 },
+    );
+    const looks = chart?.lines.map(({ name, colour, dash }) => ({ name, colour, dash }));
+    const dashOf = (of: string) => looks?.find(({ name }) => name === of)?.dash;
+    expect(dashOf('runs-0, format')).toBe(dashOf('runs-1, format'));
+    expect(dashOf('runs-1, f1')).not.toBe(dashOf('runs-1, format'));
+  });
+
+  test('have none where only the environment judges', async () => {
+    expect(await chartsOf('alone', { 'score/environment': 0.5 })).toBeUndefined();
+  });
+});
+
 test('numbers that are not finite are not drawn, and it is said how many', async () => {
   const run = writeRun(folder, 'diverged', {
     metrics: [1, Number.NaN, Infinity].map((value) => ({ 'rollout/rewardMean': value })),
