@@ -4,8 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 const growingPercent = 60;
 
 /**
- * Collects garbage of JavaScript sooner, in all threads of this process. V8 lets a heap grow to several times of what lives on
- * it where the machine has memory; at its end the default job had 616 MB for JavaScript, and has 142.
+ * Has V8 collect garbage of JavaScript by how much lives, in all threads of this process. By itself it lets a heap grow to several
+ * times of that where the machine has memory; a lower share saves little more of it and collects twice as often
+ * (docs/design/log.md).
  */
 export const keepHeapSmall = (): void =>
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`);

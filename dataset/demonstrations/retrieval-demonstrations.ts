@@ -20,8 +20,8 @@ const mostWords = 50;
 
 /**
  * Questions with a reference answer, in an order drawn by the seed, each with one search for the question itself and an answer in
- * whole sentences that the search showed and that the reference has too. Questions for which it showed none are left out:
- * their answer would teach to say what was not found.
+ * whole sentences that the search showed and that the reference has too, from the first on as long as they fit. Questions for which it
+ * showed none, or a too long one first, are left out: their answer would teach to say what was not found.
  *
  * @yields One conversation after another, as long as there are questions.
  */
@@ -50,7 +50,7 @@ export async function* retrievalDemonstrations(
   }
 }
 
-/** Sentences that were shown and are the reference's, as many as fit; empty without one. */
+/** Sentences that were shown and are the reference's, up to the first that does not fit; empty without one. */
 function foundAnswer(hits: readonly SearchHit[], reference: string): string {
   const wanted = plain(reference);
   const sentences = hits

@@ -5,6 +5,7 @@ import { note, wholeNumbers } from '../bench/bench-run.ts';
 import { medQuadFiles } from './medquad/medquad-files.ts';
 import { medQuadMarkdown, type MedQuadSeed } from './medquad/medquad-markdown.ts';
 import { medQuadTeacher } from './medquad/medquad-teacher.ts';
+import { documentsOf } from './medquad/open-questions.ts';
 import { withoutModel } from './medquad/without-model.ts';
 import { runRecipe } from './run-recipe.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
@@ -12,7 +13,8 @@ import { seedOf } from './smollm2/recipe-options.ts';
 
 /*
  * Teaches SmolLM2-135M-Instruct to search MedQuAD's documents and to answer from them: `npm run recipe:medquad -- --medquad FOLDER
- * [--seeds 1] [--out runs/smollm2-medquad] [--python python3] [--gguf FILE] [--set a.b=c]`. Kept and continued as by
+ * [--seeds 1] [--out runs/smollm2-medquad] [--python python3] [--gguf FILE] [--sft-config FILE]
+ * [--set a.b=c]`. Kept and continued as by
  * `recipe:smollm2`. `docs/tutorials/smollm2.md`.
  */
 const { values } = parseArgs({
@@ -23,9 +25,10 @@ const { values } = parseArgs({
     python: { type: 'string', default: 'python3' },
     gguf: { type: 'string' },
     set: { type: 'string', multiple: true, default: [] },
+    'sft-config': { type: 'string', default: 'configs/recipes/smollm2_medquad_sft.yaml' },
   },
 });
-const { medquad, out, python, gguf } = values;
+const { medquad, out, python, gguf, 'sft-config': sftConfig } = values;
 const missing = new AgentRlError(
   'CONFIG_INVALID',
   '--medquad is missing. Give the folder of a checkout of https://github.com/abachaa/MedQuAD, or some of its collections.',
@@ -33,14 +36,14 @@ const missing = new AgentRlError(
 const seeds = wholeNumbers('seeds', values.seeds, 0);
 await runRecipe(out, async function* (signal) {
   if (medquad === undefined) throw missing;
-  const { data, index } = medQuadFiles(medquad, out);
+  const { data, index } = await medQuadFiles(medquad, out, signal);
   const options = {
     seeds,
     out,
     python,
     gguf,
     config: 'configs/recipes/smollm2_medquad_grpo.yaml',
-    sftConfig: 'configs/recipes/smollm2_medquad_sft.yaml',
+    sftConfig,
     sets: [`dataset.dir=${data}`, `tools.0.corpus.path=${index}`, ...values.set],
     teach: medQuadTeacher,
     signal,
@@ -49,9 +52,9 @@ await runRecipe(out, async function* (signal) {
   const done: MedQuadSeed[] = [];
   for await (const result of smolLm2Recipe(options)) {
     const newest = result.seeds.at(-1)!;
-    const without = await withoutModel(seedOf(options, newest.seed), newest.trained.own);
-    done.push({ ...newest, withoutModel: without });
-    const markdown = medQuadMarkdown(result.untrained, done);
+    const own = seedOf(options, newest.seed);
+    done.push({ ...newest, withoutModel: await withoutModel(own) });
+    const markdown = medQuadMarkdown(result.untrained, done, await documentsOf(own));
     yield { markdown, result: { ...result, seeds: done } };
   }
 });

@@ -1,13 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { SeedOptions } from '#scripts/bench/controls/seed.ts';
 import { medQuadFiles } from '#scripts/recipes/medquad/medquad-files.ts';
 import { medQuadMarkdown } from '#scripts/recipes/medquad/medquad-markdown.ts';
 import { medQuadTeacher } from '#scripts/recipes/medquad/medquad-teacher.ts';
+import { documentsOf } from '#scripts/recipes/medquad/open-questions.ts';
 import { withoutModel } from '#scripts/recipes/medquad/without-model.ts';
 import { evaluations } from '#scripts/recipes/smollm2/evaluations.ts';
 import { taughtModel } from '#scripts/recipes/smollm2/taught-model.ts';
@@ -40,11 +43,13 @@ const smaller = [
   'eval.maxTasks=3',
 ];
 
+const files = join(packageRoot(), 'tests', 'fixtures', 'medquad');
+const { signal } = new AbortController();
 let seed: SeedOptions;
 
 beforeAll(async () => {
   await writeSmallModel(model, { ...smallModelConfig, maxPositions: 1024 });
-  const { data, index } = medQuadFiles(join(packageRoot(), 'tests', 'fixtures', 'medquad'), out);
+  const { data, index } = await medQuadFiles(files, out, signal);
   seed = {
     seed: 3,
     config: join(recipes, 'smollm2_medquad_grpo.yaml'),
@@ -55,7 +60,7 @@ beforeAll(async () => {
     price: 0,
     runs: join(out, 'runs'),
     folder: out,
-    signal: new AbortController().signal,
+    signal,
     print: () => {},
   };
 }, 240_000);
@@ -66,7 +71,7 @@ describe('The recipe for MedQuAD', () => {
     const taught = await evaluations(seed, 'taught');
     const grpo = await reinforced(seed);
     const trained = await evaluations(seed, 'trained', { checkpoint: grpo.checkpoint });
-    const without = await withoutModel(seed, trained.own);
+    const without = await withoutModel(seed);
 
     const shown = readLines(out, 'demonstrations', 'train.jsonl');
     expect(shown).toHaveLength(8);
@@ -85,10 +90,26 @@ describe('The recipe for MedQuAD', () => {
     expect(mean('first', 'search/mrr')).toBeGreaterThan(0.5);
     expect(mean('all', 'answer_similarity')).toBeGreaterThan(mean('question', 'answer_similarity'));
     const one = { seed: 3, sft, grpo, taught, trained, withoutModel: without };
-    const markdown = medQuadMarkdown(taught, [one]);
-    const header = '|  | search/mrr | answer_similarity | format | calls |';
+    const markdown = medQuadMarkdown(taught, [one], await documentsOf(seed));
+    const header = '|  | questions | search/mrr | answer_similarity | format | calls |';
     expect(markdown.split(header)).toHaveLength(3);
-    expect(markdown).toMatch(/\| Without a model, says the first passage \| [01]\.\d\d/);
-    expect(markdown).toMatch(/\| RL less the first passage \| [+-]?[01]\.\d\d/);
+    expect(markdown).toMatch(/\| Without a model, says the first passage \| 2 \| [01]\.\d\d/);
+    expect(markdown).toMatch(/\| RL less the first passage \| 2 and 2 \| [+-]?[01]\.\d\d/);
   }, 240_000);
+
+  test('says which questions are too few, and that another folder of files has been prepared', async () => {
+    await expect(medQuadTeacher(seed, {} as PreparedRun, 10_000)).rejects.toThrow(
+      /answers \d+ of \d+ questions, and supervised training asks for 10000/,
+    );
+    await expect(medQuadFiles(recipes, out, signal)).rejects.toThrow(/was made of .*medquad/);
+  });
+
+  test('without a folder of files it says what to give', () => {
+    const program = join(packageRoot(), 'dist', 'scripts', 'recipes', 'medquad.js');
+    const { status, stderr } = spawnSync(process.execPath, [program, '--out', out], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toMatch(/^CONFIG_INVALID: --medquad is missing/);
+    expect(status).toBe(2);
+  });
 });

@@ -114,7 +114,7 @@ export const earnedAt = (price: number): Measure =>
     total: successes - price * (calls + errors),
   }));
 
-/** What a reward gives, before any weight, over the tasks that it applies to. */
+/** What a reward gives, before any weight, over the tasks that it applies to: to all attempts, each of one agent. */
 export const scoreOf = (name: string): Measure =>
   count(({ n }, { scores = {} }) => ({
     n: scores[name] === undefined ? 0 : n,

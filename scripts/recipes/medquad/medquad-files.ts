@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { programOutput } from '../../bench/peers.ts';
+import { parseAndRun } from '../../../agent_rl/cli/parse-and-run.ts';
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
+import { jobs } from '../../../agent_rl/jobs/jobs.ts';
 
 /** MedQuAD as tasks and an index of its documents. */
 export interface MedQuadFiles {
@@ -10,13 +11,37 @@ export interface MedQuadFiles {
   index: string;
 }
 
-/** Prepares and indexes the documents of a folder of MedQuAD's files, unless that was done before. */
-export function medQuadFiles(source: string, out: string): MedQuadFiles {
+/**
+ * Prepares and indexes the documents of a folder of MedQuAD's files, unless that was done before.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` where `out` holds what was made of another folder, and as `agent-rl prepare-data` and
+ *   `agent-rl index` do
+ */
+export async function medQuadFiles(
+  source: string,
+  out: string,
+  signal: AbortSignal,
+): Promise<MedQuadFiles> {
   const [data, index] = [path.join(out, 'data'), path.join(out, 'index')];
-  const command = path.join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
-  const run = (...args: string[]): string => programOutput(process.execPath, [command, ...args]);
-  if (!existsSync(path.join(data, 'report.json')))
-    run('prepare-data', source, '--output', data, '--overwrite');
-  run('index', data, '--output', index);
+  const run = (...args: string[]): Promise<number> =>
+    parseAndRun(args, {
+      programName: 'agent-rl',
+      jobs,
+      io: { stdout: process.stderr, stderr: process.stderr, signal },
+    });
+  const folder = path.resolve(source);
+  const report = path.join(data, 'report.json');
+  if (existsSync(report)) rejectOther(report, folder);
+  else await run('prepare-data', folder, '--output', data, '--overwrite');
+  await run('index', data, '--output', index);
   return { data, index };
+}
+
+function rejectOther(report: string, folder: string): void {
+  const { source } = JSON.parse(readFileSync(report, 'utf8')) as { source: string };
+  if (source === folder) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--medquad is ${folder}, and ${path.dirname(report)} was made of ${source}. Give that folder, or another one with --out.`,
+  );
 }

@@ -1,3 +1,4 @@
+import { sum } from '../../../agent_rl/algorithms/statistics.ts';
 import { type Measure, measures, scoreOf } from '../../bench/controls/counts.ts';
 import { figureDifferences, figuresOf, headline, type Kept } from '../../bench/controls/figures.ts';
 import { figureText, written } from '../../bench/controls/report/cells.ts';
@@ -12,15 +13,31 @@ export interface MedQuadSeed extends SeedResult {
   withoutModel: WithoutModel;
 }
 
-/** What each reward gives before and after each training and without a model, what RL adds, and the cost, as tables. */
-export function medQuadMarkdown(untrained: ModelEvaluation, seeds: readonly MedQuadSeed[]): string {
-  return `${[...seeds.flatMap((seed) => seedTables(untrained, seed)), '## Cost of training', costTable(seeds), note].join('\n\n')}\n`;
+/** The document that a question is about, by the question's id. */
+export type DocumentOf = ReadonlyMap<string, string>;
+
+/**
+ * What each reward gives before and after each training and without a model, what RL adds, and the cost, as tables.
+ *
+ * @param documentOf intervals are over documents where those are wider than over questions
+ */
+export function medQuadMarkdown(
+  untrained: ModelEvaluation,
+  seeds: readonly MedQuadSeed[],
+  documentOf: DocumentOf,
+): string {
+  const tables = seeds.flatMap((seed) => seedTables(untrained, seed, documentOf));
+  return `${[...tables, '## Cost of training', costTable(seeds), note].join('\n\n')}\n`;
 }
 
 const note =
-  'Brackets: 95 % intervals by bootstrap over questions, paired for differences. Greedy, one attempt each. The untrained model was asked other questions of the same kind.';
+  'Brackets: 95 % intervals, bootstrapped over documents or over questions, whichever is wider, paired for differences. Greedy, one attempt each. The untrained model was asked another draw of the held-out questions, and similarity to their answers has a floor of its own.';
 
-function seedTables(untrained: ModelEvaluation, one: MedQuadSeed): string[] {
+function seedTables(
+  untrained: ModelEvaluation,
+  one: MedQuadSeed,
+  documentOf: DocumentOf,
+): string[] {
   const { seed, taught, trained, withoutModel } = one;
   const rows: Readonly<Record<string, Kept>> = {
     Untrained: untrained.own,
@@ -37,26 +54,47 @@ function seedTables(untrained: ModelEvaluation, one: MedQuadSeed): string[] {
   };
   const names = scoreNames(trained.own);
   const all = [...names.map((name) => scoreOf(name)), measures.calls];
+  const byDocument = (kept: Kept): Kept => ofDocuments(kept, documentOf);
   const tableOf = <Row>(
     entries: Readonly<Record<string, Row>>,
+    attempts: (row: Row) => string,
     cell: (row: Row, measure: Measure) => string,
   ): string =>
     table(
-      ['', ...names, 'calls'],
+      ['', 'questions', ...names, 'calls'],
       Object.entries(entries).map(([title, row]) =>
-        [title].concat(all.map((measure) => cell(row, measure))),
+        [title, attempts(row)].concat(all.map((measure) => cell(row, measure))),
       ),
     );
   return [
     `## Seed ${seed}`,
-    tableOf(rows, (kept, measure) =>
-      figureText(figuresOf(kept, measure, seed)?.[headline], written.number),
+    tableOf(rows, attemptsText, (kept, measure) =>
+      figureText(figuresOf(byDocument(kept), measure, seed)?.[headline], written.number),
     ),
-    tableOf(differences, (pair, measure) =>
-      figureText(figureDifferences(pair, measure, seed)?.[headline], written.change),
+    tableOf(
+      differences,
+      (pair) => pair.map(attemptsText).join(' and '),
+      ([higher, lower], measure) => {
+        const pair = [byDocument(higher), byDocument(lower)] as const;
+        return figureText(figureDifferences(pair, measure, seed)?.[headline], written.change);
+      },
     ),
   ];
 }
+
+/** Attempts that have a verdict, and those that the system failed, which no number beside them counts. */
+function attemptsText({ perTask = [] }: Kept): string {
+  const failed = sum(perTask.map((task) => task.failed));
+  return `${sum(perTask.map(({ n }) => n))}${failed === 0 ? '' : `, ${failed} failed`}`;
+}
+
+const ofDocuments = ({ perTask = [], ...kept }: Kept, documentOf: DocumentOf): Kept => ({
+  ...kept,
+  perTask: perTask.map((task) => {
+    const family = documentOf.get(task.taskId);
+    return family === undefined ? task : Object.assign({}, task, { family });
+  }),
+});
 
 /** Of the rewards that are learned from: that of the environment is not. */
 const scoreNames = ({ counts = [] }: Kept): string[] => [

@@ -3,19 +3,26 @@ import type { Message } from '../../../agent_rl/core/message.ts';
 import { retrievalDemonstrations } from '../../../dataset/demonstrations/retrieval-demonstrations.ts';
 import { prepareOwn } from '../../bench/controls/seed.ts';
 import type { Teach } from '../smollm2/recipe-options.ts';
-import { openQuestions } from './open-questions.ts';
+import { openRunSearch, questionsOf } from './open-questions.ts';
 
-/** Searches of the questions that the run trains on, by its own tool, and answers in the words of what they showed. */
+/**
+ * Searches of the questions that the run trains on, by its own tool, and answers in the words of what they showed.
+ *
+ * @throws AgentRlError `DATASET_INVALID` where too few questions are answered by what is shown
+ */
 export const medQuadTeacher: Teach = async (options, _warmUp, count) => {
   const prepared = await prepareOwn(options);
-  const { seed } = options;
-  const { questions, search, close } = await openQuestions(prepared, 'trainSplit');
-  const conversations: (readonly Message[])[] = [];
+  const { seed, print, folder } = options;
+  const { train } = await questionsOf(prepared, print);
   const [environment] = prepared.chosen.environments;
   const systemPrompt = environment?.settings['systemPrompt'] as string | undefined;
+  const { search, close } = await openRunSearch(prepared);
+  const conversations: (readonly Message[])[] = [];
   try {
-    const teacher = { search, systemPrompt };
-    for await (const { messages } of retrievalDemonstrations(seed, questions, teacher)) {
+    for await (const { messages } of retrievalDemonstrations(seed, train, {
+      search,
+      systemPrompt,
+    })) {
       conversations.push(messages);
       if (conversations.length === count) return conversations;
     }
@@ -24,6 +31,6 @@ export const medQuadTeacher: Teach = async (options, _warmUp, count) => {
   }
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${conversations.length} of ${questions.length} questions are answered by what a search for them shows; ${count} are asked for. Lower train.iterations or train.batchSize of the warm-up.`,
+    `What a search shows answers ${conversations.length} of ${train.length} questions, and supervised training asks for ${count}. Give more documents with --medquad, or a run file with lower train.iterations with --sft-config, and delete ${folder}.`,
   );
 };

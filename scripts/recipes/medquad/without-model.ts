@@ -1,51 +1,46 @@
 import type { PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
+import { acceptedAnswers } from '../../../agent_rl/core/tasks/answer-match.ts';
 import type { SearchTask } from '../../../agent_rl/core/tasks/search-task.ts';
 import {
   openSimilarityScale,
   type SimilarityScale,
 } from '../../../agent_rl/rewards/answer-similarity/answer-similarity.ts';
 import { reciprocalRank } from '../../../agent_rl/rewards/mrr.ts';
-import type { ShownSearch } from '../../../dataset/demonstrations/retrieval-demonstrations.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
+import type { ShownSearch } from '../../../dataset/demonstrations/retrieval-demonstrations.ts';
 import type { TaskCounts } from '../../bench/controls/counts.ts';
-import type { Outcome } from '../../bench/controls/control.ts';
 import type { Kept } from '../../bench/controls/figures.ts';
 import { prepareOwn, readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
-import { openQuestions } from './open-questions.ts';
+import { openRunSearch, questionsOf } from './open-questions.ts';
 
 /** What is said without a model after a search for the question: the question, the first passage, or all that are shown. */
 export type WithoutModel = Readonly<Record<'question' | 'first' | 'all', Kept>>;
 
-/**
- * How the run's own rewards see the questions of an evaluation answered without a model.
- *
- * @param asked an evaluation of these questions
- */
-export const withoutModel = (seed: SeedOptions, { perTask = [] }: Outcome): Promise<WithoutModel> =>
+/** How the run's own rewards see the questions of its evaluation answered without a model. */
+export const withoutModel = (seed: SeedOptions): Promise<WithoutModel> =>
   readOnce(seed, 'without-model', async () => {
     const prepared = await prepareOwn(seed);
-    const { questions, search, close } = await openQuestions(prepared, 'evalSplit');
-    const byId = new Map(questions.map((question) => [question.taskId, question]));
-    const tasks = perTask.map(({ taskId }) => byId.get(taskId) as SearchTask);
-    const scale = await openSimilarity(prepared, tasks);
+    const { evaluation } = await questionsOf(prepared, seed.print);
+    const { search, close } = await openRunSearch(prepared);
     try {
-      const scores = await Promise.all(tasks.map((task) => scoresOf(task, search, scale)));
+      const scores = await scoresOfAll(evaluation, search, prepared);
       const kept = (said: keyof WithoutModel): Kept => ({
-        perTask: perTask.map((task) => attemptedOnce(task)),
+        perTask: evaluation.map(({ taskId }) => attemptedOnce(taskId)),
         counts: scores.map((one) => searchedOnce(one.mrr, one[said])),
       });
       return { question: kept('question'), first: kept('first'), all: kept('all') };
     } finally {
-      await scale.close();
       await close();
     }
   });
 
-const attemptedOnce = (task: TaskAttempts): TaskAttempts => ({
-  ...task,
+const attemptedOnce = (taskId: string): TaskAttempts => ({
+  taskId,
   n: 1,
   failed: 0,
   successes: 0,
+  groups: [],
+  ofSlice: false,
 });
 
 const searchedOnce = (mrr: number, similarity: number): TaskCounts => ({
@@ -58,16 +53,25 @@ const searchedOnce = (mrr: number, similarity: number): TaskCounts => ({
   scores: { 'search/mrr': mrr, answer_similarity: similarity },
 });
 
-async function scoresOf(
-  { prompt, answer, documentIds }: SearchTask,
+async function scoresOfAll(
+  tasks: readonly SearchTask[],
   search: ShownSearch,
-  scale: SimilarityScale,
+  prepared: PreparedRun,
 ) {
-  const { hits } = await search(prompt);
-  const near = (text: string): Promise<number> => scale.compare(text, [answer]);
+  const scale = await openSimilarity(prepared, tasks);
+  try {
+    return await Promise.all(tasks.map((task) => scoresOf(task, search, scale)));
+  } finally {
+    await scale.close();
+  }
+}
+
+async function scoresOf(task: SearchTask, search: ShownSearch, scale: SimilarityScale) {
+  const { hits } = await search(task.prompt);
+  const near = (text: string): Promise<number> => scale.compare(text, acceptedAnswers(task));
   return {
-    mrr: reciprocalRank(hits, new Set(documentIds)),
-    question: await near(prompt),
+    mrr: reciprocalRank(hits, new Set(task.documentIds)),
+    question: await near(task.prompt),
     first: await near(hits[0]?.text ?? ''),
     all: await near(hits.map(({ text }) => text).join('\n')),
   };

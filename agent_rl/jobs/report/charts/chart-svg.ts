@@ -15,7 +15,7 @@ export interface Size {
 const margin = { left: 52, right: 16, top: 34, bottom: 40 };
 /** With more, dots would run into one another. */
 const mostDots = 60;
-const dashes = ['none', '6 4', '2 3', '8 3 2 3'];
+const dashes = ['none', '6 4', '2 3', '8 3 2 3', '12 4', '1 5', '8 3 2 3 2 3', '12 3 4 3'];
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 

@@ -36,7 +36,7 @@ const ofGroups = (name: 'zeroVariance' | 'allRight' | 'allWrong'): NumberOf =>
 /** One for each reward where the environment's is not the only one. */
 function rewardsOf(measured: readonly string[]): Quantity[] {
   const scores = measured.filter((name): name is `score/${string}` => name.startsWith('score/'));
-  if (scores.every((name) => name === 'score/environment')) return [];
+  if (scores.every((name) => name.endsWith('/environment'))) return [];
   return scores.map((name) => ({
     name: name.slice('score/'.length),
     of: (metrics) => metrics[name],

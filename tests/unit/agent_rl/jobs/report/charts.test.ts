@@ -182,12 +182,15 @@ describe('rewards', () => {
     );
     const looks = chart?.lines.map(({ name, colour, dash }) => ({ name, colour, dash }));
     const dashOf = (of: string) => looks?.find(({ name }) => name === of)?.dash;
+    expect(dashOf('runs-0, format')).toEqual(expect.any(Number));
     expect(dashOf('runs-0, format')).toBe(dashOf('runs-1, format'));
     expect(dashOf('runs-1, f1')).not.toBe(dashOf('runs-1, format'));
   });
 
   test('have none where only the environment judges', async () => {
     expect(await chartsOf('alone', { 'score/environment': 0.5 })).toBeUndefined();
+    const agents = { 'score/guesser/environment': 1, 'score/teller/environment': 0 };
+    expect(await chartsOf('agents', agents)).toBeUndefined();
   });
 });
 
