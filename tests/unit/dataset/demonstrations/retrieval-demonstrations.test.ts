@@ -38,7 +38,7 @@ async function shown(
 const rabies = task(
   'a',
   'What causes rabies ?',
-  'Rabies is caused by\n   a virus of animals. It is spread by infected saliva. Bats carry it in many places.',
+  'Rabies is caused by\n   a virus of animals. It is spread by infected saliva. Bats carry it in many places. Few people survive it.',
 );
 const answerOf = (conversations: readonly (readonly Message[])[]) =>
   conversations[0]?.at(-1)?.content;
@@ -70,9 +70,10 @@ describe('Demonstrations of searching', () => {
 
   test.each([
     ['a sentence that the reference has not', 'Rabies is a disease of the brain.'],
-    ['a sentence that was cut off', 'It is spread by infected saliva…'],
+    ['a sentence that was cut off', 'Bats carry it in many…'],
+    ['a sentence that its passage ends within', 'Bats carry it in many'],
     ['the end of a sentence', 'is caused by a virus of animals.'],
-    ['a sentence of four words', 'Bats carry it often.'],
+    ['a sentence of four words', 'Few people survive it.'],
     ['nothing', ''],
   ])('leave a question out whose search showed only %s', async (_, text) => {
     expect(await shown([rabies], finding(text))).toEqual([]);
@@ -86,6 +87,13 @@ describe('Demonstrations of searching', () => {
     expect(answerOf(await shown([asked], finding(thirty, twenty, five)))).toBe(
       `${thirty} ${twenty}`,
     );
+  });
+
+  test('leave a question out whose first sentence alone is too long', async () => {
+    const long = `A${' word'.repeat(50)}.`;
+    const asked = task('a', 'What?', `${long} ${rabies.answer}`);
+    const found = finding(long, 'It is spread by infected saliva.');
+    expect(await shown([asked], found)).toEqual([]);
   });
 
   test('come in an order of their seed', async () => {
