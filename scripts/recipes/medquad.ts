@@ -5,7 +5,7 @@ import { note, wholeNumbers } from '../bench/bench-run.ts';
 import { medQuadFiles } from './medquad/medquad-files.ts';
 import { medQuadMarkdown, type MedQuadSeed } from './medquad/medquad-markdown.ts';
 import { medQuadTeacher } from './medquad/medquad-teacher.ts';
-import { documentsOf } from './medquad/open-questions.ts';
+import { documentsOf } from './medquad/questions-of.ts';
 import { withoutModel } from './medquad/without-model.ts';
 import { runRecipe } from './run-recipe.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
@@ -13,9 +13,8 @@ import { seedOf } from './smollm2/recipe-options.ts';
 
 /*
  * Teaches SmolLM2-135M-Instruct to search MedQuAD's documents and to answer from them: `npm run recipe:medquad -- --medquad FOLDER
- * [--seeds 1] [--out runs/smollm2-medquad] [--python python3] [--gguf FILE] [--sft-config FILE]
- * [--set a.b=c]`. Kept and continued as by
- * `recipe:smollm2`. `docs/tutorials/smollm2.md`.
+ * [--seeds 1] [--out runs/smollm2-medquad] [--python python3] [--gguf FILE] [--sft-config FILE] [--set a.b=c]`. Steps are kept
+ * and continued as by `recipe:smollm2`. `docs/tutorials/smollm2.md`.
  */
 const { values } = parseArgs({
   options: {
@@ -29,13 +28,13 @@ const { values } = parseArgs({
   },
 });
 const { medquad, out, python, gguf, 'sft-config': sftConfig } = values;
-const missing = new AgentRlError(
-  'CONFIG_INVALID',
-  '--medquad is missing. Give the folder of a checkout of https://github.com/abachaa/MedQuAD, or some of its collections.',
-);
 const seeds = wholeNumbers('seeds', values.seeds, 0);
 await runRecipe(out, async function* (signal) {
-  if (medquad === undefined) throw missing;
+  if (medquad === undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      '--medquad is missing. Give the folder of a checkout of https://github.com/abachaa/MedQuAD, or some of its collections.',
+    );
   const { data, index } = await medQuadFiles(medquad, out, signal);
   const options = {
     seeds,

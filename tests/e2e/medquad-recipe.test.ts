@@ -10,7 +10,7 @@ import type { SeedOptions } from '#scripts/bench/controls/seed.ts';
 import { medQuadFiles } from '#scripts/recipes/medquad/medquad-files.ts';
 import { medQuadMarkdown } from '#scripts/recipes/medquad/medquad-markdown.ts';
 import { medQuadTeacher } from '#scripts/recipes/medquad/medquad-teacher.ts';
-import { documentsOf } from '#scripts/recipes/medquad/open-questions.ts';
+import { documentsOf } from '#scripts/recipes/medquad/questions-of.ts';
 import { withoutModel } from '#scripts/recipes/medquad/without-model.ts';
 import { evaluations } from '#scripts/recipes/smollm2/evaluations.ts';
 import { taughtModel } from '#scripts/recipes/smollm2/taught-model.ts';

@@ -3,7 +3,8 @@ import type { Message } from '../../../agent_rl/core/message.ts';
 import { retrievalDemonstrations } from '../../../dataset/demonstrations/retrieval-demonstrations.ts';
 import { prepareOwn } from '../../bench/controls/seed.ts';
 import type { Teach } from '../smollm2/recipe-options.ts';
-import { openRunSearch, questionsOf } from './open-questions.ts';
+import { openRunSearch } from './open-run-search.ts';
+import { questionsOf } from './questions-of.ts';
 
 /**
  * Searches of the questions that the run trains on, by its own tool, and answers in the words of what they showed.

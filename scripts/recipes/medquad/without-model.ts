@@ -11,7 +11,8 @@ import type { ShownSearch } from '../../../dataset/demonstrations/retrieval-demo
 import type { TaskCounts } from '../../bench/controls/counts.ts';
 import type { Kept } from '../../bench/controls/figures.ts';
 import { prepareOwn, readOnce, type SeedOptions } from '../../bench/controls/seed.ts';
-import { openRunSearch, questionsOf } from './open-questions.ts';
+import { openRunSearch } from './open-run-search.ts';
+import { questionsOf } from './questions-of.ts';
 
 /** What is said without a model after a search for the question: the question, the first passage, or all that are shown. */
 export type WithoutModel = Readonly<Record<'question' | 'first' | 'all', Kept>>;
