@@ -43,7 +43,12 @@ await runRecipe(out, async function* (signal) {
     gguf,
     config: 'configs/recipes/smollm2_medquad_grpo.yaml',
     sftConfig,
-    sets: [`dataset.dir=${data}`, `tools.0.corpus.path=${index}`, ...values.set],
+    sets: [
+      `dataset.dir=${data}`,
+      `tools.0.corpus.path=${index}`,
+      'eval.maxTasks=200',
+      ...values.set,
+    ],
     teach: medQuadTeacher,
     signal,
     print: note,
