@@ -9,6 +9,7 @@ import { largest, smallest } from '../core/long-lists.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import type { DecoderOptions } from './decoder-service.ts';
+import { mostAhead } from './decoding-threads.ts';
 import type { DecoderMethods } from './decoder-worker.ts';
 import type { SharedWeights } from './shared-weights.ts';
 
@@ -70,9 +71,6 @@ export class DecoderThreads {
   }
 }
 
-/** So many more episodes than another a sampler may have for the sake of a task. */
-const mostAhead = 8;
-
 /**
  * Gives each episode to the sampler that has others of its task, with which it shares contexts, or else to the one that has
  * the fewest, and keeps it there: what it holds of its earlier turns is there.
@@ -131,6 +129,8 @@ export const sideBySide = (all: readonly GenerationTotals[]): GenerationTotals =
     fedTokens: one.fedTokens + other.fedTokens,
     prefilledTokens: one.prefilledTokens + other.prefilledTokens,
     sharedTokens: one.sharedTokens + other.sharedTokens,
+    draftedTokens: one.draftedTokens + other.draftedTokens,
+    acceptedTokens: one.acceptedTokens + other.acceptedTokens,
     runS: Math.max(one.runS, other.runS),
     totalS: Math.max(one.totalS, other.totalS),
   }));

@@ -14,3 +14,10 @@ export const isCopiedForThreads = (config: ModelConfig): boolean =>
  */
 export const decodingThreads = (config: ModelConfig, threads: number): number =>
   isCopiedForThreads(config) ? 1 : Math.max(1, threads - 1);
+
+/** So many more episodes than another a thread may have for the sake of a task, whose episodes share contexts. */
+export const mostAhead = 8;
+
+/** Rows of each of several threads that draw: its share, and room for episodes of a task that it has others of. */
+export const rowsOfThread = (rows: number, decoders: number): number =>
+  decoders === 1 ? rows : Math.min(rows, Math.ceil(rows / decoders) + mostAhead);

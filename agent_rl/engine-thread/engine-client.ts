@@ -6,7 +6,7 @@ import { publishedWhileDrawing } from '../generation/published-while-drawing.ts'
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import { DecoderThreads, sideBySide, SpreadSampler } from './decoder-threads.ts';
-import { decodingThreads } from './decoding-threads.ts';
+import { decodingThreads, rowsOfThread } from './decoding-threads.ts';
 import { memorySettings, type EngineInfo, type EngineServiceOptions } from './engine-options.ts';
 import type { EngineMethods } from './engine-worker.ts';
 
@@ -32,7 +32,7 @@ export class EngineClient {
     this.generator =
       beside === undefined
         ? own
-        : spreadOver(own, { beside, thread, rows: rowsOf(rows, decoders) });
+        : spreadOver(own, { beside, thread, rows: rowsOfThread(rows, decoders) });
     this.learner = learnerOf(thread);
   }
 
@@ -90,16 +90,13 @@ async function openBeside(
     config,
     device,
     threads: decodingThreads(config, threads),
-    rows: rowsOf(rows, decoders),
+    rows: rowsOfThread(rows, decoders),
     maxContextTokens,
     memorySettings: memorySettings(options),
   });
   await beside.use(weights);
   return beside;
 }
-
-/** Of each thread that draws. */
-const rowsOf = (rows: number, decoders: number): number => Math.ceil(rows / decoders);
 
 /** The engine's own generator and the threads beside it as one. */
 function spreadOver(

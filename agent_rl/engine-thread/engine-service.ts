@@ -16,7 +16,7 @@ import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
 import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
-import { decodingThreads } from './decoding-threads.ts';
+import { decodingThreads, rowsOfThread } from './decoding-threads.ts';
 import {
   memorySettings,
   type EngineInfo,
@@ -85,7 +85,7 @@ export class EngineService {
       threads: decodingThreads(config, threads),
     });
     const generator = new LocalGenerator(programs, {
-      rows: Math.ceil(rows / decoders),
+      rows: rowsOfThread(rows, decoders),
       maxContextTokens,
     });
     await generator.setWeights(parameters, 0);

@@ -4,7 +4,8 @@ import { totalmem } from 'node:os';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
-import { plannedContextBytes } from '../generation/local-generator.ts';
+import { logitsOfStep } from '../generation/decoder-programs.ts';
+import { plannedContextBytes } from '../generation/known-contexts.ts';
 import { worstShape, type BatchShape, type ProgramMemory } from '../learner/train-batch.ts';
 import {
   compileScoreProgram,
@@ -15,6 +16,7 @@ import { trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { countNumbers } from '../../model/config/parameters.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
+import { rowsOfThread } from './decoding-threads.ts';
 import { bytesOf, bytesPerFloat, weightBytes } from './weight-bytes.ts';
 
 /** What an engine is to hold at once. */
@@ -100,9 +102,10 @@ export async function memoryPlan(
   const shared = decoders === 1 ? 0 : (2 * (decoders - 1) + 1) * weightBytes(config);
   const weights = weightBytes(config) * (copied ? 2 : 1) + versions + shared;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
-  const rowBytes = cacheBytes(config, { workers: rows, maxContextTokens });
+  const workers = decoders * rowsOfThread(rows, decoders);
+  const rowBytes = cacheBytes(config, { workers, maxContextTokens });
   const cache = rowBytes + decoders * plannedContextBytes(rowBytes / decoders);
-  const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
+  const drawing = copiesOfLogits * bytesPerFloat * logitsOfStep(rows, config.vocabSize);
   const least = leastActivations(config, request);
   // What is far too large is not recorded: that would take minutes.
   const activations =

@@ -10,11 +10,13 @@ import {
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
 import {
-  chunkMask,
   chunkPlaces,
   chunkStep,
   decodeStep,
   prefill,
+  windowPlaces,
+  windowsOf,
+  windowTokens,
 } from '../../model/decoder/decode-step.ts';
 import { seenByAllBehind, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
@@ -24,19 +26,17 @@ import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import { drawTokens } from './draw-tokens.ts';
 import type { KvCache, KvPrefix, KvShape } from './kv-cache.ts';
 
-/** One step's inputs, one entry per row; rows beyond the active ones hold anything. */
+/** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
 export interface StepInputs {
   tokens: Int32Array;
-  /** Position of the token being fed; -1 where the row is idle. */
+  /** Position of each row's first token, all of whose tokens are of one window; -1 where the row is idle. */
   positions: Int32Array;
   uniforms: Float32Array;
   /** 0 takes the likeliest token. */
   temperatures: Float32Array;
-  /** [rows, capacity + 1], added to the attention scores. */
-  mask: Float32Array;
 }
 
-/** What every row's token is drawn from, [rows, V] each: log-probabilities, and the sums of probabilities up to each token. */
+/** What follows every token, [rows * tokens, V] each: log-probabilities, and the sums of probabilities up to each token. */
 export interface WholeRows {
   logProbs: Float32Array;
   cumulative: Float32Array;
@@ -47,8 +47,8 @@ export interface StepResult {
   logProbs: Float32Array;
   /** When requested. */
   whole?: WholeRows;
-  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, 1, headDim]. */
-  fresh: readonly { keys: Float32Array; values: Float32Array }[];
+  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, tokens, headDim]. */
+  fresh: Pick<KvPrefix, 'keys' | 'values'>;
   /** Seconds inside the runtime. */
   runS: number;
 }
@@ -67,6 +67,22 @@ const leastChunk = 20;
 /** How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws. */
 export const chunkOf = (pending: number): number =>
   pending <= leastChunk ? 0 : Math.min(chunkTokens, pending - 1);
+
+/** Tokens of a row in a step that feeds guesses too. */
+const draftedStep = 4;
+/** More logits than these are not computed for the sake of guesses. */
+const mostDraftedLogits = 2 ** 23;
+
+/** Logits of a step at most. */
+export const logitsOfStep = (rows: number, vocabSize: number): number =>
+  vocabSize * Math.max(rows, Math.min(draftedStep * rows, mostDraftedLogits / vocabSize));
+
+/** Tokens of each row in a step of so many rows, without guesses and with them. */
+export interface Widths {
+  rows: number;
+  least: number;
+  most: number;
+}
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
@@ -98,11 +114,24 @@ export class DecoderPrograms {
     return { layers, kvHeads, headDim };
   }
 
-  /** Rows a step is run with for `count` active ones: a power of two or, from 16 on, half as much again; never 1, whose last bits would differ. */
+  /** Rows a step is run with for `count` active ones: a power of two or, from 16 on, half as much again. */
   rowBucket(count: number): number {
-    const power = Math.max(smallestRows, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
+    const power = 2 ** Math.ceil(Math.log2(Math.max(1, count)));
     const between = 0.75 * power;
     return between >= 1.5 * 16 && count <= between ? between : power;
+  }
+
+  /**
+   * Tokens of each row in a step for so many rows. A product of one row would have other last bits than those of several, so that there
+   * are several tokens where there are few rows or each key head has one query head.
+   */
+  widths(count: number): Widths {
+    const { heads, kvHeads, vocabSize } = this.config;
+    const rows = this.rowBucket(count);
+    const single = heads === kvHeads ? 2 : 1;
+    const least = rows < smallestRows ? draftedStep : single;
+    const fits = draftedStep * rows * vocabSize <= mostDraftedLogits;
+    return { rows, least, most: fits ? draftedStep : least };
   }
 
   async setWeights(parameters: Weights): Promise<void> {
@@ -137,7 +166,6 @@ export class DecoderPrograms {
     tokens: readonly number[],
     { cache, row, length }: { cache: KvCache; row: number; length: number },
   ): Promise<KvPrefix> {
-    const { layers, headDim } = this.config;
     const { capacity } = cache;
     const size = tokens.length <= fewTokens ? fewTokens : chunkTokens;
     const program = await this.#programs.get(`chunk ${size} ${capacity}`, () =>
@@ -145,61 +173,50 @@ export class DecoderPrograms {
     );
     const padded = new Int32Array(size);
     padded.set(tokens);
-    const rope = (table: Float32Array) =>
-      table.subarray(length * headDim, (length + size) * headDim);
-    const feeds: Record<string, TensorData> = {
+    const outputs = await program.run({
       ...this.#weights,
-      tokens: padded,
-      cos: rope(this.#rope.cos),
-      sin: rope(this.#rope.sin),
-      mask: chunkMask(length, size, capacity),
+      ...this.#rotations([length], size),
+      ...windowsOf(Array.from({ length: size }, (_, place) => length + place)),
+      ...this.#past((layer) => cache.row(layer, row)),
       places: chunkPlaces(length, tokens.length, capacity),
-    };
-    for (let layer = 0; layer < layers; layer++) {
-      const { keys, values } = cache.row(layer, row);
-      feeds[`pastK${layer}`] = keys;
-      feeds[`pastV${layer}`] = values;
-    }
-    const outputs = await program.run(feeds);
+      tokens: padded,
+    });
     return this.#prefixOf(outputs, tokens.length);
   }
 
   /**
-   * Feeds one token per row and draws the next.
+   * Feeds some tokens to each row and draws what follows each.
    *
-   * @param options with `wholeRows`, what every row's token is drawn from is fetched too
+   * @param options with `wholeRows`, what every token is drawn from is fetched too
    */
   async step(
     inputs: StepInputs,
-    { cache, rows, wholeRows }: { cache: KvCache; rows: number; wholeRows: boolean },
+    { cache, wholeRows }: { cache: KvCache; wholeRows: boolean },
   ): Promise<StepResult> {
-    const { layers, headDim } = this.config;
+    const { layers, kvHeads } = this.config;
     const { capacity } = cache;
-    const program = await this.#programs.get(`step ${rows} ${capacity} ${wholeRows}`, () =>
-      this.#compileStep(rows, capacity, wholeRows),
+    const { tokens, uniforms, temperatures } = inputs;
+    const places = inputs.positions.map((position) => Math.max(0, position));
+    const rows = places.length;
+    const width = tokens.length / rows;
+    const program = await this.#programs.get(`step ${rows} ${width} ${capacity} ${wholeRows}`, () =>
+      this.#compileStep({ rows, width, capacity, wholeRows }),
     );
-    const cos = new Float32Array(rows * headDim);
-    const sin = new Float32Array(rows * headDim);
-    for (const [row, position] of inputs.positions.entries()) {
-      const from = Math.max(0, position) * headDim;
-      cos.set(this.#rope.cos.subarray(from, from + headDim), row * headDim);
-      sin.set(this.#rope.sin.subarray(from, from + headDim), row * headDim);
-    }
-    const { tokens, mask, uniforms, temperatures } = inputs;
-    const own = { tokens, cos, sin, mask, uniforms, temperatures };
-    const feeds: Record<string, TensorData> = { ...this.#weights, ...own };
-    for (let layer = 0; layer < layers; layer++) {
-      const { keys, values } = cache.view(layer, rows);
-      feeds[`pastK${layer}`] = keys;
-      feeds[`pastV${layer}`] = values;
-    }
+    const feeds: Record<string, TensorData> = {
+      ...this.#weights,
+      ...this.#rotations(places, width),
+      ...windowsOf(places),
+      places: windowPlaces(places, { kvHeads, capacity }),
+      ...this.#past((layer) => cache.view(layer, rows)),
+      tokens,
+      uniforms,
+      temperatures,
+    };
     const started = performance.now();
     const outputs = await program.run(feeds);
     const runS = (performance.now() - started) / 1000;
-    const fresh = Array.from({ length: layers }, (_, layer) => ({
-      keys: outputs[`k${layer}`] as Float32Array,
-      values: outputs[`v${layer}`] as Float32Array,
-    }));
+    const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
+      Array.from({ length: layers }, (_, layer) => outputs[`${kind}${layer}`] as Float32Array);
     const whole = wholeRows && {
       logProbs: outputs['whole'] as Float32Array,
       cumulative: outputs['cumulative'] as Float32Array,
@@ -208,9 +225,33 @@ export class DecoderPrograms {
       next: outputs['next'] as Int32Array,
       logProbs: outputs['logProbs'] as Float32Array,
       ...(whole && { whole }),
-      fresh,
+      fresh: { keys: ofLayers('k'), values: ofLayers('v') },
       runS,
     };
+  }
+
+  /** Of `width` tokens from each of some positions on. */
+  #rotations(positions: ArrayLike<number>, width: number) {
+    const { headDim } = this.config;
+    const size = width * headDim;
+    const cos = new Float32Array(positions.length * size);
+    const sin = new Float32Array(positions.length * size);
+    for (let row = 0; row < positions.length; row++) {
+      const from = positions[row]! * headDim;
+      cos.set(this.#rope.cos.subarray(from, from + size), row * size);
+      sin.set(this.#rope.sin.subarray(from, from + size), row * size);
+    }
+    return { cos, sin };
+  }
+
+  #past(of: (layer: number) => { keys: Float32Array; values: Float32Array }) {
+    const feeds: Record<string, TensorData> = {};
+    for (let layer = 0; layer < this.config.layers; layer++) {
+      const { keys, values } = of(layer);
+      feeds[`pastK${layer}`] = keys;
+      feeds[`pastV${layer}`] = values;
+    }
+    return feeds;
   }
 
   async dispose(): Promise<void> {
@@ -247,47 +288,32 @@ export class DecoderPrograms {
   }
 
   #compileChunk(size: number, capacity: number): Promise<Program> {
-    const { headDim, kvHeads, layers } = this.config;
-    const past = [kvHeads, capacity, headDim];
+    const { kvHeads, headDim, layers } = this.config;
     const specs: TensorSpec[] = [
       ...this.#weightSpecs,
-      { name: 'tokens', shape: [size], dtype: 'int32' },
-      { name: 'places', shape: [capacity], dtype: 'int32' },
-      float('cos', [size, headDim]),
-      float('sin', [size, headDim]),
-      float('mask', [size, capacity + 1]),
-      ...pastSpecs(layers, past),
+      ...placeSpecs({ count: size, headDim, rows: size, places: capacity }),
+      ...pastSpecs(layers, [kvHeads, capacity, headDim]),
     ];
     return this.#compile(`${size} tokens of one context`, specs, (inputs) =>
-      byLayer(
-        chunkStep(this.config, inputs, {
-          ...tokenInputs(inputs),
-          places: inputs['places'] as Tensor,
-          past: pastOf(inputs, layers),
-        }),
-      ),
+      byLayer(chunkStep(this.config, inputs, placedInputs(inputs, layers))),
     );
   }
 
-  #compileStep(rows: number, capacity: number, wholeRows: boolean): Promise<Program> {
-    const { headDim, kvHeads, layers } = this.config;
-    const past = [rows, kvHeads, capacity, headDim];
+  #compileStep(shape: StepShape & { wholeRows: boolean }): Promise<Program> {
+    const { rows, width, wholeRows } = shape;
     const specs: TensorSpec[] = [
-      ...this.#weightSpecs,
-      { name: 'tokens', shape: [rows], dtype: 'int32' },
-      float('cos', [rows, headDim]),
-      float('sin', [rows, headDim]),
-      float('mask', [rows, 1, 1, capacity + 1]),
-      float('uniforms', [rows]),
-      float('temperatures', [rows]),
-      ...pastSpecs(layers, past),
+      ...this.#stepSpecs(shape),
+      float('uniforms', [rows * width]),
+      float('temperatures', [rows * width]),
     ];
-    return this.#compile(`step of ${rows} rows`, specs, (inputs) => {
-      const input = (name: string): Tensor => inputs[name] as Tensor;
-      const { logits, fresh } = decodeStep(this.config, inputs, {
-        ...tokenInputs(inputs),
-        past: pastOf(inputs, layers),
-      });
+    const name = width === 1 ? `step of ${rows} rows` : `step of ${rows} rows of ${width} tokens`;
+    return this.#compile(name, specs, (inputs) => {
+      const input = (named: string): Tensor => inputs[named] as Tensor;
+      const { logits, fresh } = decodeStep(
+        this.config,
+        inputs,
+        placedInputs(inputs, this.config.layers),
+      );
       const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
       return {
         next: drawn.next,
@@ -297,15 +323,54 @@ export class DecoderPrograms {
       };
     });
   }
+
+  #stepSpecs({ rows, width, capacity }: StepShape): TensorSpec[] {
+    const { headDim, kvHeads, layers } = this.config;
+    return [
+      ...this.#weightSpecs,
+      ...placeSpecs({
+        count: rows * width,
+        headDim,
+        rows,
+        places: rows * kvHeads * windowTokens,
+      }),
+      ...pastSpecs(layers, [rows, kvHeads, capacity, headDim]),
+    ];
+  }
 }
 
-/** What is read of tokens that follow a past. */
-const tokenInputs = ({ tokens, cos, sin, mask }: Readonly<Record<string, Tensor>>) => ({
-  tokens: tokens!,
-  cos: cos!,
-  sin: sin!,
-  mask: mask!,
-});
+interface StepShape {
+  rows: number;
+  /** Tokens of a row. */
+  width: number;
+  capacity: number;
+}
+
+/** What says which tokens are fed and where they stand. */
+const placeSpecs = (of: { count: number; headDim: number; rows: number; places: number }) => [
+  { name: 'tokens', shape: [of.count], dtype: 'int32' } as const,
+  { name: 'places', shape: [of.places], dtype: 'int32' } as const,
+  float('cos', [of.count, of.headDim]),
+  float('sin', [of.count, of.headDim]),
+  float('starts', [of.rows]),
+  float('offsets', [of.rows]),
+];
+
+function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) {
+  const input = (name: string): Tensor => inputs[name] as Tensor;
+  return {
+    tokens: input('tokens'),
+    cos: input('cos'),
+    sin: input('sin'),
+    starts: input('starts'),
+    offsets: input('offsets'),
+    places: input('places'),
+    past: Array.from({ length: layers }, (_, layer) => ({
+      keys: input(`pastK${layer}`),
+      values: input(`pastV${layer}`),
+    })),
+  };
+}
 
 const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<string, Tensor> =>
   Object.fromEntries(
@@ -320,12 +385,6 @@ const pastSpecs = (layers: number, shape: readonly number[]): TensorSpec[] =>
     float(`pastK${layer}`, shape),
     float(`pastV${layer}`, shape),
   ]).flat();
-
-const pastOf = (inputs: Readonly<Record<string, Tensor>>, layers: number) =>
-  Array.from({ length: layers }, (_, layer) => ({
-    keys: inputs[`pastK${layer}`] as Tensor,
-    values: inputs[`pastV${layer}`] as Tensor,
-  }));
 
 /** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */
 function firstOfEach(

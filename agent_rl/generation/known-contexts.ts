@@ -4,6 +4,15 @@ import { ArrayPool, type CopyPart } from './array-pool.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
 import type { KvPrefix } from './kv-cache.ts';
 
+const mostKnownBytes = 128 * 2 ** 20;
+
+/** Bytes that a generator keeps of contexts to which several episodes may come, by those of its rows. */
+export const knownContextBytes = (rowBytes: number): number =>
+  Math.min(rowBytes / 2, mostKnownBytes);
+
+/** What it holds for them at most: arrays that wait to be used again too, and what small arrays take besides their numbers. */
+export const plannedContextBytes = (rowBytes: number): number => 2 * knownContextBytes(rowBytes);
+
 /** What a token is drawn from. */
 export interface NextTokens {
   /** At which it was computed. */

@@ -109,22 +109,30 @@ export class KvCache {
     copy(prefix.values, this.values);
   }
 
-  /** Writes the new entries of one layer, each [rows, kvHeads, 1, headDim], at each row's position; -1 skips a row. */
-  write(
-    layer: number,
-    fresh: { keys: Float32Array; values: Float32Array },
-    positions: Int32Array,
+  /** Writes new entries, per layer [rows, kvHeads, n, headDim], from each row's position on; -1 skips a row. */
+  write(fresh: Pick<KvPrefix, 'keys' | 'values'>, positions: Int32Array): void {
+    const copy = (from: readonly Float32Array[], to: readonly Float32Array[]) => {
+      for (const [layer, entries] of from.entries())
+        this.#writeLayer(entries, { to: to[layer]!, positions });
+    };
+    copy(fresh.keys, this.keys);
+    copy(fresh.values, this.values);
+  }
+
+  #writeLayer(
+    entries: Float32Array,
+    { to, positions }: { to: Float32Array; positions: Int32Array },
   ): void {
     const { kvHeads, headDim } = this.shape;
-    const { keys, values } = this.view(layer, this.rows);
-    for (let row = 0; row < positions.length; row++) {
-      const position = positions[row] ?? -1;
+    const size = entries.length / (positions.length * kvHeads);
+    for (const [row, position] of positions.entries()) {
       if (position < 0) continue;
+      // What was guessed may reach beyond the end.
+      const kept = Math.min(size, this.#head - position * headDim);
       for (let head = 0; head < kvHeads; head++) {
-        const from = (row * kvHeads + head) * headDim;
-        const to = row * this.#row + head * this.#head + position * headDim;
-        keys.set(fresh.keys.subarray(from, from + headDim), to);
-        values.set(fresh.values.subarray(from, from + headDim), to);
+        const from = (row * kvHeads + head) * size;
+        const part = entries.subarray(from, from + kept);
+        to.set(part, row * this.#row + head * this.#head + position * headDim);
       }
     }
   }
@@ -157,37 +165,30 @@ export class KvCache {
   }
 }
 
-type OfLayers = readonly { keys: Float32Array; values: Float32Array }[];
-
-/** One row of a step's new entries, per layer [rows, kvHeads, 1, headDim]. */
-export function rowOf(
-  fresh: OfLayers,
-  { row, copy }: { row: number; copy: CopyPart },
-  { kvHeads, headDim }: Pick<KvShape, 'kvHeads' | 'headDim'>,
-): KvPrefix {
-  const size = kvHeads * headDim;
-  const own = (all: Float32Array): Float32Array => copy(all, row * size, (row + 1) * size);
-  return {
-    length: 1,
-    keys: fresh.map(({ keys }) => own(keys)),
-    values: fresh.map(({ values }) => own(values)),
-  };
-}
-
-/** One position of a prefix. */
-export function positionOf(
-  prefix: KvPrefix,
-  { place, copy }: { place: number; copy: CopyPart },
+/**
+ * The key and value of one token of a row, from those of several tokens of some rows.
+ *
+ * @param entries per layer [rows, kvHeads, tokens, headDim]
+ */
+export function entryOf(
+  entries: Pick<KvPrefix, 'keys' | 'values'>,
+  {
+    rows = 1,
+    row = 0,
+    place,
+    copy,
+  }: { rows?: number; row?: number; place: number; copy: CopyPart },
   { kvHeads, headDim }: Pick<KvShape, 'kvHeads' | 'headDim'>,
 ): KvPrefix {
   const own = (all: Float32Array): Float32Array => {
-    const part = copy(all, 0, kvHeads * headDim);
-    const stride = all.length / kvHeads;
-    for (let head = 0; head < kvHeads; head++) {
-      const from = head * stride + place * headDim;
-      part.set(all.subarray(from, from + headDim), head * headDim);
+    const stride = all.length / (rows * kvHeads);
+    const from = row * kvHeads * stride + place * headDim;
+    const part = copy(all, from, from + kvHeads * headDim);
+    for (let head = 1; head < kvHeads; head++) {
+      const at = from + head * stride;
+      part.set(all.subarray(at, at + headDim), head * headDim);
     }
     return part;
   };
-  return { length: 1, keys: prefix.keys.map(own), values: prefix.values.map(own) };
+  return { length: 1, keys: entries.keys.map(own), values: entries.values.map(own) };
 }

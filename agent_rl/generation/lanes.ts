@@ -1,18 +1,25 @@
 import { largest } from '../core/long-lists.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import type { CopyPart } from './array-pool.ts';
-import type { DecoderPrograms, StepInputs, StepResult } from './decoder-programs.ts';
-import { KvCache, type KvPrefix, rowOf } from './kv-cache.ts';
+import type { DecoderPrograms, StepInputs, StepResult, WholeRows } from './decoder-programs.ts';
+import { entryOf, KvCache, type KvPrefix } from './kv-cache.ts';
+import type { Feed } from './drafts/feeds.ts';
 import type { Slot } from './slot.ts';
 
-const hidden = -1e9;
+/** What a step computed of some slots; `place` counts the tokens that were fed to a row. */
+export interface LanesStep extends Pick<StepResult, 'runS'> {
+  /** After a token of the slot in a row. */
+  drawnIn: (row: number, place: number) => { token: number; logProb: number };
+  /** What follows it; absent where it was not fetched. */
+  wholeIn: ((row: number, place: number) => Part) | undefined;
+  /** Keys and values of it. */
+  fedIn: (row: number, place: number, copy: CopyPart) => KvPrefix;
+}
 
-/** What a step computed of some slots. */
-export interface LanesStep extends Pick<StepResult, 'whole' | 'runS'> {
-  /** Of the slot in a row. */
-  drawnIn: (row: number) => { token: number; logProb: number };
-  /** Keys and values of the token that was fed to a row. */
-  fedIn: (row: number, copy: CopyPart) => KvPrefix;
+/** A part of what follows every token, [rows * tokens, V] each. */
+export interface Part extends WholeRows {
+  from: number;
+  to: number;
 }
 
 /**
@@ -21,8 +28,6 @@ export interface LanesStep extends Pick<StepResult, 'whole' | 'runS'> {
  */
 export class Lanes {
   readonly #cache: KvCache;
-  /** [rows, capacity + 1] in use: 0 where a row may look, a large negative elsewhere. */
-  readonly #mask: Float32Array;
   readonly #byRow: (Slot | undefined)[];
 
   constructor(
@@ -32,7 +37,6 @@ export class Lanes {
     private readonly mostTokens: number,
   ) {
     this.#cache = new KvCache({ ...programs.kvShape, capacity: mostTokens }, rows);
-    this.#mask = new Float32Array(rows * (mostTokens + 1));
     this.#byRow = Array.from({ length: rows }, () => undefined);
     this.#cache.resize(this.#capacityFor(1), 0);
   }
@@ -54,7 +58,6 @@ export class Lanes {
   add(slot: Slot): void {
     slot.row = this.#byRow.indexOf(undefined);
     this.#byRow[slot.row] = slot;
-    this.#writeMask(slot);
   }
 
   remove({ row }: Slot): void {
@@ -67,33 +70,40 @@ export class Lanes {
     const { length } = cached;
     this.#makeRoom(length + prefix.length);
     this.#cache.load(row, prefix, length);
-    const start = row * (this.#cache.capacity + 1) + length;
-    this.#mask.fill(0, start, start + prefix.length);
   }
 
-  /** Keys and values of tokens that follow what a slot holds: as many as `chunkOf` says. */
+  /** Keys and values of tokens that follow what a slot holds, as many as `chunkOf` says. */
   chunk({ row, cached: { length } }: Slot, tokens: readonly number[]): Promise<KvPrefix> {
     this.#makeRoom(length + tokens.length);
     return this.programs.chunk(tokens, { cache: this.#cache, row, length });
   }
 
-  /** Feeds its next token to each of some slots. */
-  async step(slots: readonly Slot[], wholeRows: boolean): Promise<LanesStep> {
-    this.#compact(slots);
-    this.#makeRoom(1 + largest(slots.map(({ cached }) => cached.length)));
-    const rows = this.programs.rowBucket(1 + largest(slots.map(({ row }) => row)));
-    const inputs = this.#inputs(slots, rows);
-    const options = { cache: this.#cache, rows, wholeRows };
-    const step = await this.programs.step(inputs, options);
-    for (const [layer, entries] of step.fresh.entries())
-      this.#cache.write(layer, entries, inputs.positions);
-    const width = this.#cache.capacity + 1;
-    for (const { row } of slots) this.#mask[row * width + inputs.positions[row]!] = 0;
+  /** Feeds up to `width` tokens to each of some slots. */
+  async step(
+    feeds: readonly Feed[],
+    { width, wholeRows }: { width: number; wholeRows: boolean },
+  ): Promise<LanesStep> {
+    this.#compact(feeds.map(({ slot }) => slot));
+    this.#makeRoom(largest(feeds.map(({ slot, tokens }) => slot.cached.length + tokens.length)));
+    const rows = this.programs.rowBucket(1 + largest(feeds.map(({ slot }) => slot.row)));
+    const inputs = inputsOf(feeds, rows, width);
+    const step = await this.programs.step(inputs, { cache: this.#cache, wholeRows });
+    const { fresh, whole, runS } = step;
+    this.#cache.write(fresh, inputs.positions);
+    const vocabSize = this.programs.vocabSize;
     return {
-      runS: step.runS,
-      ...(step.whole && { whole: step.whole }),
-      drawnIn: (row) => ({ token: step.next[row] ?? 0, logProb: step.logProbs[row] ?? 0 }),
-      fedIn: (row, copy) => rowOf(step.fresh, { row, copy }, this.#cache.shape),
+      runS,
+      drawnIn: (row, place) => ({
+        token: step.next[row * width + place] ?? 0,
+        logProb: step.logProbs[row * width + place] ?? 0,
+      }),
+      wholeIn:
+        whole &&
+        ((row, place) => {
+          const from = (row * width + place) * vocabSize;
+          return { ...whole, from, to: from + vocabSize };
+        }),
+      fedIn: (row, place, copy) => entryOf(fresh, { rows, row, place, copy }, this.#cache.shape),
     };
   }
 
@@ -106,36 +116,12 @@ export class Lanes {
       0,
     );
     this.#cache.resize(this.#capacityFor(length), longest);
-    for (const slot of slots) this.#writeMask(slot);
   }
 
   /** Positions per row for contexts of at most `length` tokens. */
   #capacityFor(length: number): number {
     const bucket = bucketSize(length, { multipleOf: 64, growth: 1.2 });
     return Math.min(this.mostTokens, bucket);
-  }
-
-  #inputs(slots: readonly Slot[], rows: number): StepInputs {
-    const tokens = new Int32Array(rows);
-    const positions = new Int32Array(rows).fill(-1);
-    const uniforms = new Float32Array(rows);
-    const temperatures = new Float32Array(rows).fill(1);
-    for (const { row, pending, cached, active: request } of slots) {
-      tokens[row] = pending[0] ?? 0;
-      positions[row] = cached.length;
-      uniforms[row] = request?.uniform ?? 0;
-      temperatures[row] = request?.request.sampling.temperature ?? 1;
-    }
-    const mask = this.#mask.subarray(0, rows * (this.#cache.capacity + 1));
-    return { tokens, positions, uniforms, temperatures, mask };
-  }
-
-  #writeMask({ row, cached }: Slot): void {
-    const width = this.#cache.capacity + 1;
-    const mask = this.#mask.subarray(row * width, (row + 1) * width);
-    mask.fill(hidden);
-    mask.fill(0, 0, cached.length);
-    mask[width - 1] = 0; // the token being fed always sees itself
   }
 
   /** Swaps rows that are computed to the front when a smaller row bucket would hold them all. */
@@ -157,10 +143,26 @@ export class Lanes {
     this.#byRow[from] = other;
     this.#byRow[row] = slot;
     slot.row = row;
-    this.#writeMask(slot);
-    if (other !== undefined) {
-      other.row = from;
-      this.#writeMask(other);
-    }
+    if (other !== undefined) other.row = from;
   }
+}
+
+function inputsOf(feeds: readonly Feed[], rows: number, width: number): StepInputs {
+  const size = rows * width;
+  const inputs = {
+    tokens: new Int32Array(size),
+    positions: new Int32Array(rows).fill(-1),
+    uniforms: new Float32Array(size),
+    temperatures: new Float32Array(size).fill(1),
+  };
+  for (const { slot, tokens } of feeds) {
+    const { row, pending, cached, active } = slot;
+    const at = row * width;
+    inputs.tokens.set(tokens, at);
+    inputs.positions[row] = cached.length;
+    inputs.temperatures.fill(active?.request.sampling.temperature ?? 1, at, at + width);
+    for (let place = pending.length - 1; place < tokens.length; place++)
+      inputs.uniforms[at + place] = active?.uniformAfter(place - pending.length + 1) ?? 0;
+  }
+  return inputs;
 }

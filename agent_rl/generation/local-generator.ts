@@ -8,18 +8,20 @@ import {
 } from '../core/services/generator.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
-import { chunkOf, type DecoderPrograms } from './decoder-programs.ts';
+import type { DecoderPrograms } from './decoder-programs.ts';
+import { Drafts } from './drafts/drafts.ts';
+import { type Feed, feedsOf } from './drafts/feeds.ts';
+import { StepTimes } from './drafts/step-times.ts';
 import {
-  drawKnown,
   isShared,
+  knownContextBytes,
   type ComputedContext,
   type KnownContext,
   KnownContexts,
-  type NextTokens,
 } from './known-contexts.ts';
-import type { CopyPart } from './array-pool.ts';
-import { positionOf } from './kv-cache.ts';
+import { entryOf } from './kv-cache.ts';
 import { Lanes, type LanesStep } from './lanes.ts';
+import { drawnAfter, nextOf } from './next-tokens.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { publishedWhileDrawing } from './published-while-drawing.ts';
 import { ActiveRequest, Slot } from './slot.ts';
@@ -34,15 +36,7 @@ export interface LocalGeneratorOptions {
   maxContextTokens: number;
 }
 
-const mostKnownBytes = 128 * 2 ** 20;
-
 const prefixesKept = 64;
-
-/** Bytes that a generator keeps of contexts to which several episodes may come, by those of its rows. */
-const knownContextBytes = (rowBytes: number): number => Math.min(rowBytes / 2, mostKnownBytes);
-
-/** What it holds for them at most: arrays that wait to be used again too, and what small arrays take besides their numbers. */
-export const plannedContextBytes = (rowBytes: number): number => 2 * knownContextBytes(rowBytes);
 
 /**
  * Continuous batching on the local engine.
@@ -64,12 +58,16 @@ export class LocalGenerator implements Sampler {
   readonly #waiting: ActiveRequest[] = [];
   readonly #prefixes: PrefixCache;
   readonly #known: KnownContexts;
+  readonly #drafts = new Drafts();
+  readonly #times = new StepTimes();
   readonly #totals = {
     steps: 0,
     sampledTokens: 0,
     fedTokens: 0,
     prefilledTokens: 0,
     sharedTokens: 0,
+    draftedTokens: 0,
+    acceptedTokens: 0,
     runS: 0,
     totalS: 0,
   };
@@ -164,7 +162,7 @@ export class LocalGenerator implements Sampler {
         const started = performance.now();
         for (const slot of this.#activeSlots()) {
           this.#follow(slot);
-          if (slot.feedsChunks) await this.#feedChunk(slot);
+          if (slot.chunkSize > 0) await this.#feedChunk(slot);
         }
         await this.#step();
         this.#totals.totalS += (performance.now() - started) / 1000;
@@ -281,7 +279,12 @@ export class LocalGenerator implements Sampler {
   }
 
   #end(slot: Slot, stop: Generation['stop']): void {
-    slot.active?.finish(stop, this.#version);
+    const { active, cached } = slot;
+    const drawn = active?.tokens ?? [];
+    const last = drawn.at(-1);
+    if (last !== undefined)
+      this.#drafts.learn(cached.concat(last), cached.length + 1 - drawn.length);
+    active?.finish(stop, this.#version);
     slot.active = undefined;
     slot.pending = [];
   }
@@ -291,7 +294,7 @@ export class LocalGenerator implements Sampler {
    * feeding its tokens one by one.
    */
   async #feedChunk(slot: Slot): Promise<void> {
-    const tokens = slot.pending.slice(0, chunkOf(slot.pending.length));
+    const tokens = slot.pending.slice(0, slot.chunkSize);
     const computed = await this.#lanes.chunk(slot, tokens);
     this.#totals.prefilledTokens += tokens.length;
     // Released meanwhile.
@@ -299,37 +302,56 @@ export class LocalGenerator implements Sampler {
     this.#lanes.load(slot, computed);
     for (const [place, token] of tokens.entries())
       this.#learn(slot, token, {
-        kv: (copy) => positionOf(computed, { place, copy }, this.programs.kvShape),
+        kv: (copy) => entryOf(computed, { place, copy }, this.programs.kvShape),
       });
     append(slot.cached, tokens);
     slot.pending = slot.pending.slice(tokens.length);
   }
 
   async #step(): Promise<void> {
-    const feeding = this.#activeSlots().filter((slot) => !slot.feedsChunks);
+    const feeding = this.#activeSlots().filter(({ chunkSize }) => chunkSize === 0);
     const slots = this.#firstOfEach(feeding);
     if (slots.length === 0) return;
-    const drawing = slots.filter((slot) => slot.pending.length === 1);
-    const wholeRows = drawing.some(
-      ({ active: request, context }) =>
-        truncates(request!.request.sampling) || (context !== undefined && isShared(context)),
+    const widths = this.programs.widths(slots.length);
+    const { feeds, width } = feedsOf(slots, widths, { drafts: this.#drafts, times: this.#times });
+    const wholeRows = feeds.some(
+      ({ slot: { active, context, pending }, tokens }) =>
+        pending.length <= tokens.length &&
+        (truncates(active!.request.sampling) || (context !== undefined && isShared(context))),
     );
-    const step = await this.#lanes.step(slots, wholeRows);
+    const step = await this.#lanes.step(feeds, { width, wholeRows });
+    const { least, rows } = widths;
+    this.#times.add(rows, { guesses: width > least, seconds: step.runS });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
-    this.#totals.fedTokens += slots.length;
-    for (const slot of slots) {
+    for (const feed of feeds) this.#settle(feed, step);
+  }
+
+  /** Takes what a step computed of the tokens fed to a slot, up to the first guess that was wrong. */
+  #settle({ slot, tokens }: Feed, step: LanesStep): void {
+    // Released meanwhile.
+    if (slot.active === undefined) return;
+    const certain = slot.pending.length;
+    for (const [place, token] of tokens.entries()) {
+      const isGuess = place >= certain;
+      // None where the turn has ended.
+      const [wanted] = slot.pending;
+      if (isGuess) {
+        this.#totals.draftedTokens += 1;
+        if (wanted !== undefined) this.#drafts.count(token === wanted);
+      }
+      if (token !== wanted) return;
+      if (isGuess) this.#totals.acceptedTokens += 1;
+      this.#totals.fedTokens += 1;
       const isLast = slot.pending.length === 1;
-      const fed = slot.pending.shift();
-      // Released while the step was under way.
-      if (fed === undefined) continue;
-      this.#learn(slot, fed, {
-        kv: (copy) => step.fedIn(slot.row, copy),
-        next: isLast ? nextOf(slot, step, this.programs.vocabSize) : undefined,
+      slot.pending.shift();
+      this.#learn(slot, token, {
+        kv: (copy) => step.fedIn(slot.row, place, copy),
+        next: isLast ? nextOf(slot, step, place) : undefined,
       });
-      slot.cached.push(fed);
+      slot.cached.push(token);
+      if (isLast) this.#draw(slot, step, place);
     }
-    for (const slot of drawing) this.#draw(slot, step);
   }
 
   /** Of slots with one context and one token to feed, that in the first row: the others follow it. */
@@ -348,16 +370,14 @@ export class LocalGenerator implements Sampler {
     slot.context = slot.context && this.#known.add(slot.context, token, computed);
   }
 
-  #draw(slot: Slot, step: LanesStep): void {
+  #draw(slot: Slot, step: LanesStep, place: number): void {
     const { active } = slot;
-    // Released while the step was under way.
     if (active === undefined) return;
     const { sampling } = active.request;
-    let drawn: Drawn = step.drawnIn(slot.row);
-    if (step.whole !== undefined && truncates(sampling)) {
-      const width = this.programs.vocabSize;
-      const row = step.whole.logProbs.subarray(slot.row * width, (slot.row + 1) * width);
-      drawn = drawTruncated(row, sampling, active.uniform);
+    let drawn: Drawn = step.drawnIn(slot.row, place);
+    if (step.wholeIn !== undefined && truncates(sampling)) {
+      const { logProbs, from, to } = step.wholeIn(slot.row, place);
+      drawn = drawTruncated(logProbs.subarray(from, to), sampling, active.uniform);
     }
     this.#take(slot, drawn);
   }
@@ -375,24 +395,4 @@ export class LocalGenerator implements Sampler {
     slot.pending = [drawn.token];
     return undefined;
   }
-}
-
-/** What a request draws after a known context; absent where that is not known for its sampling. */
-const drawnAfter = ({ next }: KnownContext, active: ActiveRequest | undefined): Drawn | undefined =>
-  next && active && drawKnown(next, active.request.sampling, active.uniform);
-
-/** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
-function nextOf({ row, active }: Slot, step: LanesStep, width: number) {
-  const { whole } = step;
-  const temperature = active?.request.sampling.temperature;
-  if (whole === undefined || temperature === undefined) return undefined;
-  return (copy: CopyPart): NextTokens => {
-    const own = (all: Float32Array): Float32Array => copy(all, row * width, (row + 1) * width);
-    return {
-      temperature,
-      logProbs: own(whole.logProbs),
-      cumulative: own(whole.cumulative),
-      ...(temperature <= 0 && { likeliest: step.drawnIn(row) }),
-    };
-  };
 }

@@ -26,7 +26,12 @@ export class ActiveRequest {
 
   /** The number that decides the next draw. */
   get uniform(): number {
-    return this.#random.at((this.request.key.drawn ?? 0) + this.tokens.length);
+    return this.uniformAfter(0);
+  }
+
+  /** The number that decides the draw after so many others. */
+  uniformAfter(draws: number): number {
+    return this.#random.at((this.request.key.drawn ?? 0) + this.tokens.length + draws);
   }
 
   finish(stop: Generation['stop'], version: number): void {
@@ -54,9 +59,9 @@ export class Slot {
     this.context = start;
   }
 
-  /** Whether so much is to be fed that chunks cost less than steps, in which other rows have their share. */
-  get feedsChunks(): boolean {
-    return chunkOf(this.pending.length) > 0;
+  /** How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less. */
+  get chunkSize(): number {
+    return chunkOf(this.pending.length);
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

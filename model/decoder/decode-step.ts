@@ -12,42 +12,69 @@ import {
 import { attend, embedSequences, sequenceHeads, type SequenceInputs } from './decoder.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 
-/** Keys and values of one layer: the past as [R, kv, C, hd], a step's own as [R, kv, 1, hd]. */
+/** Keys and values of one layer: the past as [R, kv, C, hd], a step's own as [R, kv, n, hd]. */
 export interface KeysAndValues {
   keys: Tensor;
   values: Tensor;
 }
 
-/** One token for each of R sequences, each at its own position, in caches that hold C tokens. */
+/**
+ * Positions of a window, which begins at a multiple of it. A token's attention adds up what stands before its window and what
+ * stands in it apart, so that tokens of one window can be fed one by one or together, with the same bits.
+ */
+export const windowTokens = 32;
+
+/** How many positions a window has from this one on. */
+export const leftOfWindow = (position: number): number => windowTokens - (position % windowTokens);
+
+/** n tokens, one after another and of one window, for each of R sequences, in caches that hold C tokens. */
 export interface DecodeInputs {
-  /** [R] int32 */
+  /** [R * n] int32, row by row. */
   tokens: Tensor;
-  /** [R, hd] from `ropeTables`, row by row the position of that sequence's token. */
+  /** [R * n, hd] from `ropeTables`, the tokens' positions. */
   cos: Tensor;
-  /** [R, hd] */
+  /** [R * n, hd] */
   sin: Tensor;
-  /** [R, 1, 1, C + 1], from `decodeMask`: added to the scores of the past, then of the new token itself. */
-  mask: Tensor;
+  /** [R]: where the window of a row's tokens begins, and how far from there its first one stands. */
+  starts: Tensor;
+  offsets: Tensor;
+  /** [R * kv * windowTokens] int32, from `windowPlaces`. */
+  places: Tensor;
   /** One per layer. */
   past: readonly KeysAndValues[];
 }
 
 export interface DecodeOutputs {
-  /** [R, V] */
+  /** [R * n, V] */
   logits: Tensor;
   /** One per layer, for the caller to write into the caches: an output as large as a cache would cost a copy of it. */
   fresh: readonly KeysAndValues[];
 }
 
-/** Row r sees the first lengths[r] entries of its cache and itself; [R, 1, 1, capacity + 1]. */
-export function decodeMask(lengths: ArrayLike<number>, capacity: number): Float32Array {
-  const width = capacity + 1;
-  const mask = new Float32Array(lengths.length * width);
-  for (let row = 0; row < lengths.length; row++) {
-    mask.fill(-1e9, row * width + lengths[row]!, row * width + capacity);
+/** Where the window of each row's first token stands among the entries of caches, [R * kv * windowTokens]. */
+export function windowPlaces(
+  positions: ArrayLike<number>,
+  { kvHeads, capacity }: { kvHeads: number; capacity: number },
+): Int32Array {
+  const places = new Int32Array(positions.length * kvHeads * windowTokens);
+  let at = 0;
+  for (let row = 0; row < positions.length; row++) {
+    const start = positions[row]! + leftOfWindow(positions[row]!) - windowTokens;
+    for (let head = 0; head < kvHeads; head++) {
+      const before = (row * kvHeads + head) * capacity;
+      // Nothing is seen of what is beyond the end.
+      for (let place = start; place < start + windowTokens; place++)
+        places[at++] = before + Math.min(place, capacity - 1);
+    }
   }
-  return mask;
+  return places;
 }
+
+/** Where the window of each position begins, and how far from there it is. */
+export const windowsOf = (positions: ArrayLike<number>) => {
+  const offsets = Float32Array.from(positions, (position) => position % windowTokens);
+  return { starts: Float32Array.from(positions, (position, i) => position - offsets[i]!), offsets };
+};
 
 /**
  * Rotated keys and values of every layer, [kv, T, hd] each, for one prompt, tokens [1, T]. Right padding is harmless: its entries are
@@ -73,7 +100,7 @@ export function prefill(
   return caches;
 }
 
-/** The forward pass of one new token per sequence. */
+/** The forward pass of the next tokens of each sequence. */
 export function decodeStep(
   config: ModelConfig,
   parameters: Parameters,
@@ -81,39 +108,135 @@ export function decodeStep(
 ): DecodeOutputs {
   const decoder: Decoder = { config, parameters };
   const fresh: KeysAndValues[] = [];
+  const view = viewOf(inputs);
   let hidden = embed(decoder, inputs.tokens);
   for (let layer = 0; layer < config.layers; layer++) {
     const heads = rotate(projectHeads(decoder, layer, hidden), inputs);
-    const past = inputs.past[layer]!;
-    hidden = finishLayer(decoder, layer, hidden, attendOne(config, heads, past, inputs.mask));
-    const shape = [hidden.shape[0], config.kvHeads, 1, config.headDim];
-    fresh.push({ keys: tf.reshape(heads.keys, shape), values: tf.reshape(heads.values, shape) });
+    const own = {
+      keys: byHead(heads.keys, view, config.kvHeads),
+      values: byHead(heads.values, view, config.kvHeads),
+    };
+    fresh.push(own);
+    const mixed = attendCached(config, { queries: heads.queries, own }, inputs.past[layer]!, view);
+    hidden = finishLayer(decoder, layer, hidden, mixed);
   }
   return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
 }
 
-/** Tokens of one sequence that follow what its cache of C tokens holds: n of them, one after another. */
-export interface ChunkInputs {
-  /** [n] int32 */
-  tokens: Tensor;
-  /** [n, hd] from `ropeTables`, the tokens' positions. */
-  cos: Tensor;
-  /** [n, hd] */
-  sin: Tensor;
-  /** [n, C + 1], from `chunkMask`. */
+/** What the n tokens of each of R rows see. */
+interface View {
+  rows: number;
+  count: number;
+  /** [R, 1, n, 1, places]: added to their scores. */
   mask: Tensor;
+}
+
+interface StepView extends View {
+  places: Tensor;
+  /** [R, kv, n, window]: 1 where a place of the window is that of a token. */
+  own: Tensor;
+}
+
+const upTo = (end: number, shape: number[]): Tensor =>
+  tf.reshape(tf.range(0, end, 1, 'float32'), shape);
+const where = (condition: Tensor): Tensor => tf.cast(condition, 'float32');
+
+/** Its mask is for earlier tokens of the window, for the step's own in their places of it, and for the cache. */
+function viewOf({ tokens, starts, offsets, places, past }: DecodeInputs): StepView {
+  const rows = starts.shape[0];
+  const count = tokens.shape[0] / rows;
+  const [, kvHeads, capacity] = past[0]!.keys.shape as [number, number, number];
+  const ofRows = (some: Tensor): Tensor => tf.reshape(some, [rows, 1, 1, 1]);
+  const window = upTo(windowTokens, [1, 1, 1, windowTokens]);
+  const first = ofRows(offsets);
+  // [R, 1, n, 1]
+  const stands = tf.add(first, upTo(count, [1, 1, count, 1]));
+  const everyToken = tf.ones([rows, 1, count, 1]);
+  const hidden = [
+    tf.mul(where(tf.greaterEqual(window, first)), everyToken),
+    where(tf.logicalOr(tf.less(window, first), tf.greater(window, stands))),
+    tf.mul(where(tf.greaterEqual(upTo(capacity, [1, 1, 1, capacity]), ofRows(starts))), everyToken),
+  ];
+  const mask = tf.mul(tf.concat(hidden, -1), -1e9);
+  return {
+    rows,
+    count,
+    places,
+    // For each key head: tfjs's own products know no batch that is broadcast in its last axis.
+    own: tf.mul(where(tf.equal(window, stands)), tf.ones([1, kvHeads, 1, 1])),
+    mask: tf.reshape(mask, [rows, 1, count, 1, 2 * windowTokens + capacity]),
+  };
+}
+
+/** Some heads of a step's tokens, [R * n, H, hd], by the key heads that they belong to: [R, kv, n * H / kv, hd]. */
+function byHead(some: Tensor, { rows, count }: View, kvHeads: number): Tensor {
+  const [, heads, width] = some.shape as [number, number, number];
+  const shared = heads / kvHeads;
+  const split = (shape: number[]): Tensor => tf.reshape(some, shape);
+  if (count === 1) return split([rows, kvHeads, shared, width]);
+  const moved = tf.transpose(split([rows, count, kvHeads, shared, width]), [0, 2, 1, 3, 4]);
+  return tf.reshape(moved, [rows, kvHeads, count * shared, width]);
+}
+
+/**
+ * Attention of a step's tokens over what their rows hold and over themselves, [R * n, H * hd]. The query heads of all tokens of a row
+ * that share a key head are the rows of one product, two at least: each then has the same bits however many there are.
+ */
+function attendCached(
+  { kvHeads, headDim }: ModelConfig,
+  { queries, own }: { queries: Tensor; own: KeysAndValues },
+  past: KeysAndValues,
+  view: StepView,
+): Tensor {
+  const capacity = past.keys.shape[2]!;
+  const scaled = tf.mul(byHead(queries, view, kvHeads), 1 / Math.sqrt(headDim));
+  const on = (keys: Tensor): Tensor => tf.matMul(scaled, keys, false, true);
+  // Each sum has one summand that is not 0.
+  const onOwn = tf.matMul(on(own.keys), view.own);
+  const scores = tf.concat([on(earlier(past.keys, view)), onOwn, on(past.keys)], -1);
+  const parts = [windowTokens, windowTokens, capacity];
+  const [ofEarlier, ofPlaces, ofPast] = tf.split(sharesOf(scores, view), parts, -1);
+  const ofOwn = tf.matMul(ofPlaces!, view.own, false, true);
+  // One product, which adds up earlier tokens and then the step's own in the order of their positions.
+  const ofWindow = tf.concat([ofEarlier!, ofOwn], -1);
+  const values = tf.concat([earlier(past.values, view), own.values], 2);
+  const mixed = tf.add(tf.matMul(ofWindow, values), tf.matMul(ofPast!, past.values));
+  return byToken(mixed, view);
+}
+
+/** The softmax of masked scores, both [R, kv, n * H / kv, places]. */
+function sharesOf(scores: Tensor, { rows, count, mask }: View): Tensor {
+  const [, kvHeads, perKey, places] = scores.shape as [number, number, number, number];
+  const split = tf.reshape(scores, [rows, kvHeads, count, perKey / count, places]);
+  return tf.reshape(tf.softmax(tf.add(split, mask)), scores.shape);
+}
+
+/** What `byHead` gave, by token again: [R * n, H * hd] */
+function byToken(some: Tensor, { rows, count }: View): Tensor {
+  const [, kvHeads, perKey, headDim] = some.shape as [number, number, number, number];
+  const whole = [rows * count, (kvHeads * perKey * headDim) / count];
+  if (count === 1) return tf.reshape(some, whole);
+  const split = tf.reshape(some, [rows, kvHeads, count, perKey / count, headDim]);
+  return tf.reshape(tf.transpose(split, [0, 2, 1, 3, 4]), whole);
+}
+
+/** What a cache holds of each row's window, [R, kv, window, hd]. */
+function earlier(past: Tensor, { places }: StepView): Tensor {
+  const [rows, kvHeads, , headDim] = past.shape as [number, number, number, number];
+  const found = tf.gather(tf.reshape(past, [-1, headDim]), places);
+  return tf.reshape(found, [rows, kvHeads, windowTokens, headDim]);
+}
+
+/** Tokens of one sequence that follow what its cache of C tokens holds: n of them, one after another, of any windows. */
+export interface ChunkInputs extends Pick<DecodeInputs, 'tokens' | 'cos' | 'sin'> {
+  /** [n]: where each token's window begins, and how far from there it stands. */
+  starts: Tensor;
+  offsets: Tensor;
   /** [C] int32, from `chunkPlaces`. */
   places: Tensor;
   /** One per layer, [kv, C, hd]. */
   past: readonly KeysAndValues[];
 }
-
-/** Token i of n sees the `length` entries before the chunk, the chunk's tokens before it, and itself; [n, capacity + 1]. */
-export const chunkMask = (length: number, count: number, capacity: number): Float32Array =>
-  decodeMask(
-    Array.from({ length: count }, (_, i) => length + i),
-    capacity,
-  );
 
 /** Where each entry of a cache is read from once a chunk's own keys follow it: they stand at their positions. */
 export const chunkPlaces = (length: number, count: number, capacity: number): Int32Array =>
@@ -123,7 +246,7 @@ export const chunkPlaces = (length: number, count: number, capacity: number): In
 
 /**
  * Keys and values of a chunk of tokens, [kv, n, hd] for each layer. Every token sees the past where a step of its own
- * would see it and is added to it as there, so that the entries are those of feeding the tokens one by one.
+ * would see it and adds it up as there, so that the entries are those of feeding the tokens one by one.
  */
 export function chunkStep(
   config: ModelConfig,
@@ -132,6 +255,7 @@ export function chunkStep(
 ): readonly KeysAndValues[] {
   const decoder: Decoder = { config, parameters };
   const caches: KeysAndValues[] = [];
+  const view = chunkViewOf(inputs);
   let hidden = embed(decoder, inputs.tokens);
   for (let layer = 0; layer < config.layers; layer++) {
     const heads = rotate(projectHeads(decoder, layer, hidden), inputs);
@@ -147,42 +271,38 @@ export function chunkStep(
       keys: tf.gather(tf.concat([past.keys, own.keys], 1), inputs.places, 1),
       values: tf.gather(tf.concat([past.values, own.values], 1), inputs.places, 1),
     };
-    hidden = finishLayer(decoder, layer, hidden, attendChunk(config, heads, seen, inputs.mask));
+    hidden = finishLayer(decoder, layer, hidden, attendChunk(config, heads.queries, seen, view));
   }
   return caches;
 }
 
-/**
- * Attention of n tokens of one sequence, [n, H * hd]. The query heads of all tokens that share a key head are the rows of one
- * product: each row has the bits that it has in `attendOne`.
- */
-function attendChunk(config: ModelConfig, heads: Heads, seen: KeysAndValues, mask: Tensor): Tensor {
-  const { heads: queryHeads, kvHeads, headDim } = config;
-  const count = heads.queries.shape[0];
+/** Added to the scores of all places, [1, n, 1, 2 C]: once those of each token's window are left, and once those before it. */
+function chunkViewOf({ starts, offsets, places }: ChunkInputs): View {
+  const count = starts.shape[0];
+  const capacity = places.shape[0];
+  const place = upTo(capacity, [1, capacity]);
+  const [start, offset] = [starts, offsets].map((some) => tf.reshape(some, [count, 1]));
+  const outside = tf.logicalOr(tf.less(place, start!), tf.greater(place, tf.add(start!, offset!)));
+  const hidden = tf.concat([outside, tf.greaterEqual(place, start!)], -1);
+  const mask = tf.mul(where(hidden), -1e9);
+  return { rows: 1, count, mask: tf.reshape(mask, [1, 1, count, 1, 2 * capacity]) };
+}
+
+/** Attention of the tokens of a chunk, [n, H * hd], which reads in `seen` what `attendCached` reads in three parts. */
+function attendChunk(
+  { kvHeads, headDim }: ModelConfig,
+  queries: Tensor,
+  seen: KeysAndValues,
+  view: View,
+): Tensor {
   const capacity = seen.keys.shape[1]!;
-  const shared = queryHeads / kvHeads;
-  const ofEach = (rows: Tensor): Tensor => tf.reshape(rows, [count, kvHeads, 1, headDim]);
-  const byToken = [count, kvHeads, shared];
-  const byHead = (rows: Tensor): Tensor =>
-    tf.reshape(tf.transpose(rows, [1, 0, 2, 3]), [kvHeads, count * shared, rows.shape[3]!]);
-  const backByToken = (product: Tensor): Tensor => {
-    const split = tf.reshape(product, [kvHeads, count, shared, product.shape[2]!]);
-    return tf.transpose(split, [1, 0, 2, 3]);
-  };
-  const grouped = tf.reshape(heads.queries, [count, kvHeads, shared, headDim]);
-  // Next to its product, as in `attendOne`: the runtime joins the two, which decides the last bits.
-  const scaled = (some: Tensor): Tensor => tf.mul(some, 1 / Math.sqrt(headDim));
-  const onPast = backByToken(tf.matMul(scaled(byHead(grouped)), seen.keys, false, true));
-  const onSelf = tf.matMul(scaled(grouped), ofEach(heads.keys), false, true);
-  const masks = tf.reshape(mask, [count, 1, 1, capacity + 1]);
-  const shares = tf.softmax(tf.add(tf.concat([onPast, onSelf], -1), masks));
-  const ofPast = tf.slice(shares, [0, 0, 0, 0], [...byToken, capacity]);
-  const ofSelf = tf.slice(shares, [0, 0, 0, capacity], [...byToken, 1]);
-  const mixed = tf.add(
-    backByToken(tf.matMul(byHead(ofPast), seen.values)),
-    tf.mul(ofSelf, ofEach(heads.values)),
+  const [keys, values] = [seen.keys, seen.values].map((some) =>
+    tf.reshape(some, [1, kvHeads, capacity, headDim]),
   );
-  return tf.reshape(mixed, [count, queryHeads * headDim]);
+  const scaled = tf.mul(byHead(queries, view, kvHeads), 1 / Math.sqrt(headDim));
+  const products = tf.matMul(scaled, keys!, false, true);
+  const [window, before] = tf.split(sharesOf(tf.concat([products, products], -1), view), 2, -1);
+  return byToken(tf.add(tf.matMul(window!, values!), tf.matMul(before!, values!)), view);
 }
 
 /** Each row by its own position: the rows take the place that positions have in a sequence. */
@@ -193,30 +313,4 @@ function rotate(
   const turn = (rows: Tensor): Tensor =>
     tf.transpose(ropeRotate(tf.transpose(rows, [1, 0, 2]), cos, sin), [1, 0, 2]);
   return { queries: turn(queries), keys: turn(keys), values };
-}
-
-/**
- * Attention of one token over its past and itself, [R, H * hd]. Scores on the two are concatenated, not the
- * caches. The query heads that share a key head are the rows of one product.
- */
-function attendOne(config: ModelConfig, heads: Heads, past: KeysAndValues, mask: Tensor): Tensor {
-  const { heads: queryHeads, kvHeads, headDim } = config;
-  const rows = past.keys.shape[0];
-  const capacity = past.keys.shape[2]!;
-  const shared = queryHeads / kvHeads;
-  const groups = rows * kvHeads;
-  const grouped = tf.reshape(heads.queries, [groups, shared, headDim]);
-  const queries = tf.mul(grouped, 1 / Math.sqrt(headDim));
-  const pastKeys = tf.reshape(past.keys, [groups, capacity, headDim]);
-  const onPast = tf.matMul(queries, pastKeys, false, true);
-  const onSelf = tf.matMul(queries, tf.reshape(heads.keys, [groups, 1, headDim]), false, true);
-  const scores = tf.reshape(tf.concat([onPast, onSelf], -1), [rows, kvHeads, shared, capacity + 1]);
-  const shares = tf.reshape(tf.softmax(tf.add(scores, mask)), [groups, shared, capacity + 1]);
-  const ofPast = tf.slice(shares, [0, 0, 0], [groups, shared, capacity]);
-  const ofSelf = tf.slice(shares, [0, 0, capacity], [groups, shared, 1]);
-  const mixed = tf.add(
-    tf.matMul(ofPast, tf.reshape(past.values, [groups, capacity, headDim])),
-    tf.mul(ofSelf, tf.reshape(heads.values, [groups, 1, headDim])),
-  );
-  return tf.reshape(mixed, [rows, queryHeads * headDim]);
 }

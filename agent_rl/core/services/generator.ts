@@ -88,6 +88,9 @@ export interface GenerationTotals {
   prefilledTokens: number;
   /** Taken from another episode with the same context, and not computed again. */
   sharedTokens: number;
+  /** Guessed, and computed with the tokens before them; those that were then drawn. */
+  draftedTokens: number;
+  acceptedTokens: number;
   runS: number;
   totalS: number;
 }

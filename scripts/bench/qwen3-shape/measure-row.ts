@@ -8,7 +8,6 @@ import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.t
 import { KvCache } from '../../../agent_rl/generation/kv-cache.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
 import { noRecompute } from '../../../agent_rl/learner/train-program.ts';
-import { decodeMask } from '../../../model/decoder/decode-step.ts';
 import { peakRssBytes } from '../bench-run.ts';
 import { timed } from '../statistics.ts';
 import { randomWeights } from './random-weights.ts';
@@ -129,21 +128,17 @@ async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Ti
   for (let row = 0; row < rows; row++) cache.load(row, prefix);
 
   const positions = new Int32Array(rows).fill(cached);
-  const mask = decodeMask(positions, capacity);
   const random = new KeyedRng(1, 'bench');
   let tokens: Int32Array = new Int32Array(rows);
   const oneStep = async (): Promise<void> => {
     const uniforms = Float32Array.from({ length: rows }, () => random.uniform());
     const temperatures = new Float32Array(rows).fill(1);
     const { next, fresh } = await programs.step(
-      { tokens, positions, uniforms, temperatures, mask },
-      { cache, rows, wholeRows: false },
+      { tokens, positions, uniforms, temperatures },
+      { cache, wholeRows: false },
     );
-    for (const [layer, entries] of fresh.entries()) cache.write(layer, entries, positions);
-    for (let row = 0; row < rows; row++) {
-      mask[row * (capacity + 1) + positions[row]!] = 0;
-      positions[row] = positions[row]! + 1;
-    }
+    cache.write(fresh, positions);
+    for (let row = 0; row < rows; row++) positions[row] = positions[row]! + 1;
     tokens = next;
   };
   const seconds = await timed(async () => {

@@ -40,8 +40,10 @@ export async function measureDecode(
   for (const batch of batches) {
     const generator = new LocalGenerator(programs, { rows: batch, maxContextTokens: context });
     await generator.setWeights(parameters, 0);
+    // Other draws each time: what was drawn before would be guessed.
+    let seed = 0;
     const measure = (maxTokens: number): Promise<DecodeRate> =>
-      decodeOnce(generator, { batch, prompt, maxTokens });
+      decodeOnce(generator, { batch, prompt, maxTokens, seed: (seed += 1) });
     await measure(newTokens); // compiles the programs, computes the prompt and lets Node.js compile too
     const tries: DecodeRate[] = [];
     for (let i = 0; i < repeats; i++) tries.push(await measure(newTokens));
@@ -54,7 +56,12 @@ export async function measureDecode(
 
 async function decodeOnce(
   generator: LocalGenerator,
-  { batch, prompt, maxTokens }: { batch: number; prompt: readonly number[]; maxTokens: number },
+  {
+    batch,
+    prompt,
+    maxTokens,
+    seed,
+  }: { batch: number; prompt: readonly number[]; maxTokens: number; seed: number },
 ): Promise<DecodeRate> {
   const before = generator.totals;
   const seconds = await secondsOf(() =>
@@ -66,7 +73,7 @@ async function decodeOnce(
           maxTokens,
           stopTokens: [],
           sampling: unbiased,
-          key: { seed: 1, taskId: 'bench', sample, turn: 0 },
+          key: { seed, taskId: 'bench', sample, turn: 0 },
         }),
       ),
     ),

@@ -6,7 +6,7 @@ import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
 import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
-import { decodeMask, decodeStep, prefill } from '#model/decoder/decode-step.ts';
+import { decodeStep, prefill, windowPlaces, windowsOf } from '#model/decoder/decode-step.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
@@ -78,7 +78,9 @@ const stepInputs = (given: Record<string, Tensor>) => ({
   tokens: given['tokens']!,
   cos: given['cos']!,
   sin: given['sin']!,
-  mask: given['mask']!,
+  starts: given['starts']!,
+  offsets: given['offsets']!,
+  places: given['places']!,
 });
 
 const sequenceInputs = (given: Record<string, Tensor>) => ({
@@ -155,7 +157,9 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
       tokens: [[2], Int32Array.of(tokens[known]!, tokens[known]!)],
       cos: [[2, headDim], cos],
       sin: [[2, headDim], sin],
-      mask: [[2, 1, 1, capacity + 1], decodeMask([known, known], capacity)],
+      starts: [[2], windowsOf([known, known]).starts],
+      offsets: [[2], windowsOf([known, known]).offsets],
+      places: [[2 * kvHeads * 32], windowPlaces([known, known], { kvHeads, capacity })],
     });
     const { logits } = await run(compiled, step, (given) => {
       const layersPast = Array.from({ length: layers }, (_none, layer) => ({

@@ -95,6 +95,8 @@ test('totals of samplers side by side add up, but for seconds, which are of the 
     fedTokens: 3,
     prefilledTokens: 4,
     sharedTokens: 1,
+    draftedTokens: 3,
+    acceptedTokens: 2,
     runS: 5,
     totalS: 7,
   };
@@ -104,6 +106,8 @@ test('totals of samplers side by side add up, but for seconds, which are of the 
     fedTokens: 6,
     prefilledTokens: 8,
     sharedTokens: 2,
+    draftedTokens: 6,
+    acceptedTokens: 4,
     runS: 6,
     totalS: 7,
   });

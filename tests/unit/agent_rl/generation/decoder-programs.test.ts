@@ -4,6 +4,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { KvCache } from '#agent_rl/generation/kv-cache.ts';
+import { leftOfWindow } from '#model/decoder/decode-step.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -18,6 +19,36 @@ const rows = 4;
 const starterShape = { ...tinyModelConfig, heads: 4, kvHeads: 2, headDim: 64, maxPositions: 512 };
 const at = 2;
 
+/** Of a row, its tokens from one place on. */
+interface Fed {
+  tokens: readonly number[];
+  from: number;
+}
+
+async function feed(
+  programs: DecoderPrograms,
+  cache: KvCache,
+  { tokens, from }: Fed,
+  width: number,
+): Promise<void> {
+  for (let place = from; place < tokens.length;) {
+    const count = Math.min(width, tokens.length - place, leftOfWindow(place));
+    const positions = new Int32Array(rows).fill(-1);
+    positions[at] = place;
+    const fed = new Int32Array(rows * width).fill(1);
+    fed.set(tokens.slice(place, place + count), at * width);
+    const inputs = {
+      tokens: fed,
+      positions,
+      uniforms: new Float32Array(rows * width),
+      temperatures: new Float32Array(rows * width).fill(1),
+    };
+    const { fresh } = await programs.step(inputs, { cache, wholeRows: false });
+    cache.write(fresh, positions);
+    place += count;
+  }
+}
+
 describe('DecoderPrograms', () => {
   test.each([
     [10, 40, tinyModelConfig, 128],
@@ -26,46 +57,36 @@ describe('DecoderPrograms', () => {
     [300, 21, starterShape, 512],
     [433, 64, starterShape, 512],
   ])(
-    'a chunk of tokens after %i others has the bits of feeding its %i tokens one by one',
+    'after %i others, %i tokens have the same bits by ones, by fours and as a chunk',
     async (before, count, config, capacity) => {
       const parameters = initialParameters(config, new KeyedRng(7));
       const programs = new DecoderPrograms(engine, config, capacity);
       await programs.setWeights(parameters);
       const token = (place: number): number => (place * 7 + 3) % 24;
       const tokens = Array.from({ length: before + count }, (_, place) => token(place));
-      const caches = [0, 1].map(() => new KvCache({ ...programs.kvShape, capacity }, rows));
-      const [stepped, chunked] = caches as [KvCache, KvCache];
+      const caches = [0, 1, 2].map(() => new KvCache({ ...programs.kvShape, capacity }, rows));
+      const [stepped, drafted, chunked] = caches as [KvCache, KvCache, KvCache];
       if (before > 0) {
         const prefix = await programs.prefill(tokens.slice(0, before));
         for (const cache of caches) cache.load(at, prefix);
       }
-      for (let place = before; place < tokens.length; place++) {
-        const positions = new Int32Array(rows).fill(-1);
-        positions[at] = place;
-        const mask = new Float32Array(rows * (capacity + 1)).fill(-1e9);
-        mask.fill(0, at * (capacity + 1), at * (capacity + 1) + place);
-        mask[(at + 1) * (capacity + 1) - 1] = 0;
-        const inputs = {
-          tokens: new Int32Array(rows).fill(tokens[place] ?? 0),
-          positions,
-          uniforms: new Float32Array(rows),
-          temperatures: new Float32Array(rows).fill(1),
-          mask,
-        };
-        const { fresh } = await programs.step(inputs, { cache: stepped, rows, wholeRows: false });
-        for (const [layer, entries] of fresh.entries()) stepped.write(layer, entries, positions);
-      }
+      await feed(programs, stepped, { tokens, from: before }, 1);
+      await feed(programs, drafted, { tokens, from: before }, 4);
       const chunk = await programs.chunk(tokens.slice(before), {
         cache: chunked,
         row: at,
         length: before,
       });
       chunked.load(at, chunk, before);
-      for (const layer of stepped.keys.keys()) {
-        const [a, b] = [stepped.row(layer, at), chunked.row(layer, at)];
-        expect(b.keys).toEqual(a.keys);
-        expect(b.values).toEqual(a.values);
-      }
+      const known = tokens.length * config.headDim;
+      for (const layer of stepped.keys.keys())
+        for (const cache of [drafted, chunked])
+          for (const kind of ['keys', 'values'] as const) {
+            const [a, b] = [stepped.row(layer, at)[kind], cache.row(layer, at)[kind]];
+            const head = capacity * config.headDim;
+            for (let start = 0; start < a.length; start += head)
+              expect(b.subarray(start, start + known)).toEqual(a.subarray(start, start + known));
+          }
       await programs.dispose();
     },
   );

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { KvCache, type KvPrefix } from '#agent_rl/generation/kv-cache.ts';
+import { entryOf, KvCache, type KvPrefix } from '#agent_rl/generation/kv-cache.ts';
 
 const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 4 };
 
@@ -19,9 +19,28 @@ test('a prefix lands at the start of its row, head by head', () => {
 
 test('new entries land at the position of their row and idle rows are left alone', () => {
   const cache = new KvCache(shape, 2);
-  const fresh = { keys: Float32Array.of(5, 6, 7, 8), values: Float32Array.of(0, 0, 0, 0) };
-  cache.write(0, fresh, Int32Array.of(-1, 3));
+  const fresh = { keys: [Float32Array.of(5, 6, 7, 8)], values: [Float32Array.of(0, 0, 0, 0)] };
+  cache.write(fresh, Int32Array.of(-1, 3));
   expect([...cache.view(0, 2).keys]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 8]);
+});
+
+test('several new entries land from the position of their row on, up to its end', () => {
+  const cache = new KvCache(shape, 2);
+  const keys = [Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8)];
+  cache.write({ keys, values: keys }, Int32Array.of(1, 3));
+  expect([...cache.view(0, 2).keys]).toEqual([0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 5, 0, 0, 0, 7]);
+});
+
+test('an entry is one token of one row, of all heads', () => {
+  const numbers = Float32Array.from({ length: 2 * 2 * 3 * 2 }, (_, i) => i);
+  const copy = (all: Float32Array, from: number, to: number) => all.slice(from, to);
+  const own = entryOf(
+    { keys: [numbers], values: [numbers] },
+    { rows: 2, row: 1, place: 2, copy },
+    { kvHeads: 2, headDim: 2 },
+  );
+  expect([...own.keys[0]!]).toEqual([16, 17, 22, 23]);
+  expect(own.length).toBe(1);
 });
 
 test('rows can be moved and swapped', () => {

@@ -103,6 +103,21 @@ describe('episodes that come to the same context', () => {
     expect(together.totals.sharedTokens).toBeGreaterThan(100);
   });
 
+  test.each(Object.entries(samplings))(
+    'draw what they would without guesses, in fewer steps, where it is remembered: %s',
+    async (_name, sampling) => {
+      const generator = await open(4);
+      const episode = { task: 0, sample: 0, sampling };
+      const first = await play(generator, episode);
+      const before = generator.totals;
+      await generator.setWeights(peakedParameters, 3);
+      expect(await play(generator, episode)).toEqual(first);
+      const { steps, acceptedTokens } = generator.totals;
+      expect(acceptedTokens).toBeGreaterThan(before.acceptedTokens);
+      expect(steps - before.steps).toBeLessThan(before.steps);
+    },
+  );
+
   // The first may be a step ahead before it is known that others come.
   test('compute each context once where they go on alike', async () => {
     const alone = await open(4);

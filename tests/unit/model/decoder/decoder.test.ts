@@ -3,7 +3,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
 import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
-import { decodeMask, decodeStep, type KeysAndValues, prefill } from '#model/decoder/decode-step.ts';
+import {
+  decodeStep,
+  type KeysAndValues,
+  prefill,
+  windowPlaces,
+  windowsOf,
+} from '#model/decoder/decode-step.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
@@ -108,7 +114,9 @@ async function decodedLogProbs(
       tokens: tf.tensor1d(tokens, 'int32'),
       cos: tf.tensor2d(cos, [2, headDim]),
       sin: tf.tensor2d(sin, [2, headDim]),
-      mask: tf.tensor4d(decodeMask(lengths, capacity), [2, 1, 1, capacity + 1]),
+      starts: tf.tensor1d(windowsOf(lengths).starts),
+      offsets: tf.tensor1d(windowsOf(lengths).offsets),
+      places: tf.tensor1d(windowPlaces(lengths, { kvHeads, capacity }), 'int32'),
       past,
     });
     for (const [layer, cache] of fresh.entries()) {
@@ -166,13 +174,17 @@ describe.each(Object.entries(tinyModels))('%s', (_, config) => {
   });
 });
 
-test('the decode mask shows the filled part of the cache and the token itself', () => {
-  expect([...decodeMask([1, 0], 2)].map((value) => value === 0)).toEqual([
-    true,
-    false,
-    true,
-    false,
-    false,
-    true,
+test('the window of a position begins at a multiple of 32 and is read from its own row and head of a cache', () => {
+  const { starts, offsets } = windowsOf([0, 31, 70]);
+  expect([...starts]).toEqual([0, 0, 64]);
+  expect([...offsets]).toEqual([0, 31, 6]);
+  const places = windowPlaces([3, 70], { kvHeads: 2, capacity: 80 });
+  expect(places).toHaveLength(2 * 2 * 32);
+  expect([...places.subarray(32, 35)]).toEqual([80, 81, 82]);
+  // The third entry of a head from 64 on, and what is beyond the end: the last entry of its head.
+  expect([places[64 + 2], places[64 + 15], places[64 + 31]]).toEqual([
+    160 + 66,
+    160 + 79,
+    160 + 79,
   ]);
 });

@@ -1,0 +1,49 @@
+import { sum } from '../../algorithms/statistics.ts';
+import { leftOfWindow } from '../../../model/decoder/decode-step.ts';
+import type { Widths } from '../decoder-programs.ts';
+import type { Slot } from '../slot.ts';
+import type { Drafts } from './drafts.ts';
+import type { StepTimes } from './step-times.ts';
+
+/** Tokens that a step feeds to the row of a slot: of those that are to be fed, and then guesses of what it will draw. */
+export interface Feed {
+  slot: Slot;
+  tokens: readonly number[];
+}
+
+/** What a step feeds, at most `width` tokens to a slot. */
+export interface Feeds {
+  feeds: readonly Feed[];
+  width: number;
+}
+
+/** What the next step feeds to some slots: as little as can be, or more where that saves time. */
+export function feedsOf(
+  slots: readonly Slot[],
+  { rows, least, most }: Widths,
+  { drafts, times }: { drafts: Drafts; times: StepTimes },
+): Feeds {
+  const whole = slots.map((slot) => feedOf(slot, most, drafts));
+  const saved = sum(
+    whole.map(({ slot: { pending }, tokens }) => {
+      const certain = Math.min(pending.length, tokens.length);
+      return certain - 1 + drafts.rate * (tokens.length - certain);
+    }),
+  );
+  if (least === most || (saved > 0 && times.pays(rows, { saved, slots: slots.length })))
+    return { feeds: whole, width: most };
+  const feeds = whole.map(({ slot, tokens }) => ({ slot, tokens: tokens.slice(0, least) }));
+  return { feeds, width: least };
+}
+
+function feedOf(slot: Slot, most: number, drafts: Drafts): Feed {
+  const { pending, cached, active } = slot;
+  const room = Math.min(most, leftOfWindow(cached.length));
+  const certain = pending.slice(0, room);
+  const { maxTokens, stopTokens } = active!.request;
+  // The last draw of a turn is not fed.
+  const left = Math.min(room - certain.length, maxTokens - active!.tokens.length - 1);
+  const guesses = left > 0 ? drafts.after(cached.concat(pending), left) : [];
+  const stop = guesses.findIndex((token) => stopTokens.includes(token));
+  return { slot, tokens: certain.concat(stop < 0 ? guesses : guesses.slice(0, stop)) };
+}

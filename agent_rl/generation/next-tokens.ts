@@ -1,0 +1,24 @@
+import type { CopyPart } from './array-pool.ts';
+import type { Drawn } from './draw-token.ts';
+import { drawKnown, type KnownContext, type NextTokens } from './known-contexts.ts';
+import type { LanesStep } from './lanes.ts';
+import type { ActiveRequest, Slot } from './slot.ts';
+
+/** What a request draws after a known context; absent where that is not known for its sampling. */
+export const drawnAfter = (
+  { next }: KnownContext,
+  active: ActiveRequest | undefined,
+): Drawn | undefined => next && active && drawKnown(next, active.request.sampling, active.uniform);
+
+/** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
+export function nextOf({ row, active }: Slot, step: LanesStep, place: number) {
+  const temperature = active?.request.sampling.temperature;
+  if (step.wholeIn === undefined || temperature === undefined) return undefined;
+  const { logProbs, cumulative, from, to } = step.wholeIn(row, place);
+  return (copy: CopyPart): NextTokens => ({
+    temperature,
+    logProbs: copy(logProbs, from, to),
+    cumulative: copy(cumulative, from, to),
+    ...(temperature <= 0 && { likeliest: step.drawnIn(row, place) }),
+  });
+}
