@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { greedy } from '#agent_rl/core/services/generator.ts';
+import { Drafts } from '#agent_rl/generation/drafts/drafts.ts';
+import { feedsOf } from '#agent_rl/generation/drafts/feeds.ts';
+import { StepTimes } from '#agent_rl/generation/drafts/step-times.ts';
+import { KnownContexts } from '#agent_rl/generation/known-contexts.ts';
+import { ActiveRequest, Slot } from '#agent_rl/generation/slot.ts';
+
+/** A slot that repeats 1, 2, 3, ..., 9 and is to be fed `pending` tokens after so many cached ones. */
+function slotAt(
+  cached: number,
+  pending = 1,
+  { maxTokens = 100, stopTokens = [] as number[] } = {},
+) {
+  const tokenAt = (place: number): number => 1 + (place % 9);
+  const slot = new Slot('episode', new KnownContexts(0).enter([1]));
+  for (let place = 0; place < cached; place++) slot.cached.push(tokenAt(place));
+  slot.pending = Array.from({ length: pending }, (_, i) => tokenAt(cached + i));
+  const request = {
+    episode: 'episode',
+    tokens: [],
+    maxTokens,
+    stopTokens,
+    sampling: greedy,
+    key: { seed: 1, taskId: 'task', sample: 0, turn: 0 },
+  };
+  const settle = { resolve: () => undefined, reject: () => undefined };
+  slot.active = new ActiveRequest(request, undefined, settle);
+  return slot;
+}
+
+const parts = () => ({ drafts: new Drafts(), times: new StepTimes() });
+const widths = { rows: 1, least: 1, most: 4 };
+
+const fedTo = (slot: Slot): readonly number[] =>
+  feedsOf([slot], { ...widths, least: 4 }, parts()).feeds[0]!.tokens;
+
+describe('what a step feeds', () => {
+  test('is what is to be fed, and then guesses', () => {
+    expect(fedTo(slotAt(36))).toEqual([1, 2, 3, 4]);
+    expect(fedTo(slotAt(36, 2))).toEqual([1, 2, 3, 4]);
+    expect(fedTo(slotAt(36, 6))).toEqual([1, 2, 3, 4]);
+  });
+
+  test('is of one window', () => {
+    expect(fedTo(slotAt(62))).toEqual([9, 1]);
+    expect(fedTo(slotAt(63))).toEqual([1]);
+    expect(fedTo(slotAt(63, 3))).toEqual([1]);
+    expect(fedTo(slotAt(64))).toEqual([2, 3, 4, 5]);
+  });
+
+  test('ends before a stop token that is guessed, and before what a turn has no room for', () => {
+    expect(fedTo(slotAt(36, 1, { stopTokens: [3] }))).toEqual([1, 2]);
+    expect(fedTo(slotAt(36, 1, { maxTokens: 2 }))).toEqual([1, 2]);
+    expect(fedTo(slotAt(36, 1, { maxTokens: 1 }))).toEqual([1]);
+  });
+
+  test('is one token where a step of more takes longer than it saves', () => {
+    const given = parts();
+    given.times.add(1, { guesses: false, seconds: 1 });
+    given.times.add(1, { guesses: true, seconds: 5 });
+    const slot = slotAt(36);
+    expect(feedsOf([slot], widths, given)).toEqual({ feeds: [{ slot, tokens: [1] }], width: 1 });
+    for (let i = 0; i < 100; i++) given.times.add(1, { guesses: true, seconds: 1.1 });
+    expect(feedsOf([slot], widths, given).width).toBe(4);
+  });
+
+  test('is one token where nothing is guessed', () => {
+    expect(feedsOf([slotAt(3)], widths, parts()).width).toBe(1);
+  });
+});
