@@ -9,22 +9,18 @@ import {
 } from '../engine/engine.ts';
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
-import {
-  chunkPlaces,
-  chunkStep,
-  decodeStep,
-  prefill,
-  windowPlaces,
-  windowsOf,
-  windowTokens,
-} from '../../model/decoder/decode-step.ts';
+import { chunkPlaces, chunkStep } from '../../model/decoder/chunk-step.ts';
+import { decodeStep } from '../../model/decoder/decode-step.ts';
+import { prefill } from '../../model/decoder/prefill.ts';
+import { windowPlaces, windowsOf, windowTokens } from '../../model/decoder/windows.ts';
 import { seenByAllBehind, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { inputSpec, type Weights } from '../../model/config/parameters.ts';
 import { allSpecs } from '../../model/adapters/adapter.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import { drawTokens } from './draw-tokens.ts';
-import type { KvCache, KvPrefix, KvShape } from './kv-cache.ts';
+import type { KvCache } from './kv-cache.ts';
+import type { KvPrefix, KvShape } from './kv-rows.ts';
 
 /** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
 export interface StepInputs {
@@ -166,6 +162,7 @@ export class DecoderPrograms {
     tokens: readonly number[],
     { cache, row, length }: { cache: KvCache; row: number; length: number },
   ): Promise<KvPrefix> {
+    cache.enter(row, length);
     const { capacity } = cache;
     const size = tokens.length <= fewTokens ? fewTokens : chunkTokens;
     const program = await this.#programs.get(`chunk ${size} ${capacity}`, () =>
@@ -177,8 +174,8 @@ export class DecoderPrograms {
       ...this.#weights,
       ...this.#rotations([length], size),
       ...windowsOf(Array.from({ length: size }, (_, place) => length + place)),
-      ...this.#past((layer) => cache.row(layer, row)),
-      places: chunkPlaces(length, tokens.length, capacity),
+      ...this.#cached(cache, { first: row, rows: 1 }),
+      places: chunkPlaces(length, { size, capacity }),
       tokens: padded,
     });
     return this.#prefixOf(outputs, tokens.length);
@@ -194,6 +191,8 @@ export class DecoderPrograms {
     { cache, wholeRows }: { cache: KvCache; wholeRows: boolean },
   ): Promise<StepResult> {
     const { layers, kvHeads } = this.config;
+    for (const [row, position] of inputs.positions.entries())
+      if (position >= 0) cache.enter(row, position);
     const { capacity } = cache;
     const { tokens, uniforms, temperatures } = inputs;
     const places = inputs.positions.map((position) => Math.max(0, position));
@@ -206,8 +205,8 @@ export class DecoderPrograms {
       ...this.#weights,
       ...this.#rotations(places, width),
       ...windowsOf(places),
-      places: windowPlaces(places, { kvHeads, capacity }),
-      ...this.#past((layer) => cache.view(layer, rows)),
+      places: windowPlaces(places, { kvHeads, count: width }),
+      ...this.#cached(cache, { rows }),
       tokens,
       uniforms,
       temperatures,
@@ -244,12 +243,15 @@ export class DecoderPrograms {
     return { cos, sin };
   }
 
-  #past(of: (layer: number) => { keys: Float32Array; values: Float32Array }) {
+  /** What some rows hold. */
+  #cached({ past, recent }: KvCache, { first = 0, rows }: { first?: number; rows: number }) {
     const feeds: Record<string, TensorData> = {};
     for (let layer = 0; layer < this.config.layers; layer++) {
-      const { keys, values } = of(layer);
-      feeds[`pastK${layer}`] = keys;
-      feeds[`pastV${layer}`] = values;
+      const [before, own] = [past, recent].map((some) => some.view(layer, rows, first));
+      feeds[`pastK${layer}`] = before!.keys;
+      feeds[`pastV${layer}`] = before!.values;
+      feeds[`recentK${layer}`] = own!.keys;
+      feeds[`recentV${layer}`] = own!.values;
     }
     return feeds;
   }
@@ -291,8 +293,8 @@ export class DecoderPrograms {
     const { kvHeads, headDim, layers } = this.config;
     const specs: TensorSpec[] = [
       ...this.#weightSpecs,
-      ...placeSpecs({ count: size, headDim, rows: size, places: capacity }),
-      ...pastSpecs(layers, [kvHeads, capacity, headDim]),
+      ...placeSpecs({ count: size, headDim, rows: size, places: size + windowTokens + capacity }),
+      ...cacheSpecs(layers, { heads: [kvHeads], capacity, headDim }),
     ];
     return this.#compile(`${size} tokens of one context`, specs, (inputs) =>
       byLayer(chunkStep(this.config, inputs, placedInputs(inputs, layers))),
@@ -334,7 +336,7 @@ export class DecoderPrograms {
         rows,
         places: rows * kvHeads * windowTokens,
       }),
-      ...pastSpecs(layers, [rows, kvHeads, capacity, headDim]),
+      ...cacheSpecs(layers, { heads: [rows, kvHeads], capacity, headDim }),
     ];
   }
 }
@@ -358,6 +360,11 @@ const placeSpecs = (of: { count: number; headDim: number; rows: number; places: 
 
 function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) {
   const input = (name: string): Tensor => inputs[name] as Tensor;
+  const ofLayers = (kind: string) =>
+    Array.from({ length: layers }, (_, layer) => ({
+      keys: input(`${kind}K${layer}`),
+      values: input(`${kind}V${layer}`),
+    }));
   return {
     tokens: input('tokens'),
     cos: input('cos'),
@@ -365,10 +372,8 @@ function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) 
     starts: input('starts'),
     offsets: input('offsets'),
     places: input('places'),
-    past: Array.from({ length: layers }, (_, layer) => ({
-      keys: input(`pastK${layer}`),
-      values: input(`pastV${layer}`),
-    })),
+    past: ofLayers('past'),
+    recent: ofLayers('recent'),
   };
 }
 
@@ -380,11 +385,19 @@ const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<st
     ]),
   );
 
-const pastSpecs = (layers: number, shape: readonly number[]): TensorSpec[] =>
-  Array.from({ length: layers }, (_, layer) => [
-    float(`pastK${layer}`, shape),
-    float(`pastV${layer}`, shape),
+function cacheSpecs(
+  layers: number,
+  { heads, capacity, headDim }: { heads: readonly number[]; capacity: number; headDim: number },
+): TensorSpec[] {
+  const past = [...heads, capacity, headDim];
+  const recent = [...heads, windowTokens, headDim];
+  return Array.from({ length: layers }, (_, layer) => [
+    float(`pastK${layer}`, past),
+    float(`pastV${layer}`, past),
+    float(`recentK${layer}`, recent),
+    float(`recentV${layer}`, recent),
   ]).flat();
+}
 
 /** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */
 function firstOfEach(

@@ -1,167 +1,111 @@
+import { leftOfWindow, windowStart, windowTokens } from '../../model/decoder/windows.ts';
 import type { CopyPart } from './array-pool.ts';
-
-export interface KvShape {
-  layers: number;
-  kvHeads: number;
-  headDim: number;
-  /** Most positions per row; a multiple of 16, so that results do not depend on it. */
-  capacity: number;
-}
-
-/** Keys and values of one prefix, per layer [kvHeads, length, headDim]. */
-export interface KvPrefix {
-  length: number;
-  keys: readonly Float32Array[];
-  values: readonly Float32Array[];
-}
+import { type KvPrefix, KvRows, type KvShape } from './kv-rows.ts';
 
 /**
- * Keys and values of many rows, per layer [rows, kvHeads, capacity, headDim], written from JavaScript.
+ * Keys and values of many rows: of each row the window that its last positions are in, and apart from it the whole windows before.
  *
- * They are program inputs only, never outputs: the binding copies every output, and a cache is large.
- * Rows are contiguous, so the first n rows are a view, not a copy. The capacity in use may be less than the most
- * there can be: a step costs what it looks at.
+ * They are program inputs only, never outputs: the binding copies every output, and a cache is large. A step costs what it looks at, so
+ * that no more capacity should be in use than the longest row needs.
  */
 export class KvCache {
-  readonly keys: readonly Float32Array[];
-  readonly values: readonly Float32Array[];
-  #capacity: number;
+  readonly past: KvRows;
+  readonly recent: KvRows;
+  /** Of each row, the positions that stand in `past`. */
+  readonly #whole: Int32Array;
 
   constructor(
     readonly shape: KvShape,
-    readonly rows: number,
+    rows: number,
   ) {
-    this.#capacity = shape.capacity;
-    const size = rows * shape.kvHeads * shape.capacity * shape.headDim;
-    const allocate = () => Array.from({ length: shape.layers }, () => new Float32Array(size));
-    this.keys = allocate();
-    this.values = allocate();
+    this.past = new KvRows(shape, rows);
+    this.recent = new KvRows({ ...shape, capacity: windowTokens }, rows);
+    this.#whole = new Int32Array(rows);
   }
 
-  /** Positions per row in use. */
+  /** Positions of whole windows per row in use. */
   get capacity(): number {
-    return this.#capacity;
+    return this.past.capacity;
   }
 
   get bytes(): number {
-    return [...this.keys, ...this.values].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.past.bytes + this.recent.bytes;
   }
 
-  get #head(): number {
-    return this.#capacity * this.shape.headDim;
-  }
-
-  get #row(): number {
-    return this.shape.kvHeads * this.#head;
-  }
-
-  /**
-   * Lays rows out for another capacity, keeping the first `length` positions of each.
-   *
-   * @param length at most the smaller of both capacities
-   */
+  /** Lays rows out for another capacity, keeping the first `length` positions of each that are of whole windows. */
   resize(capacity: number, length: number): void {
-    const { kvHeads, headDim } = this.shape;
-    const [from, to] = [this.#head, capacity * headDim];
-    const places = [...Array.from({ length: this.rows * kvHeads }).keys()];
-    // Growing moves data towards the end, so the last comes first; shrinking the other way round.
-    const order = to > from ? places.toReversed() : places;
-    for (const data of length === 0 ? [] : [...this.keys, ...this.values]) {
-      for (const place of order) {
-        data.copyWithin(place * to, place * from, place * from + length * headDim);
-      }
+    this.past.resize(capacity, windowStart(length));
+  }
+
+  /** Forgets what a row holds. */
+  clear(row: number): void {
+    this.#whole[row] = 0;
+  }
+
+  /** Before what follows a row's first `position` tokens is computed or written: a window that they have filled joins the others. */
+  enter(row: number, position: number): void {
+    const start = windowStart(position);
+    if (start > this.#whole[row]!) {
+      const from = { row, at: 0 };
+      const part = { row, at: start - windowTokens, length: windowTokens, from };
+      this.past.put(this.recent, this.recent.rows, part);
     }
-    this.#capacity = capacity;
-  }
-
-  /** Layer `layer` of the first `rows` rows, as views. */
-  view(layer: number, rows: number): { keys: Float32Array; values: Float32Array } {
-    const end = rows * this.#row;
-    return {
-      keys: this.keys[layer]!.subarray(0, end),
-      values: this.values[layer]!.subarray(0, end),
-    };
-  }
-
-  /** Layer `layer` of one row, [kvHeads, capacity, headDim], as views. */
-  row(layer: number, row: number): { keys: Float32Array; values: Float32Array } {
-    const [from, to] = [row * this.#row, (row + 1) * this.#row];
-    return {
-      keys: this.keys[layer]!.subarray(from, to),
-      values: this.values[layer]!.subarray(from, to),
-    };
+    this.#whole[row] = start;
   }
 
   /** Puts a prefix into a row, from position `at` on. */
   load(row: number, prefix: KvPrefix, at = 0): void {
-    const { kvHeads, headDim } = this.shape;
-    const size = prefix.length * headDim;
-    const copy = (from: readonly Float32Array[], to: readonly Float32Array[]) => {
-      for (const [layer, source] of from.entries()) {
-        const stride = source.length / kvHeads;
-        for (let head = 0; head < kvHeads; head++) {
-          const part = source.subarray(head * stride, head * stride + size);
-          to[layer]?.set(part, row * this.#row + head * this.#head + at * headDim);
-        }
-      }
-    };
-    copy(prefix.keys, this.keys);
-    copy(prefix.values, this.values);
+    for (let done = 0; done < prefix.length;) done += this.#loadPart(row, { prefix, done, at });
   }
 
-  /** Writes new entries, per layer [rows, kvHeads, n, headDim], from each row's position on; -1 skips a row. */
+  /** How many positions were put into the row, all of one window or whole windows. */
+  #loadPart(
+    row: number,
+    { prefix, done, at }: { prefix: KvPrefix; done: number; at: number },
+  ): number {
+    const position = at + done;
+    const left = prefix.length - done;
+    const from = { row: 0, at: done };
+    this.enter(row, position);
+    const whole = position === windowStart(position) ? windowStart(left) : 0;
+    if (whole > 0) {
+      this.past.put(prefix, 1, { row, at: position, length: whole, from });
+      this.#whole[row] = position + whole;
+      return whole;
+    }
+    const length = Math.min(left, leftOfWindow(position));
+    this.recent.put(prefix, 1, { row, at: position % windowTokens, length, from });
+    return length;
+  }
+
+  /** Writes new entries of one window, per layer [rows, kvHeads, n, headDim], from each row's position on; -1 skips a row. */
   write(fresh: Pick<KvPrefix, 'keys' | 'values'>, positions: Int32Array): void {
-    const copy = (from: readonly Float32Array[], to: readonly Float32Array[]) => {
-      for (const [layer, entries] of from.entries())
-        this.#writeLayer(entries, { to: to[layer]!, positions });
-    };
-    copy(fresh.keys, this.keys);
-    copy(fresh.values, this.values);
-  }
-
-  #writeLayer(
-    entries: Float32Array,
-    { to, positions }: { to: Float32Array; positions: Int32Array },
-  ): void {
     const { kvHeads, headDim } = this.shape;
-    const size = entries.length / (positions.length * kvHeads);
+    const rows = positions.length;
+    const count = fresh.keys[0]!.length / (rows * kvHeads * headDim);
     for (const [row, position] of positions.entries()) {
       if (position < 0) continue;
+      this.enter(row, position);
       // What was guessed may reach beyond the end.
-      const kept = Math.min(size, this.#head - position * headDim);
-      for (let head = 0; head < kvHeads; head++) {
-        const from = (row * kvHeads + head) * size;
-        const part = entries.subarray(from, from + kept);
-        to.set(part, row * this.#row + head * this.#head + position * headDim);
-      }
+      const length = Math.min(count, leftOfWindow(position));
+      const part = { row, at: position % windowTokens, length, from: { row, at: 0 } };
+      this.recent.put(fresh, rows, part);
     }
   }
 
-  /** Copies the first `length` positions of one row over another row. */
-  move(from: number, to: number, length: number): void {
-    for (const { data, offset } of this.#heads()) {
-      const start = from * this.#row + offset;
-      data.copyWithin(to * this.#row + offset, start, start + length * this.shape.headDim);
-    }
+  /** Copies one row over another. */
+  move(from: number, to: number): void {
+    this.past.move(from, to, this.#whole[from]!);
+    this.recent.move(from, to, windowTokens);
+    this.#whole[to] = this.#whole[from]!;
   }
 
-  /** Exchanges the first `length` positions of two rows. */
-  swap(a: number, b: number, length: number): void {
-    const size = length * this.shape.headDim;
-    for (const { data, offset } of this.#heads()) {
-      const [atA, atB] = [a * this.#row + offset, b * this.#row + offset];
-      const kept = data.slice(atA, atA + size);
-      data.copyWithin(atA, atB, atB + size);
-      data.set(kept, atB);
-    }
-  }
-
-  /** @yields every head of every layer, and where it begins in each row. */
-  *#heads(): Generator<{ data: Float32Array; offset: number }> {
-    for (const data of [...this.keys, ...this.values]) {
-      for (let head = 0; head < this.shape.kvHeads; head++)
-        yield { data, offset: head * this.#head };
-    }
+  /** Exchanges two rows. */
+  swap(a: number, b: number): void {
+    const [ofA, ofB] = [this.#whole[a]!, this.#whole[b]!];
+    this.past.swap(a, b, Math.max(ofA, ofB));
+    this.recent.swap(a, b, windowTokens);
+    [this.#whole[a], this.#whole[b]] = [ofB, ofA];
   }
 }
 

@@ -1,8 +1,10 @@
 import { largest } from '../core/long-lists.ts';
 import { bucketSize } from '../engine/program-cache.ts';
+import { windowStart } from '../../model/decoder/windows.ts';
 import type { CopyPart } from './array-pool.ts';
 import type { DecoderPrograms, StepInputs, StepResult, WholeRows } from './decoder-programs.ts';
-import { entryOf, KvCache, type KvPrefix } from './kv-cache.ts';
+import { entryOf, KvCache } from './kv-cache.ts';
+import type { KvPrefix } from './kv-rows.ts';
 import type { Feed } from './drafts/feeds.ts';
 import type { Slot } from './slot.ts';
 
@@ -58,6 +60,7 @@ export class Lanes {
   add(slot: Slot): void {
     slot.row = this.#byRow.indexOf(undefined);
     this.#byRow[slot.row] = slot;
+    this.#cache.clear(slot.row);
   }
 
   remove({ row }: Slot): void {
@@ -84,7 +87,7 @@ export class Lanes {
     { width, wholeRows }: { width: number; wholeRows: boolean },
   ): Promise<LanesStep> {
     this.#compact(feeds.map(({ slot }) => slot));
-    this.#makeRoom(largest(feeds.map(({ slot, tokens }) => slot.cached.length + tokens.length)));
+    this.#makeRoom(largest(feeds.map(({ slot }) => slot.cached.length)));
     const rows = this.programs.rowBucket(1 + largest(feeds.map(({ slot }) => slot.row)));
     const inputs = inputsOf(feeds, rows, width);
     const step = await this.programs.step(inputs, { cache: this.#cache, wholeRows });
@@ -107,9 +110,9 @@ export class Lanes {
     };
   }
 
-  /** Makes room for `length` positions in every row. */
+  /** Makes room for the whole windows of `length` positions in every row. */
   #makeRoom(length: number): void {
-    if (length <= this.#cache.capacity) return;
+    if (windowStart(length) <= this.#cache.capacity) return;
     const { slots } = this;
     const longest = largest(
       slots.map(({ cached }) => cached.length),
@@ -118,9 +121,9 @@ export class Lanes {
     this.#cache.resize(this.#capacityFor(length), longest);
   }
 
-  /** Positions per row for contexts of at most `length` tokens. */
+  /** Positions of whole windows per row for contexts of at most `length` tokens. */
   #capacityFor(length: number): number {
-    const bucket = bucketSize(length, { multipleOf: 64, growth: 1.2 });
+    const bucket = bucketSize(windowStart(length), { multipleOf: 64, growth: 1.2 });
     return Math.min(this.mostTokens, bucket);
   }
 
@@ -138,8 +141,8 @@ export class Lanes {
   #swap(slot: Slot, row: number): void {
     const from = slot.row;
     const other = this.#byRow[row];
-    if (other === undefined) this.#cache.move(from, row, slot.cached.length);
-    else this.#cache.swap(from, row, Math.max(slot.cached.length, other.cached.length));
+    if (other === undefined) this.#cache.move(from, row);
+    else this.#cache.swap(from, row);
     this.#byRow[from] = other;
     this.#byRow[row] = slot;
     slot.row = row;

@@ -1,4 +1,4 @@
-import type { KvPrefix } from './kv-cache.ts';
+import type { KvPrefix } from './kv-rows.ts';
 
 export interface PrefixCacheLimits {
   prefixes: number;

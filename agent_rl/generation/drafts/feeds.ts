@@ -1,5 +1,5 @@
 import { sum } from '../../algorithms/statistics.ts';
-import { leftOfWindow } from '../../../model/decoder/decode-step.ts';
+import { leftOfWindow } from '../../../model/decoder/windows.ts';
 import type { Widths } from '../decoder-programs.ts';
 import type { Slot } from '../slot.ts';
 import type { Drafts } from './drafts.ts';

@@ -6,7 +6,9 @@ import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
 import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
-import { decodeStep, prefill, windowPlaces, windowsOf } from '#model/decoder/decode-step.ts';
+import { decodeStep } from '#model/decoder/decode-step.ts';
+import { prefill } from '#model/decoder/prefill.ts';
+import { windowPlaces, windowsOf, windowTokens } from '#model/decoder/windows.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
@@ -137,13 +139,13 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
         ]),
       ),
     );
-    // Two rows that are the same sequence, in caches of 16.
-    const capacity = 16;
-    const past = Array.from({ length: layers }, (_none, layer) =>
+    // Two rows that are the same sequence, all of the first window.
+    const capacity = windowTokens;
+    const recent = Array.from({ length: layers }, (_none, layer) =>
       ['K', 'V'].map((part) => `${part}${layer}`),
     ).flat();
     const cacheShape = [2, kvHeads, capacity, headDim];
-    const filled = past.map((name): [string, [readonly number[], TensorData]] => {
+    const filled = recent.map((name): [string, [readonly number[], TensorData]] => {
       const cache = new Float32Array(2 * kvHeads * capacity * headDim);
       for (let entry = 0; entry < 2 * kvHeads; entry++) {
         const from = (entry % kvHeads) * known * headDim;
@@ -159,20 +161,25 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
       sin: [[2, headDim], sin],
       starts: [[2], windowsOf([known, known]).starts],
       offsets: [[2], windowsOf([known, known]).offsets],
-      places: [[2 * kvHeads * 32], windowPlaces([known, known], { kvHeads, capacity })],
+      places: [[2 * kvHeads * windowTokens], windowPlaces([known, known], { kvHeads, count: 1 })],
+      nothing: [[2, kvHeads, 16, headDim], new Float32Array(2 * kvHeads * 16 * headDim)],
     });
-    const { logits } = await run(compiled, step, (given) => {
-      const layersPast = Array.from({ length: layers }, (_none, layer) => ({
-        keys: given[`K${layer}`]!,
-        values: given[`V${layer}`]!,
-      }));
-      return {
-        logits: decodeStep(config, given, { ...stepInputs(given), past: layersPast }).logits,
-      };
+    const found = await run(compiled, step, (given) => {
+      const ofLayers = (of: (kind: 'K' | 'V', layer: number) => Tensor) =>
+        Array.from({ length: layers }, (_none, layer) => ({
+          keys: of('K', layer),
+          values: of('V', layer),
+        }));
+      const { logits } = decodeStep(config, given, {
+        ...stepInputs(given),
+        past: ofLayers(() => given['nothing']!),
+        recent: ofLayers((kind, layer) => given[`${kind}${layer}`]!),
+      });
+      return { logits };
     });
     const expected = logSoftmax(plainLogits(config, tinyWeights(config), tokens).at(-1)!);
     const rows = [0, 1].map((row) =>
-      Array.from(logits!.subarray(row * config.vocabSize, (row + 1) * config.vocabSize)),
+      Array.from(found['logits']!.subarray(row * config.vocabSize, (row + 1) * config.vocabSize)),
     );
     for (const row of rows) expect(largestGap(logSoftmax(row), expected)).toBeLessThan(1e-5);
     expect(rows[0]).toEqual(rows[1]);

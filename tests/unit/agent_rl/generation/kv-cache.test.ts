@@ -1,34 +1,93 @@
 import { expect, test } from '@jest/globals';
 
-import { entryOf, KvCache, type KvPrefix } from '#agent_rl/generation/kv-cache.ts';
+import { entryOf, KvCache } from '#agent_rl/generation/kv-cache.ts';
+import type { KvPrefix } from '#agent_rl/generation/kv-rows.ts';
+import { leftOfWindow, windowStart } from '#model/decoder/windows.ts';
+import * as fc from '#tests/support/properties.ts';
 
-const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 4 };
+const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 128 };
+const rows = 3;
 
-/** Two heads of two positions: keys 1, 2 and 3, 4; values ten times that. */
-const prefix: KvPrefix = {
-  length: 2,
-  keys: [Float32Array.of(1, 2, 3, 4)],
-  values: [Float32Array.of(10, 20, 30, 40)],
-};
+/** Of one row, the numbers of its positions from one on; those of the second head are negative. */
+function entries(numbers: readonly number[]): KvPrefix {
+  const both = Float32Array.from([...numbers, ...numbers.map((number) => -number)]);
+  return { length: numbers.length, keys: [both], values: [both.map((number) => 2 * number)] };
+}
 
-test('a prefix lands at the start of its row, head by head', () => {
-  const cache = new KvCache(shape, 2);
-  cache.load(1, prefix);
-  expect([...cache.view(0, 2).keys]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0]);
+/** The keys of a row's first head as a step reads them, once it feeds position `length`. */
+function read(cache: KvCache, row: number, length: number): number[] {
+  cache.load(row, { length: 1, keys: [], values: [] }, length);
+  const whole = windowStart(length);
+  const past = cache.past.view(0, 1, row).keys.subarray(0, whole);
+  const recent = cache.recent.view(0, 1, row).keys.subarray(0, length - whole);
+  return [...past, ...recent];
+}
+
+/** What is done to a row: some tokens are loaded, or fed by a step of which some are kept; or it is moved. */
+const changes = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('load' as const), count: fc.integer({ min: 1, max: 70 }) }),
+    fc.record({
+      kind: fc.constant('step' as const),
+      fed: fc.integer({ min: 1, max: 4 }),
+      wrong: fc.integer({ min: 0, max: 3 }),
+    }),
+    fc.constant({ kind: 'swap' as const }),
+    fc.constant({ kind: 'move' as const }),
+    fc.constant({ kind: 'resize' as const }),
+  ),
+  { maxLength: 60 },
+);
+
+test('a row holds what was loaded and kept, wherever windows end, guesses were wrong and rows were moved', () => {
+  const holds = fc.property(changes, (done) => {
+    const cache = new KvCache(shape, rows);
+    const held: number[] = [];
+    let row = 1;
+    let next = 0;
+    const fresh = (count: number) => Array.from({ length: count }, () => (next += 1));
+    for (const change of done) {
+      if (change.kind === 'load') {
+        const numbers = fresh(Math.min(change.count, 128 - held.length));
+        cache.load(row, entries(numbers), held.length);
+        held.push(...numbers);
+      } else if (change.kind === 'step' && held.length < 128) {
+        const fed = fresh(change.fed);
+        const all = new Float32Array(rows * 2 * fed.length);
+        all.set(entries(fed).keys[0]!, row * 2 * fed.length);
+        const positions = Int32Array.from({ length: rows }, (_, i) =>
+          i === row ? held.length : -1,
+        );
+        cache.write({ keys: [all], values: [all] }, positions);
+        const most = Math.min(fed.length, leftOfWindow(held.length));
+        held.push(...fed.slice(0, Math.max(1, most - change.wrong)));
+      } else if (change.kind === 'swap') {
+        cache.swap(row, (row + 1) % rows);
+        row = (row + 1) % rows;
+      } else if (change.kind === 'move') {
+        cache.move(row, (row + 2) % rows);
+        row = (row + 2) % rows;
+      } else {
+        cache.resize(
+          cache.capacity === 128 ? Math.max(16, windowStart(held.length)) : 128,
+          held.length,
+        );
+        cache.resize(128, held.length);
+      }
+    }
+    if (held.length < 128) expect(read(cache, row, held.length)).toEqual(held);
+  });
+  fc.assert(holds, { numRuns: 300 });
 });
 
-test('new entries land at the position of their row and idle rows are left alone', () => {
-  const cache = new KvCache(shape, 2);
-  const fresh = { keys: [Float32Array.of(5, 6, 7, 8)], values: [Float32Array.of(0, 0, 0, 0)] };
-  cache.write(fresh, Int32Array.of(-1, 3));
-  expect([...cache.view(0, 2).keys]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 8]);
-});
-
-test('several new entries land from the position of their row on, up to its end', () => {
-  const cache = new KvCache(shape, 2);
-  const keys = [Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8)];
-  cache.write({ keys, values: keys }, Int32Array.of(1, 3));
-  expect([...cache.view(0, 2).keys]).toEqual([0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 5, 0, 0, 0, 7]);
+test('a row that is given to another episode holds nothing of the one before', () => {
+  const cache = new KvCache(shape, rows);
+  cache.load(0, entries(Array.from({ length: 100 }, (_, i) => i + 1)));
+  cache.clear(0);
+  cache.load(1, entries([7]));
+  cache.resize(16, 1);
+  cache.swap(0, 1);
+  expect(read(cache, 0, 1)).toEqual([7]);
 });
 
 test('an entry is one token of one row, of all heads', () => {
@@ -41,28 +100,4 @@ test('an entry is one token of one row, of all heads', () => {
   );
   expect([...own.keys[0]!]).toEqual([16, 17, 22, 23]);
   expect(own.length).toBe(1);
-});
-
-test('rows can be moved and swapped', () => {
-  const cache = new KvCache(shape, 2);
-  cache.load(1, prefix);
-  cache.move(1, 0, 2);
-  expect([...cache.view(0, 1).values]).toEqual([10, 20, 0, 0, 30, 40, 0, 0]);
-  cache.load(1, { ...prefix, keys: [Float32Array.of(5, 6, 7, 8)] });
-  cache.swap(0, 1, 2);
-  expect([...cache.view(0, 1).keys]).toEqual([5, 6, 0, 0, 7, 8, 0, 0]);
-});
-
-test('rows keep their positions when the capacity grows and shrinks', () => {
-  const cache = new KvCache(shape, 2);
-  cache.resize(2, 0);
-  cache.load(0, prefix);
-  cache.load(1, { ...prefix, keys: [Float32Array.of(5, 6, 7, 8)] });
-  cache.resize(3, 2);
-  const rows = cache.view(0, 2).keys;
-  expect(rows).toHaveLength(12);
-  const kept = [0, 1, 3, 4, 6, 7, 9, 10].map((place) => rows[place]);
-  expect(kept).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  cache.resize(2, 2);
-  expect([...cache.view(0, 2).keys]).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });

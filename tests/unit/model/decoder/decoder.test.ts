@@ -3,13 +3,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
 import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
-import {
-  decodeStep,
-  type KeysAndValues,
-  prefill,
-  windowPlaces,
-  windowsOf,
-} from '#model/decoder/decode-step.ts';
+import { decodeStep } from '#model/decoder/decode-step.ts';
+import { prefill } from '#model/decoder/prefill.ts';
+import type { KeysAndValues } from '#model/decoder/step-attention.ts';
+import { windowPlaces, windowsOf, windowTokens } from '#model/decoder/windows.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
@@ -80,7 +77,8 @@ async function decodedLogProbs(
   const { kvHeads, headDim } = config;
   const parameters = tensors(config, weights);
   const sequences = [first, second];
-  const capacity = 16;
+  // All positions are of the first window.
+  const capacity = windowTokens;
   const size = kvHeads * capacity * headDim;
   const blank = () => new Float32Array(sequences.length * size);
   const caches = Array.from({ length: config.layers }, () => ({ keys: blank(), values: blank() }));
@@ -106,18 +104,20 @@ async function decodedLogProbs(
   while (sequences.some((tokens, row) => (lengths[row] as number) < tokens.length - 1)) {
     const { cos, sin } = ropeTables(config, lengths);
     const tokens = sequences.map((all, row) => all[lengths[row]!] ?? 0);
-    const past: KeysAndValues[] = caches.map(({ keys, values }) => ({
+    const recent: KeysAndValues[] = caches.map(({ keys, values }) => ({
       keys: tf.tensor4d(keys, [2, kvHeads, capacity, headDim]),
       values: tf.tensor4d(values, [2, kvHeads, capacity, headDim]),
     }));
+    const nothing = tf.zeros([2, kvHeads, 16, headDim]);
     const { logits, fresh } = decodeStep(config, parameters, {
       tokens: tf.tensor1d(tokens, 'int32'),
       cos: tf.tensor2d(cos, [2, headDim]),
       sin: tf.tensor2d(sin, [2, headDim]),
       starts: tf.tensor1d(windowsOf(lengths).starts),
       offsets: tf.tensor1d(windowsOf(lengths).offsets),
-      places: tf.tensor1d(windowPlaces(lengths, { kvHeads, capacity }), 'int32'),
-      past,
+      places: tf.tensor1d(windowPlaces(lengths, { kvHeads, count: 1 }), 'int32'),
+      past: caches.map(() => ({ keys: nothing, values: nothing })),
+      recent,
     });
     for (const [layer, cache] of fresh.entries()) {
       for (const part of ['keys', 'values'] as const) {
@@ -172,19 +172,4 @@ describe.each(Object.entries(tinyModels))('%s', (_, config) => {
       ).toBeLessThan(2e-6);
     }
   });
-});
-
-test('the window of a position begins at a multiple of 32 and is read from its own row and head of a cache', () => {
-  const { starts, offsets } = windowsOf([0, 31, 70]);
-  expect([...starts]).toEqual([0, 0, 64]);
-  expect([...offsets]).toEqual([0, 31, 6]);
-  const places = windowPlaces([3, 70], { kvHeads: 2, capacity: 80 });
-  expect(places).toHaveLength(2 * 2 * 32);
-  expect([...places.subarray(32, 35)]).toEqual([80, 81, 82]);
-  // The third entry of a head from 64 on, and what is beyond the end: the last entry of its head.
-  expect([places[64 + 2], places[64 + 15], places[64 + 31]]).toEqual([
-    160 + 66,
-    160 + 79,
-    160 + 79,
-  ]);
 });
