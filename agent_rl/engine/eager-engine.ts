@@ -1,12 +1,13 @@
 import { AgentRlError } from '../core/errors.ts';
 import { checkInputs } from './check-inputs.ts';
-import type {
-  CompileOptions,
-  Engine,
-  Program,
-  ProgramBody,
-  TensorData,
-  TensorSpec,
+import {
+  type CompileOptions,
+  type Engine,
+  type Program,
+  type ProgramBody,
+  type TensorData,
+  type TensorSpec,
+  wantedOf,
 } from './engine.ts';
 import { installPlainKernels } from './plain/install.ts';
 import { tfjs, withBackend, type Tensor } from './tfjs.ts';
@@ -58,11 +59,14 @@ export class EagerEngine implements Engine {
   ): Promise<Program> {
     const { outputs } = traceProgram(specs, body, constants);
     const given = specs.filter(({ name }) => constants[name] === undefined);
-    const evaluate = (inputs: Readonly<Record<string, TensorData>>): Record<string, TensorData> => {
+    const evaluate = (
+      inputs: Readonly<Record<string, TensorData>>,
+      wanted: readonly string[] | undefined,
+    ): Record<string, TensorData> => {
       const tensors: Record<string, Tensor> = {};
       for (const spec of specs) tensors[spec.name] = tensorOf(spec, inputs[spec.name]!);
       const results = body(tensors);
-      const fetched = outputs.map(({ name, dtype }) => {
+      const fetched = wantedOf(outputs, wanted).map(({ name, dtype }) => {
         // A cast may leave the earlier type's array behind the tensor.
         const data = results[name]!.dataSync();
         return [name, dtype === 'int32' ? Int32Array.from(data) : Float32Array.from(data)];
@@ -73,9 +77,9 @@ export class EagerEngine implements Engine {
     };
     return {
       outputs,
-      run: async (inputs) => {
+      run: async (inputs, wanted) => {
         checkInputs(given, inputs);
-        return withBackend(this.device, () => evaluate({ ...inputs, ...constants }));
+        return withBackend(this.device, () => evaluate({ ...inputs, ...constants }, wanted));
       },
       dispose: async () => undefined,
     };

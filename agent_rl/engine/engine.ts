@@ -28,11 +28,22 @@ export interface Program {
   /**
    * Inputs by name; the arrays are read, never kept. Outputs are fresh arrays.
    *
+   * @param wanted the outputs to fetch, which costs a copy of each; all where it is absent
    * @throws AgentRlError `SHAPE_MISMATCH` when an input is missing, unknown or wrongly sized.
    */
-  run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>>;
+  run(
+    inputs: Readonly<Record<string, TensorData>>,
+    wanted?: readonly string[],
+  ): Promise<Record<string, TensorData>>;
   dispose(): Promise<void>;
 }
+
+/** Of a program's outputs those that a run fetches. */
+export const wantedOf = (
+  outputs: readonly TensorSpec[],
+  wanted: readonly string[] | undefined,
+): readonly TensorSpec[] =>
+  wanted === undefined ? outputs : outputs.filter(({ name }) => wanted.includes(name));
 
 /**
  * Maths over tfjs tensors, gradients included. It must be a pure function of its inputs: it may be run once,

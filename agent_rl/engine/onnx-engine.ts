@@ -2,13 +2,14 @@ import ort, { type InferenceSession, type Tensor } from 'onnxruntime-node';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { spanned, threadTrack } from '../core/profile/spans.ts';
 import { checkInputs, checkTensorData } from './check-inputs.ts';
-import type {
-  CompileOptions,
-  Engine,
-  Program,
-  ProgramBody,
-  TensorData,
-  TensorSpec,
+import {
+  type CompileOptions,
+  type Engine,
+  type Program,
+  type ProgramBody,
+  type TensorData,
+  type TensorSpec,
+  wantedOf,
 } from './engine.ts';
 import { encodeModel, outputLabel } from './onnx/encode-model.ts';
 import { removeUnused, separateScales } from './onnx/rewrite-graph.ts';
@@ -137,7 +138,10 @@ class OnnxProgram implements Program {
     this.outputs = outputs;
   }
 
-  async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
+  async run(
+    inputs: Readonly<Record<string, TensorData>>,
+    wanted?: readonly string[],
+  ): Promise<Record<string, TensorData>> {
     if (this.#disposed) {
       throw new AgentRlError('ENGINE_FAILED', 'A disposed program was run; compile it again.');
     }
@@ -146,17 +150,24 @@ class OnnxProgram implements Program {
     for (const { name, shape, dtype } of this.#inputs) {
       feeds[name] = new ort.Tensor(dtype, inputs[name]!, shape);
     }
-    const fetched = await this.#execute(feeds);
+    const outputs = wantedOf(this.outputs, wanted);
+    const fetched = await this.#execute(
+      feeds,
+      outputs.map(({ name }) => outputLabel(name)),
+    );
     const checked = (spec: TensorSpec): [string, TensorData] => [
       spec.name,
       checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
     ];
-    return Object.fromEntries(this.outputs.map(checked));
+    return Object.fromEntries(outputs.map(checked));
   }
 
-  async #execute(feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
+  async #execute(
+    feeds: Record<string, Tensor>,
+    fetches: readonly string[],
+  ): Promise<InferenceSession.ReturnType> {
     const span = { track: threadTrack(), name: this.options.name };
-    const running = spanned(span, () => this.session.run(feeds));
+    const running = spanned(span, () => this.session.run(feeds, fetches));
     this.#running.add(running);
     try {
       return await running;

@@ -50,7 +50,7 @@ export interface StepResult {
 }
 
 const smallestRows = 4;
-/** Of a row bucket, a capacity and whether whole rows are fetched: a run comes back to all of them in each iteration. */
+/** Of a row bucket, its tokens and a capacity: a run comes back to all of them in each iteration. */
 const programsKept = 128;
 const prefillMultiple = 32;
 
@@ -85,6 +85,8 @@ export class DecoderPrograms {
   readonly #programs = new ProgramCache(programsKept);
   readonly #weightSpecs: readonly TensorSpec[];
   readonly #rope: RopeTables;
+  /** What is fetched of a step where nothing of whole rows is. */
+  readonly #drawnOnly: readonly string[];
   #weights: Readonly<Record<string, TensorData>> = {};
 
   constructor(
@@ -95,6 +97,9 @@ export class DecoderPrograms {
     private readonly compileOptions: Pick<CompileOptions, 'threads'> = {},
   ) {
     this.#weightSpecs = allSpecs(config).map(inputSpec);
+    const layers = Array.from({ length: config.layers }, (_, layer) => layer);
+    const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
+    this.#drawnOnly = ['next', 'logProbs', ...fresh];
     this.#rope = ropeTablesUpTo(
       config,
       Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2,
@@ -198,8 +203,8 @@ export class DecoderPrograms {
     const places = inputs.positions.map((position) => Math.max(0, position));
     const rows = places.length;
     const width = tokens.length / rows;
-    const program = await this.#programs.get(`step ${rows} ${width} ${capacity} ${wholeRows}`, () =>
-      this.#compileStep({ rows, width, capacity, wholeRows }),
+    const program = await this.#programs.get(`step ${rows} ${width} ${capacity}`, () =>
+      this.#compileStep({ rows, width, capacity }),
     );
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
@@ -212,7 +217,7 @@ export class DecoderPrograms {
       temperatures,
     };
     const started = performance.now();
-    const outputs = await program.run(feeds);
+    const outputs = await program.run(feeds, wholeRows ? undefined : this.#drawnOnly);
     const runS = (performance.now() - started) / 1000;
     const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
       Array.from({ length: layers }, (_, layer) => outputs[`${kind}${layer}`] as Float32Array);
@@ -301,8 +306,8 @@ export class DecoderPrograms {
     );
   }
 
-  #compileStep(shape: StepShape & { wholeRows: boolean }): Promise<Program> {
-    const { rows, width, wholeRows } = shape;
+  #compileStep(shape: StepShape): Promise<Program> {
+    const { rows, width } = shape;
     const specs: TensorSpec[] = [
       ...this.#stepSpecs(shape),
       float('uniforms', [rows * width]),
@@ -320,7 +325,8 @@ export class DecoderPrograms {
       return {
         next: drawn.next,
         logProbs: drawn.logProbs,
-        ...(wholeRows && { whole: drawn.distribution, cumulative: drawn.cumulative }),
+        whole: drawn.distribution,
+        cumulative: drawn.cumulative,
         ...byLayer(fresh),
       };
     });

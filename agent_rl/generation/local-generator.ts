@@ -319,12 +319,13 @@ export class LocalGenerator implements Sampler {
         pending.length <= tokens.length &&
         (truncates(active!.request.sampling) || (context !== undefined && isShared(context))),
     );
+    const started = performance.now();
     const step = await this.#lanes.step(feeds, { width, wholeRows });
-    const { least, rows } = widths;
-    this.#times.add(rows, { guesses: width > least, seconds: step.runS });
+    for (const feed of feeds) this.#settle(feed, step);
+    const seconds = (performance.now() - started) / 1000;
+    this.#times.add(widths.rows, { guesses: width > widths.least, seconds });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
-    for (const feed of feeds) this.#settle(feed, step);
   }
 
   /** Takes what a step computed of the tokens fed to a slot, up to the first guess that was wrong. */

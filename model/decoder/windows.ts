@@ -2,7 +2,7 @@
  * Positions of a window, which begins at a multiple of it. A token's attention adds up what stands before its window and what
  * stands in it apart, so that tokens of one window can be fed one by one or together, with the same bits.
  */
-export const windowTokens = 32;
+export const windowTokens = 16;
 
 /** Where the window of a position begins. */
 export const windowStart = (position: number): number => position - (position % windowTokens);
