@@ -47,11 +47,13 @@ export interface StepResult {
   fresh: Pick<KvPrefix, 'keys' | 'values'>;
   /** Seconds inside the runtime. */
   runS: number;
+  /** Seconds until the program was there. */
+  compileS: number;
 }
 
 const smallestRows = 4;
 /** Of a row bucket, its tokens and a capacity: a run comes back to all of them in each iteration. */
-const programsKept = 128;
+const programsKept = 192;
 const prefillMultiple = 32;
 
 /** Tokens of a context that one program feeds at most to a row that holds some already: the few fit the smaller program. */
@@ -115,11 +117,11 @@ export class DecoderPrograms {
     return { layers, kvHeads, headDim };
   }
 
-  /** Rows a step is run with for `count` active ones: a power of two or, from 16 on, half as much again. */
+  /** Rows a step is run with for `count` active ones: a power of two or, from 8 on, one of up to three numbers between two of these. */
   rowBucket(count: number): number {
     const power = 2 ** Math.ceil(Math.log2(Math.max(1, count)));
-    const between = 0.75 * power;
-    return between >= 1.5 * 16 && count <= between ? between : power;
+    const apart = Math.max(4, power / 8);
+    return count <= apart ? power : apart * Math.ceil(count / apart);
   }
 
   /**
@@ -203,9 +205,11 @@ export class DecoderPrograms {
     const places = inputs.positions.map((position) => Math.max(0, position));
     const rows = places.length;
     const width = tokens.length / rows;
+    const asked = performance.now();
     const program = await this.#programs.get(`step ${rows} ${width} ${capacity}`, () =>
       this.#compileStep({ rows, width, capacity }),
     );
+    const compileS = (performance.now() - asked) / 1000;
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
       ...this.#rotations(places, width),
@@ -231,6 +235,7 @@ export class DecoderPrograms {
       ...(whole && { whole }),
       fresh: { keys: ofLayers('k'), values: ofLayers('v') },
       runS,
+      compileS,
     };
   }
 

@@ -71,21 +71,38 @@ const assertFits = ({ graph }: TracedProgram): void => {
   );
 };
 
+/**
+ * What results are called in the graph. One that no operator gives, as it is an input or a constant, or that has two
+ * names, is copied.
+ */
+function labelsOf({ graph, outputs, outputNames }: TracedProgram) {
+  const given = new Set(graph.nodes.flatMap((node) => node.outputs));
+  const labels = new Map<string, string>();
+  const copies: GraphNode[] = [];
+  for (const [index, { name }] of outputs.entries()) {
+    const [value, label] = [outputNames[index]!, outputLabel(name)];
+    if (given.has(value) && !labels.has(value)) labels.set(value, label);
+    else copies.push({ operator: 'Identity', inputs: [value], outputs: [label], attributes: {} });
+  }
+  return { labels, copies };
+}
+
 /** The ONNX model (opset 18) of a traced program, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
 export function encodeModel(traced: TracedProgram): Uint8Array {
   assertFits(traced);
-  const { graph, outputs, outputNames } = traced;
-  const results = outputs.map((output, index) => ({
-    name: `result_${index}`,
-    opType: 'Identity',
-    input: [outputNames[index]!],
-    output: [outputLabel(output.name)],
+  const { graph, outputs } = traced;
+  const { labels, copies } = labelsOf(traced);
+  const named = (name: string): string => labels.get(name) ?? name;
+  const nodes = [...graph.nodes, ...copies].map((node) => ({
+    ...node,
+    inputs: node.inputs.map(named),
+    outputs: node.outputs.map(named),
   }));
   const model = {
     ...modelHead,
     graph: {
       name: 'program',
-      node: [...graph.nodes.map(encodeNode), ...results],
+      node: nodes.map(encodeNode),
       initializer: graph.initializers.map(({ name, shape, dtype, bytes }) => ({
         name,
         dims: [...shape],
