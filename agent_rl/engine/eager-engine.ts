@@ -5,6 +5,9 @@ import {
   type Engine,
   type Program,
   type ProgramBody,
+  type SizedBody,
+  type SizedProgram,
+  type Sizes,
   type TensorData,
   type TensorSpec,
   wantedOf,
@@ -82,6 +85,24 @@ export class EagerEngine implements Engine {
         return withBackend(this.device, () => evaluate({ ...inputs, ...constants }, wanted));
       },
       dispose: async () => undefined,
+    };
+  }
+
+  async compileSized<Name extends string>(
+    of: (sizes: Sizes<Name>) => SizedBody,
+    names: readonly Name[],
+  ): Promise<SizedProgram> {
+    const programs = new Map<string, Promise<Program>>();
+    const programOf = (sizes: Sizes): Promise<Program> => {
+      const key = names.map((name) => sizes[name]).join(' ');
+      const { specs, body } = of(sizes);
+      const program = programs.get(key) ?? this.compile(specs, body);
+      programs.set(key, program);
+      return program;
+    };
+    return {
+      run: async (inputs, { sizes, wanted }) => (await programOf(sizes)).run(inputs, wanted),
+      dispose: async () => programs.clear(),
     };
   }
 

@@ -71,6 +71,34 @@ export interface CompileOptions {
   threads?: number;
 }
 
+/** Sizes that are known only when a program runs, by name. */
+export type Sizes<Name extends string = string> = Readonly<Record<Name, number>>;
+
+/** A program at some sizes. */
+export interface SizedBody {
+  specs: readonly TensorSpec[];
+  body: ProgramBody;
+}
+
+/** A compiled function on plain typed arrays, for all sizes of some names. */
+export interface SizedProgram {
+  /**
+   * As `Program.run`.
+   *
+   * @param options the sizes of this run; the outputs to fetch, all where `wanted` is absent
+   */
+  run(
+    inputs: Readonly<Record<string, TensorData>>,
+    options: { sizes: Sizes; wanted?: readonly string[] },
+  ): Promise<Record<string, TensorData>>;
+  dispose(): Promise<void>;
+}
+
+export interface SizedOptions extends Omit<CompileOptions, 'constants'> {
+  /** What a profile calls a run; `name` where it is absent. */
+  runName?: (sizes: Sizes) => string;
+}
+
 /** Something that executes tfjs maths on a device. */
 export interface Engine {
   device: string;
@@ -87,5 +115,17 @@ export interface Engine {
     body: ProgramBody,
     options?: CompileOptions,
   ): Promise<Program>;
+  /**
+   * Builds one program for all sizes of some names, so that none is compiled for a size that is new. The body must do
+   * the same operations at all of them, on shapes that grow evenly with each.
+   *
+   * @param of what to compile at some sizes
+   * @throws AgentRlError as `compile`, and `NOT_TRACEABLE` where a constant or which operations are done depends on sizes
+   */
+  compileSized<Name extends string>(
+    of: (sizes: Sizes<Name>) => SizedBody,
+    names: readonly Name[],
+    options?: SizedOptions,
+  ): Promise<SizedProgram>;
   close(): Promise<void>;
 }

@@ -1,17 +1,22 @@
-import ort, { type InferenceSession, type Tensor } from 'onnxruntime-node';
+import ort, { type InferenceSession } from 'onnxruntime-node';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { spanned, threadTrack } from '../core/profile/spans.ts';
-import { checkInputs, checkTensorData } from './check-inputs.ts';
-import {
-  type CompileOptions,
-  type Engine,
-  type Program,
-  type ProgramBody,
-  type TensorData,
-  type TensorSpec,
-  wantedOf,
+import { checkInputs } from './check-inputs.ts';
+import type {
+  CompileOptions,
+  Engine,
+  Program,
+  ProgramBody,
+  SizedBody,
+  SizedOptions,
+  SizedProgram,
+  Sizes,
+  TensorData,
+  TensorSpec,
 } from './engine.ts';
-import { encodeModel, outputLabel } from './onnx/encode-model.ts';
+import { encodeGraph, encodeModel } from './onnx/encode-model.ts';
+import { type Feed, OnnxSession } from './onnx/onnx-session.ts';
+import { openSizes } from './onnx/open-sizes.ts';
 import { removeUnused, separateScales } from './onnx/rewrite-graph.ts';
 import { traceProgram, type TracedProgram } from './trace/trace-program.ts';
 
@@ -71,7 +76,7 @@ export class OnnxEngine implements Engine {
   readonly compiles = true;
   readonly device: string;
   readonly #options: OnnxEngineOptions;
-  readonly #programs = new Set<Program>();
+  readonly #sessions = new Set<OnnxSession>();
 
   constructor(options: OnnxEngineOptions) {
     this.device = options.device;
@@ -85,13 +90,52 @@ export class OnnxEngine implements Engine {
     body: ProgramBody,
     options: CompileOptions = {},
   ): Promise<Program> {
-    const traced = traceProgram(specs, body, options.constants);
+    const { name = 'program' } = options;
+    const traced = this.#trace({ specs, body }, options.constants);
+    const { inputs, outputs } = traced;
+    const session = await this.#open(encodeModel(traced), options, name);
+    return {
+      outputs,
+      run: async (given, wanted) => {
+        session.assertOpen();
+        return session.run(feedsOf(inputs, given), { outputs, wanted, name });
+      },
+      dispose: () => session.dispose(),
+    };
+  }
+
+  async compileSized<Name extends string>(
+    of: (sizes: Sizes<Name>) => SizedBody,
+    names: readonly Name[],
+    options: SizedOptions = {},
+  ): Promise<SizedProgram> {
+    const { name = 'program', runName = () => name } = options;
+    const graph = openSizes((sizes) => this.#trace(of(sizes)), names);
+    const session = await this.#open(encodeGraph(graph), options, name);
+    return {
+      run: async (given, { sizes, wanted }) => {
+        session.assertOpen();
+        const { inputs, outputs, shapes } = graph.at(sizes);
+        const feeds = feedsOf(inputs, given);
+        for (const [shape, data] of shapes)
+          feeds.push({ name: shape, shape: [data.length], dtype: 'int64', data });
+        return session.run(feeds, { outputs, wanted, name: runName(sizes) });
+      },
+      dispose: () => session.dispose(),
+    };
+  }
+
+  #trace({ specs, body }: SizedBody, constants?: CompileOptions['constants']): TracedProgram {
+    const traced = traceProgram(specs, body, constants);
     removeUnused(traced);
     if (this.device === 'webgpu') separateScales(traced.graph);
+    return traced;
+  }
+
+  async #open(model: Uint8Array, options: CompileOptions, name: string): Promise<OnnxSession> {
     const settings = sessionOptions(this.#options, options);
-    const { name = 'program' } = options;
-    const session = await spanned({ track: threadTrack(), name: `compiling: ${name}` }, () =>
-      ort.InferenceSession.create(encodeModel(traced), settings),
+    const compiled = await spanned({ track: threadTrack(), name: `compiling: ${name}` }, () =>
+      ort.InferenceSession.create(model, settings),
     ).catch((thrown: unknown) => {
       throw new AgentRlError(
         'ENGINE_FAILED',
@@ -99,95 +143,23 @@ export class OnnxEngine implements Engine {
         { cause: thrown },
       );
     });
-    const { memorySettings } = this.#options;
-    const settled = { memorySettings, name };
-    const program = new OnnxProgram(session, traced, settled, (disposed) =>
-      this.#programs.delete(disposed),
+    const session = new OnnxSession(compiled, this.#options.memorySettings, (disposed) =>
+      this.#sessions.delete(disposed),
     );
-    this.#programs.add(program);
-    return program;
+    this.#sessions.add(session);
+    return session;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#programs].map((program) => program.dispose()));
-    this.#programs.clear();
+    await Promise.all([...this.#sessions].map((session) => session.dispose()));
+    this.#sessions.clear();
   }
 }
 
-const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
-  if (data instanceof Float32Array || data instanceof Int32Array)
-    return checkTensorData(spec, data);
-  throw new AgentRlError('ENGINE_FAILED', `Output "${spec.name}" is not an array of numbers.`);
-};
-
-const outOfMemory = /alloc|memory/i;
-
-class OnnxProgram implements Program {
-  readonly outputs: readonly TensorSpec[];
-  readonly #inputs: readonly TensorSpec[];
-  readonly #running = new Set<Promise<unknown>>();
-  #disposed = false;
-
-  constructor(
-    private readonly session: InferenceSession,
-    { inputs, outputs }: TracedProgram,
-    private readonly options: { memorySettings: string | undefined; name: string },
-    private readonly onDispose: (program: Program) => void,
-  ) {
-    this.#inputs = inputs;
-    this.outputs = outputs;
-  }
-
-  async run(
-    inputs: Readonly<Record<string, TensorData>>,
-    wanted?: readonly string[],
-  ): Promise<Record<string, TensorData>> {
-    if (this.#disposed) {
-      throw new AgentRlError('ENGINE_FAILED', 'A disposed program was run; compile it again.');
-    }
-    checkInputs(this.#inputs, inputs);
-    const feeds: Record<string, Tensor> = {};
-    for (const { name, shape, dtype } of this.#inputs) {
-      feeds[name] = new ort.Tensor(dtype, inputs[name]!, shape);
-    }
-    const outputs = wantedOf(this.outputs, wanted);
-    const fetched = await this.#execute(
-      feeds,
-      outputs.map(({ name }) => outputLabel(name)),
-    );
-    const checked = (spec: TensorSpec): [string, TensorData] => [
-      spec.name,
-      checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
-    ];
-    return Object.fromEntries(outputs.map(checked));
-  }
-
-  async #execute(
-    feeds: Record<string, Tensor>,
-    fetches: readonly string[],
-  ): Promise<InferenceSession.ReturnType> {
-    const span = { track: threadTrack(), name: this.options.name };
-    const running = spanned(span, () => this.session.run(feeds, fetches));
-    this.#running.add(running);
-    try {
-      return await running;
-    } catch (cause) {
-      const problem = messageOf(cause);
-      const { memorySettings } = this.options;
-      const remedy = memorySettings === undefined ? '' : `: lower ${memorySettings}`;
-      const hint = outOfMemory.test(problem) ? `. Memory ran out${remedy}.` : '';
-      throw new AgentRlError('ENGINE_FAILED', `The device failed: ${problem}${hint}`, { cause });
-    } finally {
-      this.#running.delete(running);
-    }
-  }
-
-  async dispose(): Promise<void> {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    this.onDispose(this);
-    // The session may not be released under a run: a cache can evict a program that is still working.
-    await Promise.allSettled(this.#running);
-    await this.session.release();
-  }
+function feedsOf(
+  specs: readonly TensorSpec[],
+  given: Readonly<Record<string, TensorData>>,
+): Feed[] {
+  checkInputs(specs, given);
+  return specs.map((spec) => ({ ...spec, data: given[spec.name]! }));
 }

@@ -3,7 +3,8 @@ import {
   type CompileOptions,
   type Engine,
   type Program,
-  type ProgramBody,
+  type SizedProgram,
+  type Sizes,
   type TensorData,
   type TensorSpec,
 } from '../engine/engine.ts';
@@ -52,12 +53,12 @@ export interface StepResult {
 }
 
 const smallestRows = 4;
-/** Of a row bucket, its tokens and a capacity: a run comes back to all of them in each iteration. */
-const programsKept = 192;
+/** Of a length of prompts each. */
+const programsKept = 32;
 const prefillMultiple = 32;
 
-/** Tokens of a context that one program feeds at most to a row that holds some already: the few fit the smaller program. */
-const [fewTokens, chunkTokens] = [32, 64];
+/** Tokens of a context that one program feeds at most to a row that holds some already. */
+const chunkTokens = 64;
 
 /** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
 const leastChunk = 20;
@@ -75,18 +76,24 @@ const mostDraftedLogits = 2 ** 23;
 export const logitsOfStep = (rows: number, vocabSize: number): number =>
   vocabSize * Math.max(rows, Math.min(draftedStep * rows, mostDraftedLogits / vocabSize));
 
-/** Tokens of each row in a step of so many rows, without guesses and with them. */
+/** Logarithms of softmax take the rows of four tokens at once, exponentials and sigmoids 16 numbers. */
+const [tokensAtOnce, numbersAtOnce] = [4, 16];
+
+/** Tokens of each row in a step, without guesses and with them. */
 export interface Widths {
-  rows: number;
   least: number;
   most: number;
 }
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
-  readonly #programs = new ProgramCache(programsKept);
+  readonly #prompts = new ProgramCache(programsKept);
+  /** Of steps by their tokens a row, and of chunks. */
+  readonly #sized = new Map<number | 'chunk', Promise<SizedProgram>>();
   readonly #weightSpecs: readonly TensorSpec[];
   readonly #rope: RopeTables;
+  /** 0, 1, 2 ... */
+  readonly #positions: Float32Array;
   /** What is fetched of a step where nothing of whole rows is. */
   readonly #drawnOnly: readonly string[];
   #weights: Readonly<Record<string, TensorData>> = {};
@@ -102,10 +109,9 @@ export class DecoderPrograms {
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
     this.#drawnOnly = ['next', 'logProbs', ...fresh];
-    this.#rope = ropeTablesUpTo(
-      config,
-      Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2,
-    );
+    const most = Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2;
+    this.#positions = Float32Array.from({ length: most }, (_, position) => position);
+    this.#rope = ropeTablesUpTo(config, most);
   }
 
   get vocabSize(): number {
@@ -117,11 +123,18 @@ export class DecoderPrograms {
     return { layers, kvHeads, headDim };
   }
 
-  /** Rows a step is run with for `count` active ones: a power of two or, from 8 on, one of up to three numbers between two of these. */
-  rowBucket(count: number): number {
-    const power = 2 ** Math.ceil(Math.log2(Math.max(1, count)));
-    const apart = Math.max(4, power / 8);
-    return count <= apart ? power : apart * Math.ceil(count / apart);
+  /**
+   * Rows that a step of some tokens a row computes for `count` active ones. Operators take several tokens, and several numbers, at
+   * once and treat what is left otherwise, with other last bits, so that nothing is left.
+   */
+  rowsOf(count: number, width: number): number {
+    const { vocabSize, intermediateSize } = this.config;
+    const leavesSome = (rows: number): boolean =>
+      (rows * width) % tokensAtOnce !== 0 ||
+      [vocabSize, intermediateSize].some((size) => (rows * width * size) % numbersAtOnce !== 0);
+    let multiple = 1;
+    while (leavesSome(multiple)) multiple *= 2;
+    return multiple * Math.ceil(count / multiple);
   }
 
   /**
@@ -130,11 +143,10 @@ export class DecoderPrograms {
    */
   widths(count: number): Widths {
     const { heads, kvHeads, vocabSize } = this.config;
-    const rows = this.rowBucket(count);
     const single = heads === kvHeads ? 2 : 1;
-    const least = rows < smallestRows ? draftedStep : single;
-    const fits = draftedStep * rows * vocabSize <= mostDraftedLogits;
-    return { rows, least, most: fits ? draftedStep : least };
+    const least = count < smallestRows ? draftedStep : single;
+    const fits = draftedStep * count * vocabSize <= mostDraftedLogits;
+    return { least, most: fits ? draftedStep : least };
   }
 
   async setWeights(parameters: Weights): Promise<void> {
@@ -145,9 +157,7 @@ export class DecoderPrograms {
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
-    const program = await this.#programs.get(`prefill ${length}`, () =>
-      this.#compilePrefill(length),
-    );
+    const program = await this.#prompts.get(`${length}`, () => this.#compilePrefill(length));
     const padded = new Int32Array(length);
     padded.set(tokens);
     const size = length * headDim;
@@ -171,20 +181,20 @@ export class DecoderPrograms {
   ): Promise<KvPrefix> {
     cache.enter(row, length);
     const { capacity } = cache;
-    const size = tokens.length <= fewTokens ? fewTokens : chunkTokens;
-    const program = await this.#programs.get(`chunk ${size} ${capacity}`, () =>
-      this.#compileChunk(size, capacity),
-    );
-    const padded = new Int32Array(size);
+    // Sums over places have the same bits only where these are whole windows.
+    const count = Math.ceil(tokens.length / windowTokens) * windowTokens;
+    const padded = new Int32Array(count);
     padded.set(tokens);
-    const outputs = await program.run({
+    const program = await this.#sizedProgram('chunk');
+    const given = {
       ...this.#weights,
-      ...this.#rotations([length], size),
-      ...windowsOf(Array.from({ length: size }, (_, place) => length + place)),
+      ...this.#rotations([length], count),
+      ...windowsOf(Array.from({ length: count }, (_, place) => length + place)),
       ...this.#cached(cache, { first: row, rows: 1 }),
-      places: chunkPlaces(length, { size, capacity }),
+      ...chunkPlaces(length, { count, capacity }),
       tokens: padded,
-    });
+    };
+    const outputs = await program.run(given, { sizes: { count, capacity } });
     return this.#prefixOf(outputs, tokens.length);
   }
 
@@ -206,22 +216,24 @@ export class DecoderPrograms {
     const rows = places.length;
     const width = tokens.length / rows;
     const asked = performance.now();
-    const program = await this.#programs.get(`step ${rows} ${width} ${capacity}`, () =>
-      this.#compileStep({ rows, width, capacity }),
-    );
+    const program = await this.#sizedProgram(width);
     const compileS = (performance.now() - asked) / 1000;
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
       ...this.#rotations(places, width),
       ...windowsOf(places),
       places: windowPlaces(places, { kvHeads, count: width }),
+      positions: this.#positions.subarray(0, capacity),
       ...this.#cached(cache, { rows }),
       tokens,
       uniforms,
       temperatures,
     };
     const started = performance.now();
-    const outputs = await program.run(feeds, wholeRows ? undefined : this.#drawnOnly);
+    const outputs = await program.run(feeds, {
+      sizes: { rows, capacity },
+      ...(!wholeRows && { wanted: this.#drawnOnly }),
+    });
     const runS = (performance.now() - started) / 1000;
     const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
       Array.from({ length: layers }, (_, layer) => outputs[`${kind}${layer}`] as Float32Array);
@@ -267,7 +279,9 @@ export class DecoderPrograms {
   }
 
   async dispose(): Promise<void> {
-    await this.#programs.clear();
+    const sized = await Promise.all(this.#sized.values());
+    this.#sized.clear();
+    await Promise.all([this.#prompts.clear(), ...sized.map((program) => program.dispose())]);
   }
 
   /** The keys and values of the first `length` tokens, without the padding that follows them. */
@@ -281,8 +295,14 @@ export class DecoderPrograms {
     return { length, keys: perLayer('k'), values: perLayer('v') };
   }
 
-  #compile(name: string, specs: readonly TensorSpec[], body: ProgramBody): Promise<Program> {
-    return this.engine.compile(specs, body, { ...this.compileOptions, name });
+  #sizedProgram(kind: number | 'chunk'): Promise<SizedProgram> {
+    const known = this.#sized.get(kind);
+    if (known !== undefined) return known;
+    const made = kind === 'chunk' ? this.#compileChunk() : this.#compileStep(kind);
+    this.#sized.set(kind, made);
+    // A failure is not remembered.
+    made.catch(() => this.#sized.delete(kind));
+    return made;
   }
 
   #compilePrefill(length: number): Promise<Program> {
@@ -294,60 +314,74 @@ export class DecoderPrograms {
       float('sin', [length, headDim]),
       { name: 'seenUpTo', shape: [1, length], dtype: 'int32' },
     ];
-    return this.#compile(`prompt of ${length} tokens`, specs, (inputs) =>
-      byLayer(prefill(this.config, inputs, sequenceInputs(inputs))),
+    const name = `prompt of ${length} tokens`;
+    return this.engine.compile(
+      specs,
+      (inputs) => byLayer(prefill(this.config, inputs, sequenceInputs(inputs))),
+      { ...this.compileOptions, name },
     );
   }
 
-  #compileChunk(size: number, capacity: number): Promise<Program> {
-    const { kvHeads, headDim, layers } = this.config;
-    const specs: TensorSpec[] = [
-      ...this.#weightSpecs,
-      ...placeSpecs({ count: size, headDim, rows: size, places: size + windowTokens + capacity }),
-      ...cacheSpecs(layers, { heads: [kvHeads], capacity, headDim }),
-    ];
-    return this.#compile(`${size} tokens of one context`, specs, (inputs) =>
-      byLayer(chunkStep(this.config, inputs, placedInputs(inputs, layers))),
-    );
-  }
-
-  #compileStep(shape: StepShape): Promise<Program> {
-    const { rows, width } = shape;
-    const specs: TensorSpec[] = [
-      ...this.#stepSpecs(shape),
-      float('uniforms', [rows * width]),
-      float('temperatures', [rows * width]),
-    ];
-    const name = width === 1 ? `step of ${rows} rows` : `step of ${rows} rows of ${width} tokens`;
-    return this.#compile(name, specs, (inputs) => {
-      const input = (named: string): Tensor => inputs[named] as Tensor;
-      const { logits, fresh } = decodeStep(
-        this.config,
-        inputs,
-        placedInputs(inputs, this.config.layers),
-      );
-      const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
+  #compileChunk(): Promise<SizedProgram> {
+    const { layers } = this.config;
+    const at = ({ count, capacity }: Sizes<'count' | 'capacity'>) => {
+      const places = count + windowTokens + capacity;
       return {
-        next: drawn.next,
-        logProbs: drawn.logProbs,
-        whole: drawn.distribution,
-        cumulative: drawn.cumulative,
-        ...byLayer(fresh),
+        specs: [
+          ...this.#weightSpecs,
+          ...placeSpecs(this.config, { count, rows: count, places, positions: places }),
+          ...cacheSpecs(this.config, { rows: [], capacity }),
+        ],
+        body: (inputs: Record<string, Tensor>) =>
+          byLayer(chunkStep(this.config, inputs, placedInputs(inputs, layers))),
       };
+    };
+    return this.engine.compileSized(at, ['count', 'capacity'], {
+      ...this.compileOptions,
+      name: 'tokens of one context',
+      runName: ({ count }) => `${count} tokens of one context`,
     });
   }
 
+  #compileStep(width: number): Promise<SizedProgram> {
+    const of = width === 1 ? '' : ` of ${width} tokens`;
+    const at = ({ rows, capacity }: Sizes<'rows' | 'capacity'>) => ({
+      specs: this.#stepSpecs({ rows, width, capacity }),
+      body: (inputs: Record<string, Tensor>) => this.#step(inputs),
+    });
+    return this.engine.compileSized(at, ['rows', 'capacity'], {
+      ...this.compileOptions,
+      name: `step of rows${of}`,
+      runName: ({ rows }) => `step of ${rows} rows${of}`,
+    });
+  }
+
+  #step(inputs: Record<string, Tensor>): Record<string, Tensor> {
+    const input = (named: string): Tensor => inputs[named] as Tensor;
+    const { logits, fresh } = decodeStep(
+      this.config,
+      inputs,
+      placedInputs(inputs, this.config.layers),
+    );
+    const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
+    return {
+      next: drawn.next,
+      logProbs: drawn.logProbs,
+      whole: drawn.distribution,
+      cumulative: drawn.cumulative,
+      ...byLayer(fresh),
+    };
+  }
+
   #stepSpecs({ rows, width, capacity }: StepShape): TensorSpec[] {
-    const { headDim, kvHeads, layers } = this.config;
+    const count = rows * width;
+    const places = rows * this.config.kvHeads * windowTokens;
     return [
       ...this.#weightSpecs,
-      ...placeSpecs({
-        count: rows * width,
-        headDim,
-        rows,
-        places: rows * kvHeads * windowTokens,
-      }),
-      ...cacheSpecs(layers, { heads: [rows, kvHeads], capacity, headDim }),
+      ...placeSpecs(this.config, { count, rows, places, positions: capacity }),
+      ...cacheSpecs(this.config, { rows: [rows], capacity }),
+      float('uniforms', [count]),
+      float('temperatures', [count]),
     ];
   }
 }
@@ -360,11 +394,15 @@ interface StepShape {
 }
 
 /** What says which tokens are fed and where they stand. */
-const placeSpecs = (of: { count: number; headDim: number; rows: number; places: number }) => [
+const placeSpecs = (
+  { headDim }: ModelConfig,
+  of: { count: number; rows: number; places: number; positions: number },
+) => [
   { name: 'tokens', shape: [of.count], dtype: 'int32' } as const,
   { name: 'places', shape: [of.places], dtype: 'int32' } as const,
-  float('cos', [of.count, of.headDim]),
-  float('sin', [of.count, of.headDim]),
+  float('positions', [of.positions]),
+  float('cos', [of.count, headDim]),
+  float('sin', [of.count, headDim]),
   float('starts', [of.rows]),
   float('offsets', [of.rows]),
 ];
@@ -383,6 +421,7 @@ function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) 
     starts: input('starts'),
     offsets: input('offsets'),
     places: input('places'),
+    positions: input('positions'),
     past: ofLayers('past'),
     recent: ofLayers('recent'),
   };
@@ -397,11 +436,11 @@ const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<st
   );
 
 function cacheSpecs(
-  layers: number,
-  { heads, capacity, headDim }: { heads: readonly number[]; capacity: number; headDim: number },
+  { layers, kvHeads, headDim }: ModelConfig,
+  { rows, capacity }: { rows: readonly number[]; capacity: number },
 ): TensorSpec[] {
-  const past = [...heads, capacity, headDim];
-  const recent = [...heads, windowTokens, headDim];
+  const past = [...rows, kvHeads, capacity, headDim];
+  const recent = [...rows, kvHeads, windowTokens, headDim];
   return Array.from({ length: layers }, (_, layer) => [
     float(`pastK${layer}`, past),
     float(`pastV${layer}`, past),

@@ -37,7 +37,9 @@ export function drawTokens(logits: Tensor, uniforms: Tensor, temperatures: Tenso
   const likeliest = tf.cast(tf.argMax(logits, -1), 'int32');
   const next = tf.cast(tf.where(greedy, likeliest, tf.cast(sampled, 'int32')), 'int32');
 
-  const rowStarts = tf.mul(tf.range(0, rows, 1, 'int32'), tf.scalar(vocabSize, 'int32'));
+  // Counted, so that how many rows there are is a shape and not a constant.
+  const upToRow = tf.cumsum(tf.onesLike(next), 0, true);
+  const rowStarts = tf.mul(upToRow, tf.scalar(vocabSize, 'int32'));
   const logProbs = tf.gather(tf.reshape(distribution, [-1]), tf.add(rowStarts, next));
   return { next, logProbs, distribution, cumulative };
 }

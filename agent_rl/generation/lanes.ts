@@ -88,7 +88,7 @@ export class Lanes {
   ): Promise<LanesStep> {
     this.#compact(feeds.map(({ slot }) => slot));
     this.#makeRoom(largest(feeds.map(({ slot }) => slot.cached.length)));
-    const rows = this.programs.rowBucket(1 + largest(feeds.map(({ slot }) => slot.row)));
+    const rows = this.programs.rowsOf(feeds.length, width);
     const inputs = inputsOf(feeds, rows, width);
     const step = await this.programs.step(inputs, { cache: this.#cache, wholeRows });
     const { fresh, whole, runS, compileS } = step;
@@ -124,16 +124,15 @@ export class Lanes {
 
   /** Positions of whole windows per row for contexts of at most `length` tokens. */
   #capacityFor(length: number): number {
-    const bucket = bucketSize(windowStart(length), { multipleOf: 64, growth: 1.2 });
+    const bucket = bucketSize(windowStart(length), { multipleOf: 32, growth: 1.1 });
     return Math.min(this.mostTokens, bucket);
   }
 
-  /** Swaps rows that are computed to the front when a smaller row bucket would hold them all. */
+  /** Swaps rows that are computed to the front. */
   #compact(slots: readonly Slot[]): void {
-    const wanted = this.programs.rowBucket(slots.length);
     const computed = new Set<Slot | undefined>(slots);
     let front = 0;
-    for (const slot of slots.filter(({ row }) => row >= wanted)) {
+    for (const slot of slots.filter(({ row }) => row >= slots.length)) {
       while (computed.has(this.#byRow[front])) front += 1;
       this.#swap(slot, front);
     }

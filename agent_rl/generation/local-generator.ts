@@ -10,7 +10,7 @@ import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
 import type { DecoderPrograms } from './decoder-programs.ts';
 import { Drafts } from './drafts/drafts.ts';
-import { type Feed, feedsOf } from './drafts/feeds.ts';
+import { type Feed, feedsOf, sizeOf } from './drafts/feeds.ts';
 import { StepTimes } from './drafts/step-times.ts';
 import {
   isShared,
@@ -37,6 +37,9 @@ export interface LocalGeneratorOptions {
 }
 
 const prefixesKept = 64;
+
+/** Rows at least, as few are computed as four. */
+const fewestRows = 4;
 
 /**
  * Continuous batching on the local engine.
@@ -84,7 +87,7 @@ export class LocalGenerator implements Sampler {
     private readonly programs: DecoderPrograms,
     options: LocalGeneratorOptions,
   ) {
-    const rows = programs.rowBucket(options.rows);
+    const rows = programs.rowsOf(Math.max(fewestRows, options.rows), 1);
     this.maxContextTokens = Math.ceil(options.maxContextTokens / 16) * 16;
     this.#lanes = new Lanes(programs, rows, this.maxContextTokens);
     // Prompts that are kept take no more memory than the rows themselves.
@@ -319,11 +322,12 @@ export class LocalGenerator implements Sampler {
         pending.length <= tokens.length &&
         (truncates(active!.request.sampling) || (context !== undefined && isShared(context))),
     );
+    const size = sizeOf(slots);
     const started = performance.now();
     const step = await this.#lanes.step(feeds, { width, wholeRows });
     for (const feed of feeds) this.#settle(feed, step);
     const seconds = (performance.now() - started) / 1000 - step.compileS;
-    this.#times.add(widths.rows, { guesses: width > widths.least, seconds });
+    this.#times.add(size, { guesses: width > widths.least, seconds });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
   }

@@ -14,7 +14,6 @@ import {
   type KeysAndValues,
   rotate,
   sharesOf,
-  upTo,
   type View,
 } from './step-attention.ts';
 import { windowStart, windowTokens } from './windows.ts';
@@ -25,8 +24,9 @@ export interface ChunkInputs extends Pick<DecodeInputs, 'tokens' | 'cos' | 'sin'
   /** [n]: where each token's window begins, and how far from there it stands. */
   starts: Tensor;
   offsets: Tensor;
-  /** [n + windowTokens + C] int32, from `chunkPlaces`. */
+  /** [n + windowTokens + C] int32, from `chunkPlaces`, and the positions that are read there. */
   places: Tensor;
+  positions: Tensor;
   /** Of each layer what stands before the first token's window, [kv, C, hd]. */
   past: readonly KeysAndValues[];
   /** Of each layer what that window holds already, [kv, windowTokens, hd]. */
@@ -34,23 +34,24 @@ export interface ChunkInputs extends Pick<DecodeInputs, 'tokens' | 'cos' | 'sin'
 }
 
 /**
- * Where what a chunk sees is read from, among a cache, a window and the `size` tokens fed: first the positions from the beginning of that
+ * Where what a chunk sees is read from, among a cache, a window and the `count` tokens fed: first the positions from the beginning of that
  * window on, for what its tokens see of their own windows, then all positions from 0 on, for what they see before those.
  */
 export function chunkPlaces(
   length: number,
-  { size, capacity }: { size: number; capacity: number },
-): Int32Array {
+  { count, capacity }: { count: number; capacity: number },
+): { places: Int32Array; positions: Float32Array } {
   const start = windowStart(length);
-  const placeOf = (position: number): number => {
+  const own = windowTokens + count;
+  const positions = Float32Array.from({ length: own + capacity }, (_, i) =>
+    i < own ? start + i : i - own,
+  );
+  const places = Int32Array.from(positions, (position) => {
     if (position < start) return position;
     if (position < length) return capacity + position - start;
-    return capacity + windowTokens + Math.min(position - length, size - 1);
-  };
-  const own = windowTokens + size;
-  return Int32Array.from({ length: own + capacity }, (_, i) =>
-    placeOf(i < own ? start + i : i - own),
-  );
+    return capacity + windowTokens + Math.min(position - length, count - 1);
+  });
+  return { places, positions };
 }
 
 /**
@@ -89,20 +90,19 @@ export function chunkStep(
   return caches;
 }
 
-/** Its places are those of `chunkPlaces`. */
-function viewOf({ starts, offsets, places }: ChunkInputs): View {
+/** Its places are those of `chunkPlaces`: among the first a token sees its own window, among the rest what stands before that. */
+function viewOf({ starts, offsets, places, positions }: ChunkInputs): View {
   const count = starts.shape[0]!;
+  const all = places.shape[0]!;
   const own = windowTokens + count;
-  const capacity = places.shape[0]! - own;
   const [start, offset] = [starts, offsets].map((some) => tf.reshape(some, [count, 1]));
-  const position = tf.add(upTo(own, [1, own]), tf.slice(starts, 0, 1));
+  const [inWindows, before] = tf.split(tf.reshape(positions, [1, all]), [own, all - own], 1);
   const outside = tf.logicalOr(
-    tf.less(position, start!),
-    tf.greater(position, tf.add(start!, offset!)),
+    tf.less(inWindows!, start!),
+    tf.greater(inWindows!, tf.add(start!, offset!)),
   );
-  const after = tf.greaterEqual(upTo(capacity, [1, capacity]), start!);
-  const mask = tf.concat([hide(outside), hide(after)], -1);
-  return { rows: 1, count, mask: tf.reshape(mask, [1, 1, count, 1, own + capacity]) };
+  const mask = tf.concat([hide(outside), hide(tf.greaterEqual(before!, start!))], -1);
+  return { rows: 1, count, mask: tf.reshape(mask, [1, 1, count, 1, all]) };
 }
 
 /** Attention of the tokens of a chunk, [n, H * hd]. */

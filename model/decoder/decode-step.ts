@@ -34,6 +34,8 @@ export interface DecodeInputs {
   offsets: Tensor;
   /** [R * kv * windowTokens] int32, from `windowPlaces`. */
   places: Tensor;
+  /** [C]: the positions of the caches, from 0 on. */
+  positions: Tensor;
   /** Of each layer what stands before the window, [R, kv, C, hd]. */
   past: readonly KeysAndValues[];
   /** Of each layer what the window holds already, [R, kv, windowTokens, hd]. */
@@ -79,14 +81,14 @@ export function decodeStep(
 }
 
 /** Its places are those of the window and then those of the cache. */
-function viewOf({ tokens, starts, offsets, past }: DecodeInputs): View {
+function viewOf({ tokens, starts, offsets, positions }: DecodeInputs): View {
   const rows = starts.shape[0]!;
   const count = tokens.shape[0]! / rows;
-  const capacity = past[0]!.keys.shape[2]!;
+  const capacity = positions.shape[0]!;
   const ofRows = (some: Tensor): Tensor => tf.reshape(some, [rows, 1, 1, 1]);
   // [R, 1, n, 1]: where in its window each token stands.
   const stands = tf.add(ofRows(offsets), upTo(count, [1, 1, count, 1]));
-  const inPast = hide(tf.greaterEqual(upTo(capacity, [1, 1, 1, capacity]), ofRows(starts)));
+  const inPast = hide(tf.greaterEqual(tf.reshape(positions, [1, 1, 1, capacity]), ofRows(starts)));
   const hidden = [
     hide(tf.greater(upTo(windowTokens, [1, 1, 1, windowTokens]), stands)),
     tf.mul(inPast, tf.ones([rows, 1, count, 1])),

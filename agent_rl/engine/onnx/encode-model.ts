@@ -5,6 +5,7 @@ import {
   type AttributeValue,
   type GraphDType,
   type GraphNode,
+  type Initializer,
 } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 
@@ -62,8 +63,18 @@ export const outputLabel = (name: string): string => `output:${name}`;
 /** Most bytes a protobuf message may have. */
 export const mostBytes = 2 ** 31 - 1;
 
-const assertFits = ({ graph }: TracedProgram): void => {
-  const bytes = graph.initializers.reduce((sum, { bytes: own }) => sum + own.byteLength, 0);
+/** What a model is encoded from. */
+export interface ModelGraph {
+  nodes: readonly GraphNode[];
+  initializers: readonly Initializer[];
+  inputs: readonly Port[];
+  outputs: readonly Port[];
+  /** Name in the graph of each output, in the order of `outputs`. */
+  outputNames: readonly string[];
+}
+
+const assertFits = ({ initializers }: ModelGraph): void => {
+  const bytes = initializers.reduce((sum, { bytes: own }) => sum + own.byteLength, 0);
   if (bytes <= mostBytes) return;
   throw new AgentRlError(
     'ENGINE_FAILED',
@@ -75,8 +86,8 @@ const assertFits = ({ graph }: TracedProgram): void => {
  * What results are called in the graph. One that no operator gives, as it is an input or a constant, or that has two
  * names, is copied.
  */
-function labelsOf({ graph, outputs, outputNames }: TracedProgram) {
-  const given = new Set(graph.nodes.flatMap((node) => node.outputs));
+function labelsOf({ nodes, outputs, outputNames }: ModelGraph) {
+  const given = new Set(nodes.flatMap((node) => node.outputs));
   const labels = new Map<string, string>();
   const copies: GraphNode[] = [];
   for (const [index, { name }] of outputs.entries()) {
@@ -88,10 +99,15 @@ function labelsOf({ graph, outputs, outputNames }: TracedProgram) {
 }
 
 /** The ONNX model (opset 18) of a traced program, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
-export function encodeModel(traced: TracedProgram): Uint8Array {
-  assertFits(traced);
-  const { graph, outputs } = traced;
-  const { labels, copies } = labelsOf(traced);
+export const encodeModel = ({ graph, outputs, outputNames }: TracedProgram): Uint8Array => {
+  const { nodes, initializers, inputs } = graph;
+  return encodeGraph({ nodes, initializers, inputs, outputs, outputNames });
+};
+
+/** The ONNX model (opset 18) of a graph, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
+export function encodeGraph(graph: ModelGraph): Uint8Array {
+  assertFits(graph);
+  const { labels, copies } = labelsOf(graph);
   const named = (name: string): string => labels.get(name) ?? name;
   const nodes = [...graph.nodes, ...copies].map((node) => ({
     ...node,
@@ -110,7 +126,7 @@ export function encodeModel(traced: TracedProgram): Uint8Array {
         rawData: bytes,
       })),
       input: graph.inputs.map(encodePort),
-      output: outputs.map((output) => encodePort({ ...output, name: outputLabel(output.name) })),
+      output: graph.outputs.map((port) => encodePort({ ...port, name: outputLabel(port.name) })),
     },
   };
   return onnx.ModelProto.encode(onnx.ModelProto.create(model)).finish();

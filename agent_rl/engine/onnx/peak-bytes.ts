@@ -151,5 +151,10 @@ export class PlanningEngine implements Engine {
     };
   }
 
+  compileSized(): Promise<never> {
+    const problem = 'What a program of open sizes holds is known only at some sizes.';
+    return Promise.reject(new AgentRlError('ENGINE_FAILED', problem));
+  }
+
   async close(): Promise<void> {}
 }

@@ -1,9 +1,10 @@
 import { sum } from '../../algorithms/statistics.ts';
+import { largest } from '../../core/long-lists.ts';
 import { leftOfWindow } from '../../../model/decoder/windows.ts';
 import type { Widths } from '../decoder-programs.ts';
 import type { Slot } from '../slot.ts';
 import type { Drafts } from './drafts.ts';
-import type { StepTimes } from './step-times.ts';
+import type { StepSize, StepTimes } from './step-times.ts';
 
 /** Tokens that a step feeds to the row of a slot: of those that are to be fed, and then guesses of what it will draw. */
 export interface Feed {
@@ -20,7 +21,7 @@ export interface Feeds {
 /** What the next step feeds to some slots: as little as can be, or more where that saves time. */
 export function feedsOf(
   slots: readonly Slot[],
-  { rows, least, most }: Widths,
+  { least, most }: Widths,
   { drafts, times }: { drafts: Drafts; times: StepTimes },
 ): Feeds {
   const whole = slots.map((slot) => feedOf(slot, most, drafts));
@@ -30,11 +31,17 @@ export function feedsOf(
       return certain - 1 + drafts.rate * (tokens.length - certain);
     }),
   );
-  if (least === most || (saved > 0 && times.pays(rows, { saved, slots: slots.length })))
+  if (least === most || (saved > 0 && times.pays(sizeOf(slots), saved)))
     return { feeds: whole, width: most };
   const feeds = whole.map(({ slot, tokens }) => ({ slot, tokens: tokens.slice(0, least) }));
   return { feeds, width: least };
 }
+
+/** Of a step that computes some slots. */
+export const sizeOf = (slots: readonly Slot[]): StepSize => ({
+  rows: slots.length,
+  places: largest(slots.map(({ cached }) => cached.length)),
+});
 
 function feedOf(slot: Slot, most: number, drafts: Drafts): Feed {
   const { pending, cached, active } = slot;

@@ -83,6 +83,7 @@ const stepInputs = (given: Record<string, Tensor>) => ({
   starts: given['starts']!,
   offsets: given['offsets']!,
   places: given['places']!,
+  positions: given['positions']!,
 });
 
 const sequenceInputs = (given: Record<string, Tensor>) => ({
@@ -162,6 +163,7 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
       starts: [[2], windowsOf([known, known]).starts],
       offsets: [[2], windowsOf([known, known]).offsets],
       places: [[2 * kvHeads * windowTokens], windowPlaces([known, known], { kvHeads, count: 1 })],
+      positions: [[16], Float32Array.from({ length: 16 }, (_none, i) => i)],
       nothing: [[2, kvHeads, 16, headDim], new Float32Array(2 * kvHeads * 16 * headDim)],
     });
     const found = await run(compiled, step, (given) => {

@@ -116,6 +116,7 @@ async function decodedLogProbs(
       starts: tf.tensor1d(windowsOf(lengths).starts),
       offsets: tf.tensor1d(windowsOf(lengths).offsets),
       places: tf.tensor1d(windowPlaces(lengths, { kvHeads, count: 1 }), 'int32'),
+      positions: tf.range(0, 16),
       past: caches.map(() => ({ keys: nothing, values: nothing })),
       recent,
     });

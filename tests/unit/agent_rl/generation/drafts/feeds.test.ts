@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { Drafts } from '#agent_rl/generation/drafts/drafts.ts';
-import { feedsOf } from '#agent_rl/generation/drafts/feeds.ts';
+import { feedsOf, sizeOf } from '#agent_rl/generation/drafts/feeds.ts';
 import { StepTimes } from '#agent_rl/generation/drafts/step-times.ts';
 import { KnownContexts } from '#agent_rl/generation/known-contexts.ts';
 import { ActiveRequest, Slot } from '#agent_rl/generation/slot.ts';
@@ -31,7 +31,7 @@ function slotAt(
 }
 
 const parts = () => ({ drafts: new Drafts(), times: new StepTimes() });
-const widths = { rows: 1, least: 1, most: 4 };
+const widths = { least: 1, most: 4 };
 
 const fedTo = (slot: Slot): readonly number[] =>
   feedsOf([slot], { ...widths, least: 4 }, parts()).feeds[0]!.tokens;
@@ -58,11 +58,14 @@ describe('what a step feeds', () => {
 
   test('is one token where a step of more takes longer than it saves', () => {
     const given = parts();
-    given.times.add(1, { guesses: false, seconds: 1 });
-    given.times.add(1, { guesses: true, seconds: 5 });
     const slot = slotAt(36);
+    const size = sizeOf([slot]);
+    for (let i = 0; i < 8; i++) {
+      given.times.add(size, { guesses: false, seconds: 1 });
+      given.times.add(size, { guesses: true, seconds: 5 });
+    }
     expect(feedsOf([slot], widths, given)).toEqual({ feeds: [{ slot, tokens: [1] }], width: 1 });
-    for (let i = 0; i < 100; i++) given.times.add(1, { guesses: true, seconds: 1.1 });
+    for (let i = 0; i < 300; i++) given.times.add(size, { guesses: true, seconds: 1.1 });
     expect(feedsOf([slot], widths, given).width).toBe(4);
   });
 
