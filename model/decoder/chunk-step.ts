@@ -92,8 +92,8 @@ export function chunkStep(
 
 /** Its places are those of `chunkPlaces`: among the first a token sees its own window, among the rest what stands before that. */
 function viewOf({ starts, offsets, places, positions }: ChunkInputs): View {
-  const count = starts.shape[0]!;
-  const all = places.shape[0]!;
+  const count = starts.shape[0];
+  const all = places.shape[0];
   const own = windowTokens + count;
   const [start, offset] = [starts, offsets].map((some) => tf.reshape(some, [count, 1]));
   const [inWindows, before] = tf.split(tf.reshape(positions, [1, all]), [own, all - own], 1);

@@ -82,9 +82,9 @@ export function decodeStep(
 
 /** Its places are those of the window and then those of the cache. */
 function viewOf({ tokens, starts, offsets, positions }: DecodeInputs): View {
-  const rows = starts.shape[0]!;
-  const count = tokens.shape[0]! / rows;
-  const capacity = positions.shape[0]!;
+  const rows = starts.shape[0];
+  const count = tokens.shape[0] / rows;
+  const capacity = positions.shape[0];
   const ofRows = (some: Tensor): Tensor => tf.reshape(some, [rows, 1, 1, 1]);
   // [R, 1, n, 1]: where in its window each token stands.
   const stands = tf.add(ofRows(offsets), upTo(count, [1, 1, count, 1]));

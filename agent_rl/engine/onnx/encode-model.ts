@@ -109,10 +109,11 @@ export function encodeGraph(graph: ModelGraph): Uint8Array {
   assertFits(graph);
   const { labels, copies } = labelsOf(graph);
   const named = (name: string): string => labels.get(name) ?? name;
-  const nodes = [...graph.nodes, ...copies].map((node) => ({
-    ...node,
-    inputs: node.inputs.map(named),
-    outputs: node.outputs.map(named),
+  const nodes = [...graph.nodes, ...copies].map(({ operator, attributes, inputs, outputs }) => ({
+    operator,
+    attributes,
+    inputs: inputs.map(named),
+    outputs: outputs.map(named),
   }));
   const model = {
     ...modelHead,

@@ -96,22 +96,30 @@ function openFrom(
   const specsAt =
     (specs: readonly TensorSpec[], shapes: readonly Linear[][]) =>
     (sizes: Sizes): TensorSpec[] =>
-      specs.map((spec, i) =>
-        shapes[i]!.every(({ slopes }) => slopes.length === 0)
-          ? spec
-          : { ...spec, shape: shapes[i]!.map((size) => valueAt(size, sizes)) },
-      );
+      specs.map(({ name, dtype }, i) => ({
+        name,
+        dtype,
+        shape: shapes[i]!.map((size) => valueAt(size, sizes)),
+      }));
   const inputsAt = specsAt(base.inputs, inputShapes);
   const outputsAt = specsAt(base.outputs, outputShapes);
   return {
     nodes: base.graph.nodes,
     initializers: base.graph.initializers.filter(({ name }) => !open.has(name)),
     inputs: [
-      ...base.graph.inputs.map((port, i) => ({ ...port, shape: inputShapes[i]!.map(dimOf) })),
+      ...base.graph.inputs.map(({ name, dtype }, i) => ({
+        name,
+        dtype,
+        shape: inputShapes[i]!.map(dimOf),
+      })),
       ...[...open].map(([name, { length }]): Port => ({ name, shape: [length], dtype: 'int64' })),
     ],
     outputNames: base.outputNames,
-    outputs: base.outputs.map((port, i) => ({ ...port, shape: outputShapes[i]!.map(dimOf) })),
+    outputs: base.outputs.map(({ name, dtype }, i) => ({
+      name,
+      dtype,
+      shape: outputShapes[i]!.map(dimOf),
+    })),
     at: remembered(names, (sizes) => ({
       inputs: inputsAt(sizes),
       outputs: outputsAt(sizes),
@@ -148,14 +156,16 @@ const dimOf = ({ constant, slopes }: Linear): number | string =>
     : [constant, ...slopes.map(([name, slope]) => `${slope}*${name}`)].join('+');
 
 function assertAlike(a: TracedProgram, b: TracedProgram): void {
-  const form = ({ graph, outputNames }: TracedProgram): string =>
-    JSON.stringify([
-      graph.nodes,
-      graph.initializers.map(({ name, dtype }) => [name, dtype]),
-      outputNames,
-    ]);
-  if (form(a) !== form(b)) throw notEven('Which operations are recorded');
+  if (formOf(a) !== formOf(b)) throw notEven('Which operations are recorded');
 }
+
+/** What must be the same at all sizes. */
+const formOf = ({ graph, outputNames }: TracedProgram): string =>
+  JSON.stringify([
+    graph.nodes,
+    graph.initializers.map(({ name, dtype }) => [name, dtype]),
+    outputNames,
+  ]);
 
 const notEven = (what: string): AgentRlError =>
   new AgentRlError(

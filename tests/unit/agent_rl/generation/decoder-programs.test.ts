@@ -55,11 +55,13 @@ function held(cache: KvCache, length: number): Float32Array[] {
   // One more, so that whole windows are where they are read from.
   cache.load(at, { length: 1, keys: [], values: [] }, length);
   const whole = windowStart(length);
-  return Array.from({ length: cache.shape.layers }, (_, layer) => layer).flatMap((layer) =>
-    (['keys', 'values'] as const).flatMap((kind) => [
-      ...headsOf(cache.past.view(layer, 1, at)[kind], cache.shape, whole),
-      ...headsOf(cache.recent.view(layer, 1, at)[kind], cache.shape, length - whole),
-    ]),
+  const layers = Array.from({ length: cache.shape.layers }, (_, layer) => layer);
+  return (['keys', 'values'] as const).flatMap((kind) =>
+    layers.flatMap((layer) => {
+      const past = headsOf(cache.past.view(layer, 1, at)[kind], cache.shape, whole);
+      const recent = headsOf(cache.recent.view(layer, 1, at)[kind], cache.shape, length - whole);
+      return past.concat(recent);
+    }),
   );
 }
 
@@ -71,6 +73,15 @@ function headsOf(row: Float32Array, { kvHeads, headDim }: KvShape, length: numbe
 }
 
 describe('DecoderPrograms', () => {
+  test('a step has tokens in fours, and in sixteens where the vocabulary is odd', () => {
+    const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
+    expect([1, 4, 5, 9].map((count) => programs.rowsOf(count, 1))).toEqual([4, 4, 8, 12]);
+    expect([1, 5].map((count) => programs.rowsOf(count, 4))).toEqual([1, 5]);
+    expect(programs.rowsOf(5, 2)).toBe(6);
+    const odd = new DecoderPrograms(engine, { ...tinyModelConfig, vocabSize: 25 }, 64);
+    expect([1, 4].map((width) => odd.rowsOf(5, width))).toEqual([16, 8]);
+  });
+
   test.each([
     [10, 40, tinyModelConfig, 128],
     [0, 64, tinyModelConfig, 128],

@@ -47,11 +47,11 @@ test('a row holds what was loaded and kept, wherever windows end, guesses were w
     let next = 0;
     const fresh = (count: number) => Array.from({ length: count }, () => (next += 1));
     for (const change of done) {
-      if (change.kind === 'load') {
-        const numbers = fresh(Math.min(change.count, 128 - held.length));
+      if (change.kind === 'load' && held.length < 120) {
+        const numbers = fresh(Math.min(change.count, 120 - held.length));
         cache.load(row, entries(numbers), held.length);
         held.push(...numbers);
-      } else if (change.kind === 'step' && held.length < 128) {
+      } else if (change.kind === 'step' && held.length < 120) {
         const fed = fresh(change.fed);
         const all = new Float32Array(rows * 2 * fed.length);
         all.set(entries(fed).keys[0]!, row * 2 * fed.length);
@@ -67,7 +67,7 @@ test('a row holds what was loaded and kept, wherever windows end, guesses were w
       } else if (change.kind === 'move') {
         cache.move(row, (row + 2) % rows);
         row = (row + 2) % rows;
-      } else {
+      } else if (change.kind === 'resize') {
         cache.resize(
           cache.capacity === 128 ? Math.max(16, windowStart(held.length)) : 128,
           held.length,
@@ -75,7 +75,7 @@ test('a row holds what was loaded and kept, wherever windows end, guesses were w
         cache.resize(128, held.length);
       }
     }
-    if (held.length < 128) expect(read(cache, row, held.length)).toEqual(held);
+    expect(read(cache, row, held.length)).toEqual(held);
   });
   fc.assert(holds, { numRuns: 300 });
 });

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+
+/** Sums of the rows of a product, and the transposed sum of both: shapes with one size, with the other, with both. */
+const bodyAt = ({ rows, columns }: Sizes<'rows' | 'columns'>): SizedBody => ({
+  specs: [float('x', [rows, 2]), float('y', [columns, 2])],
+  body: ({ x, y }) => ({
+    sums: tf.sum(tf.matMul(x!, y!, false, true), 1),
+    shifted: tf.reshape(tf.concat([x!, tf.ones([rows, 2])], 1), [2 * rows, 2]),
+    both: tf.concat([x!, y!], 0),
+  }),
+});
+const inputsAt = (rows: number, columns: number) => ({
+  x: Float32Array.from({ length: 2 * rows }, (_, i) => i),
+  y: Float32Array.from({ length: 2 * columns }, (_, i) => i + 1),
+});
+const numbers = (found: Record<string, ArrayLike<number>>): Record<string, number[]> =>
+  Object.fromEntries(Object.entries(found).map(([name, some]) => [name, Array.from(some)]));
+
+describe.each(['compiled', 'eager'])('a program of open sizes, %s', (kind) => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine =
+      kind === 'eager'
+        ? await EagerEngine.open('cpu')
+        : new OnnxEngine({ device: 'cpu', threads: 1 });
+  });
+  afterAll(() => engine.close());
+
+  test('gives at each size what a program of that size gives', async () => {
+    const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
+    for (const [rows, columns] of [
+      [1, 1],
+      [3, 2],
+      [2, 5],
+      [1, 1],
+    ] as const) {
+      const sizes = { rows, columns };
+      const { specs, body } = bodyAt(sizes);
+      const program = await engine.compile(specs, body);
+      const given = inputsAt(rows, columns);
+      const expected = numbers(await program.run(given));
+      expect(numbers(await open.run(given, { sizes }))).toEqual(expected);
+    }
+    await open.dispose();
+  });
+
+  test('has the sums that can be worked out by hand', async () => {
+    const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
+    const sizes = { rows: 2, columns: 2 };
+    // Rows (0, 1) and (2, 3) on columns (1, 2) and (3, 4).
+    const found = await open.run(inputsAt(2, 2), { sizes, wanted: ['sums'] });
+    expect(numbers(found)).toEqual({ sums: [2 + 4, 8 + 18] });
+    await open.dispose();
+  });
+
+  test('refuses an input of another size than the run has', async () => {
+    const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
+    await expect(open.run(inputsAt(2, 2), { sizes: { rows: 3, columns: 2 } })).rejects.toThrow(
+      'Tensor "x" must be float32 [3, 2], 6 elements, got 4',
+    );
+    await open.dispose();
+  });
+
+  test('fetches what is wanted only', async () => {
+    const { specs, body } = bodyAt({ rows: 2, columns: 2 });
+    const program = await engine.compile(specs, body);
+    expect(Object.keys(await program.run(inputsAt(2, 2), ['both']))).toEqual(['both']);
+  });
+});
+
+describe('a body that is compiled for all sizes', () => {
+  const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+  afterAll(() => engine.close());
+  const compiled = (body: (x: Tensor, rows: number) => Tensor) =>
+    engine.compileSized(
+      ({ rows }: Sizes<'rows'>) => ({
+        specs: [float('x', [rows])],
+        body: ({ x }) => ({ y: body(x!, rows) }),
+      }),
+      ['rows'],
+    );
+
+  test('may not hold constants of a size', async () => {
+    await expect(compiled((x, rows) => tf.mul(x, tf.range(0, rows)))).rejects.toMatchObject({
+      code: 'NOT_TRACEABLE',
+      message: expect.stringContaining('pass what depends on them in as an input'),
+    });
+  });
+
+  test('may not do other operations at other sizes', async () => {
+    const body = (x: Tensor, rows: number): Tensor => (rows % 4 === 1 ? tf.exp(x) : tf.neg(x));
+    await expect(compiled(body)).rejects.toThrow('Which operations are recorded');
+  });
+
+  test('may not have shapes that grow unevenly', async () => {
+    const square = (x: Tensor, rows: number): Tensor =>
+      tf.reshape(tf.matMul(tf.reshape(x, [rows, 1]), tf.reshape(x, [1, rows])), [rows * rows]);
+    await expect(compiled(square)).rejects.toMatchObject({ code: 'NOT_TRACEABLE' });
+  });
+
+  test('is compiled where a size that is recorded equals a number of its shapes by chance', async () => {
+    // 10,007 is the first size that is tried, and both ones are then one constant.
+    const program = await compiled((x) => tf.concat([x, tf.onesLike(x), tf.ones([10_007])]));
+    const { y } = await program.run({ x: Float32Array.of(1, 2) }, { sizes: { rows: 2 } });
+    expect([...y!.subarray(0, 4)]).toEqual([1, 2, 1, 1]);
+    expect(y).toHaveLength(4 + 10_007);
+  });
+
+  test('is not run once it is disposed', async () => {
+    const program = await compiled((x) => tf.neg(x));
+    await program.dispose();
+    await expect(program.run({ x: new Float32Array(1) }, { sizes: { rows: 1 } })).rejects.toThrow(
+      'A disposed program was run',
+    );
+  });
+});
