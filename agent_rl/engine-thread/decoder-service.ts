@@ -1,5 +1,5 @@
 import { openEngine } from '../engine/open-engine.ts';
-import { DecoderPrograms } from '../generation/decoder-programs.ts';
+import { DecoderPrograms } from '../generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { EngineServiceOptions } from './engine-options.ts';

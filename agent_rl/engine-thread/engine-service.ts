@@ -6,7 +6,7 @@ import { AgentRlError } from '../core/errors.ts';
 import type { Generation, GenerationRequest, GeneratorInfo } from '../core/services/generator.ts';
 import type { LearnerInfo } from '../core/services/learner.ts';
 import type { WeightRef } from '../core/services/weights.ts';
-import { DecoderPrograms } from '../generation/decoder-programs.ts';
+import { DecoderPrograms } from '../generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
 import { readTrained } from '../learner/learner-state.ts';
 import { LocalLearner } from '../learner/local-learner.ts';

@@ -4,7 +4,7 @@ import { totalmem } from 'node:os';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
-import { logitsOfStep } from '../generation/decoder-programs.ts';
+import { logitsOfStep } from '../generation/programs/step-sizes.ts';
 import { plannedContextBytes } from '../generation/known-contexts.ts';
 import { worstShape, type BatchShape, type ProgramMemory } from '../learner/train-batch.ts';
 import {

@@ -2,9 +2,14 @@ import { largest } from '../core/long-lists.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import { windowStart } from '../../model/decoder/windows.ts';
 import type { CopyPart } from './array-pool.ts';
-import type { DecoderPrograms, StepInputs, StepResult, WholeRows } from './decoder-programs.ts';
-import { entryOf, KvCache } from './kv-cache.ts';
-import type { KvPrefix } from './kv-rows.ts';
+import type {
+  DecoderPrograms,
+  StepInputs,
+  StepResult,
+  WholeRows,
+} from './programs/decoder-programs.ts';
+import { entryOf, KvCache } from './cache/kv-cache.ts';
+import type { KvPrefix } from './cache/kv-rows.ts';
 import type { Feed } from './drafts/feeds.ts';
 import type { Slot } from './slot.ts';
 

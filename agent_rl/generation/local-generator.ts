@@ -8,7 +8,7 @@ import {
 } from '../core/services/generator.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
-import type { DecoderPrograms } from './decoder-programs.ts';
+import type { DecoderPrograms } from './programs/decoder-programs.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { type Feed, feedsOf, sizeOf } from './drafts/feeds.ts';
 import { StepTimes } from './drafts/step-times.ts';
@@ -19,7 +19,7 @@ import {
   type KnownContext,
   KnownContexts,
 } from './known-contexts.ts';
-import { entryOf } from './kv-cache.ts';
+import { entryOf } from './cache/kv-cache.ts';
 import { Lanes, type LanesStep } from './lanes.ts';
 import { drawnAfter, nextOf } from './next-tokens.ts';
 import { PrefixCache } from './prefix-cache.ts';
@@ -37,9 +37,6 @@ export interface LocalGeneratorOptions {
 }
 
 const prefixesKept = 64;
-
-/** Rows at least, as few are computed as four. */
-const fewestRows = 4;
 
 /**
  * Continuous batching on the local engine.
@@ -87,7 +84,7 @@ export class LocalGenerator implements Sampler {
     private readonly programs: DecoderPrograms,
     options: LocalGeneratorOptions,
   ) {
-    const rows = programs.rowsOf(Math.max(fewestRows, options.rows), 1);
+    const rows = programs.rowsOf(options.rows, 1);
     this.maxContextTokens = Math.ceil(options.maxContextTokens / 16) * 16;
     this.#lanes = new Lanes(programs, rows, this.maxContextTokens);
     // Prompts that are kept take no more memory than the rows themselves.

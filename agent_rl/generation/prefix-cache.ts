@@ -1,4 +1,4 @@
-import type { KvPrefix } from './kv-rows.ts';
+import type { KvPrefix } from './cache/kv-rows.ts';
 
 export interface PrefixCacheLimits {
   prefixes: number;

@@ -1,6 +1,6 @@
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import { chunkOf } from './decoder-programs.ts';
+import { chunkOf } from './programs/step-sizes.ts';
 import type { KnownContext } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */

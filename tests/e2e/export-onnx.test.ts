@@ -8,7 +8,7 @@ import type { LinearModule } from '#agent_rl/core/services/linear-module.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import type { Adapter, ModelConfig, RopeScaling } from '#model/config/architecture.ts';
 import { adapterParameter, adapterTargets, initialAdapter } from '#model/adapters/adapter.ts';

@@ -12,7 +12,7 @@ import {
 } from '#agent_rl/core/services/generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
 import { TransformersJsGenerator } from '#agent_rl/generation/transformers-js/transformers-js-generator.ts';

@@ -8,7 +8,7 @@ import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { LoadedModel } from '#model/weights/load-model.ts';

@@ -1,6 +1,6 @@
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { tinyModelConfig } from './tiny-model.ts';

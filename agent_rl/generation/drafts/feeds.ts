@@ -1,7 +1,7 @@
 import { sum } from '../../algorithms/statistics.ts';
 import { largest } from '../../core/long-lists.ts';
 import { leftOfWindow } from '../../../model/decoder/windows.ts';
-import type { Widths } from '../decoder-programs.ts';
+import type { Widths } from '../programs/step-sizes.ts';
 import type { Slot } from '../slot.ts';
 import type { Drafts } from './drafts.ts';
 import type { StepSize, StepTimes } from './step-times.ts';

@@ -4,7 +4,7 @@ import type { ModelJobOptions } from '../models/model-choice.ts';
 import { type Sampling, type Sampler, truncates } from '../../core/services/generator.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { bucketSize } from '../../engine/program-cache.ts';
-import { DecoderPrograms } from '../../generation/decoder-programs.ts';
+import { DecoderPrograms } from '../../generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../../generation/local-generator.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../../telemetry/index.ts';

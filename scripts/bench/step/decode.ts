@@ -1,7 +1,7 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { unbiased } from '../../../agent_rl/core/services/generator.ts';
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
-import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '../../../agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../../../agent_rl/generation/local-generator.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { initialParameters, type Weights } from '../../../model/config/parameters.ts';

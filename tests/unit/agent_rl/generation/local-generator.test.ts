@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type GenerationRequest, greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { SteppedGenerator } from '#agent_rl/jobs/serve/stepped-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';

@@ -2,7 +2,7 @@ import { afterAll, describe } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import {
   HermesFormat,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
-import { KvCache } from '#agent_rl/generation/kv-cache.ts';
-import type { KvShape } from '#agent_rl/generation/kv-rows.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
+import { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
+import type { KvShape } from '#agent_rl/generation/cache/kv-rows.ts';
 import { leftOfWindow, windowStart } from '#model/decoder/windows.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';

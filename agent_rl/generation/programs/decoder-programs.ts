@@ -1,27 +1,17 @@
-import {
-  float,
-  type CompileOptions,
-  type Engine,
-  type Program,
-  type SizedProgram,
-  type Sizes,
-  type TensorData,
-  type TensorSpec,
-} from '../engine/engine.ts';
-import type { Tensor } from '../engine/ops.ts';
-import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
-import { chunkPlaces, chunkStep } from '../../model/decoder/chunk-step.ts';
-import { decodeStep } from '../../model/decoder/decode-step.ts';
-import { prefill } from '../../model/decoder/prefill.ts';
-import { windowPlaces, windowsOf, windowTokens } from '../../model/decoder/windows.ts';
-import { seenByAllBehind, sequenceInputs } from '../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import { inputSpec, type Weights } from '../../model/config/parameters.ts';
-import { allSpecs } from '../../model/adapters/adapter.ts';
-import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
-import { drawTokens } from './draw-tokens.ts';
-import type { KvCache } from './kv-cache.ts';
-import type { KvPrefix, KvShape } from './kv-rows.ts';
+import type { CompileOptions, Engine, SizedProgram, TensorData } from '../../engine/engine.ts';
+import { bucketSize, ProgramCache } from '../../engine/program-cache.ts';
+import { chunkPlaces } from '../../../model/decoder/chunk-step.ts';
+import { seenByAllBehind } from '../../../model/decoder/decoder.ts';
+import { ropeTablesUpTo, type RopeTables } from '../../../model/decoder/rope.ts';
+import { windowPlaces, windowsOf, windowTokens } from '../../../model/decoder/windows.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
+import type { Weights } from '../../../model/config/parameters.ts';
+import type { KvCache } from '../cache/kv-cache.ts';
+import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
+import { compileChunk } from './chunk-program.ts';
+import { compilePrompt } from './prompt-program.ts';
+import { compileStep } from './step-program.ts';
+import { rowsOf, type Widths, widthsOf } from './step-sizes.ts';
 
 /** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
 export interface StepInputs {
@@ -52,45 +42,15 @@ export interface StepResult {
   compileS: number;
 }
 
-const smallestRows = 4;
 /** Of a length of prompts each. */
 const programsKept = 32;
 const prefillMultiple = 32;
-
-/** Tokens of a context that one program feeds at most to a row that holds some already. */
-const chunkTokens = 64;
-
-/** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
-const leastChunk = 20;
-
-/** How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws. */
-export const chunkOf = (pending: number): number =>
-  pending <= leastChunk ? 0 : Math.min(chunkTokens, pending - 1);
-
-/** Tokens of a row in a step that feeds guesses too. */
-const draftedStep = 4;
-/** More logits than these are not computed for the sake of guesses. */
-const mostDraftedLogits = 2 ** 23;
-
-/** Logits of a step at most. */
-export const logitsOfStep = (rows: number, vocabSize: number): number =>
-  vocabSize * Math.max(rows, Math.min(draftedStep * rows, mostDraftedLogits / vocabSize));
-
-/** Logarithms of softmax take the rows of four tokens at once, exponentials and sigmoids 16 numbers. */
-const [tokensAtOnce, numbersAtOnce] = [4, 16];
-
-/** Tokens of each row in a step, without guesses and with them. */
-export interface Widths {
-  least: number;
-  most: number;
-}
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
   readonly #prompts = new ProgramCache(programsKept);
   /** Of steps by their tokens a row, and of chunks. */
   readonly #sized = new Map<number | 'chunk', Promise<SizedProgram>>();
-  readonly #weightSpecs: readonly TensorSpec[];
   readonly #rope: RopeTables;
   /** 0, 1, 2 ... */
   readonly #positions: Float32Array;
@@ -105,7 +65,6 @@ export class DecoderPrograms {
     /** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
     private readonly compileOptions: Pick<CompileOptions, 'threads'> = {},
   ) {
-    this.#weightSpecs = allSpecs(config).map(inputSpec);
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
     this.#drawnOnly = ['next', 'logProbs', ...fresh];
@@ -123,30 +82,14 @@ export class DecoderPrograms {
     return { layers, kvHeads, headDim };
   }
 
-  /**
-   * Rows that a step of some tokens a row computes for `count` active ones. Operators take several tokens, and several numbers, at
-   * once and treat what is left otherwise, with other last bits, so that nothing is left.
-   */
+  /** As `rowsOf`. */
   rowsOf(count: number, width: number): number {
-    const { vocabSize, intermediateSize } = this.config;
-    const leavesSome = (rows: number): boolean =>
-      (rows * width) % tokensAtOnce !== 0 ||
-      [vocabSize, intermediateSize].some((size) => (rows * width * size) % numbersAtOnce !== 0);
-    let multiple = 1;
-    while (leavesSome(multiple)) multiple *= 2;
-    return multiple * Math.ceil(count / multiple);
+    return rowsOf(this.config, count, width);
   }
 
-  /**
-   * Tokens of each row in a step for so many rows. A product of one row would have other last bits than those of several, so that there
-   * are several tokens where there are few rows or each key head has one query head.
-   */
+  /** As `widthsOf`. */
   widths(count: number): Widths {
-    const { heads, kvHeads, vocabSize } = this.config;
-    const single = heads === kvHeads ? 2 : 1;
-    const least = count < smallestRows ? draftedStep : single;
-    const fits = draftedStep * count * vocabSize <= mostDraftedLogits;
-    return { least, most: fits ? draftedStep : least };
+    return widthsOf(this.config, count);
   }
 
   async setWeights(parameters: Weights): Promise<void> {
@@ -157,7 +100,9 @@ export class DecoderPrograms {
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
-    const program = await this.#prompts.get(`${length}`, () => this.#compilePrefill(length));
+    const program = await this.#prompts.get(`${length}`, () =>
+      compilePrompt(this.engine, this.config, length, this.compileOptions),
+    );
     const padded = new Int32Array(length);
     padded.set(tokens);
     const size = length * headDim;
@@ -298,155 +243,16 @@ export class DecoderPrograms {
   #sizedProgram(kind: number | 'chunk'): Promise<SizedProgram> {
     const known = this.#sized.get(kind);
     if (known !== undefined) return known;
-    const made = kind === 'chunk' ? this.#compileChunk() : this.#compileStep(kind);
+    const { engine, config, compileOptions } = this;
+    const made =
+      kind === 'chunk'
+        ? compileChunk(engine, config, compileOptions)
+        : compileStep(engine, config, kind, compileOptions);
     this.#sized.set(kind, made);
     // A failure is not remembered.
     made.catch(() => this.#sized.delete(kind));
     return made;
   }
-
-  #compilePrefill(length: number): Promise<Program> {
-    const { headDim } = this.config;
-    const specs: TensorSpec[] = [
-      ...this.#weightSpecs,
-      { name: 'tokens', shape: [1, length], dtype: 'int32' },
-      float('cos', [length, headDim]),
-      float('sin', [length, headDim]),
-      { name: 'seenUpTo', shape: [1, length], dtype: 'int32' },
-    ];
-    const name = `prompt of ${length} tokens`;
-    return this.engine.compile(
-      specs,
-      (inputs) => byLayer(prefill(this.config, inputs, sequenceInputs(inputs))),
-      { ...this.compileOptions, name },
-    );
-  }
-
-  #compileChunk(): Promise<SizedProgram> {
-    const { layers } = this.config;
-    const at = ({ count, capacity }: Sizes<'count' | 'capacity'>) => {
-      const places = count + windowTokens + capacity;
-      return {
-        specs: [
-          ...this.#weightSpecs,
-          ...placeSpecs(this.config, { count, rows: count, places, positions: places }),
-          ...cacheSpecs(this.config, { rows: [], capacity }),
-        ],
-        body: (inputs: Record<string, Tensor>) =>
-          byLayer(chunkStep(this.config, inputs, placedInputs(inputs, layers))),
-      };
-    };
-    return this.engine.compileSized(at, ['count', 'capacity'], {
-      ...this.compileOptions,
-      name: 'tokens of one context',
-      runName: ({ count }) => `${count} tokens of one context`,
-    });
-  }
-
-  #compileStep(width: number): Promise<SizedProgram> {
-    const of = width === 1 ? '' : ` of ${width} tokens`;
-    const at = ({ rows, capacity }: Sizes<'rows' | 'capacity'>) => ({
-      specs: this.#stepSpecs({ rows, width, capacity }),
-      body: (inputs: Record<string, Tensor>) => this.#step(inputs),
-    });
-    return this.engine.compileSized(at, ['rows', 'capacity'], {
-      ...this.compileOptions,
-      name: `step of rows${of}`,
-      runName: ({ rows }) => `step of ${rows} rows${of}`,
-    });
-  }
-
-  #step(inputs: Record<string, Tensor>): Record<string, Tensor> {
-    const input = (named: string): Tensor => inputs[named] as Tensor;
-    const { logits, fresh } = decodeStep(
-      this.config,
-      inputs,
-      placedInputs(inputs, this.config.layers),
-    );
-    const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
-    return {
-      next: drawn.next,
-      logProbs: drawn.logProbs,
-      whole: drawn.distribution,
-      cumulative: drawn.cumulative,
-      ...byLayer(fresh),
-    };
-  }
-
-  #stepSpecs({ rows, width, capacity }: StepShape): TensorSpec[] {
-    const count = rows * width;
-    const places = rows * this.config.kvHeads * windowTokens;
-    return [
-      ...this.#weightSpecs,
-      ...placeSpecs(this.config, { count, rows, places, positions: capacity }),
-      ...cacheSpecs(this.config, { rows: [rows], capacity }),
-      float('uniforms', [count]),
-      float('temperatures', [count]),
-    ];
-  }
-}
-
-interface StepShape {
-  rows: number;
-  /** Tokens of a row. */
-  width: number;
-  capacity: number;
-}
-
-/** What says which tokens are fed and where they stand. */
-const placeSpecs = (
-  { headDim }: ModelConfig,
-  of: { count: number; rows: number; places: number; positions: number },
-) => [
-  { name: 'tokens', shape: [of.count], dtype: 'int32' } as const,
-  { name: 'places', shape: [of.places], dtype: 'int32' } as const,
-  float('positions', [of.positions]),
-  float('cos', [of.count, headDim]),
-  float('sin', [of.count, headDim]),
-  float('starts', [of.rows]),
-  float('offsets', [of.rows]),
-];
-
-function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) {
-  const input = (name: string): Tensor => inputs[name] as Tensor;
-  const ofLayers = (kind: string) =>
-    Array.from({ length: layers }, (_, layer) => ({
-      keys: input(`${kind}K${layer}`),
-      values: input(`${kind}V${layer}`),
-    }));
-  return {
-    tokens: input('tokens'),
-    cos: input('cos'),
-    sin: input('sin'),
-    starts: input('starts'),
-    offsets: input('offsets'),
-    places: input('places'),
-    positions: input('positions'),
-    past: ofLayers('past'),
-    recent: ofLayers('recent'),
-  };
-}
-
-const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<string, Tensor> =>
-  Object.fromEntries(
-    layers.flatMap(({ keys, values }, layer) => [
-      [`k${layer}`, keys],
-      [`v${layer}`, values],
-    ]),
-  );
-
-function cacheSpecs(
-  { layers, kvHeads, headDim }: ModelConfig,
-  { rows, capacity }: { rows: readonly number[]; capacity: number },
-): TensorSpec[] {
-  const past = [...rows, kvHeads, capacity, headDim];
-  const recent = [...rows, kvHeads, windowTokens, headDim];
-  return Array.from({ length: layers }, (_, layer) => [
-    float(`pastK${layer}`, past),
-    float(`pastV${layer}`, past),
-    float(`recentK${layer}`, recent),
-    float(`recentV${layer}`, recent),
-  ]).flat();
 }
 
 /** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { entryOf, KvCache } from '#agent_rl/generation/kv-cache.ts';
-import type { KvPrefix } from '#agent_rl/generation/kv-rows.ts';
+import { entryOf, KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
+import type { KvPrefix } from '#agent_rl/generation/cache/kv-rows.ts';
 import { leftOfWindow, windowStart } from '#model/decoder/windows.ts';
 import * as fc from '#tests/support/properties.ts';
 

@@ -1,5 +1,5 @@
-import { leftOfWindow, windowStart, windowTokens } from '../../model/decoder/windows.ts';
-import type { CopyPart } from './array-pool.ts';
+import { leftOfWindow, windowStart, windowTokens } from '../../../model/decoder/windows.ts';
+import type { CopyPart } from '../array-pool.ts';
 import { type KvPrefix, KvRows, type KvShape } from './kv-rows.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { type KvPrefix, KvRows } from '#agent_rl/generation/kv-rows.ts';
+import { type KvPrefix, KvRows } from '#agent_rl/generation/cache/kv-rows.ts';
 
 const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 4 };
 

@@ -1,0 +1,60 @@
+import type { ModelConfig } from '../../../model/config/architecture.ts';
+
+/** Fewer rows are computed as several tokens each. */
+const smallestRows = 4;
+
+/** Tokens of a context that one program feeds at most to a row that holds some already. */
+const chunkTokens = 64;
+
+/** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
+const leastChunk = 20;
+
+/** How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws. */
+export const chunkOf = (pending: number): number =>
+  pending <= leastChunk ? 0 : Math.min(chunkTokens, pending - 1);
+
+/** Tokens of a row in a step that feeds guesses too. */
+const draftedStep = 4;
+/** More logits than these are not computed for the sake of guesses. */
+const mostDraftedLogits = 2 ** 23;
+
+/** Logits of a step at most. */
+export const logitsOfStep = (rows: number, vocabSize: number): number =>
+  vocabSize * Math.max(rows, Math.min(draftedStep * rows, mostDraftedLogits / vocabSize));
+
+/** Logarithms of softmax take the rows of four tokens at once, exponentials and sigmoids 16 numbers. */
+const [tokensAtOnce, numbersAtOnce] = [4, 16];
+
+/** Tokens of each row in a step, without guesses and with them. */
+export interface Widths {
+  least: number;
+  most: number;
+}
+
+/**
+ * Rows that a step of some tokens a row computes for `count` active ones. Operators take several tokens, and several numbers, at
+ * once and treat what is left otherwise, with other last bits, so that nothing is left.
+ */
+export function rowsOf(
+  { vocabSize, intermediateSize }: ModelConfig,
+  count: number,
+  width: number,
+): number {
+  const leavesSome = (rows: number): boolean =>
+    (rows * width) % tokensAtOnce !== 0 ||
+    [vocabSize, intermediateSize].some((size) => (rows * width * size) % numbersAtOnce !== 0);
+  let multiple = 1;
+  while (leavesSome(multiple)) multiple *= 2;
+  return multiple * Math.ceil(count / multiple);
+}
+
+/**
+ * Tokens of each row in a step for so many rows. A product of one row would have other last bits than those of several, so that there
+ * are several tokens where there are few rows or each key head has one query head.
+ */
+export function widthsOf({ heads, kvHeads, vocabSize }: ModelConfig, count: number): Widths {
+  const single = heads === kvHeads ? 2 : 1;
+  const least = count < smallestRows ? draftedStep : single;
+  const fits = draftedStep * count * vocabSize <= mostDraftedLogits;
+  return { least, most: fits ? draftedStep : least };
+}
