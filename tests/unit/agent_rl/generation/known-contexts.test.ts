@@ -101,5 +101,8 @@ describe('known contexts', () => {
     expect(drawKnown(next, { ...unbiased, temperature: 0.5 }, 0.6)).toBeUndefined();
     const likeliest = { token: 0, logProb: -1 };
     expect(drawKnown({ ...next, temperature: 0, likeliest }, greedy, 0.99)).toBe(likeliest);
+    // The share is of the sum of all masses, which rounding leaves off 1.
+    const half = { ...next, cumulative: Float32Array.of(0.25, 0.375, 0.5) };
+    expect(drawKnown(half, unbiased, 0.4)?.token).toBe(0);
   });
 });

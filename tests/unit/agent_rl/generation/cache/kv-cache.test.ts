@@ -85,9 +85,12 @@ test('a row that is given to another episode holds nothing of the one before', (
   cache.load(0, entries(Array.from({ length: 100 }, (_, i) => i + 1)));
   cache.clear(0);
   cache.load(1, entries([7]));
-  cache.resize(16, 1);
+  const others = Array.from({ length: 20 }, (_, i) => i + 200);
+  cache.load(2, entries(others));
+  cache.resize(16, 20);
   cache.swap(0, 1);
   expect(read(cache, 0, 1)).toEqual([7]);
+  expect(read(cache, 2, 20)).toEqual(others);
 });
 
 test('an entry is one token of one row, of all heads', () => {
