@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -15,12 +16,17 @@ import {
   writeReport,
 } from '../bench-run.ts';
 import { measureDecode } from '../step/decode.ts';
+import { measureTurns, type Turns } from '../step/turns.ts';
 import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
+import { promptsOfTasks } from './prompts-of-tasks.ts';
 
 /*
  * Tokens a second of one model, ours and llama.cpp's in float32 by turns, for several numbers of rows at once, all different:
  * `npm run bench:decode -- [--model model/starter] [--batches 1,4,16,64] [--threads 1] [--rounds 2] [--python PYTHON]
  * [--json FILE]`. Prompts of 64 tokens are computed before; 128 tokens are drawn for each row.
+ *
+ * And then, with the model as it is, first turns of the code tasks, one after another, prompts included; llama.cpp also with what it has
+ * to guess tokens by looking them up. The model must have the vocabulary of the starter.
  */
 const { values } = parseArgs({
   options: {
@@ -43,28 +49,42 @@ interface Rate {
   tokensPerSecond: number;
 }
 
+interface Rates {
+  rates: Rate[];
+  /** Of turns, tokens a second. */
+  turns: number;
+}
+
+interface PeerRates extends Rates {
+  version: string;
+  /** The same where it guesses, by the name of how it does. */
+  guessing: Record<string, number>;
+}
+
 const needs: PeerNeeds = {
   modules: ['xllamacpp', 'gguf', 'safetensors'],
   packages: ['xllamacpp>=2026.10', 'gguf>=0.19,<1', 'safetensors'],
 };
 
-const theirs = (python: string): Promise<{ version: string; rates: Rate[] }> =>
+const theirs = (python: string, turns: Turns): Promise<PeerRates> =>
   inTemporaryFolder('agent-rl-gguf', async (folder) => {
-    const order = { model, folder, threads, batches, port: 18_401, ...size };
-    return peerAnswer(python, 'llama_cpp_decode.py', order) as { version: string; rates: Rate[] };
+    const order = { model, folder, threads, batches, turns, port: 18_401, ...size };
+    return peerAnswer(python, 'llama_cpp_decode.py', order) as PeerRates;
   });
 
-async function ours(): Promise<Rate[]> {
+async function ours(turns: Turns): Promise<Rates> {
   const engine = new OnnxEngine({ device: 'cpu', threads });
   try {
-    const { config, parameters } = await openModel({ folder: model });
+    const opened = await openModel({ folder: model });
     // Without what was learned: it would draw the same for all rows, and compute what they share once.
-    return await measureDecode(engine, config, {
+    const parameters = flat(opened.parameters);
+    const rates = await measureDecode(engine, opened.config, {
       batches,
       repeats: 3,
       ...size,
-      parameters: flat(parameters),
+      parameters,
     });
+    return { rates, turns: await measureTurns(engine, opened, turns) };
   } finally {
     await engine.close();
   }
@@ -80,26 +100,60 @@ const flat = (parameters: ReadonlyMap<string, Float32Array | Uint8Array>) =>
   );
 
 const machineAfter = watchMachine();
+note('Prompts of the code tasks');
+const { eos_token_id: stopToken } = JSON.parse(
+  readFileSync(path.join(model, 'config.json'), 'utf8'),
+) as { eos_token_id: number };
+const turns: Turns = { prompts: await promptsOfTasks(2), maxTokens: 128, stopToken };
 const measured = await withPeerPython(values.python, needs, async (python) => {
-  const all: { ours: Rate[]; theirs: Rate[]; version: string }[] = [];
+  const all: { ours: Rates; theirs: PeerRates }[] = [];
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}`);
-    const own = await ours();
-    const { rates, version } = await theirs(python);
-    all.push({ ours: own, theirs: rates, version });
+    all.push({ ours: await ours(turns), theirs: await theirs(python, turns) });
   }
   return all;
 });
 
-const rows = batches.map((batch, place) => {
-  const own = measured.map((round) => round.ours[place]!.tokensPerSecond);
-  const other = measured.map((round) => round.theirs[place]!.tokensPerSecond);
-  const ratios = own.map((rate, round) => rate / other[round]!);
-  return [String(batch), spread(own, 0), spread(other, 0), spread(ratios, 2)];
-});
+/** What was measured of both in each round, and the ratios. */
+function rowOf(name: string, of: (round: (typeof measured)[number]) => [number, number]): string[] {
+  const pairs = measured.map(of);
+  const columns = [0, 1].map((side) =>
+    spread(
+      pairs.map((pair) => pair[side]!),
+      0,
+    ),
+  );
+  const ratios = pairs.map(([own, other]) => own / other);
+  return [name, ...columns, spread(ratios, 2)];
+}
 const machine = machineAfter();
+const print = (first: string, rows: string[][]): void => {
+  const names = [
+    first,
+    'agent_rl, tokens/s',
+    'llama.cpp float32, tokens/s',
+    'agent_rl / llama.cpp',
+  ];
+  process.stdout.write(`${table(names, rows)}\n`);
+};
+const { version, guessing } = measured[0]!.theirs;
 process.stdout.write(
-  `${machineText(machine)}, ${threads} threads; ${values.model}; ${measured[0]!.version}\n\n` +
-    `${table(['Rows', 'agent_rl, tokens/s', 'llama.cpp float32, tokens/s', 'agent_rl / llama.cpp'], rows)}\n`,
+  `${machineText(machine)}, ${threads} threads; ${values.model}; ${version}\n\n`,
 );
+print(
+  'Rows',
+  batches.map((batch, place) =>
+    rowOf(String(batch), (round) => [
+      round.ours.rates[place]!.tokensPerSecond,
+      round.theirs.rates[place]!.tokensPerSecond,
+    ]),
+  ),
+);
+process.stdout.write('\n');
+print('Turns one by one; llama.cpp', [
+  rowOf('as it is', (round) => [round.ours.turns, round.theirs.turns]),
+  ...Object.keys(guessing).map((name) =>
+    rowOf(`guessing by ${name}`, (round) => [round.ours.turns, round.theirs.guessing[name]!]),
+  ),
+]);
 writeReport(values.json, { machine, threads, rounds: measured });

@@ -1,7 +1,8 @@
 """Decoding of a Qwen3-shaped Hugging Face folder by llama.cpp in float32: tokens a second for each number of requests at once.
 
     python llama_cpp_decode.py '{"model": "FOLDER", "folder": "TEMPORARY", "threads": 2, "batches": [1, 4], "promptTokens": 64,
-                                 "newTokens": 128, "port": 18401}'
+                                 "newTokens": 128, "port": 18401,
+                                 "turns": {"prompts": [[1, 2], [3, 4]], "maxTokens": 128, "stopToken": 2}}'
 
 Prints one JSON object. The model is written as GGUF first. Requests go to llama.cpp's own server on this machine, which
 batches them; the key-value cache and attention are float32, as ours.
@@ -80,7 +81,7 @@ def to_gguf(model, file):
     writer.close()
 
 
-def serve(file, requests, port):
+def serve(file, requests, port, guessing=None):
     params = xllamacpp.CommonParams()
     params.hostnames = ["127.0.0.1"]
     params.port = port
@@ -92,25 +93,32 @@ def serve(file, requests, port):
     params.warmup = False
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    if guessing:
+        params.speculative.types = [guessing]
     return xllamacpp.Server(params)
 
 
-def complete(port, count, seed):
+def completed(port, prompt, count, seed, ignore_eos):
+    """How many tokens were drawn, the one included that ends a turn."""
     body = {
-        "prompt": [(7 * place + 1) % 1000 + 5 for place in range(order["promptTokens"])],
+        "prompt": prompt,
         "n_predict": count,
         "temperature": 1.0,
         "samplers": ["temperature"],
         "seed": seed,
-        "ignore_eos": True,
+        "ignore_eos": ignore_eos,
         "cache_prompt": True,
-        "return_tokens": True,
     }
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/completion", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=300) as answer:
-        return len(json.load(answer)["tokens"])
+        return json.load(answer)["timings"]["predicted_n"]
+
+
+def complete(port, count, seed):
+    prompt = [(7 * place + 1) % 1000 + 5 for place in range(order["promptTokens"])]
+    return completed(port, prompt, count, seed, True)
 
 
 def measure(file, batch, port):
@@ -130,9 +138,33 @@ def measure(file, batch, port):
     return result
 
 
+def tokens_of_turns(file, port, guessing=None):
+    """Tokens a second of turns of one row, their prompts included; half of the turns come before the clock starts."""
+    server = serve(file, 1, port, guessing)
+    prompts = order["turns"]["prompts"]
+    half = (len(prompts) + 1) // 2
+    draw = lambda some: sum(completed(port, prompt, order["turns"]["maxTokens"], 1, False) for prompt in some)
+    draw(prompts[:half])
+    wall = time.perf_counter()
+    tokens = draw(prompts[half:])
+    rate = tokens / (time.perf_counter() - wall)
+    del server
+    return rate
+
+
 file = os.path.join(order["folder"], "model.gguf")
 to_gguf(order["model"], file)
-rates = [measure(file, batch, order["port"] + place) for place, batch in enumerate(order["batches"])]
-print(json.dumps({"version": f"xllamacpp {version('xllamacpp')}", "rates": rates}))
+port = order["port"]
+rates = [measure(file, batch, port + place) for place, batch in enumerate(order["batches"])]
+port += len(rates)
+turns = tokens_of_turns(file, port)
+kinds = xllamacpp.common_speculative_type
+guesses = {
+    "ngram-simple": kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE,
+    "ngram-cache": kinds.COMMON_SPECULATIVE_TYPE_NGRAM_CACHE,
+    "ngram-mod": kinds.COMMON_SPECULATIVE_TYPE_NGRAM_MOD,
+}
+guessing = {name: tokens_of_turns(file, port + 1 + place, kind) for place, (name, kind) in enumerate(guesses.items())}
+print(json.dumps({"version": f"xllamacpp {version('xllamacpp')}", "rates": rates, "turns": turns, "guessing": guessing}))
 sys.stdout.flush()
 os._exit(0)

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { inTemporaryFolder } from '../../temporary-folder.ts';
+import { codeTasksRun } from './code-tasks-run.ts';
+
+interface Episode {
+  taskId: string;
+  tokens: number[];
+  spans: { start: number; source: string }[];
+}
+
+/** The contexts in which a run on the code tasks draws the first turns of its tasks, one for each task. */
+export const promptsOfTasks = (iterations: number): Promise<number[][]> =>
+  inTemporaryFolder('agent-rl-prompts', async (folder) => {
+    codeTasksRun({ folder, iterations, threads: 2, seed: 7 });
+    const file = path.join(folder, `of-${iterations}`, 'trajectories', 'train.jsonl');
+    const prompts = new Map<string, number[]>();
+    for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+      const { taskId, tokens, spans } = JSON.parse(line) as Episode;
+      const drawn = spans.find(({ source }) => source === 'sampled');
+      if (drawn !== undefined) prompts.set(taskId, tokens.slice(0, drawn.start));
+    }
+    return [...prompts.values()];
+  });
