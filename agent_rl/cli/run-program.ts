@@ -5,7 +5,7 @@ import { consoleText } from '../telemetry/terminal/console-text.ts';
 import { takeDown } from '../telemetry/terminal/taken-down.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
-import { keepHeapSmall } from './keep-heap-small.ts';
+import { tuneV8 } from './tune-v8.ts';
 import { lastingStream } from './lasting-stream.ts';
 import { main } from './main.ts';
 
@@ -26,7 +26,7 @@ const longestEndS = 5;
  * nothing: a training goes on.
  */
 export async function runProgram(programName: string, only?: Command): Promise<void> {
-  keepHeapSmall();
+  tuneV8();
   const controller = new AbortController();
   const { signal } = controller;
   let over = false;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { errorText, exitCodeOf, interrupted } from '../../agent_rl/cli/exit-code.ts';
-import { keepHeapSmall } from '../../agent_rl/cli/keep-heap-small.ts';
+import { tuneV8 } from '../../agent_rl/cli/tune-v8.ts';
 import { note, writeReport } from '../bench/bench-run.ts';
 
 /** What a recipe knows so far. */
@@ -16,7 +16,7 @@ export async function runRecipe(
   out: string,
   recipe: (signal: AbortSignal) => AsyncIterable<RecipeReport>,
 ): Promise<void> {
-  keepHeapSmall();
+  tuneV8();
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort());
   const { signal } = interrupt;
