@@ -21,12 +21,11 @@ export async function abortable<Value>(
   discard?: (late: Value) => unknown,
 ): Promise<Value> {
   if (signal === undefined) return work;
-  // Removes the listener once the work is done.
-  const done = new AbortController();
+  let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(reasonOf(signal));
+    stop = () => reject(reasonOf(signal));
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true, signal: done.signal });
+    else signal.addEventListener('abort', stop);
   });
   try {
     return await Promise.race([work, aborted]);
@@ -35,7 +34,7 @@ export async function abortable<Value>(
     if (signal.aborted && discard !== undefined) work.then(discard).catch(() => undefined);
     throw thrown;
   } finally {
-    done.abort();
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
   }
 }
 
