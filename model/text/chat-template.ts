@@ -12,6 +12,7 @@ import type { Template } from '@huggingface/jinja';
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import type { AssistantMessage, Message, ToolCall } from '../../agent_rl/core/message.ts';
 import { marked, unmarked } from '../../agent_rl/core/python/python-json.ts';
+import { Remembered } from '../../agent_rl/core/collections/remembered.ts';
 import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 import type { TokenSource } from '../../agent_rl/core/transcript.ts';
 import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
@@ -62,6 +63,8 @@ export class ChatTemplate {
   readonly #names: Readonly<Record<string, string>>;
   readonly #sources: TemplateSources;
   readonly #opening: readonly SaidMessage[] = [{ role: 'user', content: openingText }];
+  /** Texts of conversations whose contents are placeholders, by tools: most have one of a few forms. */
+  readonly #texts = new WeakMap<readonly ToolDefinition[], Remembered<string>>();
 
   /**
    * @param names Values the template may use: `bos_token`, `eos_token` …
@@ -122,7 +125,11 @@ export class ChatTemplate {
     tools: readonly ToolDefinition[],
     options: RenderOptions,
   ): readonly PromptPiece[] {
-    return piecesOf(this.#prompt(messages.map(holdPlace), { ...options, tools }), messages);
+    const held = messages.map(holdPlace);
+    const text = this.#remembered(tools, [held, options], () =>
+      this.#prompt(held, { ...options, tools }),
+    );
+    return piecesOf(text, messages);
   }
 
   /**
@@ -134,7 +141,12 @@ export class ChatTemplate {
     endOfTurn: string,
     options: RenderOptions,
   ): readonly PromptPiece[] {
-    return piecesOf(this.textAfterTurn(messages, { endOfTurn, options }), messages);
+    const text = this.#remembered(
+      options.tools,
+      [messages.map(holdPlace), options, endOfTurn],
+      () => this.textAfterTurn(messages, { endOfTurn, options }),
+    );
+    return piecesOf(text, messages);
   }
 
   /**
@@ -189,11 +201,26 @@ export class ChatTemplate {
     return text.slice(text.lastIndexOf(turnMark) + turnMark.length);
   }
 
+  /** The text that `render` gives for some tools and for what else it depends on. */
+  #remembered(
+    tools: readonly ToolDefinition[] = noTools,
+    [messages, options, ...others]: [readonly Message[], RenderOptions, ...unknown[]],
+    render: () => string,
+  ): string {
+    const texts = this.#texts.get(tools) ?? new Remembered<string>(textsRemembered);
+    this.#texts.set(tools, texts);
+    const key = JSON.stringify([messages, { ...options, tools: undefined }, ...others]);
+    return texts.get(key, render);
+  }
+
   #prompt(messages: readonly Message[], options: RenderOptions): string {
     const asked = { ...options, addGenerationPrompt: true };
     return this.renderChat(messages, options.tools ?? [], asked);
   }
 }
+
+const textsRemembered = 256;
+const noTools: readonly ToolDefinition[] = [];
 
 /** Where the turn is whose continuation is needed. */
 export interface AfterTurn {

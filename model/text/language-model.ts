@@ -13,6 +13,7 @@ import { readJson } from '../config/read-json.ts';
 import { templateFiles, templateSources } from './template-sources.ts';
 import { Tokenizer } from './tokenizer.ts';
 import { append } from '../../agent_rl/core/long-lists.ts';
+import { Remembered } from '../../agent_rl/core/collections/remembered.ts';
 
 /** The text side of a model: how conversations become tokens and tokens text. */
 export class LanguageModel {
@@ -21,6 +22,8 @@ export class LanguageModel {
   readonly endOfTurnId: number;
   /** Sampling ends at any of these: the end of a turn, and the model's own end of text. */
   readonly stopTokens: readonly number[];
+  /** Of pieces of the template: there are few different ones. */
+  readonly #templateTokens = new Remembered<readonly number[]>(256);
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the template does not end turns with a control token. */
   constructor(
@@ -43,9 +46,9 @@ export class LanguageModel {
   }
 
   /** Tokens of a piece; only the template's own text may hold control tokens. */
-  encodePiece({ source, text }: PromptPiece): number[] {
+  encodePiece({ source, text }: PromptPiece): readonly number[] {
     return source === 'template'
-      ? this.tokenizer.encodeTemplate(text)
+      ? this.#templateTokens.get(text, () => this.tokenizer.encodeTemplate(text))
       : this.tokenizer.encodePlain(text);
   }
 

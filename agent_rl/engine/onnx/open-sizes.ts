@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
+import { Remembered } from '../../core/collections/remembered.ts';
 import type { Sizes, TensorSpec } from '../engine.ts';
 import type { Initializer } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
@@ -103,6 +104,15 @@ function openFrom(
       }));
   const inputsAt = specsAt(base.inputs, inputShapes);
   const outputsAt = specsAt(base.outputs, outputShapes);
+  const atSizes = (sizes: Sizes): GraphAtSizes => ({
+    inputs: inputsAt(sizes),
+    outputs: outputsAt(sizes),
+    shapes: [...open].map(([name, numbers]) => [
+      name,
+      BigInt64Array.from(numbers, (number) => BigInt(valueAt(number, sizes))),
+    ]),
+  });
+  const known = new Remembered<GraphAtSizes>(sizesRemembered);
   return {
     nodes: base.graph.nodes,
     initializers: base.graph.initializers.filter(({ name }) => !open.has(name)),
@@ -120,29 +130,7 @@ function openFrom(
       dtype,
       shape: outputShapes[i]!.map(dimOf),
     })),
-    at: remembered(names, (sizes) => ({
-      inputs: inputsAt(sizes),
-      outputs: outputsAt(sizes),
-      shapes: [...open].map(([name, numbers]) => [
-        name,
-        BigInt64Array.from(numbers, (number) => BigInt(valueAt(number, sizes))),
-      ]),
-    })),
-  };
-}
-
-/** Sizes come again: what was found for the last of them is kept. */
-function remembered(
-  names: readonly string[],
-  at: (sizes: Sizes) => GraphAtSizes,
-): (sizes: Sizes) => GraphAtSizes {
-  const known = new Map<string, GraphAtSizes>();
-  return (sizes) => {
-    const key = names.map((name) => sizes[name]).join(' ');
-    const found = known.get(key) ?? at(sizes);
-    if (known.size >= sizesRemembered) known.clear();
-    known.set(key, found);
-    return found;
+    at: (sizes) => known.get(names.map((name) => sizes[name]).join(' '), () => atSizes(sizes)),
   };
 }
 

@@ -21,6 +21,7 @@ const calculator = {
     required: ['expression'],
   }),
 };
+const tools = [calculator];
 const toolResult = (content: string): ToolMessage => ({
   role: 'tool',
   content,
@@ -73,9 +74,25 @@ test('a prompt in pieces is the direct rendering, whatever is said', () => {
         thinking,
         addGenerationPrompt: true,
       });
-      expect(joined(template.promptPieces(messages, [calculator], { thinking }))).toBe(direct);
+      expect(joined(template.promptPieces(messages, tools, { thinking }))).toBe(direct);
     }),
   );
+});
+
+test('prompts and what follows a turn depend on tools, options and the end of a turn each time they are asked for', () => {
+  const { template: used, endOfTurn } = model;
+  const calls = [0, 1].flatMap(() =>
+    [[], tools].flatMap((offered) =>
+      [true, false].flatMap((thinking) => [
+        (one: ChatTemplate) => one.promptPieces([user('Hi')], offered, { thinking }),
+        (one: ChatTemplate) =>
+          one.deltaPieces([user('Hi')], endOfTurn, { thinking, tools: offered }),
+      ]),
+    ),
+  );
+  const fresh = () => new ChatTemplate(used.source());
+  expect(calls.map((call) => call(used))).toEqual(calls.map((call) => call(fresh())));
+  expect(() => used.deltaPieces([user('Hi')], '<|none|>', {})).toThrow('does not end');
 });
 
 test('what follows a turn is the fixed rest of the turn, what was said, and the cue', () => {
