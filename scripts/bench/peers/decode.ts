@@ -25,8 +25,8 @@ import { promptsOfTasks } from './prompts-of-tasks.ts';
  * `npm run bench:decode -- [--model model/starter] [--batches 1,4,16,64] [--threads 1] [--rounds 2] [--python PYTHON]
  * [--json FILE]`. Prompts of 64 tokens are computed before; 128 tokens are drawn for each row.
  *
- * And then, with the model as it is, first turns of the code tasks, one after another, prompts included; llama.cpp also with what it has
- * to guess tokens by looking them up. The model must have the vocabulary of the starter.
+ * And then, with the model as it is, first turns of the code tasks, one after another, prompts included. The model must have the
+ * vocabulary of the starter.
  */
 const { values } = parseArgs({
   options: {
@@ -57,8 +57,6 @@ interface Rates {
 
 interface PeerRates extends Rates {
   version: string;
-  /** The same where it guesses, by the name of how it does. */
-  guessing: Record<string, number>;
 }
 
 const needs: PeerNeeds = {
@@ -136,7 +134,7 @@ const print = (first: string, rows: string[][]): void => {
   ];
   process.stdout.write(`${table(names, rows)}\n`);
 };
-const { version, guessing } = measured[0]!.theirs;
+const { version } = measured[0]!.theirs;
 process.stdout.write(
   `${machineText(machine)}, ${threads} threads; ${values.model}; ${version}\n\n`,
 );
@@ -150,10 +148,7 @@ print(
   ),
 );
 process.stdout.write('\n');
-print('Turns one by one; llama.cpp', [
-  rowOf('as it is', (round) => [round.ours.turns, round.theirs.turns]),
-  ...Object.keys(guessing).map((name) =>
-    rowOf(`guessing by ${name}`, (round) => [round.ours.turns, round.theirs.guessing[name]!]),
-  ),
+print('Model as it is', [
+  rowOf('turns one by one', (round) => [round.ours.turns, round.theirs.turns]),
 ]);
 writeReport(values.json, { machine, threads, rounds: measured });

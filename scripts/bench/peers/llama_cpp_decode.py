@@ -2,7 +2,7 @@
 
     python llama_cpp_decode.py '{"model": "FOLDER", "folder": "TEMPORARY", "threads": 2, "batches": [1, 4], "promptTokens": 64,
                                  "newTokens": 128, "port": 18401,
-                                 "turns": {"prompts": [[1, 2], [3, 4]], "maxTokens": 128, "stopToken": 2}}'
+                                 "turns": {"prompts": [[1, 2], [3, 4]], "maxTokens": 128}}'
 
 Prints one JSON object. The model is written as GGUF first. Requests go to llama.cpp's own server on this machine, which
 batches them; the key-value cache and attention are float32, as ours.
@@ -81,7 +81,7 @@ def to_gguf(model, file):
     writer.close()
 
 
-def serve(file, requests, port, guessing=None):
+def serve(file, requests, port):
     params = xllamacpp.CommonParams()
     params.hostnames = ["127.0.0.1"]
     params.port = port
@@ -93,8 +93,6 @@ def serve(file, requests, port, guessing=None):
     params.warmup = False
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    if guessing:
-        params.speculative.types = [guessing]
     return xllamacpp.Server(params)
 
 
@@ -138,9 +136,9 @@ def measure(file, batch, port):
     return result
 
 
-def tokens_of_turns(file, port, guessing=None):
+def tokens_of_turns(file, port):
     """Tokens a second of turns of one row, their prompts included; half of the turns come before the clock starts."""
-    server = serve(file, 1, port, guessing)
+    server = serve(file, 1, port)
     prompts = order["turns"]["prompts"]
     half = (len(prompts) + 1) // 2
     draw = lambda some: sum(completed(port, prompt, order["turns"]["maxTokens"], 1, False) for prompt in some)
@@ -156,15 +154,7 @@ file = os.path.join(order["folder"], "model.gguf")
 to_gguf(order["model"], file)
 port = order["port"]
 rates = [measure(file, batch, port + place) for place, batch in enumerate(order["batches"])]
-port += len(rates)
-turns = tokens_of_turns(file, port)
-kinds = xllamacpp.common_speculative_type
-guesses = {
-    "ngram-simple": kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE,
-    "ngram-cache": kinds.COMMON_SPECULATIVE_TYPE_NGRAM_CACHE,
-    "ngram-mod": kinds.COMMON_SPECULATIVE_TYPE_NGRAM_MOD,
-}
-guessing = {name: tokens_of_turns(file, port + 1 + place, kind) for place, (name, kind) in enumerate(guesses.items())}
-print(json.dumps({"version": f"xllamacpp {version('xllamacpp')}", "rates": rates, "turns": turns, "guessing": guessing}))
+turns = tokens_of_turns(file, port + len(rates))
+print(json.dumps({"version": f"xllamacpp {version('xllamacpp')}", "rates": rates, "turns": turns}))
 sys.stdout.flush()
 os._exit(0)
