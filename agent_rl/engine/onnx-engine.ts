@@ -75,11 +75,13 @@ const withoutSource = (message: string): string =>
 export class OnnxEngine implements Engine {
   readonly compiles = true;
   readonly device: string;
+  readonly copiesInputs: boolean;
   readonly #options: OnnxEngineOptions;
   readonly #sessions = new Set<OnnxSession>();
 
   constructor(options: OnnxEngineOptions) {
     this.device = options.device;
+    this.copiesInputs = options.device !== 'cpu';
     // Whatever fails is thrown with its message; ONNX Runtime would print it as well.
     ort.env.logLevel = 'fatal';
     this.#options = options;

@@ -8,6 +8,7 @@ export { causalAttention } from './fused/causal-attention.ts';
 export { lowRankProduct } from './fused/low-rank-product.ts';
 export { quantizedMatMul } from './fused/quantized-mat-mul.ts';
 export { recomputed } from './fused/recomputed.ts';
+export { repeated } from './fused/repeated.ts';
 export { rmsNorm } from './fused/rms-norm.ts';
 export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';

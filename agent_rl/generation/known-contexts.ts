@@ -95,7 +95,7 @@ export class KnownContexts {
       return before;
     }
     const { prompt } = context;
-    if (this.#prompts.get(prompt.key) !== prompt) return undefined;
+    if (this.mostBytes === 0 || this.#prompts.get(prompt.key) !== prompt) return undefined;
     const made: KnownContext = {
       kv: kv(this.#pool.copy),
       after: new Map(),

@@ -5,6 +5,7 @@ import type { CopyPart } from './array-pool.ts';
 import type {
   DecoderPrograms,
   StepInputs,
+  StepsInputs,
   StepResult,
   WholeRows,
 } from './programs/decoder-programs.ts';
@@ -21,6 +22,17 @@ export interface LanesStep extends Pick<StepResult, 'runS' | 'compileS'> {
   wholeIn: ((row: number, place: number) => Part) | undefined;
   /** Keys and values of it. */
   fedIn: (row: number, place: number, copy: CopyPart) => KvPrefix;
+}
+
+/** What several steps computed of some slots. */
+export interface LanesSteps {
+  count: number;
+  /** Seconds inside the runtime. */
+  runS: number;
+  /** After the token that a step fed to the slot in a row. */
+  drawnIn: (row: number, step: number) => { token: number; logProb: number };
+  /** Writes the keys and values of the first `length` steps into a row, from position `at` on. */
+  keep: (row: number, where: { at: number; length: number }) => void;
 }
 
 /** A part of what follows every token, [rows * tokens, V] each. */
@@ -116,6 +128,32 @@ export class Lanes {
     };
   }
 
+  /** Feeds up to `count` tokens to each of some slots, one after another: what is to be fed, and then what is drawn. */
+  async steps(slots: readonly Slot[], count: number): Promise<LanesSteps> {
+    this.#compact(slots);
+    const longest = largest(slots.map(({ cached }) => cached.length)) + count;
+    this.#makeRoom(Math.min(longest, this.mostTokens));
+    const rows = this.programs.rowsOf(slots.length, 1);
+    const inputs = inputsOfSteps(slots, rows, count);
+    const { next, logProbs, fresh, runS } = await this.programs.steps(inputs, this.#cache);
+    return {
+      count,
+      runS,
+      drawnIn: (row, step) => ({
+        token: next[step * rows + row] ?? 0,
+        logProb: logProbs[step * rows + row] ?? 0,
+      }),
+      keep: (row, { at, length }) => {
+        const own = (all: Float32Array): Float32Array => {
+          const size = all.length / rows;
+          return all.subarray(row * size, (row + 1) * size);
+        };
+        const [keys, values] = [fresh.keys.map(own), fresh.values.map(own)];
+        this.#cache.load(row, { length, keys, values }, at);
+      },
+    };
+  }
+
   /** Makes room for the whole windows of `length` positions in every row. */
   #makeRoom(length: number): void {
     if (windowStart(length) <= this.#cache.capacity) return;
@@ -171,6 +209,28 @@ function inputsOf(feeds: readonly Feed[], rows: number, width: number): StepInpu
     inputs.temperatures.fill(active?.request.sampling.temperature ?? 1, at, at + width);
     for (let place = pending.length - 1; place < tokens.length; place++)
       inputs.uniforms[at + place] = active?.uniformAfter(place - pending.length + 1) ?? 0;
+  }
+  return inputs;
+}
+
+function inputsOfSteps(slots: readonly Slot[], rows: number, count: number): StepsInputs {
+  const inputs = {
+    tokens: new Int32Array(count * rows).fill(-1),
+    positions: new Int32Array(rows).fill(-1),
+    uniforms: new Float32Array(count * rows),
+    temperatures: new Float32Array(rows).fill(1),
+  };
+  // Rows without a slot are fed something in the first step, and then what they draw.
+  inputs.tokens.fill(0, 0, rows);
+  for (const { row, pending, cached, active } of slots) {
+    inputs.positions[row] = cached.length;
+    inputs.temperatures[row] = active?.request.sampling.temperature ?? 1;
+    for (let step = 0; step < count; step++) {
+      const at = step * rows + row;
+      const left = pending.length - 1 - step;
+      if (left >= 0) inputs.tokens[at] = pending[step]!;
+      if (left <= 0) inputs.uniforms[at] = active?.uniformAfter(-left) ?? 0;
+    }
   }
   return inputs;
 }

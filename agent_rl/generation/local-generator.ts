@@ -9,6 +9,7 @@ import {
 import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
 import type { DecoderPrograms } from './programs/decoder-programs.ts';
+import { chunkOf } from './programs/step-sizes.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { type Feed, feedsOf, sizeOf } from './drafts/feeds.ts';
 import { StepTimes } from './drafts/step-times.ts';
@@ -20,12 +21,13 @@ import {
   KnownContexts,
 } from './known-contexts.ts';
 import { entryOf } from './cache/kv-cache.ts';
-import { Lanes, type LanesStep } from './lanes.ts';
+import { firstOfEach } from './first-of-each.ts';
+import { Lanes, type LanesStep, type LanesSteps } from './lanes.ts';
 import { drawnAfter, nextOf } from './next-tokens.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { publishedWhileDrawing } from './published-while-drawing.ts';
 import { ActiveRequest, Slot } from './slot.ts';
-import { append } from '../core/long-lists.ts';
+import { append, largest } from '../core/long-lists.ts';
 
 const failed = (problem: string): AgentRlError => new AgentRlError('GENERATION_FAILED', problem);
 
@@ -90,7 +92,9 @@ export class LocalGenerator implements Sampler {
     // Prompts that are kept take no more memory than the rows themselves.
     const tokens = rows * this.maxContextTokens;
     this.#prefixes = new PrefixCache({ prefixes: prefixesKept, tokens });
-    this.#known = new KnownContexts(knownContextBytes(this.#lanes.bytes));
+    // Of several steps at once, nothing is fetched that other episodes could draw from.
+    const known = programs.stepsAtOnce > 1 ? 0 : knownContextBytes(this.#lanes.bytes);
+    this.#known = new KnownContexts(known);
   }
 
   get totals(): GenerationTotals {
@@ -162,7 +166,8 @@ export class LocalGenerator implements Sampler {
         const started = performance.now();
         for (const slot of this.#activeSlots()) {
           this.#follow(slot);
-          if (slot.chunkSize > 0) await this.#feedChunk(slot);
+          const chunk = this.#chunkOf(slot);
+          if (chunk > 0) await this.#feedChunk(slot, chunk);
         }
         await this.#step();
         this.#totals.totalS += (performance.now() - started) / 1000;
@@ -293,8 +298,8 @@ export class LocalGenerator implements Sampler {
    * Feeds a part of what is to be fed to a row, so that the others draw on between the parts. The bits are those of
    * feeding its tokens one by one.
    */
-  async #feedChunk(slot: Slot): Promise<void> {
-    const tokens = slot.pending.slice(0, slot.chunkSize);
+  async #feedChunk(slot: Slot, size: number): Promise<void> {
+    const tokens = slot.pending.slice(0, size);
     const computed = await this.#lanes.chunk(slot, tokens);
     this.#totals.prefilledTokens += tokens.length;
     // Released meanwhile.
@@ -309,8 +314,9 @@ export class LocalGenerator implements Sampler {
   }
 
   async #step(): Promise<void> {
-    const feeding = this.#activeSlots().filter(({ chunkSize }) => chunkSize === 0);
-    const slots = this.#firstOfEach(feeding);
+    const feeding = this.#activeSlots().filter((slot) => this.#chunkOf(slot) === 0);
+    if (feeding.length > 0 && this.#drawsAhead(feeding)) return this.#severalSteps(feeding);
+    const slots = firstOfEach(feeding);
     if (slots.length === 0) return;
     const widths = this.programs.widths(slots.length);
     const { feeds, width } = feedsOf(slots, widths, { drafts: this.#drafts, times: this.#times });
@@ -327,6 +333,46 @@ export class LocalGenerator implements Sampler {
     this.#times.add(size, { guesses: width > widths.least, seconds });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
+  }
+
+  /** How many tokens the next chunk of a slot has; 0 where steps, in which other rows have their share, cost less. */
+  #chunkOf({ pending }: Slot): number {
+    return chunkOf(pending.length, this.programs.stepsAtOnce);
+  }
+
+  /** Whether what some slots draw is drawn by the program itself, which knows whole distributions only. */
+  #drawsAhead(slots: readonly Slot[]): boolean {
+    return (
+      this.programs.stepsAtOnce > 1 &&
+      slots.every(({ active }) => !truncates(active!.request.sampling))
+    );
+  }
+
+  async #severalSteps(slots: readonly Slot[]): Promise<void> {
+    const left = slots.map(
+      ({ pending, active }) =>
+        pending.length + active!.request.maxTokens - active!.tokens.length - 1,
+    );
+    const count = Math.min(this.programs.stepsAtOnce, largest(left));
+    const steps = await this.#lanes.steps(slots, count);
+    for (const slot of slots) this.#settleSteps(slot, steps);
+    this.#totals.runS += steps.runS;
+    this.#totals.steps += steps.count;
+  }
+
+  /** Takes what several steps computed of a slot, up to the end of its turn. */
+  #settleSteps(slot: Slot, steps: LanesSteps): void {
+    // Released meanwhile.
+    if (slot.active === undefined) return;
+    const at = slot.cached.length;
+    let length = 0;
+    for (; length < steps.count && slot.pending.length > 0; length++) {
+      const isLast = slot.pending.length === 1;
+      slot.cached.push(slot.pending.shift()!);
+      if (isLast) this.#take(slot, steps.drawnIn(slot.row, length));
+    }
+    this.#totals.fedTokens += length;
+    steps.keep(slot.row, { at, length });
   }
 
   /** Takes what a step computed of the tokens fed to a slot, up to the first guess that was wrong. */
@@ -354,17 +400,6 @@ export class LocalGenerator implements Sampler {
       slot.cached.push(token);
       if (isLast) this.#draw(slot, step, place);
     }
-  }
-
-  /** Of slots with one context and one token to feed, that in the first row: the others follow it. */
-  #firstOfEach(slots: readonly Slot[]): Slot[] {
-    const known = new Map<KnownContext, Set<number>>();
-    return slots.filter(({ context, pending: [token] }) => {
-      if (context === undefined || token === undefined || !isShared(context)) return true;
-      const tokens = known.get(context) ?? new Set();
-      known.set(context, tokens);
-      return tokens.size < tokens.add(token).size;
-    });
   }
 
   /** Lets others know what was computed of a slot's next token. */

@@ -3,6 +3,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import {
   elementTypes,
   type AttributeValue,
+  type GraphBody,
   type GraphDType,
   type GraphNode,
   type Initializer,
@@ -29,8 +30,31 @@ export const encodeNode = (node: GraphNode, index: number): object => ({
   domain: contributed.has(node.operator) ? 'com.microsoft' : '',
   input: node.inputs,
   output: node.outputs,
-  attribute: Object.entries(node.attributes).map(([name, value]) => encodeAttribute(name, value)),
+  attribute: [
+    ...Object.entries(node.attributes).map(([name, value]) => encodeAttribute(name, value)),
+    ...(node.body === undefined ? [] : [encodeBody(node.body)]),
+  ],
 });
+
+/** What every round of a loop does, as its attribute. */
+function encodeBody({ nodes, inputs, outputs }: GraphBody): object {
+  const port = ({ name, dtype, shape }: GraphBody['inputs'][number]): object => ({
+    name,
+    type: {
+      tensorType: {
+        elemType: elementTypes[dtype],
+        ...(shape && { shape: { dim: shape.map((size) => ({ dimValue: size })) } }),
+      },
+    },
+  });
+  const g = {
+    name: 'round',
+    node: nodes.map(encodeNode),
+    input: inputs.map(port),
+    output: outputs.map(port),
+  };
+  return { name: 'body', type: onnx.AttributeProto.AttributeType.GRAPH, g };
+}
 
 /** An input or output of a model. */
 export interface Port {
@@ -104,17 +128,21 @@ export const encodeModel = ({ graph, outputs, outputNames }: TracedProgram): Uin
   return encodeGraph({ nodes, initializers, inputs, outputs, outputNames });
 };
 
+const renamed = (node: GraphNode, named: (name: string) => string): GraphNode => ({
+  ...node,
+  inputs: node.inputs.map(named),
+  outputs: node.outputs.map(named),
+  ...(node.body && {
+    body: { ...node.body, nodes: node.body.nodes.map((inner) => renamed(inner, named)) },
+  }),
+});
+
 /** The ONNX model (opset 18) of a graph, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
 export function encodeGraph(graph: ModelGraph): Uint8Array {
   assertFits(graph);
   const { labels, copies } = labelsOf(graph);
   const named = (name: string): string => labels.get(name) ?? name;
-  const nodes = [...graph.nodes, ...copies].map(({ operator, attributes, inputs, outputs }) => ({
-    operator,
-    attributes,
-    inputs: inputs.map(named),
-    outputs: outputs.map(named),
-  }));
+  const nodes = [...graph.nodes, ...copies].map((node) => renamed(node, named));
   const model = {
     ...modelHead,
     graph: {

@@ -131,6 +131,7 @@ function executionOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
 /** Records programs to say what they would hold, and runs none. */
 export class PlanningEngine implements Engine {
   readonly compiles = true;
+  readonly copiesInputs = false;
   readonly device = 'plan';
   /** Most bytes of intermediate results of any program so far. */
   peakBytes = 0;

@@ -1,5 +1,5 @@
 import { append } from '../../core/long-lists.ts';
-import type { Graph } from '../trace/graph.ts';
+import { type Graph, readBy } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 
 /**
@@ -8,9 +8,9 @@ import type { TracedProgram } from '../trace/trace-program.ts';
  */
 export function removeUnused({ graph, outputNames }: TracedProgram): void {
   const used = new Set(outputNames);
-  const kept = graph.nodes.toReversed().filter(({ inputs, outputs }) => {
-    if (!outputs.some((name) => used.has(name))) return false;
-    for (const name of inputs) used.add(name);
+  const kept = graph.nodes.toReversed().filter((node) => {
+    if (!node.outputs.some((name) => used.has(name))) return false;
+    for (const name of readBy(node)) used.add(name);
     return true;
   });
   replace(graph.nodes, kept.toReversed());

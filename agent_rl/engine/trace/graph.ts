@@ -23,7 +23,29 @@ export interface GraphNode {
   inputs: readonly string[];
   outputs: readonly string[];
   attributes: Attributes;
+  /** Of a loop: what every round does. It reads names of the graph around it too. */
+  body?: GraphBody;
 }
+
+/** Nodes that are done again and again. */
+export interface GraphBody {
+  nodes: readonly GraphNode[];
+  inputs: readonly BodyPort[];
+  outputs: readonly BodyPort[];
+}
+
+interface BodyPort {
+  name: string;
+  dtype: GraphDType;
+  /** Absent where it is inferred. */
+  shape?: readonly number[];
+}
+
+/** Names that a node reads, those that only its body reads too. */
+export const readBy = ({ inputs, body }: GraphNode): readonly string[] =>
+  body === undefined
+    ? inputs
+    : [...inputs, ...body.nodes.flatMap(readBy), ...body.outputs.map(({ name }) => name)];
 
 export interface Initializer {
   name: string;
@@ -62,7 +84,7 @@ export class Graph {
   readonly inputs: GraphInput[] = [];
   /** Bytes of what nodes compute, by name, as far as the recorder knows. */
   readonly bytes = new Map<string, number>();
-  readonly #names = new Map<Value, string>();
+  #names = new Map<Value, string>();
   readonly #shared = new Map<string, string>();
   #count = 0;
 
@@ -110,6 +132,51 @@ export class Graph {
   ): string[] {
     const outputs = Array.from({ length: count }, () => this.#fresh('t'));
     this.nodes.push({ operator, inputs, outputs, attributes });
+    return outputs;
+  }
+
+  /**
+   * Records a loop of `count` rounds over what each leaves to the next.
+   *
+   * @param record records a round; its number is [1] int32
+   * @returns names of what the last round left, and of what all gave, with an axis of rounds before the others
+   */
+  loop(
+    count: number,
+    first: readonly Value[],
+    record: (
+      carried: readonly Value[],
+      number: Value,
+    ) => { carried: readonly Value[]; given: readonly Value[] },
+  ): string[] {
+    const initial = first.map((value) => this.nameOf(value));
+    const [number, condition] = [this.#fresh('t'), this.#fresh('t')];
+    const carried = first.map(({ shape, dtype }) => computed(this.#fresh('t'), shape, dtype));
+    const start = this.nodes.length;
+    const outside = new Map(this.#names);
+    const numbered = this.emit('Reshape', [this.cast(number, 'int32'), this.int64s([1])]);
+    const left = record(carried, computed(numbered, [1], 'int32'));
+    const results = [...left.carried, ...left.given];
+    // What a round leaves must be its own: a name from outside, or one that is carried on as it was, is copied.
+    const own = results.map((value) => this.emit('Identity', [this.nameOf(value)]));
+    const goesOn = this.emit('Identity', [condition]);
+    const body: GraphBody = {
+      nodes: this.nodes.splice(start),
+      inputs: [
+        { name: number, dtype: 'int64', shape: [] },
+        { name: condition, dtype: 'bool', shape: [] },
+        ...carried.map((value) => ({ name: this.nameOf(value), dtype: value.dtype })),
+      ],
+      outputs: [
+        { name: goesOn, dtype: 'bool' },
+        ...own.map((name, at) => ({ name, dtype: results[at]!.dtype })),
+      ],
+    };
+    // What was made of constants inside is not known outside.
+    this.#names = outside;
+    const outputs = results.map(() => this.#fresh('t'));
+    const inputs = [this.int64s([count]), this.scalar(1, 'bool'), ...initial];
+    this.nodes.push({ operator: 'Loop', inputs, outputs, attributes: {}, body });
     return outputs;
   }
 

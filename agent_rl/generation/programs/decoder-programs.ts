@@ -11,7 +11,8 @@ import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 import { compileChunk } from './chunk-program.ts';
 import { compilePrompt } from './prompt-program.ts';
 import { compileStep } from './step-program.ts';
-import { rowsOf, type Widths, widthsOf } from './step-sizes.ts';
+import { compileSteps } from './steps-program.ts';
+import { rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
 
 /** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
 export interface StepInputs {
@@ -28,6 +29,21 @@ export interface WholeRows {
   logProbs: Float32Array;
   cumulative: Float32Array;
 }
+
+/** Several steps, one after another. */
+export interface StepsInputs {
+  /** [steps, rows]; -1 where a row is fed what it drew in the step before. */
+  tokens: Int32Array;
+  /** Position of each row's first token; -1 where the row is idle. */
+  positions: Int32Array;
+  /** [steps, rows] */
+  uniforms: Float32Array;
+  /** [rows] */
+  temperatures: Float32Array;
+}
+
+/** As a step's, [steps, rows] each. */
+export type StepsResult = Omit<StepResult, 'whole'>;
 
 export interface StepResult {
   next: Int32Array;
@@ -50,7 +66,7 @@ const prefillMultiple = 32;
 export class DecoderPrograms {
   readonly #prompts = new ProgramCache(programsKept);
   /** Of steps by their tokens a row, and of chunks. */
-  readonly #sized = new Map<number | 'chunk', Promise<SizedProgram>>();
+  readonly #sized = new Map<number | 'chunk' | 'steps', Promise<SizedProgram>>();
   readonly #rope: RopeTables;
   /** 0, 1, 2 ... */
   readonly #positions: Float32Array;
@@ -64,6 +80,8 @@ export class DecoderPrograms {
     maxPositions: number,
     /** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
     private readonly compileOptions: Pick<CompileOptions, 'threads'> = {},
+    /** Steps of one run: one at a time costs least where a run copies nothing to a device. */
+    readonly stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
   ) {
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -152,7 +170,7 @@ export class DecoderPrograms {
     inputs: StepInputs,
     { cache, wholeRows }: { cache: KvCache; wholeRows: boolean },
   ): Promise<StepResult> {
-    const { layers, kvHeads } = this.config;
+    const { kvHeads } = this.config;
     for (const [row, position] of inputs.positions.entries())
       if (position >= 0) cache.enter(row, position);
     const { capacity } = cache;
@@ -180,8 +198,6 @@ export class DecoderPrograms {
       ...(!wholeRows && { wanted: this.#drawnOnly }),
     });
     const runS = (performance.now() - started) / 1000;
-    const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
-      Array.from({ length: layers }, (_, layer) => outputs[`${kind}${layer}`] as Float32Array);
     const whole = wholeRows && {
       logProbs: outputs['whole'] as Float32Array,
       cumulative: outputs['cumulative'] as Float32Array,
@@ -190,10 +206,56 @@ export class DecoderPrograms {
       next: outputs['next'] as Int32Array,
       logProbs: outputs['logProbs'] as Float32Array,
       ...(whole && { whole }),
-      fresh: { keys: ofLayers('k'), values: ofLayers('v') },
+      fresh: this.#freshOf(outputs),
       runS,
       compileS,
     };
+  }
+
+  /** Several steps of rows that draw from whole distributions, whose tokens are drawn where they are computed. */
+  async steps(inputs: StepsInputs, cache: KvCache): Promise<StepsResult> {
+    const { tokens, uniforms, temperatures, positions } = inputs;
+    for (const [row, position] of positions.entries())
+      if (position >= 0) cache.enter(row, position);
+    const { capacity } = cache;
+    const places = positions.map((position) => Math.max(0, position));
+    const rows = places.length;
+    const steps = tokens.length / rows;
+    const stands = Int32Array.from(tokens, (_, at) => places[at % rows]! + Math.floor(at / rows));
+    const asked = performance.now();
+    const program = await this.#sizedProgram('steps');
+    const started = performance.now();
+    const outputs = await program.run(
+      {
+        ...this.#weights,
+        ...this.#rotations(stands, 1),
+        ...windowsOf(places),
+        steps: this.#positions.subarray(0, steps),
+        positions: this.#positions.subarray(0, capacity),
+        ...this.#cached(cache, { rows }),
+        tokens,
+        uniforms,
+        temperatures,
+      },
+      { sizes: { steps, rows, capacity } },
+    );
+    return {
+      next: outputs['next'] as Int32Array,
+      logProbs: outputs['logProbs'] as Float32Array,
+      fresh: this.#freshOf(outputs),
+      runS: (performance.now() - started) / 1000,
+      compileS: (started - asked) / 1000,
+    };
+  }
+
+  /** Keys and values that a run made, layer by layer. */
+  #freshOf(outputs: Readonly<Record<string, TensorData>>): Pick<KvPrefix, 'keys' | 'values'> {
+    const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
+      Array.from(
+        { length: this.config.layers },
+        (_, layer) => outputs[`${kind}${layer}`] as Float32Array,
+      );
+    return { keys: ofLayers('k'), values: ofLayers('v') };
   }
 
   /** Of `width` tokens from each of some positions on. */
@@ -240,18 +302,21 @@ export class DecoderPrograms {
     return { length, keys: perLayer('k'), values: perLayer('v') };
   }
 
-  #sizedProgram(kind: number | 'chunk'): Promise<SizedProgram> {
+  #sizedProgram(kind: number | 'chunk' | 'steps'): Promise<SizedProgram> {
     const known = this.#sized.get(kind);
     if (known !== undefined) return known;
-    const { engine, config, compileOptions } = this;
-    const made =
-      kind === 'chunk'
-        ? compileChunk(engine, config, compileOptions)
-        : compileStep(engine, config, kind, compileOptions);
+    const made = this.#compile(kind);
     this.#sized.set(kind, made);
     // A failure is not remembered.
     made.catch(() => this.#sized.delete(kind));
     return made;
+  }
+
+  #compile(kind: number | 'chunk' | 'steps'): Promise<SizedProgram> {
+    const { engine, config, compileOptions } = this;
+    if (kind === 'chunk') return compileChunk(engine, config, compileOptions);
+    if (kind === 'steps') return compileSteps(engine, config, compileOptions);
+    return compileStep(engine, config, kind, compileOptions);
   }
 }
 

@@ -9,9 +9,21 @@ const chunkTokens = 64;
 /** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
 const leastChunk = 20;
 
-/** How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws. */
-export const chunkOf = (pending: number): number =>
-  pending <= leastChunk ? 0 : Math.min(chunkTokens, pending - 1);
+/** Steps that a device does in one run where every run copies its inputs. */
+export const stepsOfRun = 16;
+
+/** How many such runs may feed what a chunk of one row could. */
+const runsOfChunk = 4;
+
+/**
+ * How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws.
+ *
+ * @param stepsAtOnce steps of one run
+ */
+export function chunkOf(pending: number, stepsAtOnce = 1): number {
+  const byStepsAtMost = stepsAtOnce === 1 ? leastChunk : runsOfChunk * stepsAtOnce;
+  return pending <= byStepsAtMost ? 0 : Math.min(chunkTokens, pending - 1);
+}
 
 /** Tokens of a row in a step that feeds guesses too. */
 const draftedStep = 4;
