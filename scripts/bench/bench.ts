@@ -9,6 +9,7 @@ import {
   peakRssBytes,
   watchMachine,
   wholeNumber,
+  wholeNumbers,
   writeReport,
 } from './bench-run.ts';
 import { besideBusyLoops } from './step/busy.ts';
@@ -23,7 +24,8 @@ import { measureTrainStep } from './step/train-step.ts';
 
 /*
  * Speed of one training step and of decoding, in one process and with one number of threads:
- * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--busy N] [--tiny]`.
+ * `npm run bench -- [--device cpu] [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--batches 1,8,16,32,64]
+ * [--peers] [--busy N] [--tiny]`.
  * `--busy N` measures the step, and the peers', once more beside N processes that compute without a pause.
  * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
  * `qwen3-lora-step`, `qwen3-lora-group`, `qwen3-prefill` and `qwen3-decode` are its parts.
@@ -32,17 +34,19 @@ import { measureTrainStep } from './step/train-step.ts';
  */
 const { values } = parseArgs({
   options: {
+    device: { type: 'string', default: 'cpu' },
     threads: { type: 'string', default: String(availableParallelism()) },
     repeats: { type: 'string' },
     json: { type: 'string' },
     only: { type: 'string', default: 'train,products,decode' },
+    batches: { type: 'string', default: '1,8,16,32,64' },
     peers: { type: 'boolean', default: false },
     busy: { type: 'string', default: '0' },
     python: { type: 'string', default: 'python3' },
     tiny: { type: 'boolean', default: false },
   },
 });
-const { tiny, python } = values;
+const { device, tiny, python } = values;
 const threads = wholeNumber('threads', values.threads);
 const repeats = wholeNumber('repeats', values.repeats ?? '7');
 const kindNames = taskKinds.map((kind) => `qwen3-${kind}`);
@@ -53,7 +57,7 @@ const config = tiny ? tinyModel : benchModel;
 const size = tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
 
 const machineAfter = watchMachine();
-const engine = await openEngine({ device: 'cpu', threads });
+const engine = await openEngine({ device, threads });
 const part = async <T>(name: string, measure: () => Promise<T>): Promise<T | undefined> => {
   if (!only.has(name)) return undefined;
   note(`Measuring: ${name}`);
@@ -72,7 +76,7 @@ const products = await part('products', () =>
 );
 const decode = await part('decode', () =>
   measureDecode(engine, config, {
-    batches: [1, 8, 16, 32, 64],
+    batches: wholeNumbers('batches', values.batches),
     promptTokens: tiny ? 8 : 64,
     newTokens: tiny ? 8 : 128,
     repeats: 3,
@@ -89,6 +93,7 @@ const measureQwen3 = async (peerPython?: string) =>
   measureQwen3Shape({
     shape: tiny ? tinyQwen3Shape : qwen3Shape,
     kinds,
+    device,
     threads,
     repeats: wholeNumber('repeats', values.repeats ?? '4'),
     ...(peerPython !== undefined && { python: peerPython }),
@@ -99,7 +104,7 @@ const qwen3 =
     : await (values.peers ? withPeerPython(python, qwen3PeerNeeds, measureQwen3) : measureQwen3());
 
 const report = {
-  machine: { ...machineAfter(), threads },
+  machine: { ...machineAfter(), threads, device },
   ...(train && { train }),
   ...(products && { products }),
   ...(decode && { decode }),

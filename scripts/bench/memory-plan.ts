@@ -92,7 +92,7 @@ async function rowOf(one: Case): Promise<string[]> {
   });
   const cells = [name, recompute, gigabytes(plan.total)];
   if (!isRun) return [...cells, 'not run', '', ''];
-  const order = { warmUp: 1, repeats: 1, threads: 2 } as const;
+  const order = { warmUp: 1, repeats: 1, device: 'cpu', threads: 2 } as const;
   const task = { kind: 'lora-step', tokens, recompute } as const;
   const answer = answerTo({ ...order, name, config, task });
   const share = (100 * (plan.total - answer.peakBytes)) / answer.peakBytes;

@@ -19,6 +19,8 @@ export interface Qwen3ShapeOptions {
   shape: Shape;
   /** Which of its tasks. */
   kinds: readonly Task['kind'][];
+  /** Of ours and of PyTorch. */
+  device: string;
   threads: number;
   /** Timed calls of every row, at least. */
   repeats: number;
@@ -36,10 +38,11 @@ const roundsOf = (repeats: number): number => Math.min(2, repeats);
 
 /** Times a LoRA step, prefill and decoding at the size of Qwen3-0.6B, beside PyTorch where there is a Python. */
 export function measureQwen3Shape(options: Qwen3ShapeOptions): Qwen3ShapeReport {
-  const { shape, kinds, threads, repeats } = options;
+  const { shape, kinds, device, threads, repeats } = options;
   const chosen = groupsOf(shape).filter(({ task }) => kinds.includes(task.kind));
   return {
     parameters: parameterCount(shape.config),
+    device,
     threads,
     rounds: roundsOf(repeats),
     groups: chosen.map((group) => measureGroup(group, options)),
@@ -48,9 +51,9 @@ export function measureQwen3Shape(options: Qwen3ShapeOptions): Qwen3ShapeReport 
 
 function measureGroup(group: Group, options: Qwen3ShapeOptions): MeasuredGroup {
   const { title, task, tokens } = group;
-  const { threads, repeats, python } = options;
+  const { device, threads, repeats, python } = options;
   const rounds = roundsOf(repeats);
-  const timing = { threads, warmUp: 1, repeats: Math.ceil(repeats / rounds) };
+  const timing = { device, threads, warmUp: 1, repeats: Math.ceil(repeats / rounds) };
   const contestants = group.contestants.filter(
     ({ peer }) => peer === undefined || python !== undefined,
   );

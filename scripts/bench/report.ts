@@ -7,7 +7,7 @@ import { qwen3ShapeMarkdown, type Qwen3ShapeReport } from './qwen3-shape/report.
 import type { TrainStepResult } from './step/train-step.ts';
 
 export interface BenchReport {
-  machine: Machine & { threads: number };
+  machine: Machine & { threads: number; device: string };
   train?: TrainStepResult;
   products?: ProductRate[];
   decode?: DecodeRate[];
@@ -28,7 +28,7 @@ const verdict = (reached: boolean): string => (reached ? 'reached' : 'NOT reache
 export function reportText(report: BenchReport): string {
   const { machine, train, products, decode, peers, qwen3, peakRssBytes } = report;
   const parts = [
-    `${machineText(machine)}, ${machine.threads} threads`,
+    `${machineText(machine)}, ${machine.device}, ${machine.threads} threads`,
     train && trainText(train),
     products && productTable(products),
     train && products && ratioText(train, products),

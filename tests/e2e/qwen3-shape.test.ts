@@ -9,7 +9,7 @@ import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts'
 import { groupsOf, type RowAnswer, type RowOrder } from '#scripts/bench/qwen3-shape/tasks.ts';
 import { builtProgram } from '../support/built-program.ts';
 
-const timing = { threads: 1, warmUp: 1, repeats: 2 };
+const timing = { device: 'cpu', threads: 1, warmUp: 1, repeats: 2 };
 
 /** Ours of every task. */
 const orders = groupsOf(tinyQwen3Shape).flatMap(({ title, task, contestants }) =>
@@ -82,6 +82,7 @@ test('a peer that cannot run is reported with its reason, and ours are measured'
   const { groups } = measureQwen3Shape({
     shape: tinyQwen3Shape,
     kinds: ['prefill'],
+    device: 'cpu',
     threads: 1,
     repeats: 1,
     python: 'false',
@@ -102,6 +103,7 @@ describe('the table', () => {
   const task = { kind: 'decode', rows: 4, cached: 8, steps: 2 } as const;
   const text = qwen3ShapeMarkdown({
     parameters: 596_049_920,
+    device: 'cpu',
     threads: 2,
     rounds: 2,
     groups: [

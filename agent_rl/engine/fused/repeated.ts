@@ -34,16 +34,12 @@ export function repeated(
     traced: (graph, values) => {
       const backend = traceBackend();
       let given: readonly Value[] = [];
-      const names = graph.loop(
-        count,
-        values,
-        (carried, number) => {
-          const tensors = carried.map((value) => backend.tensorOf(value));
-          const result = round(tensors, backend.tensorOf(number));
-          given = result.given.map((tensor) => backend.lookUp(tensor));
-          return { carried: result.carried.map((tensor) => backend.lookUp(tensor)), given };
-        },
-      );
+      const names = graph.loop(count, values, (carried, number) => {
+        const tensors = carried.map((value) => backend.tensorOf(value));
+        const result = round(tensors, backend.tensorOf(number));
+        given = result.given.map((tensor) => backend.lookUp(tensor));
+        return { carried: result.carried.map((tensor) => backend.lookUp(tensor)), given };
+      });
       const shapes = [
         ...values,
         ...given.map(({ shape, dtype }) => ({ shape: [count, ...shape], dtype })),

@@ -37,18 +37,20 @@ def build(order):
         eos_token_id=None,
     )
     torch.manual_seed(1)
-    return transformers.Qwen3ForCausalLM(config).float()
+    return transformers.Qwen3ForCausalLM(config).float().to(order["device"])
 
 
 def some_tokens(count, order):
-    return (7919 * torch.arange(count) + 1) % order["config"]["vocabSize"]
+    return (7919 * torch.arange(count, device=order["device"]) + 1) % order["config"]["vocabSize"]
 
 
 def timed(call, order):
     seconds = []
+    settle = torch.cuda.synchronize if order["device"].startswith("cuda") else lambda: None
     for i in range(-order["warmUp"], order["repeats"]):
         started = time.perf_counter()
         call()
+        settle()
         if i >= 0:
             seconds.append(time.perf_counter() - started)
     return {"seconds": seconds}
@@ -77,8 +79,8 @@ def lora_step(order):
     own = task["tokens"] - common
     tokens = some_tokens(common + sequences * own, order)
     rows = [torch.cat((tokens[:common], part)) for part in tokens[common:].split(own)]
-    old = torch.full((own,), -math.log(order["config"]["vocabSize"]))
-    reference, advantages = old.clone(), torch.ones(own)
+    old = torch.full((own,), -math.log(order["config"]["vocabSize"]), device=order["device"])
+    reference, advantages = old.clone(), torch.ones_like(old)
     losses = []
 
     def gradient(row):
@@ -122,13 +124,14 @@ def decode(order):
         cache = transformers.DynamicCache(config=model.config)
     prompt = some_tokens(cached, order)[None].expand(rows, -1)
     model(input_ids=prompt, past_key_values=cache, use_cache=True, logits_to_keep=1)
-    state = {"tokens": torch.zeros(rows, 1, dtype=torch.long), "position": cached}
+    device = order["device"]
+    state = {"tokens": torch.zeros(rows, 1, dtype=torch.long, device=device), "position": cached}
 
     def some_steps():
         for _ in range(steps):
             logits = model(
                 input_ids=state["tokens"],
-                position_ids=torch.full((rows, 1), state["position"]),
+                position_ids=torch.full((rows, 1), state["position"], device=device),
                 past_key_values=cache,
                 use_cache=True,
             ).logits[:, -1]

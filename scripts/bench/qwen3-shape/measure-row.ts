@@ -22,7 +22,7 @@ type Timed = Pick<RowAnswer, 'seconds' | 'loss'>;
 
 /** Does one task with our own engine. */
 export async function measureRow(order: RowOrder): Promise<RowAnswer> {
-  const engine = await openEngine({ device: 'cpu', threads: order.threads });
+  const engine = await openEngine({ device: order.device, threads: order.threads });
   const { task } = order;
   const measured =
     task.kind === 'lora-step' || task.kind === 'lora-group'

@@ -16,6 +16,7 @@ export interface MeasuredGroup extends Pick<Group, 'title' | 'task' | 'tokens'> 
 
 export interface Qwen3ShapeReport {
   parameters: number;
+  device: string;
   threads: number;
   rounds: number;
   groups: readonly MeasuredGroup[];
@@ -23,12 +24,12 @@ export interface Qwen3ShapeReport {
 
 /** A Markdown table. The last column divides a row's median by that of ours in float32. */
 export function qwen3ShapeMarkdown(report: Qwen3ShapeReport): string {
-  const { parameters, threads, rounds, groups } = report;
+  const { parameters, device, threads, rounds, groups } = report;
   const versions = groups
     .flatMap((group) => group.rows.flatMap(({ answer }) => answer?.versions ?? []))
     .slice(0, 1);
   const conditions = [
-    `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${threads} threads, each row in a process of its own, ` +
+    `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${device}, ${threads} threads, each row in a process of its own, ` +
       `${rounds} round${rounds === 1 ? '' : 's'} one row after the other`,
     ...versions,
   ];

@@ -108,6 +108,7 @@ export function groupsOf(shape: Shape): Group[] {
 /** What a process of its own is to do. */
 export interface RowOrder extends Contestant {
   task: Task;
+  device: string;
   threads: number;
   /** Calls that are not timed, and those that are. */
   warmUp: number;
