@@ -81,7 +81,8 @@ export class OnnxEngine implements Engine {
 
   constructor(options: OnnxEngineOptions) {
     this.device = options.device;
-    this.copiesInputs = options.device !== 'cpu';
+    // On WebGPU, which is known to be slow, it was not tried what several steps of one run bring.
+    this.copiesInputs = options.device.startsWith('cuda');
     // Whatever fails is thrown with its message; ONNX Runtime would print it as well.
     ort.env.logLevel = 'fatal';
     this.#options = options;

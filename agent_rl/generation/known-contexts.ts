@@ -69,7 +69,7 @@ export class KnownContexts {
   /** Where an episode begins. It is to be left again. */
   enter(prompt: readonly number[]): KnownContext {
     const key = prompt.join(',');
-    const known = this.#prompts.get(key) ?? newPrompt(key);
+    const known = this.#prompts.get(key) ?? newPrompt(key, { isFull: this.mostBytes === 0 });
     // The one used last is dropped last.
     this.#prompts.delete(key);
     this.#prompts.set(key, known);
@@ -155,8 +155,8 @@ export class KnownContexts {
 export const isShared = ({ prompt }: KnownContext): boolean =>
   prompt.episodes > 1 && !prompt.isFull;
 
-function newPrompt(key: string): KnownPrompt {
-  const prompt = { key, holders: 0, episodes: 0, bytes: 0, isFull: false };
+function newPrompt(key: string, { isFull }: Pick<KnownPrompt, 'isFull'>): KnownPrompt {
+  const prompt = { key, holders: 0, episodes: 0, bytes: 0, isFull };
   const start: KnownContext = { after: new Map(), prompt: prompt as KnownPrompt };
   return Object.assign(prompt, { start });
 }

@@ -5,12 +5,12 @@ import type { CopyPart } from './array-pool.ts';
 import type {
   DecoderPrograms,
   StepInputs,
-  StepsInputs,
   StepResult,
   WholeRows,
 } from './programs/decoder-programs.ts';
 import { entryOf, KvCache } from './cache/kv-cache.ts';
 import type { KvPrefix } from './cache/kv-rows.ts';
+import { inputsOfSteps } from './several-steps.ts';
 import type { Feed } from './drafts/feeds.ts';
 import type { Slot } from './slot.ts';
 
@@ -209,28 +209,6 @@ function inputsOf(feeds: readonly Feed[], rows: number, width: number): StepInpu
     inputs.temperatures.fill(active?.request.sampling.temperature ?? 1, at, at + width);
     for (let place = pending.length - 1; place < tokens.length; place++)
       inputs.uniforms[at + place] = active?.uniformAfter(place - pending.length + 1) ?? 0;
-  }
-  return inputs;
-}
-
-function inputsOfSteps(slots: readonly Slot[], rows: number, count: number): StepsInputs {
-  const inputs = {
-    tokens: new Int32Array(count * rows).fill(-1),
-    positions: new Int32Array(rows).fill(-1),
-    uniforms: new Float32Array(count * rows),
-    temperatures: new Float32Array(rows).fill(1),
-  };
-  // Rows without a slot are fed something in the first step, and then what they draw.
-  inputs.tokens.fill(0, 0, rows);
-  for (const { row, pending, cached, active } of slots) {
-    inputs.positions[row] = cached.length;
-    inputs.temperatures[row] = active?.request.sampling.temperature ?? 1;
-    for (let step = 0; step < count; step++) {
-      const at = step * rows + row;
-      const left = pending.length - 1 - step;
-      if (left >= 0) inputs.tokens[at] = pending[step]!;
-      if (left <= 0) inputs.uniforms[at] = active?.uniformAfter(-left) ?? 0;
-    }
   }
   return inputs;
 }

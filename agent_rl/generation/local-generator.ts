@@ -3,18 +3,17 @@ import {
   type Generation,
   type GenerationRequest,
   type GenerationTotals,
+  noTotals,
   type Sampler,
   truncates,
 } from '../core/services/generator.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
 import type { DecoderPrograms } from './programs/decoder-programs.ts';
-import { chunkOf } from './programs/step-sizes.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { type Feed, feedsOf, sizeOf } from './drafts/feeds.ts';
 import { StepTimes } from './drafts/step-times.ts';
 import {
-  isShared,
   knownContextBytes,
   type ComputedContext,
   type KnownContext,
@@ -23,11 +22,12 @@ import {
 import { entryOf } from './cache/kv-cache.ts';
 import { firstOfEach } from './first-of-each.ts';
 import { Lanes, type LanesStep, type LanesSteps } from './lanes.ts';
-import { drawnAfter, nextOf } from './next-tokens.ts';
+import { drawnAfter, drawsFromWhole, nextOf } from './next-tokens.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { publishedWhileDrawing } from './published-while-drawing.ts';
+import { stepsOfNextRun } from './several-steps.ts';
 import { ActiveRequest, Slot } from './slot.ts';
-import { append, largest } from '../core/long-lists.ts';
+import { append } from '../core/long-lists.ts';
 
 const failed = (problem: string): AgentRlError => new AgentRlError('GENERATION_FAILED', problem);
 
@@ -43,15 +43,13 @@ const prefixesKept = 64;
 /**
  * Continuous batching on the local engine.
  *
- * Each episode has a row of the key-value cache for its whole life. Every step feeds one token of
- * every active row: a token of the context that is not cached yet, or the one just drawn. A row whose request ends is idle
- * until the episode's next turn, which continues where it stopped, or until `release` frees it for a waiting
- * episode.
+ * Each episode has a row of the key-value cache for its whole life. Every step feeds one token of every active row: one of the context
+ * that is not cached yet, or the one just drawn. A row whose request ends is idle until the episode's next turn, which continues where
+ * it stopped, or until `release` frees it for a waiting episode. For a device that every input is copied to, a run is several steps.
  *
- * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by
- * steps, or by chunks that have the bits of steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
- * same bits whatever shares the batch. Of rows with the same context one is computed; the others take its keys and values, and
- * draw their own tokens from what it computed.
+ * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by steps, or by chunks that
+ * have the bits of steps: on the processor, what a row computes is a function of its own tokens alone, whatever shares the batch. Of
+ * rows with the same context one is computed; the others take its keys and values, and draw their own tokens from what it computed.
  */
 export class LocalGenerator implements Sampler {
   readonly maxContextTokens: number;
@@ -62,17 +60,7 @@ export class LocalGenerator implements Sampler {
   readonly #known: KnownContexts;
   readonly #drafts = new Drafts();
   readonly #times = new StepTimes();
-  readonly #totals = {
-    steps: 0,
-    sampledTokens: 0,
-    fedTokens: 0,
-    prefilledTokens: 0,
-    sharedTokens: 0,
-    draftedTokens: 0,
-    acceptedTokens: 0,
-    runS: 0,
-    totalS: 0,
-  };
+  readonly #totals = { ...noTotals };
   #version = 0;
   /** Rows to free before the next step: what is under way still writes to them. */
   readonly #released: Slot[] = [];
@@ -158,7 +146,7 @@ export class LocalGenerator implements Sampler {
     this.#pumping = true;
     try {
       for (;;) {
-        this.#freeReleased();
+        for (const slot of this.#released.splice(0)) this.#lanes.remove(slot);
         await this.#admit();
         for (const slot of this.#activeSlots())
           if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
@@ -166,7 +154,7 @@ export class LocalGenerator implements Sampler {
         const started = performance.now();
         for (const slot of this.#activeSlots()) {
           this.#follow(slot);
-          const chunk = this.#chunkOf(slot);
+          const chunk = slot.chunkSize(this.programs.stepsAtOnce);
           if (chunk > 0) await this.#feedChunk(slot, chunk);
         }
         await this.#step();
@@ -180,10 +168,6 @@ export class LocalGenerator implements Sampler {
       this.#pumping = false;
     }
     if (this.#canAdmit()) void this.#pump();
-  }
-
-  #freeReleased(): void {
-    for (const slot of this.#released.splice(0)) this.#lanes.remove(slot);
   }
 
   #failAll(problem: unknown): void {
@@ -314,17 +298,15 @@ export class LocalGenerator implements Sampler {
   }
 
   async #step(): Promise<void> {
-    const feeding = this.#activeSlots().filter((slot) => this.#chunkOf(slot) === 0);
-    if (feeding.length > 0 && this.#drawsAhead(feeding)) return this.#severalSteps(feeding);
+    const { stepsAtOnce } = this.programs;
+    const feeding = this.#activeSlots().filter((slot) => slot.chunkSize(stepsAtOnce) === 0);
+    if (feeding.length === 0) return undefined;
+    const count = stepsOfNextRun(feeding, stepsAtOnce);
+    if (count > 1) return this.#severalSteps(feeding, count);
     const slots = firstOfEach(feeding);
-    if (slots.length === 0) return;
     const widths = this.programs.widths(slots.length);
     const { feeds, width } = feedsOf(slots, widths, { drafts: this.#drafts, times: this.#times });
-    const wholeRows = feeds.some(
-      ({ slot: { active, context, pending }, tokens }) =>
-        pending.length <= tokens.length &&
-        (truncates(active!.request.sampling) || (context !== undefined && isShared(context))),
-    );
+    const wholeRows = feeds.some(drawsFromWhole);
     const size = sizeOf(slots);
     const started = performance.now();
     const step = await this.#lanes.step(feeds, { width, wholeRows });
@@ -333,27 +315,10 @@ export class LocalGenerator implements Sampler {
     this.#times.add(size, { guesses: width > widths.least, seconds });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
+    return undefined;
   }
 
-  /** How many tokens the next chunk of a slot has; 0 where steps, in which other rows have their share, cost less. */
-  #chunkOf({ pending }: Slot): number {
-    return chunkOf(pending.length, this.programs.stepsAtOnce);
-  }
-
-  /** Whether what some slots draw is drawn by the program itself, which knows whole distributions only. */
-  #drawsAhead(slots: readonly Slot[]): boolean {
-    return (
-      this.programs.stepsAtOnce > 1 &&
-      slots.every(({ active }) => !truncates(active!.request.sampling))
-    );
-  }
-
-  async #severalSteps(slots: readonly Slot[]): Promise<void> {
-    const left = slots.map(
-      ({ pending, active }) =>
-        pending.length + active!.request.maxTokens - active!.tokens.length - 1,
-    );
-    const count = Math.min(this.programs.stepsAtOnce, largest(left));
+  async #severalSteps(slots: readonly Slot[], count: number): Promise<void> {
     const steps = await this.#lanes.steps(slots, count);
     for (const slot of slots) this.#settleSteps(slot, steps);
     this.#totals.runS += steps.runS;

@@ -1,6 +1,8 @@
 import type { CopyPart } from './array-pool.ts';
 import type { Drawn } from './draw-token.ts';
-import { drawKnown, type KnownContext, type NextTokens } from './known-contexts.ts';
+import { truncates } from '../core/services/generator.ts';
+import { drawKnown, isShared, type KnownContext, type NextTokens } from './known-contexts.ts';
+import type { Feed } from './drafts/feeds.ts';
 import type { LanesStep } from './lanes.ts';
 import type { ActiveRequest, Slot } from './slot.ts';
 
@@ -9,6 +11,11 @@ export const drawnAfter = (
   { next }: KnownContext,
   active: ActiveRequest | undefined,
 ): Drawn | undefined => next && active && drawKnown(next, active.request.sampling, active.uniform);
+
+/** Whether what follows the tokens of a feed is drawn outside of the program, or by other slots too. */
+export const drawsFromWhole = ({ slot: { active, context, pending }, tokens }: Feed): boolean =>
+  pending.length <= tokens.length &&
+  (truncates(active!.request.sampling) || (context !== undefined && isShared(context)));
 
 /** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
 export function nextOf({ row, active }: Slot, step: LanesStep, place: number) {

@@ -1,5 +1,6 @@
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
+import { chunkOf } from './programs/step-sizes.ts';
 import type { KnownContext } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
@@ -56,6 +57,11 @@ export class Slot {
     readonly start: KnownContext,
   ) {
     this.context = start;
+  }
+
+  /** How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less. */
+  chunkSize(stepsAtOnce: number): number {
+    return chunkOf(this.pending.length, stepsAtOnce);
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

@@ -95,6 +95,18 @@ export interface GenerationTotals {
   totalS: number;
 }
 
+export const noTotals: GenerationTotals = {
+  steps: 0,
+  sampledTokens: 0,
+  fedTokens: 0,
+  prefilledTokens: 0,
+  sharedTokens: 0,
+  draftedTokens: 0,
+  acceptedTokens: 0,
+  runS: 0,
+  totalS: 0,
+};
+
 export const GENERATOR = Symbol.for('agent_rl.Generator');
 
 /** How tokens are drawn. Truncation is off by default. */

@@ -62,6 +62,12 @@ export interface StepResult {
 const programsKept = 32;
 const prefillMultiple = 32;
 
+/** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
+export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> {
+  /** Steps of a run at most; several by default where a run copies its inputs to the device. */
+  stepsAtOnce?: number;
+}
+
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
   readonly #prompts = new ProgramCache(programsKept);
@@ -72,17 +78,22 @@ export class DecoderPrograms {
   readonly #positions: Float32Array;
   /** What is fetched of a step where nothing of whole rows is. */
   readonly #drawnOnly: readonly string[];
+  /** Steps of a run at most. */
+  readonly stepsAtOnce: number;
+  readonly #compileOptions: CompileOptions;
   #weights: Readonly<Record<string, TensorData>> = {};
 
   constructor(
     private readonly engine: Engine,
     private readonly config: ModelConfig,
     maxPositions: number,
-    /** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
-    private readonly compileOptions: Pick<CompileOptions, 'threads'> = {},
-    /** Steps of one run: one at a time costs least where a run copies nothing to a device. */
-    readonly stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
+    {
+      stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
+      ...compileOptions
+    }: DecoderProgramsOptions = {},
   ) {
+    this.stepsAtOnce = stepsAtOnce;
+    this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
     this.#drawnOnly = ['next', 'logProbs', ...fresh];
@@ -119,7 +130,7 @@ export class DecoderPrograms {
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
     const program = await this.#prompts.get(`${length}`, () =>
-      compilePrompt(this.engine, this.config, length, this.compileOptions),
+      compilePrompt(this.engine, this.config, length, this.#compileOptions),
     );
     const padded = new Int32Array(length);
     padded.set(tokens);
@@ -313,7 +324,8 @@ export class DecoderPrograms {
   }
 
   #compile(kind: number | 'chunk' | 'steps'): Promise<SizedProgram> {
-    const { engine, config, compileOptions } = this;
+    const { engine, config } = this;
+    const compileOptions = this.#compileOptions;
     if (kind === 'chunk') return compileChunk(engine, config, compileOptions);
     if (kind === 'steps') return compileSteps(engine, config, compileOptions);
     return compileStep(engine, config, kind, compileOptions);

@@ -9,7 +9,7 @@ import {
 import type { Tensor } from '../../engine/ops.ts';
 import { decodeSteps } from '../../../model/decoder/decode-steps.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
-import { drawTokens } from '../draw-tokens.ts';
+import { cumulateByBlocks, drawTokens } from '../draw-tokens.ts';
 import { byLayer, cacheSpecs, placedInputs, weightSpecs } from './placed-inputs.ts';
 
 /** Feeds several tokens to each row, one after another: those given, and where none is given what was drawn before. */
@@ -45,7 +45,12 @@ export function compileSteps(
 function drawnBySteps(config: ModelConfig, inputs: Record<string, Tensor>): Record<string, Tensor> {
   const placed = { ...placedInputs(inputs, config.layers), steps: inputs['steps']! };
   const { next, logProbs, fresh } = decodeSteps(config, inputs, placed, (logits, ofStep) =>
-    drawTokens(logits, ofStep(inputs['uniforms']!), inputs['temperatures']!),
+    drawTokens(
+      logits,
+      ofStep(inputs['uniforms']!),
+      inputs['temperatures']!,
+      cumulateByBlocks,
+    ),
   );
   return { next, logProbs, ...byLayer(fresh) };
 }

@@ -4,6 +4,7 @@ import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { numbersOf } from '#tests/support/numbers-of.ts';
 
 /** Sums of the rows of a product, and the transposed sum of both: shapes with one size, with the other, with both. */
 const bodyAt = ({ rows, columns }: Sizes<'rows' | 'columns'>): SizedBody => ({
@@ -18,8 +19,6 @@ const inputsAt = (rows: number, columns: number) => ({
   x: Float32Array.from({ length: 2 * rows }, (_, i) => i),
   y: Float32Array.from({ length: 2 * columns }, (_, i) => i + 1),
 });
-const numbers = (found: Record<string, ArrayLike<number>>): Record<string, number[]> =>
-  Object.fromEntries(Object.entries(found).map(([name, some]) => [name, Array.from(some)]));
 
 describe.each(['compiled', 'eager'])('a program of open sizes, %s', (kind) => {
   let engine: Engine;
@@ -43,8 +42,8 @@ describe.each(['compiled', 'eager'])('a program of open sizes, %s', (kind) => {
       const { specs, body } = bodyAt(sizes);
       const program = await engine.compile(specs, body);
       const given = inputsAt(rows, columns);
-      const expected = numbers(await program.run(given));
-      expect(numbers(await open.run(given, { sizes }))).toEqual(expected);
+      const expected = numbersOf(await program.run(given));
+      expect(numbersOf(await open.run(given, { sizes }))).toEqual(expected);
     }
     await open.dispose();
   });
@@ -54,7 +53,7 @@ describe.each(['compiled', 'eager'])('a program of open sizes, %s', (kind) => {
     const sizes = { rows: 2, columns: 2 };
     // Rows (0, 1) and (2, 3) on columns (1, 2) and (3, 4).
     const found = await open.run(inputsAt(2, 2), { sizes, wanted: ['sums'] });
-    expect(numbers(found)).toEqual({ sums: [2 + 4, 8 + 18] });
+    expect(numbersOf(found)).toEqual({ sums: [2 + 4, 8 + 18] });
     await open.dispose();
   });
 

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { repeated, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { numbersOf } from '#tests/support/numbers-of.ts';
+
+/** Each round adds what the two before it left, times a number from outside, to the round's own number. */
+const sumsAt = ({ rounds }: Sizes<'rounds'>): SizedBody => ({
+  specs: [float('start', [2]), float('factor', [1]), float('added', [rounds, 2])],
+  body: ({ start, factor, added }) => {
+    const times = tf.add(factor!, 9);
+    const { carried, given } = repeated(
+      rounds,
+      [start!, tf.fill([2], 1)],
+      ([last, before], number) => {
+        const own = tf.squeeze(tf.gather(added!, number), [0]);
+        const sum = tf.add(tf.mul(tf.add(last!, before!), times), own);
+        return { carried: [sum, last!], given: [number, sum] };
+      },
+    );
+    return { times, last: carried[0]!, before: carried[1]!, numbers: given[0]!, sums: given[1]! };
+  },
+});
+const inputsAt = (rounds: number) => ({
+  start: Float32Array.of(1, 2),
+  factor: Float32Array.of(1),
+  added: Float32Array.from({ length: 2 * rounds }, (_, i) => i),
+});
+
+describe.each(['compiled', 'eager'])('the same rounds one after another, %s', (kind) => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine =
+      kind === 'eager'
+        ? await EagerEngine.open('cpu')
+        : new OnnxEngine({ device: 'cpu', threads: 1 });
+  });
+  afterAll(() => engine.close());
+
+  const run = async (
+    inputs: Parameters<Awaited<ReturnType<Engine['compile']>>['run']>[0],
+    { specs, body }: SizedBody,
+  ) => {
+    const program = await engine.compile(specs, body);
+    const found = numbersOf(await program.run(inputs));
+    await program.dispose();
+    return found;
+  };
+
+  test('leave what the last left, and give what each gave', async () => {
+    // (1, 2) and (1, 1): 10 (2, 3) + (0, 1) = (20, 31), 10 (21, 33) + (2, 3) = (212, 333).
+    expect(await run(inputsAt(2), sumsAt({ rounds: 2 }))).toEqual({
+      times: [10],
+      last: [212, 333],
+      before: [20, 31],
+      numbers: [0, 1],
+      sums: [20, 31, 212, 333],
+    });
+  });
+
+  test('are as many as a program of open sizes is told', async () => {
+    const open = await engine.compileSized(sumsAt, ['rounds']);
+    for (const rounds of [1, 3, 2]) {
+      const found = numbersOf(await open.run(inputsAt(rounds), { sizes: { rounds } }));
+      expect(found).toEqual(await run(inputsAt(rounds), sumsAt({ rounds })));
+    }
+    await open.dispose();
+  });
+
+  test('may carry on, or give, what they were given as it is', async () => {
+    const found = await run(
+      { x: Float32Array.of(3) },
+      {
+        specs: [float('x', [1])],
+        body: ({ x }) => {
+          const { carried, given } = repeated(3, [x!], ([same]) => ({
+            carried: [same!],
+            given: [x!],
+          }));
+          return { same: carried[0]!, given: given[0]! };
+        },
+      },
+    );
+    expect(found).toEqual({ same: [3], given: [3, 3, 3] });
+  });
+
+  test('share constants with what follows them', async () => {
+    const found = await run(
+      { x: Float32Array.of(1, 2) },
+      {
+        specs: [float('x', [2])],
+        body: ({ x }) => {
+          // Made whole inside and outside: a name of inside is not known outside.
+          const twos = tf.fill([3, 2], 2);
+          const rows = (some: Tensor): Tensor => tf.sum(tf.concat([twos, tf.expandDims(some, 0)]), 0);
+          const { carried } = repeated(2, [x!], ([some]) => ({ carried: [rows(some!)], given: [] }));
+          return { sums: rows(carried[0]!) };
+        },
+      },
+    );
+    // Three times six more.
+    expect(found).toEqual({ sums: [19, 20] });
+  });
+});
