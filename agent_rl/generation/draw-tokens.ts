@@ -58,7 +58,10 @@ export function cumulateByBlocks(masses: Tensor): Tensor {
   const [rows, count] = masses.shape as [number, number];
   const size = Math.ceil(Math.sqrt(count));
   const blocks = Math.ceil(count / size);
-  const padded = tf.pad(masses, [[0, 0], [0, blocks * size - count]]);
+  const padded = tf.pad(masses, [
+    [0, 0],
+    [0, blocks * size - count],
+  ]);
   const within = tf.cumsum(tf.reshape(padded, [rows, blocks, size]), -1);
   const whole = tf.slice(within, [0, 0, size - 1], [rows, blocks, 1]);
   const sums = tf.add(within, tf.cumsum(whole, 1, true));

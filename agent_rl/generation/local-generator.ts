@@ -16,7 +16,6 @@ import { StepTimes } from './drafts/step-times.ts';
 import {
   knownContextBytes,
   type ComputedContext,
-  type KnownContext,
   KnownContexts,
 } from './known-contexts.ts';
 import { entryOf } from './cache/kv-cache.ts';

@@ -61,8 +61,11 @@ export function decodeSteps(
   const [steps, rows] = inputs.tokens.shape as [number, number];
   const cached = inputs.past.map((past, layer) => joined(past, inputs.recent[layer]!));
   const hidden = hiddenOf(inputs);
-  const none = tf.fill([rows, config.kvHeads, steps, config.headDim], 0);
-  const before = [tf.fill([rows], 0, 'int32'), ...cached.flatMap(() => [none, none])];
+  const none = tf.broadcastTo(tf.scalar(0), [rows, config.kvHeads, steps, config.headDim]);
+  const before = [
+    tf.broadcastTo(tf.scalar(0, 'int32'), [rows]),
+    ...cached.flatMap(() => [none, none]),
+  ];
   const { carried, given } = repeated(steps, before, ([drawn, ...entries], number) => {
     const ofStep: OfStep = (all) => tf.squeeze(tf.gather(all, number), [0]);
     const view: StepView = {
@@ -108,9 +111,10 @@ interface StepView {
   isOwn: Tensor;
 }
 
+const ofRows = (some: Tensor): Tensor => tf.reshape(some, [-1, 1, 1, 1]);
+
 /** Added to the scores of what the caches hold, [R, 1, 1, C + windowTokens]. */
 function hiddenOf({ starts, offsets, positions }: DecodeStepsInputs): Tensor {
-  const ofRows = (some: Tensor): Tensor => tf.reshape(some, [-1, 1, 1, 1]);
   const inPast = tf.greaterEqual(tf.reshape(positions, [1, 1, 1, -1]), ofRows(starts));
   const inWindow = tf.greaterEqual(upTo(windowTokens, [1, 1, 1, windowTokens]), ofRows(offsets));
   return tf.concat([hide(inPast), hide(inWindow)], -1);

@@ -36,22 +36,23 @@ export const encodeNode = (node: GraphNode, index: number): object => ({
   ],
 });
 
+const encodeBodyPort = ({ name, dtype, shape }: GraphBody['inputs'][number]): object => ({
+  name,
+  type: {
+    tensorType: {
+      elemType: elementTypes[dtype],
+      ...(shape && { shape: { dim: shape.map((size) => ({ dimValue: size })) } }),
+    },
+  },
+});
+
 /** What every round of a loop does, as its attribute. */
 function encodeBody({ nodes, inputs, outputs }: GraphBody): object {
-  const port = ({ name, dtype, shape }: GraphBody['inputs'][number]): object => ({
-    name,
-    type: {
-      tensorType: {
-        elemType: elementTypes[dtype],
-        ...(shape && { shape: { dim: shape.map((size) => ({ dimValue: size })) } }),
-      },
-    },
-  });
   const g = {
     name: 'round',
     node: nodes.map(encodeNode),
-    input: inputs.map(port),
-    output: outputs.map(port),
+    input: inputs.map(encodeBodyPort),
+    output: outputs.map(encodeBodyPort),
   };
   return { name: 'body', type: onnx.AttributeProto.AttributeType.GRAPH, g };
 }

@@ -45,12 +45,7 @@ export function compileSteps(
 function drawnBySteps(config: ModelConfig, inputs: Record<string, Tensor>): Record<string, Tensor> {
   const placed = { ...placedInputs(inputs, config.layers), steps: inputs['steps']! };
   const { next, logProbs, fresh } = decodeSteps(config, inputs, placed, (logits, ofStep) =>
-    drawTokens(
-      logits,
-      ofStep(inputs['uniforms']!),
-      inputs['temperatures']!,
-      cumulateByBlocks,
-    ),
+    drawTokens(logits, ofStep(inputs['uniforms']!), inputs['temperatures']!, cumulateByBlocks),
   );
   return { next, logProbs, ...byLayer(fresh) };
 }

@@ -10,17 +10,21 @@ import { numbersOf } from '#tests/support/numbers-of.ts';
 test('sums by blocks are the sums of each row up to each of its numbers, whatever their count', async () => {
   const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 40 }), async (rows, count) => {
-      const program = await engine.compile([float('x', [rows, count])], ({ x }) => ({
-        byBlocks: cumulateByBlocks(x!),
-        plain: tf.cumsum(x!, -1),
-      }));
-      // Whole numbers, so that every order of additions has the same sums.
-      const x = Float32Array.from({ length: rows * count }, (_, at) => (at * 7) % 11);
-      const { byBlocks, plain } = numbersOf(await program.run({ x }));
-      await program.dispose();
-      expect(byBlocks).toEqual(plain);
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 40 }),
+      async (rows, count) => {
+        const program = await engine.compile([float('x', [rows, count])], ({ x }) => ({
+          byBlocks: cumulateByBlocks(x!),
+          plain: tf.cumsum(x!, -1),
+        }));
+        // Whole numbers, so that every order of additions has the same sums.
+        const x = Float32Array.from({ length: rows * count }, (_, at) => (at * 7) % 11);
+        const { byBlocks, plain } = numbersOf(await program.run({ x }));
+        await program.dispose();
+        expect(byBlocks).toEqual(plain);
+      },
+    ),
     { numRuns: 40 },
   );
   await engine.close();

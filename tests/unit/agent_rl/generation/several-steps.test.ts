@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { type Generation, greedy, type Sampling, unbiased } from '#agent_rl/core/services/generator.ts';
+import {
+  type Generation,
+  greedy,
+  type Sampling,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import type { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
-import { DecoderPrograms, type StepsInputs } from '#agent_rl/generation/programs/decoder-programs.ts';
+import {
+  DecoderPrograms,
+  type StepsInputs,
+} from '#agent_rl/generation/programs/decoder-programs.ts';
 import { openTinyGenerator } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -82,23 +90,26 @@ describe('a run of several steps', () => {
     [16, unbiased],
     [16, greedy],
     [16, { ...unbiased, temperature: 1.7 }],
-  ])('of %i draws what single steps draw, over turns that stop or are cut', async (most, sampling) => {
-    const single = await open(1);
-    const several = await open(most);
-    const expected = await playAll(single.generator, sampling);
-    const found = await playAll(several.generator, sampling);
-    expect(tokensOf(found)).toEqual(tokensOf(expected));
-    const stops = new Set(expected.flatMap((turns) => turns.map(({ stop }) => stop)));
-    expect(stops).toEqual(new Set(['stop-token', 'max-tokens']));
-    const logProbs = logProbsOf(found);
-    const gaps = logProbsOf(expected).map((logProb, at) => Math.abs(logProb - logProbs[at]!));
-    expect(Math.max(...gaps)).toBeLessThan(1e-5);
-    expect(single.programs.runs).toEqual([]);
-    expect(Math.max(...several.programs.runs)).toBe(most);
-    const { sampledTokens, fedTokens } = several.generator.totals;
-    expect(sampledTokens).toBe(logProbs.length);
-    expect(fedTokens).toBe(single.generator.totals.fedTokens);
-  });
+  ])(
+    'of %i draws what single steps draw, over turns that stop or are cut',
+    async (most, sampling) => {
+      const single = await open(1);
+      const several = await open(most);
+      const expected = await playAll(single.generator, sampling);
+      const found = await playAll(several.generator, sampling);
+      expect(tokensOf(found)).toEqual(tokensOf(expected));
+      const stops = new Set(expected.flatMap((turns) => turns.map(({ stop }) => stop)));
+      expect(stops).toEqual(new Set(['stop-token', 'max-tokens']));
+      const logProbs = logProbsOf(found);
+      const gaps = logProbsOf(expected).map((logProb, at) => Math.abs(logProb - logProbs[at]!));
+      expect(Math.max(...gaps)).toBeLessThan(1e-5);
+      expect(single.programs.runs).toEqual([]);
+      expect(Math.max(...several.programs.runs)).toBe(most);
+      const [all, alike] = [several, single].map(({ generator: { totals } }) => totals);
+      expect(all!.sampledTokens).toBe(logProbs.length);
+      expect(all!.fedTokens + all!.prefilledTokens).toBe(alike!.fedTokens + alike!.prefilledTokens);
+    },
+  );
 
   test('has no more steps than the longest turn may take', async () => {
     const { generator, programs } = await open(16);
@@ -110,7 +121,8 @@ describe('a run of several steps', () => {
       sampling: unbiased,
       key: { seed: 1, taskId: 'task', sample, turn: 0 },
     });
-    await Promise.all([generator.generate(request(0, 3)), generator.generate(request(1, 21))]);
+    // The first is drawn alone until the second has come.
+    await Promise.all([generator.generate(request(0, 21)), generator.generate(request(1, 3))]);
     expect(programs.runs).toEqual([16, 5]);
   });
 

@@ -13,7 +13,7 @@ const sumsAt = ({ rounds }: Sizes<'rounds'>): SizedBody => ({
     const times = tf.add(factor!, 9);
     const { carried, given } = repeated(
       rounds,
-      [start!, tf.fill([2], 1)],
+      [start!, tf.broadcastTo(tf.scalar(1), [2])],
       ([last, before], number) => {
         const own = tf.squeeze(tf.gather(added!, number), [0]);
         const sum = tf.add(tf.mul(tf.add(last!, before!), times), own);
@@ -93,9 +93,13 @@ describe.each(['compiled', 'eager'])('the same rounds one after another, %s', (k
         specs: [float('x', [2])],
         body: ({ x }) => {
           // Made whole inside and outside: a name of inside is not known outside.
-          const twos = tf.fill([3, 2], 2);
-          const rows = (some: Tensor): Tensor => tf.sum(tf.concat([twos, tf.expandDims(some, 0)]), 0);
-          const { carried } = repeated(2, [x!], ([some]) => ({ carried: [rows(some!)], given: [] }));
+          const twos = tf.broadcastTo(tf.scalar(2), [3, 2]);
+          const rows = (some: Tensor): Tensor =>
+            tf.sum(tf.concat([twos, tf.expandDims(some, 0)]), 0);
+          const { carried } = repeated(2, [x!], ([some]) => ({
+            carried: [rows(some!)],
+            given: [],
+          }));
           return { sums: rows(carried[0]!) };
         },
       },
