@@ -26,6 +26,10 @@ export interface NextTokens {
 
 /** A context of which something is known: its last token was fed. */
 export interface KnownContext {
+  /** Without its last token; absent for the prompt. */
+  readonly before?: KnownContext;
+  /** Episodes that stand in it. */
+  here: number;
   /** Keys and values of its last token; absent for the prompt. */
   readonly kv?: KvPrefix;
   /** Absent where nothing was to be drawn, or no other episode was at hand. */
@@ -97,6 +101,8 @@ export class KnownContexts {
     const { prompt } = context;
     if (this.mostBytes === 0 || this.#prompts.get(prompt.key) !== prompt) return undefined;
     const made: KnownContext = {
+      before: context,
+      here: 0,
       kv: kv(this.#pool.copy),
       after: new Map(),
       prompt,
@@ -155,9 +161,19 @@ export class KnownContexts {
 export const isShared = ({ prompt }: KnownContext): boolean =>
   prompt.episodes > 1 && !prompt.isFull;
 
+/** Whether an episode other than one that stands in a context may still come to it: one stands there too, or before it. */
+export function isAwaited(context: KnownContext): boolean {
+  let own = 1;
+  for (let at: KnownContext | undefined = context; at !== undefined; at = at.before) {
+    if (at.here > own) return true;
+    own = 0;
+  }
+  return false;
+}
+
 function newPrompt(key: string, { isFull }: Pick<KnownPrompt, 'isFull'>): KnownPrompt {
   const prompt = { key, holders: 0, episodes: 0, bytes: 0, isFull };
-  const start: KnownContext = { after: new Map(), prompt: prompt as KnownPrompt };
+  const start: KnownContext = { here: 0, after: new Map(), prompt: prompt as KnownPrompt };
   return Object.assign(prompt, { start });
 }
 

@@ -244,6 +244,7 @@ export class LocalGenerator implements Sampler {
 
   /** Its row is free after what is under way. */
   #close(slot: Slot): void {
+    slot.context = undefined;
     this.#known.leave(slot.start);
     this.#released.push(slot);
   }
@@ -302,6 +303,7 @@ export class LocalGenerator implements Sampler {
     if (feeding.length === 0) return undefined;
     const count = stepsOfNextRun(feeding, stepsAtOnce);
     if (count > 1) return this.#severalSteps(feeding, count);
+    for (const slot of feeding) slot.leaveUnlessAwaited();
     const slots = firstOfEach(feeding);
     const widths = this.programs.widths(slots.length);
     const { feeds, width } = feedsOf(slots, widths, { drafts: this.#drafts, times: this.#times });

@@ -1,7 +1,7 @@
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { chunkOf } from './programs/step-sizes.ts';
-import type { KnownContext } from './known-contexts.ts';
+import { isAwaited, type KnownContext } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
 export class ActiveRequest {
@@ -45,8 +45,7 @@ export class Slot {
   /** Tokens to feed before the next draw; empty when no request is active. */
   pending: number[] = [];
   active: ActiveRequest | undefined;
-  /** Where its tokens are among those that several episodes may come to; absent where it has left these. */
-  context: KnownContext | undefined;
+  #context: KnownContext | undefined;
 
   /** Among those of its lanes. */
   row = 0;
@@ -57,6 +56,24 @@ export class Slot {
     readonly start: KnownContext,
   ) {
     this.context = start;
+  }
+
+  /** Where its tokens are among those that several episodes may come to; absent where it has left these. */
+  get context(): KnownContext | undefined {
+    return this.#context;
+  }
+
+  set context(context: KnownContext | undefined) {
+    if (this.#context !== undefined) this.#context.here -= 1;
+    if (context !== undefined) context.here += 1;
+    this.#context = context;
+  }
+
+  /** Leaves what several episodes may come to where it is the only one of several that still may. */
+  leaveUnlessAwaited(): void {
+    const context = this.#context;
+    if (context !== undefined && context.prompt.episodes > 1 && !isAwaited(context))
+      this.context = undefined;
   }
 
   /** How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less. */
