@@ -13,11 +13,7 @@ import type { DecoderPrograms } from './programs/decoder-programs.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { type Feed, feedsOf, sizeOf } from './drafts/feeds.ts';
 import { StepTimes } from './drafts/step-times.ts';
-import {
-  knownContextBytes,
-  type ComputedContext,
-  KnownContexts,
-} from './known-contexts.ts';
+import { knownContextBytes, type ComputedContext, KnownContexts } from './known-contexts.ts';
 import { entryOf } from './cache/kv-cache.ts';
 import { firstOfEach } from './first-of-each.ts';
 import { Lanes, type LanesStep, type LanesSteps } from './lanes.ts';
@@ -153,6 +149,7 @@ export class LocalGenerator implements Sampler {
         const started = performance.now();
         for (const slot of this.#activeSlots()) {
           this.#follow(slot);
+          slot.leaveUnlessAwaited();
           const chunk = slot.chunkSize(this.programs.stepsAtOnce);
           if (chunk > 0) await this.#feedChunk(slot, chunk);
         }
@@ -303,7 +300,6 @@ export class LocalGenerator implements Sampler {
     if (feeding.length === 0) return undefined;
     const count = stepsOfNextRun(feeding, stepsAtOnce);
     if (count > 1) return this.#severalSteps(feeding, count);
-    for (const slot of feeding) slot.leaveUnlessAwaited();
     const slots = firstOfEach(feeding);
     const widths = this.programs.widths(slots.length);
     const { feeds, width } = feedsOf(slots, widths, { drafts: this.#drafts, times: this.#times });

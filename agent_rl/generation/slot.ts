@@ -69,11 +69,12 @@ export class Slot {
     this.#context = context;
   }
 
-  /** Leaves what several episodes may come to where it is the only one of several that still may. */
+  /** Leaves what several episodes may come to where no other can follow it, and nothing is known of what it is fed next. */
   leaveUnlessAwaited(): void {
     const context = this.#context;
-    if (context !== undefined && context.prompt.episodes > 1 && !isAwaited(context))
-      this.context = undefined;
+    const [token] = this.pending;
+    if (context === undefined || token === undefined || context.after.has(token)) return;
+    if (context.prompt.episodes > 1 && !isAwaited(context)) this.context = undefined;
   }
 
   /** How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less. */

@@ -7,6 +7,7 @@ import {
   isShared,
   KnownContexts,
 } from '#agent_rl/generation/known-contexts.ts';
+import { Slot } from '#agent_rl/generation/slot.ts';
 
 /** Eight bytes: one layer, one head of one number. */
 const kvOf = (value: number): ComputedContext => ({
@@ -85,6 +86,40 @@ describe('known contexts', () => {
     expect(next.after.size).toBe(0);
     expect(known.add(next, 5, kvOf(2))).toBeUndefined();
     expect(known.enter([2])).not.toBe(next);
+  });
+
+  test('are left by an episode that no other can follow, and by none that one still may', () => {
+    const known = new KnownContexts(1000);
+    const enter = (name: string): Slot => new Slot(name, known.enter([1]));
+    const goOn = (slot: Slot, token: number): void => {
+      slot.context = known.add(slot.context!, token, kvOf(token));
+    };
+    /** Whether it does when it is to be fed a token. */
+    const stays = (slot: Slot, token: number): boolean => {
+      slot.pending = [token];
+      slot.leaveUnlessAwaited();
+      return slot.context !== undefined;
+    };
+    const first = enter('first');
+    goOn(first, 5);
+    // Whoever comes may go the same way.
+    expect(stays(first, 9)).toBe(true);
+    const second = enter('second');
+    // The second may come to where the first is.
+    expect(stays(first, 9)).toBe(true);
+    goOn(second, 5);
+    expect([stays(first, 9), stays(second, 6)]).toEqual([true, true]);
+    goOn(second, 6);
+    goOn(second, 7);
+    expect([stays(first, 6), stays(second, 9)]).toEqual([true, true]);
+    // Into what the second did not come to.
+    expect([stays(first, 9), stays(second, 9)]).toEqual([false, false]);
+    const third = enter('third');
+    const fourth = enter('fourth');
+    goOn(third, 8);
+    expect(stays(third, 9)).toBe(true);
+    fourth.context = undefined;
+    expect(stays(third, 9)).toBe(false);
   });
 
   test('draw the first token whose cumulative mass is more than the share, at their own temperature', () => {
