@@ -45,7 +45,7 @@ const tensorOf = ({ shape, dtype }: TensorSpec, data: TensorData): Tensor =>
 /** Runs program bodies operation by operation on a tfjs backend. */
 export class EagerEngine implements Engine {
   readonly compiles = false;
-  readonly copiesInputs = false;
+  readonly prefersLongRuns = false;
 
   private constructor(readonly device: EagerBackend) {}
 

@@ -104,8 +104,8 @@ export interface Engine {
   device: string;
   /** Whether a new shape costs a compilation. Where it does not, nothing needs to be padded to shapes seen before. */
   readonly compiles: boolean;
-  /** Whether a run copies its inputs, weights and caches too, to a memory of the device's own. */
-  readonly copiesInputs: boolean;
+  /** Whether several steps had better be one run, as each copies its inputs, weights and caches too, to the device. Tried on CUDA alone. */
+  readonly prefersLongRuns: boolean;
   /**
    * Builds a program for the inputs of `specs`.
    *

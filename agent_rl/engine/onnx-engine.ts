@@ -75,14 +75,13 @@ const withoutSource = (message: string): string =>
 export class OnnxEngine implements Engine {
   readonly compiles = true;
   readonly device: string;
-  readonly copiesInputs: boolean;
+  readonly prefersLongRuns: boolean;
   readonly #options: OnnxEngineOptions;
   readonly #sessions = new Set<OnnxSession>();
 
   constructor(options: OnnxEngineOptions) {
     this.device = options.device;
-    // On WebGPU, which is known to be slow, it was not tried what several steps of one run bring.
-    this.copiesInputs = options.device.startsWith('cuda');
+    this.prefersLongRuns = options.device.startsWith('cuda');
     // Whatever fails is thrown with its message; ONNX Runtime would print it as well.
     ort.env.logLevel = 'fatal';
     this.#options = options;

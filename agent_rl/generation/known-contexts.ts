@@ -28,8 +28,8 @@ export interface NextTokens {
 export interface KnownContext {
   /** Without its last token; absent for the prompt. */
   readonly before?: KnownContext;
-  /** Episodes that stand in it. */
-  here: number;
+  /** Tokens after the prompt. */
+  readonly length: number;
   /** Keys and values of its last token; absent for the prompt. */
   readonly kv?: KvPrefix;
   /** Absent where nothing was to be drawn, or no other episode was at hand. */
@@ -44,6 +44,12 @@ export interface ComputedContext {
   next?: ((copy: CopyPart) => NextTokens) | undefined;
 }
 
+/** Where an episode stands among known contexts, and the token that it is fed next, where that is known. */
+export interface Standing {
+  readonly context: KnownContext | undefined;
+  readonly next: number | undefined;
+}
+
 /** A prompt, and the contexts that episodes went on to from it. */
 interface KnownPrompt {
   readonly key: string;
@@ -51,6 +57,8 @@ interface KnownPrompt {
   /** Episodes that hold a place in it, and all that ever did. */
   holders: number;
   episodes: number;
+  /** Those that may still take what is known of it. */
+  readonly standing: Set<Standing>;
   bytes: number;
   /** There was no room for more of it. */
   isFull: boolean;
@@ -84,7 +92,7 @@ export class KnownContexts {
 
   leave({ prompt }: KnownContext): void {
     prompt.holders -= 1;
-    if (prompt.holders === 0 && prompt.episodes === 1) this.#forget(prompt);
+    if (prompt.holders === 0 && (prompt.episodes === 1 || prompt.bytes === 0)) this.#forget(prompt);
   }
 
   /** Adds what was computed after a token; `undefined` where all room is taken. */
@@ -102,7 +110,7 @@ export class KnownContexts {
     if (this.mostBytes === 0 || this.#prompts.get(prompt.key) !== prompt) return undefined;
     const made: KnownContext = {
       before: context,
-      here: 0,
+      length: context.length + 1,
       kv: kv(this.#pool.copy),
       after: new Map(),
       prompt,
@@ -161,19 +169,24 @@ export class KnownContexts {
 export const isShared = ({ prompt }: KnownContext): boolean =>
   prompt.episodes > 1 && !prompt.isFull;
 
-/** Whether an episode other than one that stands in a context may still come to it: one stands there too, or before it. */
-export function isAwaited(context: KnownContext): boolean {
-  let own = 1;
-  for (let at: KnownContext | undefined = context; at !== undefined; at = at.before) {
-    if (at.here > own) return true;
-    own = 0;
-  }
-  return false;
+/** Whether another episode in progress goes the way of one, and may come to where it stands with the token that it is fed next. */
+export const isAwaited = (own: Standing): boolean =>
+  [...(own.context?.prompt.standing ?? [])].some((other) => other !== own && follows(other, own));
+
+function follows({ context: at, next }: Standing, own: Standing): boolean {
+  const end = own.context;
+  if (at === undefined || end === undefined || at.length > end.length) return false;
+  if (at === end) return next === undefined || next === own.next;
+  const goesTo = next === undefined ? at : at.after.get(next);
+  if (goesTo === undefined) return false;
+  let passed: KnownContext | undefined = end;
+  while (passed !== undefined && passed.length > goesTo.length) passed = passed.before;
+  return passed === goesTo;
 }
 
 function newPrompt(key: string, { isFull }: Pick<KnownPrompt, 'isFull'>): KnownPrompt {
-  const prompt = { key, holders: 0, episodes: 0, bytes: 0, isFull };
-  const start: KnownContext = { here: 0, after: new Map(), prompt: prompt as KnownPrompt };
+  const prompt = { key, holders: 0, standing: new Set<Standing>(), episodes: 0, bytes: 0, isFull };
+  const start: KnownContext = { length: 0, after: new Map(), prompt: prompt as KnownPrompt };
   return Object.assign(prompt, { start });
 }
 

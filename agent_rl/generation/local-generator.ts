@@ -3,7 +3,7 @@ import {
   type Generation,
   type GenerationRequest,
   type GenerationTotals,
-  noTotals,
+  noGenerationTotals,
   type Sampler,
   truncates,
 } from '../core/services/generator.ts';
@@ -55,7 +55,7 @@ export class LocalGenerator implements Sampler {
   readonly #known: KnownContexts;
   readonly #drafts = new Drafts();
   readonly #times = new StepTimes();
-  readonly #totals = { ...noTotals };
+  readonly #totals = { ...noGenerationTotals };
   #version = 0;
   /** Rows to free before the next step: what is under way still writes to them. */
   readonly #released: Slot[] = [];
@@ -139,6 +139,8 @@ export class LocalGenerator implements Sampler {
   async #pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
+    // A run of several steps is worth waiting for what is asked for with the first request.
+    if (this.programs.stepsAtOnce > 1) await new Promise((resolve) => setImmediate(resolve));
     try {
       for (;;) {
         for (const slot of this.#released.splice(0)) this.#lanes.remove(slot);
@@ -271,8 +273,7 @@ export class LocalGenerator implements Sampler {
     if (last !== undefined)
       this.#drafts.learn(cached.concat(last), cached.length + 1 - drawn.length);
     active?.finish(stop, this.#version);
-    slot.active = undefined;
-    slot.pending = [];
+    slot.endTurn(last);
   }
 
   /**

@@ -1,7 +1,7 @@
-import type { Generation, GenerationRequest } from '../core/services/generator.ts';
+import { type Generation, type GenerationRequest, truncates } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { chunkOf } from './programs/step-sizes.ts';
-import { isAwaited, type KnownContext } from './known-contexts.ts';
+import { isAwaited, type KnownContext, type Standing } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
 export class ActiveRequest {
@@ -40,12 +40,14 @@ export class ActiveRequest {
 }
 
 /** One row of the cache: the episode it belongs to and the tokens whose keys and values it holds. */
-export class Slot {
+export class Slot implements Standing {
   readonly cached: number[] = [];
   /** Tokens to feed before the next draw; empty when no request is active. */
   pending: number[] = [];
   active: ActiveRequest | undefined;
   #context: KnownContext | undefined;
+  /** What its next turn begins with. */
+  #left: number | undefined;
 
   /** Among those of its lanes. */
   row = 0;
@@ -64,9 +66,24 @@ export class Slot {
   }
 
   set context(context: KnownContext | undefined) {
-    if (this.#context !== undefined) this.#context.here -= 1;
-    if (context !== undefined) context.here += 1;
+    const before = this.#context?.prompt;
+    if (before !== context?.prompt) {
+      before?.standing.delete(this);
+      context?.prompt.standing.add(this);
+    }
     this.#context = context;
+  }
+
+  /** Where it has no request: the last token of its turn, which was not fed. */
+  get next(): number | undefined {
+    return this.pending[0] ?? this.#left;
+  }
+
+  /** Ends the turn, of which the last token drawn was not fed. */
+  endTurn(last: number | undefined): void {
+    this.#left = last ?? this.pending[0];
+    this.active = undefined;
+    this.pending = [];
   }
 
   /** Leaves what several episodes may come to where no other can follow it, and nothing is known of what it is fed next. */
@@ -74,12 +91,17 @@ export class Slot {
     const context = this.#context;
     const [token] = this.pending;
     if (context === undefined || token === undefined || context.after.has(token)) return;
-    if (context.prompt.episodes > 1 && !isAwaited(context)) this.context = undefined;
+    if (context.prompt.episodes > 1 && !isAwaited(this)) this.context = undefined;
   }
 
-  /** How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less. */
+  /**
+   * How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less.
+   *
+   * @param stepsAtOnce steps of one run, where whole distributions are drawn from
+   */
   chunkSize(stepsAtOnce: number): number {
-    return chunkOf(this.pending.length, stepsAtOnce);
+    const isTruncated = this.active !== undefined && truncates(this.active.request.sampling);
+    return chunkOf(this.pending.length, isTruncated ? 1 : stepsAtOnce);
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

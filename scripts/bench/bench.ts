@@ -26,6 +26,7 @@ import { measureTrainStep } from './step/train-step.ts';
  * Speed of one training step and of decoding, in one process and with one number of threads:
  * `npm run bench -- [--device cpu] [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--batches 1,8,16,32,64]
  * [--peers] [--busy N] [--tiny]`.
+ * On another device than the CPU, `products` and the peers of the step are left out.
  * `--busy N` measures the step, and the peers', once more beside N processes that compute without a pause.
  * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
  * `qwen3-lora-step`, `qwen3-lora-group`, `qwen3-prefill` and `qwen3-decode` are its parts.
@@ -38,7 +39,7 @@ const { values } = parseArgs({
     threads: { type: 'string', default: String(availableParallelism()) },
     repeats: { type: 'string' },
     json: { type: 'string' },
-    only: { type: 'string', default: 'train,products,decode' },
+    only: { type: 'string' },
     batches: { type: 'string', default: '1,8,16,32,64' },
     peers: { type: 'boolean', default: false },
     busy: { type: 'string', default: '0' },
@@ -52,7 +53,17 @@ const repeats = wholeNumber('repeats', values.repeats ?? '7');
 const kindNames = taskKinds.map((kind) => `qwen3-${kind}`);
 const all = ['train', 'products', 'decode', 'qwen3', ...kindNames];
 const busyLoops = wholeNumber('busy', values.busy, 0);
-const only = namesOf('only', values.only, all);
+const isCpu = device === 'cpu';
+const only = namesOf(
+  'only',
+  values.only ?? (isCpu ? 'train,products,decode' : 'train,decode'),
+  all,
+);
+if (!isCpu && (only.has('products') || (values.peers && only.has('train'))))
+  throw new TypeError(
+    `--device ${device}: products and the peers of the step are measured on the CPU alone; use --only decode or --only qwen3-lora-step --peers.`,
+  );
+const batches = wholeNumbers('batches', values.batches);
 const config = tiny ? tinyModel : benchModel;
 const size = tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
 
@@ -76,7 +87,7 @@ const products = await part('products', () =>
 );
 const decode = await part('decode', () =>
   measureDecode(engine, config, {
-    batches: wholeNumbers('batches', values.batches),
+    batches,
     promptTokens: tiny ? 8 : 64,
     newTokens: tiny ? 8 : 128,
     repeats: 3,

@@ -95,7 +95,8 @@ export interface GenerationTotals {
   totalS: number;
 }
 
-export const noTotals: GenerationTotals = {
+/** Of a generator that has done nothing yet. */
+export const noGenerationTotals: GenerationTotals = {
   steps: 0,
   sampledTokens: 0,
   fedTokens: 0,

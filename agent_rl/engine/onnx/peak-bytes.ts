@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from '../engine.ts';
-import type { GraphNode } from '../trace/graph.ts';
+import { type GraphNode, readBy } from '../trace/graph.ts';
 import { traceProgram, type TracedProgram } from '../trace/trace-program.ts';
 import { removeUnused } from './rewrite-graph.ts';
 import { largest } from '../../core/long-lists.ts';
@@ -54,14 +54,16 @@ function buffersOf(
   order: readonly GraphNode[],
 ): Set<Buffer> {
   const readers = new Map(outputNames.map((name) => [name, Infinity]));
-  for (const name of order.flatMap(({ inputs }) => [...new Set(inputs)]))
+  for (const name of order.flatMap((node) => [...new Set(readBy(node))]))
     readers.set(name, (readers.get(name) ?? 0) + 1);
   // Inputs of the program are not among them: they are not freed and not written over.
   const buffers = new Map<string, Buffer>();
   /** Those that nothing reads any more, by their size, the latest last. */
   const idle = new Map<number, Buffer[]>();
   const sizes = new Map(bytes);
-  for (const [at, { operator, inputs, outputs }] of order.entries()) {
+  for (const [at, node] of order.entries()) {
+    const { operator, outputs } = node;
+    const inputs = readBy(node);
     const touched = new Set(inputs.flatMap((name) => buffers.get(name) ?? []));
     for (const buffer of touched) buffer.to = at;
     for (const name of new Set(inputs)) {
@@ -107,8 +109,10 @@ function executionOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
   const producer = new Map<string, number>();
   for (const [index, { outputs }] of nodes.entries())
     for (const name of outputs) producer.set(name, index);
-  const before = nodes.map(({ inputs }) =>
-    [...new Set(inputs.flatMap((name) => producer.get(name) ?? []))].toSorted((a, b) => a - b),
+  const before = nodes.map((node) =>
+    [...new Set(readBy(node).flatMap((name) => producer.get(name) ?? []))].toSorted(
+      (a, b) => a - b,
+    ),
   );
   const followed = new Set(before.flat());
   const stack = [...nodes.keys()]
@@ -131,7 +135,7 @@ function executionOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
 /** Records programs to say what they would hold, and runs none. */
 export class PlanningEngine implements Engine {
   readonly compiles = true;
-  readonly copiesInputs = false;
+  readonly prefersLongRuns = false;
   readonly device = 'plan';
   /** Most bytes of intermediate results of any program so far. */
   peakBytes = 0;

@@ -42,8 +42,8 @@ export interface StepsInputs {
   temperatures: Float32Array;
 }
 
-/** As a step's, [steps, rows] each. */
-export type StepsResult = Omit<StepResult, 'whole'>;
+/** As a step's: tokens and log-probabilities [steps, rows], keys and values per layer [rows, kvHeads, steps, headDim]. */
+export type StepsResult = Omit<StepResult, 'whole' | 'compileS'>;
 
 export interface StepResult {
   next: Int32Array;
@@ -88,7 +88,7 @@ export class DecoderPrograms {
     private readonly config: ModelConfig,
     maxPositions: number,
     {
-      stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
+      stepsAtOnce = engine.prefersLongRuns ? stepsOfRun : 1,
       ...compileOptions
     }: DecoderProgramsOptions = {},
   ) {
@@ -233,7 +233,6 @@ export class DecoderPrograms {
     const rows = places.length;
     const steps = tokens.length / rows;
     const stands = Int32Array.from(tokens, (_, at) => places[at % rows]! + Math.floor(at / rows));
-    const asked = performance.now();
     const program = await this.#sizedProgram('steps');
     const started = performance.now();
     const outputs = await program.run(
@@ -255,7 +254,6 @@ export class DecoderPrograms {
       logProbs: outputs['logProbs'] as Float32Array,
       fresh: this.#freshOf(outputs),
       runS: (performance.now() - started) / 1000,
-      compileS: (started - asked) / 1000,
     };
   }
 

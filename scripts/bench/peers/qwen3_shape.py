@@ -46,7 +46,8 @@ def some_tokens(count, order):
 
 def timed(call, order):
     seconds = []
-    settle = torch.cuda.synchronize if order["device"].startswith("cuda") else lambda: None
+    device = order["device"]
+    settle = (lambda: torch.cuda.synchronize(device)) if device.startswith("cuda") else lambda: None
     for i in range(-order["warmUp"], order["repeats"]):
         started = time.perf_counter()
         call()

@@ -34,7 +34,7 @@ export function qwen3ShapeMarkdown(report: Qwen3ShapeReport): string {
     ...versions,
   ];
   const times = 'Median s (least to most)';
-  const columns = ['Task', 'Whose', times, 'tokens/s', 'Peak memory', 'Time against ours'];
+  const columns = ['Task', 'Whose', times, 'tokens/s', 'Peak of the process', 'Time against ours'];
   return `${conditions.join('; ')}\n\n${table(columns, groups.flatMap(groupCells))}`;
 }
 

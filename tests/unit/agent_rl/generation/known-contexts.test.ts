@@ -105,21 +105,47 @@ describe('known contexts', () => {
     // Whoever comes may go the same way.
     expect(stays(first, 9)).toBe(true);
     const second = enter('second');
-    // The second may come to where the first is.
+    // What the second is fed is not known, and then that it goes another way, and then the same.
+    expect(stays(first, 9)).toBe(true);
+    second.pending = [5];
     expect(stays(first, 9)).toBe(true);
     goOn(second, 5);
-    expect([stays(first, 9), stays(second, 6)]).toEqual([true, true]);
-    goOn(second, 6);
-    goOn(second, 7);
-    expect([stays(first, 6), stays(second, 9)]).toEqual([true, true]);
-    // Into what the second did not come to.
-    expect([stays(first, 9), stays(second, 9)]).toEqual([false, false]);
-    const third = enter('third');
-    const fourth = enter('fourth');
-    goOn(third, 8);
-    expect(stays(third, 9)).toBe(true);
-    fourth.context = undefined;
+    second.pending = [9];
+    expect(stays(first, 9)).toBe(true);
+    second.pending = [6];
+    expect(stays(first, 9)).toBe(false);
+    const [third, fourth] = [enter('third'), enter('fourth')];
+    for (const token of [5, 7]) goOn(third, token);
+    // The fourth goes elsewhere, with its turn's end too.
+    fourth.pending = [8];
     expect(stays(third, 9)).toBe(false);
+    const fifth = enter('fifth');
+    goOn(fifth, 5);
+    fourth.endTurn(5);
+    expect(stays(fifth, 4)).toBe(true);
+    // One that is gone, or has left, follows no other.
+    fourth.context = undefined;
+    second.context = undefined;
+    // Where the third came to is known.
+    expect(stays(fifth, 7)).toBe(true);
+    expect(stays(fifth, 4)).toBe(false);
+    const [sixth, seventh] = [enter('sixth'), enter('seventh')];
+    goOn(sixth, 6);
+    seventh.pending = [5];
+    // To where the third is, and not to the sixth.
+    expect(stays(sixth, 4)).toBe(false);
+  });
+
+  test('of a prompt that nothing was kept of are forgotten with its last episode', () => {
+    const known = new KnownContexts(0);
+    const start = known.enter([1]);
+    expect(known.enter([1])).toBe(start);
+    known.leave(start);
+    expect(known.enter([1])).toBe(start);
+    known.leave(start);
+    known.leave(start);
+    expect(known.enter([1])).not.toBe(start);
+    expect(isShared(start)).toBe(false);
   });
 
   test('draw the first token whose cumulative mass is more than the share, at their own temperature', () => {
