@@ -8,7 +8,7 @@ import type {
   StepResult,
   WholeRows,
 } from './programs/decoder-programs.ts';
-import { entryOf, KvCache } from './cache/kv-cache.ts';
+import { entryOf, KvCache, rowOf } from './cache/kv-cache.ts';
 import type { KvPrefix } from './cache/kv-rows.ts';
 import { inputsOfSteps } from './several-steps.ts';
 import type { Feed } from './drafts/feeds.ts';
@@ -143,14 +143,7 @@ export class Lanes {
         token: next[step * rows + row] ?? 0,
         logProb: logProbs[step * rows + row] ?? 0,
       }),
-      keep: (row, { at, length }) => {
-        const own = (all: Float32Array): Float32Array => {
-          const size = all.length / rows;
-          return all.subarray(row * size, (row + 1) * size);
-        };
-        const [keys, values] = [fresh.keys.map(own), fresh.values.map(own)];
-        this.#cache.load(row, { length, keys, values }, at);
-      },
+      keep: (row, { at, length }) => this.#cache.load(row, rowOf(fresh, { rows, row, length }), at),
     };
   }
 

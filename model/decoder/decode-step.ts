@@ -9,12 +9,11 @@ import {
   type Parameters,
 } from './decoder-block.ts';
 import {
+  attendParts,
   byHead,
-  byToken,
   hide,
   type KeysAndValues,
   rotate,
-  sharesOf,
   upTo,
   type View,
 } from './step-attention.ts';
@@ -74,8 +73,12 @@ export function decodeStep(
       keys: inWindow(recent.keys, own.keys, inputs.places),
       values: inWindow(recent.values, own.values, inputs.places),
     };
-    const seen = { window, past: inputs.past[layer]! };
-    hidden = finishLayer(decoder, layer, hidden, attendCached(config, queries, seen, view));
+    hidden = finishLayer(
+      decoder,
+      layer,
+      hidden,
+      attendParts(config, queries, [window, inputs.past[layer]!], view),
+    );
   }
   return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
 }
@@ -102,23 +105,4 @@ function inWindow(recent: Tensor, own: Tensor, places: Tensor): Tensor {
   const headDim = recent.shape[3]!;
   const all = tf.reshape(tf.concat([recent, own], 2), [-1, headDim]);
   return tf.reshape(tf.gather(all, places), recent.shape);
-}
-
-/**
- * Attention of a step's tokens over what their rows hold and over themselves, [R * n, H * hd]. The query heads of all tokens of a row
- * that share a key head are the rows of one product, two at least: each then has the same bits however many there are.
- */
-function attendCached(
-  { kvHeads, headDim }: ModelConfig,
-  queries: Tensor,
-  { window, past }: { window: KeysAndValues; past: KeysAndValues },
-  view: View,
-): Tensor {
-  const capacity = past.keys.shape[2]!;
-  const scaled = tf.mul(byHead(queries, view, kvHeads), 1 / Math.sqrt(headDim));
-  const on = (keys: Tensor): Tensor => tf.matMul(scaled, keys, false, true);
-  const shares = sharesOf(tf.concat([on(window.keys), on(past.keys)], -1), view);
-  const [ofWindow, ofPast] = tf.split(shares, [windowTokens, capacity], -1);
-  const mixed = tf.add(tf.matMul(ofWindow!, window.values), tf.matMul(ofPast!, past.values));
-  return byToken(mixed, view);
 }

@@ -8,7 +8,14 @@ import {
   type Decoder,
   type Parameters,
 } from './decoder-block.ts';
-import { hide, type KeysAndValues, rotate, upTo } from './step-attention.ts';
+import {
+  attendParts,
+  hide,
+  type KeysAndValues,
+  rotate,
+  upTo,
+  type View,
+} from './step-attention.ts';
 import { windowTokens } from './windows.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 
@@ -68,24 +75,22 @@ export function decodeSteps(
   ];
   const { carried, given } = repeated(steps, before, ([drawn, ...entries], number) => {
     const ofStep: OfStep = (all) => tf.squeeze(tf.gather(all, number), [0]);
-    const view: StepView = {
-      cos: ofStep(inputs.cos),
-      sin: ofStep(inputs.sin),
-      hidden,
-      notYet: hide(tf.reshape(tf.greater(inputs.steps, number), [1, 1, 1, steps])),
-      isOwn: tf.reshape(tf.equal(tf.cast(inputs.steps, 'int32'), number), [1, 1, steps, 1]),
-    };
+    const turned = { cos: ofStep(inputs.cos), sin: ofStep(inputs.sin) };
+    const isOwn = tf.reshape(tf.equal(tf.cast(inputs.steps, 'int32'), number), [1, 1, steps, 1]);
+    const notYet = tf.reshape(tf.greater(inputs.steps, number), [1, 1, 1, 1, steps]);
+    const ofDrawn = tf.mul(hide(notYet), tf.ones([rows, 1, 1, 1, 1]));
+    const view: View = { rows, count: 1, mask: tf.concat([ofDrawn, hidden], -1) };
     const tokens = ofStep(inputs.tokens);
     let state = embed(decoder, tf.where(tf.less(tokens, tf.zerosLike(tokens)), drawn!, tokens));
     const left: Tensor[] = [];
     for (let layer = 0; layer < config.layers; layer++) {
-      const heads = rotate(projectHeads(decoder, layer, state), view);
+      const heads = rotate(projectHeads(decoder, layer, state), turned);
       const [keys, values] = [heads.keys, heads.values].map((own, place) =>
-        tf.where(view.isOwn, tf.expandDims(own, 2), entries[2 * layer + place]!),
+        tf.where(isOwn, tf.expandDims(own, 2), entries[2 * layer + place]!),
       );
       left.push(keys!, values!);
-      const seen = { cached: cached[layer]!, drawn: { keys: keys!, values: values! } };
-      state = finishLayer(decoder, layer, state, attend(config, heads.queries, seen, view));
+      const parts = [{ keys: keys!, values: values! }, cached[layer]!] as const;
+      state = finishLayer(decoder, layer, state, attendParts(config, heads.queries, parts, view));
     }
     const logits = tf.matMul(finalNorm(decoder, state), lmHead(decoder), false, true);
     const { next, logProbs } = draw(logits, ofStep);
@@ -99,24 +104,12 @@ export function decodeSteps(
   return { next: next!, logProbs: logProbs!, fresh };
 }
 
-/** What the tokens of a step see. */
-interface StepView {
-  /** [R, hd] */
-  cos: Tensor;
-  sin: Tensor;
-  /** Added to scores: of what the caches hold, [R, 1, 1, C + windowTokens], and of the steps, [1, 1, 1, S]. */
-  hidden: Tensor;
-  notYet: Tensor;
-  /** Which of the steps this is, [1, 1, S, 1] bool. */
-  isOwn: Tensor;
-}
+const ofRows = (some: Tensor): Tensor => tf.reshape(some, [-1, 1, 1, 1, 1]);
 
-const ofRows = (some: Tensor): Tensor => tf.reshape(some, [-1, 1, 1, 1]);
-
-/** Added to the scores of what the caches hold, [R, 1, 1, C + windowTokens]. */
+/** Added to the scores of what the caches hold, [R, 1, 1, 1, C + windowTokens]. */
 function hiddenOf({ starts, offsets, positions }: DecodeStepsInputs): Tensor {
-  const inPast = tf.greaterEqual(tf.reshape(positions, [1, 1, 1, -1]), ofRows(starts));
-  const inWindow = tf.greaterEqual(upTo(windowTokens, [1, 1, 1, windowTokens]), ofRows(offsets));
+  const inPast = tf.greaterEqual(tf.reshape(positions, [1, 1, 1, 1, -1]), ofRows(starts));
+  const inWindow = tf.greaterEqual(upTo(windowTokens, [1, 1, 1, 1, windowTokens]), ofRows(offsets));
   return tf.concat([hide(inPast), hide(inWindow)], -1);
 }
 
@@ -124,20 +117,3 @@ const joined = (a: KeysAndValues, b: KeysAndValues): KeysAndValues => ({
   keys: tf.concat([a.keys, b.keys], 2),
   values: tf.concat([a.values, b.values], 2),
 });
-
-/** Attention of one token of each row, queries [R, H, hd], over the caches and over the steps so far: [R, H * hd] */
-function attend(
-  { heads, kvHeads, headDim }: ModelConfig,
-  queries: Tensor,
-  { cached, drawn }: { cached: KeysAndValues; drawn: KeysAndValues },
-  { hidden, notYet }: StepView,
-): Tensor {
-  const split = tf.reshape(queries, [-1, kvHeads, heads / kvHeads, headDim]);
-  const scaled = tf.mul(split, 1 / Math.sqrt(headDim));
-  const on = (keys: Tensor): Tensor => tf.matMul(scaled, keys, false, true);
-  const scores = [tf.add(on(cached.keys), hidden), tf.add(on(drawn.keys), notYet)];
-  const places = [cached, drawn].map(({ keys }) => keys.shape[2]!);
-  const [ofCached, ofDrawn] = tf.split(tf.softmax(tf.concat(scores, -1)), places, -1);
-  const mixed = tf.add(tf.matMul(ofCached!, cached.values), tf.matMul(ofDrawn!, drawn.values));
-  return tf.reshape(mixed, [-1, heads * headDim]);
-}

@@ -1,4 +1,5 @@
 import { ropeRotate, tf, type Tensor } from '../../agent_rl/engine/ops.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 import type { Heads } from './decoder-block.ts';
 
 /** Keys and values of one layer, [R, kv, n, hd] each, or [kv, n, hd] of one row. */
@@ -56,4 +57,25 @@ export function rotate(
   const turn = (rows: Tensor): Tensor =>
     tf.transpose(ropeRotate(tf.transpose(rows, [1, 0, 2]), cos, sin), [1, 0, 2]);
   return { queries: turn(queries), keys: turn(keys), values };
+}
+
+/**
+ * Attention of a step's tokens over both parts of what their rows hold, [R * n, H * hd]. The query heads of all tokens of a row that share
+ * a key head are the rows of one product, two at least: each then has the same bits however many there are.
+ *
+ * @param view its mask has the places of the first part and then those of the second
+ */
+export function attendParts(
+  { kvHeads, headDim }: ModelConfig,
+  queries: Tensor,
+  [first, second]: readonly [KeysAndValues, KeysAndValues],
+  view: View,
+): Tensor {
+  const places = [first, second].map(({ keys }) => keys.shape[2]!);
+  const scaled = tf.mul(byHead(queries, view, kvHeads), 1 / Math.sqrt(headDim));
+  const on = (keys: Tensor): Tensor => tf.matMul(scaled, keys, false, true);
+  const shares = sharesOf(tf.concat([on(first.keys), on(second.keys)], -1), view);
+  const [ofFirst, ofSecond] = tf.split(shares, places, -1);
+  const mixed = tf.add(tf.matMul(ofFirst!, first.values), tf.matMul(ofSecond!, second.values));
+  return byToken(mixed, view);
 }

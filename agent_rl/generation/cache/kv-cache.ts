@@ -109,6 +109,16 @@ export class KvCache {
   }
 }
 
+/** Of some rows' tokens, the first `length` of one row: a view. @param entries per layer [rows, kvHeads, tokens, headDim] */
+export function rowOf(
+  entries: Pick<KvPrefix, 'keys' | 'values'>,
+  { rows, row, length }: { rows: number; row: number; length: number },
+): KvPrefix {
+  const own = (all: Float32Array): Float32Array =>
+    all.subarray((row * all.length) / rows, ((row + 1) * all.length) / rows);
+  return { length, keys: entries.keys.map(own), values: entries.values.map(own) };
+}
+
 /**
  * The key and value of one token of a row, from those of several tokens of some rows.
  *

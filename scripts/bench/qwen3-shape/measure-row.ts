@@ -5,7 +5,7 @@ import { batchOf, type TrainDatum } from '../../../agent_rl/core/services/batch.
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
 import { openEngine } from '../../../agent_rl/engine/open-engine.ts';
 import { DecoderPrograms } from '../../../agent_rl/generation/programs/decoder-programs.ts';
-import { KvCache } from '../../../agent_rl/generation/cache/kv-cache.ts';
+import { KvCache, rowOf } from '../../../agent_rl/generation/cache/kv-cache.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
 import { noRecompute } from '../../../agent_rl/learner/train-program.ts';
 import { peakRssBytes } from '../bench-run.ts';
@@ -139,11 +139,8 @@ async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Ti
     const inputs = { tokens: fed, positions, uniforms, temperatures };
     const { next, fresh } = await programs.steps(inputs, cache);
     for (let row = 0; row < rows; row++) {
-      const own = (all: Float32Array): Float32Array =>
-        all.subarray((row * all.length) / rows, ((row + 1) * all.length) / rows);
-      const prefixOf = { length: count, keys: fresh.keys.map(own), values: fresh.values.map(own) };
       const position = positions[row]!;
-      cache.load(row, prefixOf, position);
+      cache.load(row, rowOf(fresh, { rows, row, length: count }), position);
       positions[row] = position + count;
     }
     tokens = next.slice(-rows);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { bothEngines } from '#tests/support/both-engines.ts';
 import { numbersOf } from '#tests/support/numbers-of.ts';
 
 /** Sums of the rows of a product, and the transposed sum of both: shapes with one size, with the other, with both. */
@@ -20,13 +20,10 @@ const inputsAt = (rows: number, columns: number) => ({
   y: Float32Array.from({ length: 2 * columns }, (_, i) => i + 1),
 });
 
-describe.each(['compiled', 'eager'])('a program of open sizes, %s', (kind) => {
+describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine }) => {
   let engine: Engine;
   beforeAll(async () => {
-    engine =
-      kind === 'eager'
-        ? await EagerEngine.open('cpu')
-        : new OnnxEngine({ device: 'cpu', threads: 1 });
+    engine = await openEngine();
   });
   afterAll(() => engine.close());
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { repeated, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { bothEngines } from '#tests/support/both-engines.ts';
 import { numbersOf } from '#tests/support/numbers-of.ts';
 
 /** Each round adds what the two before it left, times a number from outside, to the round's own number. */
@@ -29,13 +28,10 @@ const inputsAt = (rounds: number) => ({
   added: Float32Array.from({ length: 2 * rounds }, (_, i) => i),
 });
 
-describe.each(['compiled', 'eager'])('the same rounds one after another, %s', (kind) => {
+describe.each(bothEngines)('the same rounds one after another, $kind', ({ open: openEngine }) => {
   let engine: Engine;
   beforeAll(async () => {
-    engine =
-      kind === 'eager'
-        ? await EagerEngine.open('cpu')
-        : new OnnxEngine({ device: 'cpu', threads: 1 });
+    engine = await openEngine();
   });
   afterAll(() => engine.close());
 
