@@ -3,15 +3,12 @@ import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
-import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
+import { plannedBytes } from '../engine/onnx/peak-bytes.ts';
 import { logitsOfStep } from '../generation/programs/step-sizes.ts';
 import { plannedContextBytes } from '../generation/known-contexts.ts';
-import { worstShape, type BatchShape, type ProgramMemory } from '../learner/train-batch.ts';
-import {
-  compileScoreProgram,
-  compileTrainProgram,
-  dropoutSpecs,
-} from '../learner/train-program.ts';
+import { worstShape, type BatchShape } from '../learner/batch-shape.ts';
+import type { ProgramMemory } from '../learner/train-batch.ts';
+import { dropoutSpecs, scoreBody, trainBody } from '../learner/train-program.ts';
 import { trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { countNumbers } from '../../model/config/parameters.ts';
@@ -140,10 +137,8 @@ async function prefillBytes(
   config: ModelConfig,
   { maxContextTokens, memory }: MemoryRequest,
 ): Promise<number> {
-  const engine = new PlanningEngine();
   const shape = { sequences: 1, length: maxContextTokens, trained: 2 };
-  await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
-  return engine.peakBytes;
+  return plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
 }
 
 /** The largest micro-batch that is scored. */
@@ -153,11 +148,9 @@ function scoringBytes(
   { microBatchTokens, longestTokens }: NonNullable<MemoryRequest['scores']>,
 ): Promise<number> {
   const shapes = worstShapes(config, { microBatchTokens, longestTokens, prefixTrees });
-  return mostBytes(shapes, async (shape) => {
-    const engine = new PlanningEngine();
-    await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
-    return engine.peakBytes;
-  });
+  return mostBytes(shapes, (shape) =>
+    plannedBytes(scoreBody(config, { shape, temperature: 1, memory })),
+  );
 }
 
 /** The largest micro-batch of sequences by themselves, and that of trees where there may be some. */
@@ -197,9 +190,9 @@ function trainingBytes(
 ): Promise<number> {
   const shapes = worstShapes(config, { microBatchTokens, longestTokens, prefixTrees });
   return mostBytes(shapes, async (shape) => {
-    const engine = new PlanningEngine();
-    await compileTrainProgram(engine, config, { shape, loss, memory });
-    return engine.peakBytes + bytesPerFloat * countNumbers(dropoutSpecs(config, shape));
+    const program = await trainBody(config, { shape, loss, memory });
+    const dropped = bytesPerFloat * countNumbers(dropoutSpecs(config, shape));
+    return (await plannedBytes(program)) + dropped;
   });
 }
 

@@ -13,6 +13,7 @@ import {
   wantedOf,
 } from './engine.ts';
 import { installPlainKernels } from './plain/install.ts';
+import { ProgramCache } from './program-cache.ts';
 import { tfjs, withBackend, type Tensor } from './tfjs.ts';
 import { traceProgram } from './trace/trace-program.ts';
 
@@ -41,6 +42,9 @@ const tensorOf = ({ shape, dtype }: TensorSpec, data: TensorData): Tensor =>
   dtype === 'uint8'
     ? tfjs.tensor(Int32Array.from(data), [...shape], 'int32')
     : tfjs.tensor(data.slice(), [...shape], dtype);
+
+/** Of a program of open sizes. */
+const sizesKept = 24;
 
 /** Runs program bodies operation by operation on a tfjs backend. */
 export class EagerEngine implements Engine {
@@ -93,17 +97,15 @@ export class EagerEngine implements Engine {
     of: (sizes: Sizes<Name>) => SizedBody,
     names: readonly Name[],
   ): Promise<SizedProgram> {
-    const programs = new Map<string, Promise<Program>>();
-    const programOf = (sizes: Sizes): Promise<Program> => {
-      const key = names.map((name) => sizes[name]).join(' ');
-      const { specs, body } = of(sizes);
-      const program = programs.get(key) ?? this.compile(specs, body);
-      programs.set(key, program);
-      return program;
-    };
+    const programs = new ProgramCache(sizesKept);
+    const programOf = (sizes: Sizes): Promise<Program> =>
+      programs.get(names.map((name) => sizes[name]).join(' '), () => {
+        const { specs, body } = of(sizes);
+        return this.compile(specs, body);
+      });
     return {
       run: async (inputs, { sizes, wanted }) => (await programOf(sizes)).run(inputs, wanted),
-      dispose: async () => programs.clear(),
+      dispose: () => programs.clear(),
     };
   }
 

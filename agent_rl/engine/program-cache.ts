@@ -5,8 +5,8 @@ import type { Program } from './engine.ts';
  * Programs by key, at most `capacity` of them; the least recently used is disposed first. A cached program keeps
  * its peak memory, so the cap bounds what compiled shapes hold.
  */
-export class ProgramCache {
-  readonly #programs = new Map<string, Promise<Program>>();
+export class ProgramCache<Kept extends Pick<Program, 'dispose'> = Program> {
+  readonly #programs = new Map<string, Promise<Kept>>();
 
   constructor(private readonly capacity: number) {
     if (Number.isInteger(capacity) && capacity >= 1) return;
@@ -21,7 +21,7 @@ export class ProgramCache {
   }
 
   /** The program of `key`, made by `compile` when absent. A failed compilation is not remembered. */
-  async get(key: string, compile: () => Promise<Program>): Promise<Program> {
+  async get(key: string, compile: () => Promise<Kept>): Promise<Kept> {
     const known = this.#programs.get(key);
     if (known !== undefined) {
       this.#programs.delete(key);

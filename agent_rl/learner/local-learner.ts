@@ -14,7 +14,7 @@ import type {
   OptimStepOptions,
 } from '../core/services/learner.ts';
 import type { WeightRef, WeightTarget } from '../core/services/weights.ts';
-import type { Engine, TensorData, TensorSpec } from '../engine/engine.ts';
+import type { Engine, SizedProgram, TensorData, TensorSpec } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { seenByAllBehind } from '../../model/decoder/decoder.ts';
 import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
@@ -29,6 +29,7 @@ import {
 import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
+import { kindOf, sizesOf } from './batch-shape.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
 import { microBatches, type MicroBatch } from './micro-batches.ts';
 import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
@@ -37,10 +38,8 @@ import {
   dropoutFactors,
   membershipOf,
   trainBatch,
-  type BatchShape,
   type ProgramMemory,
   type TrainBatch,
-  type TrainRow,
 } from './train-batch.ts';
 import {
   compileScoreProgram,
@@ -50,6 +49,7 @@ import {
   lossInputs,
   membershipInput,
   noRecompute,
+  rowsAtOnce,
   sumPrefix,
 } from './train-program.ts';
 import { largest } from '../core/long-lists.ts';
@@ -82,11 +82,11 @@ type Which = 'policy' | 'reference';
  * Learning on the local engine.
  *
  * Weights, moments and gradient sums live in JavaScript and are program inputs, which the binding passes without
- * copying; programs are compiled once per padded shape. What is trained is updated in place: the whole model, or its
+ * copying; programs are compiled once for most sizes of micro-batches. What is trained is updated in place: the whole model, or its
  * last adapter, under which the frozen rest is the reference and needs no copy.
  */
 export class LocalLearner implements Learner {
-  readonly #programs = new ProgramCache(programsKept);
+  readonly #programs = new ProgramCache<SizedProgram>(programsKept);
   readonly #optimizer: AdamwState;
   readonly #trained: Parameters;
   readonly #feeds: Readonly<Record<string, Float32Array | Uint8Array>>;
@@ -130,9 +130,10 @@ export class LocalLearner implements Learner {
   ): Promise<readonly Float32Array[]> {
     const data = tokens.map((sequence, index) => scored(sequence, wanted?.[index]));
     const result: Float32Array[] = data.map(() => new Float32Array());
-    for (const { rows, indices } of this.#pack(data)) {
+    for (const pack of this.#pack(data)) {
+      const { indices } = pack;
       const part = indices.map((index) => data[index] as TrainDatum);
-      const batch = this.#batchOf(rows);
+      const batch = this.#batchOf(pack);
       const logProbs = await this.#score(batch, temperature, which);
       for (const [i, values] of byDatum(logProbs, batch, part).entries()) {
         result[indices[i] as number] = values;
@@ -159,24 +160,26 @@ export class LocalLearner implements Learner {
     const perSequence = loss.name === 'policy' && (await findLoss(loss)).spec.perSequence === true;
     const packs = this.#pack(data);
     let computed = 0;
-    for (const { rows, indices } of packs) {
+    for (const pack of packs) {
+      const { indices } = pack;
       const part = indices.map((index) => data[index] as TrainDatum);
-      const packed = this.#batchOf(rows);
+      const packed = this.#batchOf(pack);
       computed += packed.tokens.length;
       if (packed.origins.length === 0) continue;
       const dropout = this.#dropout(packed, part);
-      const { shape } = packed;
-      const program = await this.#programs.get(
-        `train ${shapeKey(shape, perSequence)} ${JSON.stringify(loss)}`,
-        () => compileTrainProgram(this.engine, this.config, { shape, loss, memory: this.#memory }),
+      const memory = this.#memory;
+      const kind = kindOf(packed.shape, this.#rowsAtOnce);
+      const program = await this.#programs.get(`train ${JSON.stringify([kind, loss])}`, () =>
+        compileTrainProgram(this.engine, this.config, { kind, loss, memory }),
       );
-      const outputs = await program.run({
+      const inputs = {
         ...this.#feeds,
         ...dropout,
         ...this.#inputs(packed),
         ...pick(packed, lossInputs(loss)),
         ...(perSequence && { [membershipInput]: membershipOf(packed) }),
-      });
+      };
+      const outputs = await program.run(inputs, { sizes: sizesOf(packed.shape, kind) });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
       const own =
         Object.keys(dropout).length === 0
@@ -272,7 +275,7 @@ export class LocalLearner implements Learner {
     }
     return microBatches(data, {
       microBatchTokens: this.options.microBatchTokens,
-      pads: this.engine.compiles,
+      compiles: this.engine.compiles,
       ...(this.#plants && { treesOf: this.config }),
     });
   }
@@ -282,8 +285,13 @@ export class LocalLearner implements Learner {
     return this.options.prefixTrees !== false && (this.#adapted?.adapter.dropout ?? 0) === 0;
   }
 
-  #batchOf(rows: readonly TrainRow[]): TrainBatch {
-    return trainBatch(rows, this.options.microBatchTokens, !this.engine.compiles);
+  get #rowsAtOnce(): number {
+    return rowsAtOnce(this.#memory, this.config);
+  }
+
+  #batchOf({ rows, padding }: MicroBatch): TrainBatch {
+    const { microBatchTokens } = this.options;
+    return trainBatch(rows, { microBatchTokens, padding, rowsAtOnce: this.#rowsAtOnce });
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
@@ -295,15 +303,16 @@ export class LocalLearner implements Learner {
         'Log-probabilities of the reference were requested, but no reference was frozen. Freeze one before training.',
       );
     }
-    const { shape } = batch;
     const memory = this.#memory;
+    const kind = kindOf(batch.shape, this.#rowsAtOnce);
     // A reference of the same layout runs the same program.
     const layout = model.config === this.config ? 'whole' : 'under';
-    const key = `score ${layout} ${shapeKey(shape)} ${temperature}`;
+    const key = `score ${layout} ${JSON.stringify(kind)} ${temperature}`;
     const program = await this.#programs.get(key, () =>
-      compileScoreProgram(this.engine, model.config, { shape, temperature, memory }),
+      compileScoreProgram(this.engine, model.config, { kind, temperature, memory }),
     );
-    const { logProbs } = await program.run({ ...model.feeds, ...this.#inputs(batch) });
+    const inputs = { ...model.feeds, ...this.#inputs(batch) };
+    const { logProbs } = await program.run(inputs, { sizes: sizesOf(batch.shape, kind) });
     return logProbs as Float32Array;
   }
 
@@ -362,16 +371,6 @@ function required(parameters: Weights, name: string): Float32Array {
 
 const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<All, Name>;
-
-/** How many sequences its trees hold matters to a loss per sequence alone. */
-const shapeKey = (
-  { sequences, length, trained, trees }: BatchShape,
-  perSequence = false,
-): string => {
-  const rows = `${sequences} x ${length}, ${trained}`;
-  if (trees === undefined) return rows;
-  return `${rows}, trees of ${perSequence ? `${trees.sequences}, ` : ''}${trees.trained}`;
-};
 
 /** Those that are wanted, but for the first, which nothing predicts. */
 function scored(tokens: Int32Array, wanted?: ArrayLike<number>): TrainDatum {

@@ -3,20 +3,28 @@ import { largest } from '../core/long-lists.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { plantTrees, prefixTree, type TreeMembers } from './prefix-tree.ts';
-import { mostTreeTokens, paddedLength, paddedRows, type TrainRow } from './train-batch.ts';
+import {
+  mostTreeTokens,
+  type Padding,
+  paddedLength,
+  paddedRows,
+  type PaddingOptions,
+} from './batch-shape.ts';
+import type { TrainRow } from './train-batch.ts';
 
 /** What is computed at a time. */
 export interface MicroBatch {
   rows: readonly TrainRow[];
   /** Of the whole list, those of the rows, in their order. */
   indices: readonly number[];
+  padding: Padding;
 }
 
 export interface MicroBatchOptions {
   /** Most tokens, padding counted. */
   microBatchTokens: number;
-  /** Whether rows are padded to few lengths. */
-  pads: boolean;
+  /** Whether programs are compiled: then rows are padded, so that they are few. */
+  compiles: boolean;
   /** Sequences that begin alike share rows where that saves work; without it each has a row of its own. */
   treesOf?: ModelConfig;
 }
@@ -35,23 +43,18 @@ function attentionAsMuchAt(config: ModelConfig): number {
 const tokensOfStart = 64;
 
 /** What a micro-batch of trees computes, padding included, in tokens. */
-function costOf(
-  trees: readonly TreeMembers[],
-  { microBatchTokens, pads }: Pick<MicroBatchOptions, 'microBatchTokens' | 'pads'>,
-): number {
+function costOf(trees: readonly TreeMembers[], options: PaddingOptions): number {
   const hasTrees = trees.some(({ members }) => members.length > 1);
   const lengths = trees.map(({ tokens }) => tokens);
-  const { sequences, length } = pads
-    ? paddedRows(lengths, microBatchTokens, hasTrees)
-    : { sequences: trees.length, length: largest(lengths, 2) };
-  const tooMany = trees.length > 1 && trees.length * length > microBatchTokens;
+  const { sequences, length } = paddedRows(lengths, hasTrees, options);
+  const tooMany = trees.length > 1 && trees.length * length > options.microBatchTokens;
   return tooMany ? Infinity : sequences * length + tokensOfStart;
 }
 
 /** Divides sequences into micro-batches: those that begin alike into common rows where wanted, rows of like length together. */
 export function microBatches(
   data: readonly TrainDatum[],
-  { microBatchTokens, pads, treesOf }: MicroBatchOptions,
+  { microBatchTokens, compiles, treesOf }: MicroBatchOptions,
 ): MicroBatch[] {
   const sequences = data.map(({ tokens }) => tokens);
   const lengths = sequences.map(({ length }) => length);
@@ -65,18 +68,26 @@ export function microBatches(
       attentionAsMuchAt: attentionAsMuchAt(treesOf),
       mostTokens: mostTreeTokens(largest(lengths, 2), microBatchTokens),
     });
-  if (trees === undefined || trees.length === data.length)
-    return packMicroBatches(lengths, microBatchTokens, pads ? paddedLength : undefined).map(
-      (indices) => ({ rows: indices.map((index) => rowOf([index])), indices }),
-    );
+  if (trees === undefined || trees.length === data.length) {
+    // Sequences by themselves have the last bits that they always had.
+    const [padding, lengthOf] = compiles
+      ? (['shapes', paddedLength] as const)
+      : (['none'] as const);
+    return packMicroBatches(lengths, microBatchTokens, lengthOf).map((indices) => ({
+      rows: indices.map((index) => rowOf([index])),
+      indices,
+      padding,
+    }));
+  }
+  const padding = compiles ? 'little' : 'none';
   const cost = (of: readonly number[]): number =>
     costOf(
       of.map((tree) => trees[tree]!),
-      { microBatchTokens, pads },
+      { microBatchTokens, padding },
     );
   const tokens = trees.map((tree) => tree.tokens);
   return packByCost(tokens, cost).map((of) => {
     const members = of.map((tree) => trees[tree]!.members);
-    return { rows: members.map(rowOf), indices: members.flat() };
+    return { rows: members.map(rowOf), indices: members.flat(), padding };
   });
 }

@@ -1,19 +1,14 @@
 import { AgentRlError } from '../core/errors.ts';
 import { philox4x32, type KeyedRng } from '../core/keyed-rng.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
-import { bucketSize } from '../engine/program-cache.ts';
-import { largest } from '../core/long-lists.ts';
+import {
+  type BatchShape,
+  paddedPredictions,
+  paddedRows,
+  type PaddingOptions,
+} from './batch-shape.ts';
 import type { PrefixTree } from './prefix-tree.ts';
 import { treeLayout, type TreeLayout } from './tree-layout.ts';
-
-/** Static sizes of one training program: B rows of T tokens, N predictions that are trained on. */
-export interface BatchShape {
-  sequences: number;
-  length: number;
-  trained: number;
-  /** Where rows are trees: how many sequences they hold, and how many tokens of these are trained, which may share predictions. */
-  trees?: { sequences: number; trained: number };
-}
 
 /** How a program trades time for memory. Beside the batch, not the programs: public types need no TensorFlow.js. */
 export interface ProgramMemory {
@@ -48,94 +43,22 @@ export interface TrainBatch {
   origins: readonly { datum: number; place: number }[];
 }
 
-/**
- * What a sequence length is padded to, so that few programs serve many lengths: to no more than a micro-batch may
- * hold, unless the sequence itself is longer.
- */
-export function paddedLength(length: number, microBatchTokens: number): number {
-  const bucket = bucketSize(length, { multipleOf: 16, growth: 1.25 });
-  return length > microBatchTokens ? bucket : Math.min(bucket, microBatchTokens);
+export interface LayoutOptions extends PaddingOptions {
+  /** Of how many predictions logits are held at once. */
+  rowsAtOnce: number;
 }
-
-/** Most sequences of a padded length that a micro-batch of so many tokens holds; at least one. */
-const fullBatch = (length: number, microBatchTokens: number): number =>
-  Math.max(1, Math.floor(microBatchTokens / length));
-
-/** The smallest of so many equal parts of `full`, two of them, three …, that holds `count`: few shapes to compile. */
-function partsOf(full: number, parts: number, count: number): number {
-  for (let part = 1; part < parts; part++) {
-    const size = Math.ceil((part * full) / parts);
-    if (count <= size) return size;
-  }
-  return Math.max(full, count);
-}
-
-/** How many rows a micro-batch of some is padded to, and how long they are. Trees differ more, and take quarters. */
-export function paddedRows(
-  lengths: readonly number[],
-  microBatchTokens: number,
-  hasTrees: boolean,
-): Pick<BatchShape, 'sequences' | 'length'> {
-  const length = paddedLength(largest(lengths, 2), microBatchTokens);
-  const full = fullBatch(length, microBatchTokens);
-  return { sequences: partsOf(full, hasTrees ? 4 : 2, lengths.length), length };
-}
-
-/** Trees of more tokens than this are no longer than the longest sequence: attention is what a tree has more of. */
-const longTree = 2048;
-
-/** Most tokens of a tree of several sequences, of which the longest has so many. */
-export const mostTreeTokens = (longestTokens: number, microBatchTokens: number): number =>
-  Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, longTree)));
-
-/** All that rows of so many tokens are padded to. */
-function lengthsBetween(least: number, most: number, microBatchTokens: number): number[] {
-  const lengths = [paddedLength(least, microBatchTokens)];
-  while (lengths.at(-1)! < most) lengths.push(paddedLength(lengths.at(-1)! + 1, microBatchTokens));
-  return lengths;
-}
-
-/** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
-export function worstShape(
-  longestTokens: number,
-  microBatchTokens: number,
-  { trees = false }: { trees?: boolean } = {},
-): BatchShape {
-  const alone = Math.max(2, longestTokens);
-  const lengths = trees
-    ? lengthsBetween(alone, mostTreeTokens(alone, microBatchTokens), microBatchTokens)
-    : [paddedLength(alone, microBatchTokens)];
-  const cells = (length: number): number => fullBatch(length, microBatchTokens) * length ** 2;
-  const length = lengths.reduce((most, other) => (cells(other) > cells(most) ? other : most));
-  const sequences = fullBatch(length, microBatchTokens);
-  const trained = sequences * length;
-  return { sequences, length, trained, ...(trees && { trees: { sequences, trained } }) };
-}
-
-/** The smallest of `count`, 2 `count`, 4 `count` … that holds `needed`. */
-const doubled = (count: number, needed: number): number =>
-  count >= needed ? count : doubled(2 * count, needed);
 
 /**
- * Lays rows out as one micro-batch. Sizes are rounded up to few values, since each combination is a program:
- * a padded length has two numbers of rows, four of trees, and each of those two numbers of trained tokens.
+ * Lays rows out as one micro-batch.
  *
- * @param microBatchTokens what the rows were packed to, see `packMicroBatches`.
- * @param exact for an engine that compiles nothing: no row is added, none padded beyond the longest
  * @throws AgentRlError `SHAPE_MISMATCH` when a datum's arrays disagree, or its first token is to be trained.
  */
-export function trainBatch(
-  laid: readonly TrainRow[],
-  microBatchTokens: number,
-  exact = false,
-): TrainBatch {
+export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): TrainBatch {
   const data = laid.flatMap((row) => row.data);
   for (const datum of data) checkDatum(datum);
   const hasTrees = laid.some((row) => row.data.length > 1);
   const lengths = laid.map(({ tree }) => tree.tokens.length);
-  const { sequences, length } = exact
-    ? { sequences: laid.length, length: largest(lengths, 2) }
-    : paddedRows(lengths, microBatchTokens, hasTrees);
+  const { sequences, length } = paddedRows(lengths, hasTrees, options);
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );
@@ -146,9 +69,8 @@ export function trainBatch(
     return { token: at(place), state: at(place - 1), target: data[datum]!.tokens[place]! };
   });
   const made = predictionsOf(placed);
-  const predicted = Math.max(2, made.rows.length);
-  const trained = exact ? predicted : partsOf(sequences * length, 2, predicted);
-  const entries = hasTrees ? doubled(trained, origins.length) : trained;
+  const trained = paddedPredictions(made.rows.length, { sequences, length }, options);
+  const entries = hasTrees ? Math.max(2, origins.length) : trained;
 
   const tokens = new Int32Array(sequences * length);
   for (const [row, { tree }] of laid.entries()) tokens.set(tree.tokens, row * length);
@@ -159,13 +81,12 @@ export function trainBatch(
     }
     return values;
   };
-  const members = exact ? data.length : doubled(sequences, data.length);
   return {
     shape: {
       sequences,
       length,
       trained,
-      ...(hasTrees && { trees: { sequences: members, trained: entries } }),
+      ...(hasTrees && { trees: { sequences: data.length, trained: entries } }),
     },
     tokens,
     rows: padded(made.rows, trained),

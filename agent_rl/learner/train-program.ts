@@ -1,7 +1,13 @@
 import { findLoss, type FoundLoss } from '../algorithms/losses/find-loss.ts';
 import { crossEntropyLoss, policyLoss } from '../algorithms/policy-loss.ts';
 import type { LossSpec, PolicyLossSpec } from '../core/services/learner.ts';
-import { float, type Engine, type Program, type TensorSpec } from '../engine/engine.ts';
+import {
+  float,
+  type Engine,
+  type SizedBody,
+  type SizedProgram,
+  type TensorSpec,
+} from '../engine/engine.ts';
 import { tf, tokenDistribution, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
@@ -12,7 +18,8 @@ import {
   trainedSpecs,
 } from '../../model/adapters/adapter.ts';
 import { headName, inputSpec, linearShapes, parameter } from '../../model/config/parameters.ts';
-import type { BatchShape, ProgramMemory } from './train-batch.ts';
+import { type BatchKind, type BatchShape, kindOf, openSizesOf, shapeAt } from './batch-shape.ts';
+import type { ProgramMemory } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
 export const gradientPrefix = 'gradient:';
@@ -24,20 +31,28 @@ type Tensors = Readonly<Record<string, Tensor>>;
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
 export const noRecompute: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
 
+/** Of how many predictions logits are held at once. */
+export const rowsAtOnce = ({ logitBytes }: ProgramMemory, { vocabSize }: ModelConfig): number =>
+  Math.floor(logitBytes / (4 * vocabSize));
+
+interface Prediction {
+  temperature: number;
+  memory: ProgramMemory;
+  kind: BatchKind;
+  entropyGradient?: boolean;
+}
+
 /** Log-probabilities and entropies of the trained tokens only: the head is never applied to the rest. */
 function trainedLogProbs(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  {
-    temperature,
-    memory,
-    entropyGradient = false,
-  }: { temperature: number; memory: ProgramMemory; entropyGradient?: boolean },
+  { temperature, memory, kind, entropyGradient = false }: Prediction,
 ) {
   const trained = trainedSpecs(config).map(({ name }) => name);
   const recompute = memory.recompute === 'blocks' ? new Set(trained) : undefined;
-  const hidden = decoderHidden(config, parameters, sequenceInputs(inputs), recompute);
+  const sequences = { ...sequenceInputs(inputs), whole: kind.length === undefined };
+  const hidden = decoderHidden(config, parameters, sequences, recompute);
   const rows = tf.gather(hidden, inputs['rows'] as Tensor); // [N, D]
   const head = parameter(parameters, headName(config));
   const targets = inputs['targets'] as Tensor;
@@ -45,7 +60,7 @@ function trainedLogProbs(
     ? tokenDistribution(rows, head, targets, temperature)
     : tokenLogProbs(rows, head, targets, {
         temperature,
-        rowsAtOnce: Math.floor(memory.logitBytes / (4 * config.vocabSize)),
+        pieces: kind.pieces,
         frozenHead: trainedAdapter(config) !== undefined,
       });
   const predictions = inputs['predictions'];
@@ -93,51 +108,77 @@ export function dropoutSpecs(
 }
 
 export interface TrainProgramOptions {
-  shape: BatchShape;
   loss: LossSpec;
   memory: ProgramMemory;
 }
 
-/** Forward, loss and the gradient of everything that is trained. @throws AgentRlError `PLUGIN_LOAD_FAILED` for its loss */
+/** Forward, loss and the gradient of everything that is trained, of micro-batches of one kind. @throws AgentRlError `PLUGIN_LOAD_FAILED` for its loss */
 export async function compileTrainProgram(
   engine: Engine,
   config: ModelConfig,
-  { shape, loss, memory }: TrainProgramOptions,
-): Promise<Program> {
+  { kind, ...options }: TrainProgramOptions & { kind: BatchKind },
+): Promise<SizedProgram> {
+  const own = await ownLoss(options.loss);
+  return engine.compileSized(
+    (sizes) => trainingBody(config, { ...options, own, kind, shape: shapeAt(kind, sizes) }),
+    openSizesOf(kind, { perSequence: isPerSequence(own) }),
+    {
+      keepRecomputation: options.memory.recompute === 'blocks',
+      name: `training on ${kind.hasTrees ? 'trees' : 'sequences'}`,
+      runName: (sizes) => `training on ${shapeText(shapeAt(kind, sizes))}`,
+    },
+  );
+}
+
+/** The same at one shape; for plans. */
+export async function trainBody(
+  config: ModelConfig,
+  { shape, ...options }: TrainProgramOptions & { shape: BatchShape },
+): Promise<SizedBody> {
+  const kind = kindOf(shape, rowsAtOnce(options.memory, config));
+  return trainingBody(config, { ...options, own: await ownLoss(options.loss), kind, shape });
+}
+
+interface TrainingBodyOptions extends TrainProgramOptions {
+  kind: BatchKind;
+  shape: BatchShape;
+  own: OwnLoss | undefined;
+}
+
+function trainingBody(
+  config: ModelConfig,
+  { kind, shape, loss, own, memory }: TrainingBodyOptions,
+): SizedBody {
   const trained = trainedSpecs(config);
-  const own = loss.name === 'policy' ? { spec: loss, found: await findLoss(loss) } : undefined;
   const sequences = shape.trees ?? shape;
   const specs = [
     ...weightSpecs(config),
     ...dropoutSpecs(config, shape),
     ...batchSpecs(config, shape),
     ...lossInputs(loss).map((name) => float(name, [sequences.trained])),
-    ...(own?.found.spec.perSequence === true
+    ...(isPerSequence(own)
       ? [float(membershipInput, [sequences.sequences, sequences.trained])]
       : []),
   ];
-  return engine.compile(
-    specs,
-    (inputs) => {
-      const outputs: Record<string, Tensor> = {};
-      const lossOf = (...values: Tensor[]): Tensor => {
-        const changed = trained.map(({ name }, i) => [name, values[i] as Tensor]);
-        const parameters = { ...inputs, ...Object.fromEntries(changed) };
-        const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, { own, memory });
-        // What leaves the differentiated function besides its value would be disposed with its scope.
-        outputs['logProbs'] = tf.keep(logProbs);
-        outputs['loss'] = tf.keep(total);
-        for (const [name, sum] of Object.entries(sums))
-          outputs[`${sumPrefix}${name}`] = tf.keep(sum);
-        return total;
-      };
-      const gradients = tf.grads(lossOf)(trained.map(({ name }) => inputs[name] as Tensor));
-      for (const [i, { name }] of trained.entries())
-        outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
-      return outputs;
-    },
-    { keepRecomputation: memory.recompute === 'blocks', name: `training on ${shapeText(shape)}` },
-  );
+  const body = (inputs: Record<string, Tensor>): Record<string, Tensor> => {
+    const outputs: Record<string, Tensor> = {};
+    const lossOf = (...values: Tensor[]): Tensor => {
+      const changed = trained.map(({ name }, i) => [name, values[i] as Tensor]);
+      const parameters = { ...inputs, ...Object.fromEntries(changed) };
+      const options = { own, memory, kind };
+      const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, options);
+      // What leaves the differentiated function besides its value would be disposed with its scope.
+      outputs['logProbs'] = tf.keep(logProbs);
+      outputs['loss'] = tf.keep(total);
+      for (const [name, sum] of Object.entries(sums)) outputs[`${sumPrefix}${name}`] = tf.keep(sum);
+      return total;
+    };
+    const gradients = tf.grads(lossOf)(trained.map(({ name }) => inputs[name] as Tensor));
+    for (const [i, { name }] of trained.entries())
+      outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
+    return outputs;
+  };
+  return { specs, body };
 }
 
 const shapeText = ({ sequences, length, trees }: BatchShape): string =>
@@ -160,14 +201,19 @@ interface OwnLoss {
   found: FoundLoss;
 }
 
+const ownLoss = async (loss: LossSpec): Promise<OwnLoss | undefined> =>
+  loss.name === 'policy' ? { spec: loss, found: await findLoss(loss) } : undefined;
+
+const isPerSequence = (own: OwnLoss | undefined): boolean => own?.found.spec.perSequence === true;
+
 function tokenLoss(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  { own, memory }: { own: OwnLoss | undefined; memory: ProgramMemory },
+  { own, memory, kind }: Pick<TrainingBodyOptions, 'own' | 'memory' | 'kind'>,
 ) {
   const { temperature = 1, entropyBonus = 0 } = own?.spec ?? {};
-  const options = { temperature, memory, entropyGradient: entropyBonus !== 0 };
+  const options = { temperature, memory, kind, entropyGradient: entropyBonus !== 0 };
   const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, options);
   const weights = inputs['weights'] as Tensor;
   const sums: Record<string, Tensor> = { entropy: tf.sum(tf.mul(entropy, weights)) };
@@ -190,20 +236,50 @@ function tokenLoss(
   return { total: result.loss, logProbs, sums: { ...sums, ...result.sums } };
 }
 
-/** Log-probabilities of given tokens, no gradient. */
-export function compileScoreProgram(
+export interface ScoreProgramOptions {
+  temperature: number;
+  memory: ProgramMemory;
+}
+
+/** Log-probabilities of given tokens, no gradient, of micro-batches of one kind. */
+export const compileScoreProgram = (
   engine: Engine,
   config: ModelConfig,
-  { shape, temperature, memory }: { shape: BatchShape; temperature: number; memory: ProgramMemory },
-): Promise<Program> {
-  const specs = [...weightSpecs(config), ...batchSpecs(config, shape)];
-  const forward = { temperature, memory: { ...memory, recompute: 'none' as const } };
-  return engine.compile(
-    specs,
-    (inputs) => {
+  { kind, ...options }: ScoreProgramOptions & { kind: BatchKind },
+): Promise<SizedProgram> =>
+  engine.compileSized(
+    (sizes) => scoringBody(config, { ...options, kind, shape: shapeAt(kind, sizes) }),
+    openSizesOf(kind, { perSequence: false }),
+    {
+      name: `scoring of ${kind.hasTrees ? 'trees' : 'sequences'}`,
+      runName: (sizes) => `scoring of ${shapeText(shapeAt(kind, sizes))}`,
+    },
+  );
+
+/** The same at one shape; for plans. */
+export const scoreBody = (
+  config: ModelConfig,
+  { shape, ...options }: ScoreProgramOptions & { shape: BatchShape },
+): SizedBody => {
+  const kind = kindOf(shape, rowsAtOnce(options.memory, config));
+  return scoringBody(config, { ...options, kind, shape });
+};
+
+function scoringBody(
+  config: ModelConfig,
+  {
+    kind,
+    shape,
+    temperature,
+    memory,
+  }: ScoreProgramOptions & { kind: BatchKind; shape: BatchShape },
+): SizedBody {
+  const forward = { temperature, kind, memory: { ...memory, recompute: 'none' as const } };
+  return {
+    specs: [...weightSpecs(config), ...batchSpecs(config, shape)],
+    body: (inputs) => {
       const { logProbs } = trainedLogProbs(config, inputs, inputs, forward);
       return { logProbs };
     },
-    { name: `scoring of ${shapeText(shape)}` },
-  );
+  };
 }

@@ -32,6 +32,8 @@ export interface SequenceInputs {
   seenUpTo: Tensor;
   /** Where each token stands in its sequence, [B, T] int32; token t at t without it. */
   places?: Tensor;
+  /** No row is taken in blocks: a program for all lengths does the same at each. */
+  whole?: boolean;
 }
 
 /** Those inputs of a program that are a decoder's. */
@@ -109,10 +111,11 @@ export function sequenceHeads(
 export function attend(
   config: ModelConfig,
   heads: Heads,
-  { tokens, seenUpTo, places }: SequenceInputs,
+  { tokens, seenUpTo, places, whole = false }: SequenceInputs,
 ): Tensor {
   const { queries: query, keys: key, values: value } = heads;
-  const rows = places === undefined ? 'sequences' : 'trees';
+  const kind = places === undefined ? 'sequences' : 'trees';
+  const rows = whole ? 'whole' : kind;
   const mixed = causalAttention({ query, key, value, seenUpTo }, rows);
   return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [
     tokens.size,

@@ -1,5 +1,5 @@
 import { tfjs as tf, type Tensor } from '../tfjs.ts';
-import { computedAfter, evenSizes, withCustomGradient } from './custom-operation.ts';
+import { computedAfter, evenParts, partsOf, withCustomGradient } from './custom-operation.ts';
 
 /** What attention reads. */
 export interface AttentionInputs {
@@ -17,7 +17,12 @@ const divided = {
   sequences: { from: 1024, queries: 256 },
   // Faster for sequences too, whose last bits are to stay what they were.
   trees: { from: 512, queries: 128 },
+  whole: { from: Infinity, queries: Infinity },
 };
+
+/** Whether rows of so many tokens are taken in blocks: then what is done depends on how many tokens there are. */
+export const attendsInBlocks = (tokens: number, rows: keyof typeof divided): boolean =>
+  tokens >= divided[rows].from;
 
 /**
  * Grouped-query attention, `softmax(query key^T / sqrt(head width) + mask) value`; consecutive query heads share
@@ -73,7 +78,7 @@ const lengthsOfKeys = 8;
 function blocksOf(tokens: number, most: number): Block[] {
   const step = Math.ceil(tokens / lengthsOfKeys);
   let to = 0;
-  return evenSizes(tokens, most).map((size) => {
+  return evenParts(tokens, partsOf(tokens, most)).map((size) => {
     const from = to;
     to += size;
     return { from, to, seen: Math.min(tokens, Math.ceil(to / step) * step) };

@@ -58,7 +58,7 @@ export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor 
       const corners = first.map((tensor) => {
         const bounds = [0, 1].map((bound) => graph.int64s(tensor.shape.map(() => bound)));
         const corner = computed(graph.emit('Slice', [graph.nameOf(tensor), ...bounds]), [1]);
-        graph.noteSize(corner);
+        graph.noteShape(corner);
         // As a scalar, it fits whatever the rank of x is.
         return graph.emit('Squeeze', [graph.nameOf(corner)]);
       });
@@ -69,11 +69,13 @@ export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor 
   })[0]!;
 }
 
-/** `count` as sizes of at most `most` that differ by one at most: a piece of one row would be computed differently. */
-export function evenSizes(count: number, most: number): readonly number[] {
-  const pieces = Math.max(1, Math.ceil(count / Math.max(2, most)));
-  return Array.from(
-    { length: pieces },
-    (_, i) => Math.floor((count * (i + 1)) / pieces) - Math.floor((count * i) / pieces),
+/** Into how many parts of at most `most` so many are divided: a part of one row would be computed differently. */
+export const partsOf = (count: number, most: number): number =>
+  Math.max(1, Math.ceil(count / Math.max(2, most)));
+
+/** `count` as sizes that differ by one at most. */
+export const evenParts = (count: number, parts: number): readonly number[] =>
+  Array.from(
+    { length: parts },
+    (_, i) => Math.floor((count * (i + 1)) / parts) - Math.floor((count * i) / parts),
   );
-}

@@ -90,7 +90,7 @@ function nBitsProduct(graph: Graph, x: Value, packed: Value, scales: Value): Val
   const inputs = [x, packed, scales].map((value) => graph.nameOf(value));
   const attributes = { K: blocks * halfBlock * 2, N: rows, bits: 4, block_size: halfBlock * 2 };
   const result = computed(graph.emit('MatMulNBits', inputs, attributes), [x.shape[0]!, rows]);
-  graph.noteSize(result);
+  graph.noteShape(result);
   return result;
 }
 

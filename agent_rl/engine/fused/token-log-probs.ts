@@ -1,7 +1,7 @@
 import { tfjs as tf, type Tensor } from '../tfjs.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
 import { computed, uniform } from '../trace/value.ts';
-import { computedAfter, evenSizes, fused, withCustomGradient } from './custom-operation.ts';
+import { computedAfter, evenParts, fused, withCustomGradient } from './custom-operation.ts';
 
 export interface TokenLogProbs {
   /** Log-probability of each target, natural log. [rows] */
@@ -13,8 +13,8 @@ export interface TokenLogProbs {
 export interface TokenLogProbsOptions {
   /** Logits are divided by it. */
   temperature: number;
-  /** Most rows whose logits are held at once; all of them by default. */
-  rowsAtOnce?: number;
+  /** Into how many pieces rows are divided, so that the logits of one are held at once; one by default. */
+  pieces?: number;
   /** No gradient of the head is wanted: what the other gradient needs then fits in [rows, width]. */
   frozenHead?: boolean;
 }
@@ -32,7 +32,7 @@ export function tokenLogProbs(
   targets: Tensor,
   options: TokenLogProbsOptions,
 ): TokenLogProbs {
-  const sizes = evenSizes(hidden.shape[0], options.rowsAtOnce ?? hidden.shape[0]);
+  const sizes = evenParts(hidden.shape[0], options.pieces ?? 1);
   const inputs = { head, temperature: options.temperature, inPieces: sizes.length > 1 };
   const columns = options.frozenHead === true ? overFrozenHead : overTrainedHead;
   const rows = split(hidden, sizes);

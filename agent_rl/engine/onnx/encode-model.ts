@@ -94,6 +94,8 @@ export interface ModelGraph {
   initializers: readonly Initializer[];
   inputs: readonly Port[];
   outputs: readonly Port[];
+  /** Results of nodes whose shapes ONNX Runtime cannot find by itself. */
+  results?: readonly Port[];
   /** Name in the graph of each output, in the order of `outputs`. */
   outputNames: readonly string[];
 }
@@ -157,6 +159,7 @@ export function encodeGraph(graph: ModelGraph): Uint8Array {
       })),
       input: graph.inputs.map(encodePort),
       output: graph.outputs.map((port) => encodePort({ ...port, name: outputLabel(port.name) })),
+      valueInfo: (graph.results ?? []).filter(({ name }) => !labels.has(name)).map(encodePort),
     },
   };
   return onnx.ModelProto.encode(onnx.ModelProto.create(model)).finish();

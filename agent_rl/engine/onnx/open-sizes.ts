@@ -4,12 +4,7 @@ import type { Sizes, TensorSpec } from '../engine.ts';
 import type { Initializer } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 import type { ModelGraph, Port } from './encode-model.ts';
-
-/** A number that grows evenly with each size. */
-interface Linear {
-  constant: number;
-  slopes: readonly (readonly [size: string, slope: number])[];
-}
+import { dimOf, type Growth, growths, together, valueAt } from './size-growth.ts';
 
 /** A graph whose sizes are known only when it runs: what depends on them is among its inputs. */
 export interface OpenGraph extends ModelGraph {
@@ -25,17 +20,17 @@ export interface GraphAtSizes {
 }
 
 /** Sizes that a program is recorded at: prime, so that other numbers of a shape are hardly equal to them or to their multiples. */
-const samples = [10_007, 20_011, 30_011, 40_009];
-/** How much larger each is where it alone, and where all of them, are other sizes. */
-const [alone, together] = [62, 138];
+const samples = [10_007, 20_011, 30_011, 40_009, 50_021];
+/** How much larger each is where it alone is another size. */
+const alone = 62;
 /** Added in a second attempt: numbers may be equal by chance at one size and not at another. */
-const elsewhere = 100_036;
+const elsewhere = 20_034;
 
 const sizesRemembered = 64;
 
 /**
  * Opens the sizes of a program, which is recorded at a few of them: the same operations must come of all, and numbers of shapes that
- * grow evenly with each size.
+ * grow evenly with each size, or with the product of two.
  *
  * @throws AgentRlError `NOT_TRACEABLE` where they do not
  */
@@ -43,47 +38,59 @@ export function openSizes(
   trace: (sizes: Sizes) => TracedProgram,
   names: readonly string[],
 ): OpenGraph {
-  const at = (more: number): Sizes =>
-    Object.fromEntries(names.map((name, i) => [name, samples[i]! + more]));
+  const at = (more: readonly number[]): Sizes =>
+    Object.fromEntries(names.map((name, i) => [name, samples[i]! + more[i]!]));
+  const nothing = samples.map(() => 0);
   try {
-    return openFrom(trace, { names, at });
+    return openFrom(trace, { names, first: at(nothing) });
   } catch {
-    return openFrom(trace, { names, at: (more) => at(more + elsewhere) });
+    return openFrom(trace, { names, first: at(nothing.map(() => elsewhere)) });
   }
 }
 
 function openFrom(
   trace: (sizes: Sizes) => TracedProgram,
-  { names, at }: { names: readonly string[]; at: (more: number) => Sizes },
+  { names, first }: { names: readonly string[]; first: Sizes },
 ): OpenGraph {
-  const first = at(0);
-  const base = trace(first);
-  const others = names.map((name) => trace({ ...first, [name]: first[name]! + alone }));
-  const lastSizes = at(together);
-  const last = trace(lastSizes);
-  for (const other of [...others, last]) assertAlike(base, other);
+  const record = (sizes: Sizes) => ({ sizes, traced: trace(sizes) });
+  const { traced: base } = record(first);
+  const others = names.map((name) => record({ ...first, [name]: first[name]! + alone }));
+  const lasts = together.map((more) =>
+    record(Object.fromEntries(names.map((name, i) => [name, first[name]! + more[i]!]))),
+  );
+  for (const { traced } of [...others, ...lasts]) assertAlike(base, traced);
 
-  /** What a number of the recordings is at all sizes. */
-  const linear = (of: (traced: TracedProgram) => number): Linear => {
+  /** How a number of the recordings grows. */
+  const growthOf = (of: (traced: TracedProgram) => number): Growth => {
     const number = of(base);
-    const slopes = names
-      .map((name, i) => [name, (of(others[i]!) - number) / alone] as const)
-      .filter(([, slope]) => slope !== 0);
-    const constant = number - slopes.reduce((sum, [name, slope]) => sum + slope * first[name]!, 0);
-    const found = { constant, slopes };
-    if (valueAt(found, lastSizes) === of(last)) return found;
+    const alike = (growth: Growth): boolean =>
+      lasts.every(({ sizes, traced }) => valueAt(growth, sizes) === of(traced));
+    const slopes = others.map(({ traced }) => (of(traced) - number) / alone);
+    const found = growths({ names, first, number, slopes, last: of(lasts[0]!.traced) });
+    const growth = found.find(alike);
+    if (growth !== undefined) return growth;
     throw notEven(`A number of a shape, ${number} at ${JSON.stringify(first)}`);
   };
   const shapesOf = (specs: (traced: TracedProgram) => readonly { shape: readonly number[] }[]) =>
     specs(base).map(({ shape }, index) =>
-      shape.map((_, axis) => linear((traced) => specs(traced)[index]!.shape[axis]!)),
+      shape.map((_, axis) => growthOf((traced) => specs(traced)[index]!.shape[axis]!)),
     );
   const inputShapes = shapesOf(({ graph }) => graph.inputs);
   const outputShapes = shapesOf(({ outputs }) => outputs);
 
-  const open = new Map<string, Linear[]>();
+  const results = base.graph.nodes
+    .flatMap(({ outputs }) => outputs)
+    .flatMap((name): Port[] => {
+      const shapeIn = ({ graph }: TracedProgram) => graph.results.get(name)?.shape;
+      const result = base.graph.results.get(name);
+      if (result === undefined) return [];
+      const shape = result.shape.map((_, axis) => growthOf((traced) => shapeIn(traced)![axis]!));
+      return [{ name, dtype: result.dtype, shape: shape.map(dimOf) }];
+    });
+
+  const open = new Map<string, Growth[]>();
   for (const [index, { name, bytes }] of base.graph.initializers.entries()) {
-    const all = [...others, last].map(({ graph }) => graph.initializers[index]!);
+    const all = [...others, ...lasts].map(({ traced }) => traced.graph.initializers[index]!);
     if (all.every((other) => sameBytes(other.bytes, bytes))) continue;
     const numbers = (traced: TracedProgram) => numbersOf(traced.graph.initializers[index]!);
     const count = numbers(base).length;
@@ -91,11 +98,11 @@ function openFrom(
       throw notEven(`The length of a constant, ${count} at ${JSON.stringify(first)}`);
     open.set(
       name,
-      Array.from({ length: count }, (_, i) => linear((traced) => numbers(traced)[i]!)),
+      Array.from({ length: count }, (_, i) => growthOf((traced) => numbers(traced)[i]!)),
     );
   }
   const specsAt =
-    (specs: readonly TensorSpec[], shapes: readonly Linear[][]) =>
+    (specs: readonly TensorSpec[], shapes: readonly Growth[][]) =>
     (sizes: Sizes): TensorSpec[] =>
       specs.map(({ name, dtype }, i) => ({
         name,
@@ -115,6 +122,7 @@ function openFrom(
   const known = new Remembered<GraphAtSizes>(sizesRemembered);
   return {
     nodes: base.graph.nodes,
+    results,
     initializers: base.graph.initializers.filter(({ name }) => !open.has(name)),
     inputs: [
       ...base.graph.inputs.map(({ name, dtype }, i) => ({
@@ -133,15 +141,6 @@ function openFrom(
     at: (sizes) => known.get(names.map((name) => sizes[name]).join(' '), () => atSizes(sizes)),
   };
 }
-
-const valueAt = ({ constant, slopes }: Linear, sizes: Sizes): number =>
-  slopes.reduce((sum, [name, slope]) => sum + slope * sizes[name]!, constant);
-
-/** The same name where it is the same number. */
-const dimOf = ({ constant, slopes }: Linear): number | string =>
-  slopes.length === 0
-    ? constant
-    : [constant, ...slopes.map(([name, slope]) => `${slope}*${name}`)].join('+');
 
 function assertAlike(a: TracedProgram, b: TracedProgram): void {
   if (formOf(a) !== formOf(b)) throw notEven('Which operations are recorded');

@@ -1,6 +1,14 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from '../engine.ts';
-import { type GraphNode, readBy } from '../trace/graph.ts';
+import type {
+  CompileOptions,
+  Engine,
+  Program,
+  ProgramBody,
+  SizedBody,
+  TensorSpec,
+} from '../engine.ts';
+import { sizeOf } from '../check-inputs.ts';
+import { bytesOfElement, type GraphNode, readBy } from '../trace/graph.ts';
 import { traceProgram, type TracedProgram } from '../trace/trace-program.ts';
 import { removeUnused } from './rewrite-graph.ts';
 import { largest } from '../../core/long-lists.ts';
@@ -50,7 +58,7 @@ export function peakBytes(program: TracedProgram): number {
 }
 
 function buffersOf(
-  { graph: { bytes }, outputNames }: TracedProgram,
+  { graph: { results }, outputNames }: TracedProgram,
   order: readonly GraphNode[],
 ): Set<Buffer> {
   const readers = new Map(outputNames.map((name) => [name, Infinity]));
@@ -60,7 +68,9 @@ function buffersOf(
   const buffers = new Map<string, Buffer>();
   /** Those that nothing reads any more, by their size, the latest last. */
   const idle = new Map<number, Buffer[]>();
-  const sizes = new Map(bytes);
+  const sizes = new Map(
+    [...results].map(([name, { shape, dtype }]) => [name, sizeOf(shape) * bytesOfElement[dtype]]),
+  );
   for (const [at, node] of order.entries()) {
     const { operator, outputs } = node;
     const inputs = readBy(node);
@@ -162,4 +172,11 @@ export class PlanningEngine implements Engine {
   }
 
   async close(): Promise<void> {}
+}
+
+/** Most bytes of intermediate results of a program at some sizes. */
+export async function plannedBytes({ specs, body }: SizedBody): Promise<number> {
+  const engine = new PlanningEngine();
+  await engine.compile(specs, body);
+  return engine.peakBytes;
 }

@@ -58,7 +58,7 @@ export interface GraphInput extends Pick<Value, 'shape' | 'dtype'> {
   name: string;
 }
 
-const bytesOfElement: Readonly<Record<TraceDType, number>> = {
+export const bytesOfElement: Readonly<Record<TraceDType, number>> = {
   float32: 4,
   int32: 4,
   bool: 1,
@@ -82,8 +82,8 @@ export class Graph {
   readonly nodes: GraphNode[] = [];
   readonly initializers: Initializer[] = [];
   readonly inputs: GraphInput[] = [];
-  /** Bytes of what nodes compute, by name, as far as the recorder knows. */
-  readonly bytes = new Map<string, number>();
+  /** What nodes compute, by name, as far as the recorder knows. */
+  readonly results = new Map<string, Pick<Value, 'shape' | 'dtype'>>();
   #names = new Map<Value, string>();
   readonly #shared = new Map<string, string>();
   #count = 0;
@@ -93,9 +93,9 @@ export class Graph {
     return computed(name, shape, dtype);
   }
 
-  /** Remembers how large a computed value is, for estimates of memory. */
-  noteSize({ shape, dtype, source }: Value): void {
-    if (source.kind === 'node') this.bytes.set(source.name, sizeOf(shape) * bytesOfElement[dtype]);
+  /** Remembers the shape of a computed value. */
+  noteShape({ shape, dtype, source }: Value): void {
+    if (source.kind === 'node') this.results.set(source.name, { shape, dtype });
   }
 
   constant(
@@ -248,7 +248,7 @@ export class Graph {
     const small =
       source.kind === 'uniform' ? this.scalar(source.number, dtype) : this.nameOf(source.of);
     const expanded = this.emit('Expand', [small, this.int64s(shape)]);
-    this.bytes.set(expanded, sizeOf(shape) * bytesOfElement[dtype]);
+    this.results.set(expanded, { shape, dtype });
     return expanded;
   }
 

@@ -49,7 +49,7 @@ export class TraceBackend extends tfjs.KernelBackend {
 
   /** A handle through which tfjs passes `value` around. */
   infoOf(value: Value): TensorInfo {
-    this.#graph?.noteSize(value);
+    this.#graph?.noteShape(value);
     const dataId = {};
     this.#values.set(dataId, value);
     const dtype = value.dtype === 'uint8' ? 'int32' : value.dtype;

@@ -2,10 +2,12 @@ import type { OptimStepOptions } from '../../../agent_rl/core/services/learner.t
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { Engine, TensorData } from '../../../agent_rl/engine/engine.ts';
 import { AdamwState } from '../../../agent_rl/learner/adamw-state.ts';
+import { kindOf, sizesOf } from '../../../agent_rl/learner/batch-shape.ts';
 import {
   compileTrainProgram,
   gradientPrefix,
   noRecompute,
+  rowsAtOnce,
 } from '../../../agent_rl/learner/train-program.ts';
 import { seenByAllBehind } from '../../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
@@ -47,11 +49,10 @@ const optimOptions: OptimStepOptions = {
 
 /** A training step with its batch: cross entropy on every token but the last of each sequence. */
 export async function openTrainStep(engine: Engine, config: ModelConfig, size: BatchSize) {
-  const program = await compileTrainProgram(engine, config, {
-    shape: { ...size, trained: size.sequences * size.length },
-    loss: { name: 'cross_entropy' },
-    memory: noRecompute,
-  });
+  const [loss, memory] = [{ name: 'cross_entropy' } as const, noRecompute];
+  const shape = { ...size, trained: size.sequences * size.length };
+  const kind = kindOf(shape, rowsAtOnce(memory, config));
+  const program = await compileTrainProgram(engine, config, { kind, loss, memory });
   const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
   const matrices = parameterSpecs(config).filter(({ shape }) => shape.length > 1);
   const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
@@ -59,7 +60,7 @@ export async function openTrainStep(engine: Engine, config: ModelConfig, size: B
   return {
     /** Loss of the batch, and its gradient by parameter. */
     gradients: async () => {
-      const outputs = await program.run(feeds);
+      const outputs = await program.run(feeds, { sizes: sizesOf(shape, kind) });
       const gradients = [...parameters.keys()].map(
         (name) => [name, outputs[`${gradientPrefix}${name}`] as Float32Array] as const,
       );

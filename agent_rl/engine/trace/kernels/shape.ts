@@ -114,11 +114,17 @@ const reverse: TraceKernel = (graph, { x }, { dims }) => {
   return computed(emitSlice(graph, x, backwards, ends, axes, backwards), x.shape, x.dtype);
 };
 
-const range: TraceKernel = (_graph, _inputs, { start, stop, step, dtype: asked }) => {
+const range: TraceKernel = (graph, _inputs, { start, stop, step, dtype: asked }) => {
   const length = Math.max(0, Math.ceil((stop - start) / step));
-  const data = Array.from({ length }, (_, index) => start + index * step);
   const dtype = asked === 'int32' ? 'int32' : 'float32';
-  return { shape: [length], dtype, source: { kind: 'constant', data } };
+  const bounds = [start, stop, step];
+  if (!bounds.every(Number.isInteger)) {
+    const data = Array.from({ length }, (_, index) => start + index * step);
+    return { shape: [length], dtype, source: { kind: 'constant', data } };
+  }
+  // Counted by the program, so that it may end at a size that is known only when it runs.
+  const scalars = bounds.map((bound) => graph.emit('Squeeze', [graph.int64s([bound])]));
+  return computed(graph.cast(graph.emit('Range', scalars), dtype), [length], dtype);
 };
 
 /** Kernels that move elements without changing them. */

@@ -8,9 +8,9 @@ import {
   planInWords,
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
-import { PlanningEngine } from '#agent_rl/engine/onnx/peak-bytes.ts';
-import { worstShape } from '#agent_rl/learner/train-batch.ts';
-import { compileScoreProgram, compileTrainProgram } from '#agent_rl/learner/train-program.ts';
+import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
+import { worstShape } from '#agent_rl/learner/batch-shape.ts';
+import { scoreBody, trainBody } from '#agent_rl/learner/train-program.ts';
 import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
@@ -112,10 +112,9 @@ describe('a plan of memory', () => {
     async (_, config, recompute) => {
       const memory = { ...request.memory, recompute };
       const shape = worstShape(64, 256);
-      const [scored, trained] = [new PlanningEngine(), new PlanningEngine()];
-      await compileScoreProgram(scored, config, { shape, temperature: 1, memory });
-      await compileTrainProgram(trained, config, { shape, loss, memory });
-      expect(scored.peakBytes).toBeLessThan(trained.peakBytes);
+      const scored = await plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
+      const trained = await plannedBytes(await trainBody(config, { shape, loss, memory }));
+      expect(scored).toBeLessThan(trained);
     },
   );
 
@@ -123,13 +122,9 @@ describe('a plan of memory', () => {
     const scores = { microBatchTokens: 256, longestTokens: 64 };
     const scoring = await memoryPlan(tinyModelConfig, { ...sampling, scores, prefixTrees: false });
     const shape = worstShape(64, 256);
-    const engine = new PlanningEngine();
-    await compileScoreProgram(engine, tinyModelConfig, {
-      shape,
-      temperature: 1,
-      memory: request.memory,
-    });
-    expect(scoring.activations).toBe(engine.peakBytes);
+    const { memory } = request;
+    const program = scoreBody(tinyModelConfig, { shape, temperature: 1, memory });
+    expect(scoring.activations).toBe(await plannedBytes(program));
     expect(scoring.activations).toBeGreaterThan(
       (await memoryPlan(tinyModelConfig, sampling)).activations,
     );

@@ -3,12 +3,8 @@ import { expect, test } from '@jest/globals';
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import { prefixTree } from '#agent_rl/learner/prefix-tree.ts';
-import {
-  paddedLength,
-  trainBatch,
-  type TrainRow,
-  worstShape,
-} from '#agent_rl/learner/train-batch.ts';
+import { type Padding, paddedLength, worstShape } from '#agent_rl/learner/batch-shape.ts';
+import { trainBatch, type TrainRow } from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, property } from '#tests/support/properties.ts';
 
 const rowsOf = (data: readonly TrainDatum[]): TrainRow[] =>
@@ -36,8 +32,11 @@ test('padding stops at what a micro-batch holds, and a longer sequence is padded
   expect(paddedLength(1025, 1024)).toBe(1200);
 });
 
+const layOut = (lengths: readonly number[], microBatchTokens: number, padding: Padding) =>
+  trainBatch(rowsOf(lengths.map(datumOf)), { microBatchTokens, padding, rowsAtOnce: 4 }).shape;
+
 test('one sequence of exactly a micro-batch is laid out without padding', () => {
-  expect(trainBatch(rowsOf([datumOf(1024)]), 1024).shape).toEqual({
+  expect(layOut([1024], 1024, 'shapes')).toEqual({
     sequences: 1,
     length: 1024,
     trained: 1024,
@@ -46,7 +45,7 @@ test('one sequence of exactly a micro-batch is laid out without padding', () => 
 });
 
 test('for an engine that compiles nothing, nothing is padded beyond the longest sequence', () => {
-  expect(trainBatch(rowsOf([datumOf(9), datumOf(5)]), 4096, true).shape).toEqual({
+  expect(layOut([9, 5], 4096, 'none')).toEqual({
     sequences: 2,
     length: 9,
     trained: 8 + 4,
@@ -54,15 +53,16 @@ test('for an engine that compiles nothing, nothing is padded beyond the longest 
 });
 
 test('no micro-batch is of more tokens than it may be, padding counted, unless its one sequence is longer', () => {
-  const lengths = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
+  const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
   assert(
-    property(lengths, integer({ min: 2, max: 700 }), (all, budget) => {
-      for (const indices of packMicroBatches(all, budget, paddedLength)) {
-        const { shape } = trainBatch(rowsOf(indices.map((index) => datumOf(all[index]!))), budget);
-        const longest = Math.max(...indices.map((index) => all[index]!));
-        const most = longest > budget ? shape.length : budget;
-        expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
-      }
+    property(several, integer({ min: 2, max: 700 }), (all, budget) => {
+      for (const indices of packMicroBatches(all, budget, paddedLength))
+        for (const padding of ['shapes', 'little'] as const) {
+          const lengths = indices.map((index) => all[index]!);
+          const shape = layOut(lengths, budget, padding);
+          const most = Math.max(...lengths) > budget ? shape.length : budget;
+          expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
+        }
     }),
   );
 });
