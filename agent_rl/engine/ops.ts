@@ -4,7 +4,7 @@ import { tfjs, type Tensor } from './tfjs.ts';
 import { traceBackendName } from './trace/trace-backend.ts';
 
 export type { Tensor } from './tfjs.ts';
-export { attendsInBlocks, causalAttention } from './fused/causal-attention.ts';
+export { causalAttention, dividedFrom } from './fused/causal-attention.ts';
 export { partsOf } from './fused/custom-operation.ts';
 export { lowRankProduct } from './fused/low-rank-product.ts';
 export { quantizedMatMul } from './fused/quantized-mat-mul.ts';

@@ -1,6 +1,6 @@
 import { largest } from '../core/long-lists.ts';
 import type { Sizes } from '../engine/engine.ts';
-import { attendsInBlocks, partsOf } from '../engine/ops.ts';
+import { dividedFrom, partsOf } from '../engine/ops.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 
 /** Sizes of one micro-batch: B rows of T tokens, N predictions that are trained on. */
@@ -12,16 +12,16 @@ export interface BatchShape {
   trees?: { sequences: number; trained: number };
 }
 
-/**
- * How micro-batches are padded: `none` only to the longest row, `little` so that few programs serve all of them, and
- * `shapes`, for sequences by themselves, to few shapes: their last bits are what they always were.
- */
-export type Padding = 'none' | 'little' | 'shapes';
-
 export interface PaddingOptions {
   /** Most tokens, padding counted. */
   microBatchTokens: number;
-  padding: Padding;
+  /** Whether programs are compiled: else nothing is padded beyond the longest row. */
+  compiles: boolean;
+  /**
+   * Whether rows are trees, sequences without branches among them. They are padded little, as one program serves nearly all sizes;
+   * sequences by themselves to few shapes, and their last bits are what they always were.
+   */
+  hasTrees: boolean;
 }
 
 /** What is common to the micro-batches that one program serves: all else may be of any size. */
@@ -42,7 +42,7 @@ export function kindOf({ length, trained, trees }: BatchShape, rowsAtOnce: numbe
   return {
     hasTrees,
     pieces,
-    ...(attendsInBlocks(length, hasTrees ? 'trees' : 'sequences') && { length }),
+    ...(length >= dividedFrom[hasTrees ? 'trees' : 'sequences'] && { length }),
     ...(trained % pieces !== 0 && { trained }),
   };
 }
@@ -94,22 +94,20 @@ const multiple = 8;
 /** How many rows a micro-batch of some is padded to, and how long they are. */
 export function paddedRows(
   lengths: readonly number[],
-  hasTrees: boolean,
-  { microBatchTokens, padding }: PaddingOptions,
+  { microBatchTokens, compiles, hasTrees }: PaddingOptions,
 ): Pick<BatchShape, 'sequences' | 'length'> {
   const [sequences, longest] = [lengths.length, largest(lengths, 2)];
-  if (padding === 'none') return { sequences, length: longest };
+  if (!compiles) return { sequences, length: longest };
   const coarse = paddedLength(longest, microBatchTokens);
-  if (padding === 'shapes') {
-    const full = fullBatch(coarse, microBatchTokens);
-    return { sequences: halfOrWhole(full, sequences), length: coarse };
-  }
+  if (!hasTrees)
+    return {
+      sequences: halfOrWhole(fullBatch(coarse, microBatchTokens), sequences),
+      length: coarse,
+    };
   const fine = Math.ceil(longest / multiple) * multiple;
   // There is a program for each length that attention divides, and so there are few of these.
-  const length = attendsInBlocks(fine, hasTrees ? 'trees' : 'sequences')
-    ? coarse
-    : atMost(fine, longest, microBatchTokens);
-  return { sequences, length };
+  if (fine >= dividedFrom.trees) return { sequences, length: coarse };
+  return { sequences, length: atMost(fine, longest, microBatchTokens) };
 }
 
 /**
@@ -120,11 +118,15 @@ export function paddedRows(
 export function paddedPredictions(
   predictions: number,
   { sequences, length }: Pick<BatchShape, 'sequences' | 'length'>,
-  { padding, rowsAtOnce }: { padding: Padding; rowsAtOnce: number },
+  {
+    compiles,
+    hasTrees,
+    rowsAtOnce,
+  }: Omit<PaddingOptions, 'microBatchTokens'> & { rowsAtOnce: number },
 ): number {
   const least = Math.max(2, predictions);
-  if (padding === 'none') return least;
-  if (padding === 'shapes') return halfOrWhole(sequences * length, least);
+  if (!compiles) return least;
+  if (!hasTrees) return halfOrWhole(sequences * length, least);
   const pieces = partsOf(least, rowsAtOnce);
   return Math.ceil(least / pieces) * pieces;
 }
@@ -141,10 +143,14 @@ const halfOrWhole = (full: number, count: number): number => {
 
 /** Trees of more tokens than this are no longer than the longest sequence: attention is what a tree has more of. */
 const longTree = 2048;
+/** Nor are these, as one program serves all that attention does not divide. */
+const undivided = (Math.ceil(dividedFrom.trees / multiple) - 1) * multiple;
 
 /** Most tokens of a tree of several sequences, of which the longest has so many. */
-export const mostTreeTokens = (longestTokens: number, microBatchTokens: number): number =>
-  Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, longTree)));
+export function mostTreeTokens(longestTokens: number, microBatchTokens: number): number {
+  const most = longestTokens > undivided ? longTree : undivided;
+  return Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, most)));
+}
 
 /** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
 export function worstShape(
@@ -154,7 +160,7 @@ export function worstShape(
 ): BatchShape {
   const longest = Math.max(2, longestTokens);
   const most = trees ? mostTreeTokens(longest, microBatchTokens) : longest;
-  const length = paddedLength(most, microBatchTokens);
+  const { length } = paddedRows([most], { microBatchTokens, compiles: true, hasTrees: trees });
   const sequences = fullBatch(length, microBatchTokens);
   // One row more, each a little shorter, may hold more of what attention compares.
   const more = { sequences: sequences + 1, length: Math.floor(microBatchTokens / (sequences + 1)) };

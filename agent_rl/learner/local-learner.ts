@@ -289,9 +289,11 @@ export class LocalLearner implements Learner {
     return rowsAtOnce(this.#memory, this.config);
   }
 
-  #batchOf({ rows, padding }: MicroBatch): TrainBatch {
+  #batchOf({ rows, hasTrees }: MicroBatch): TrainBatch {
     const { microBatchTokens } = this.options;
-    return trainBatch(rows, { microBatchTokens, padding, rowsAtOnce: this.#rowsAtOnce });
+    const { compiles } = this.engine;
+    const most = this.#rowsAtOnce;
+    return trainBatch(rows, { microBatchTokens, compiles, hasTrees, rowsAtOnce: most });
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {

@@ -2,14 +2,8 @@ import { packByCost, packMicroBatches } from '../algorithms/pack-micro-batches.t
 import { largest } from '../core/long-lists.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { plantTrees, prefixTree, type TreeMembers } from './prefix-tree.ts';
-import {
-  mostTreeTokens,
-  type Padding,
-  paddedLength,
-  paddedRows,
-  type PaddingOptions,
-} from './batch-shape.ts';
+import { plantTrees, prefixTree } from './prefix-tree.ts';
+import { mostTreeTokens, paddedLength, paddedRows, type PaddingOptions } from './batch-shape.ts';
 import type { TrainRow } from './train-batch.ts';
 
 /** What is computed at a time. */
@@ -17,14 +11,11 @@ export interface MicroBatch {
   rows: readonly TrainRow[];
   /** Of the whole list, those of the rows, in their order. */
   indices: readonly number[];
-  padding: Padding;
+  /** Whether the rows are trees, sequences without branches among them. */
+  hasTrees: boolean;
 }
 
-export interface MicroBatchOptions {
-  /** Most tokens, padding counted. */
-  microBatchTokens: number;
-  /** Whether programs are compiled: then rows are padded, so that they are few. */
-  compiles: boolean;
+export interface MicroBatchOptions extends Omit<PaddingOptions, 'hasTrees'> {
   /** Sequences that begin alike share rows where that saves work; without it each has a row of its own. */
   treesOf?: ModelConfig;
 }
@@ -43,11 +34,9 @@ function attentionAsMuchAt(config: ModelConfig): number {
 const tokensOfStart = 64;
 
 /** What a micro-batch of trees computes, padding included, in tokens. */
-function costOf(trees: readonly TreeMembers[], options: PaddingOptions): number {
-  const hasTrees = trees.some(({ members }) => members.length > 1);
-  const lengths = trees.map(({ tokens }) => tokens);
-  const { sequences, length } = paddedRows(lengths, hasTrees, options);
-  const tooMany = trees.length > 1 && trees.length * length > options.microBatchTokens;
+function costOf(lengths: readonly number[], options: Omit<PaddingOptions, 'hasTrees'>): number {
+  const { sequences, length } = paddedRows(lengths, { ...options, hasTrees: true });
+  const tooMany = sequences > 1 && sequences * length > options.microBatchTokens;
   return tooMany ? Infinity : sequences * length + tokensOfStart;
 }
 
@@ -69,25 +58,21 @@ export function microBatches(
       mostTokens: mostTreeTokens(largest(lengths, 2), microBatchTokens),
     });
   if (trees === undefined || trees.length === data.length) {
-    // Sequences by themselves have the last bits that they always had.
-    const [padding, lengthOf] = compiles
-      ? (['shapes', paddedLength] as const)
-      : (['none'] as const);
+    const lengthOf = compiles ? paddedLength : undefined;
     return packMicroBatches(lengths, microBatchTokens, lengthOf).map((indices) => ({
       rows: indices.map((index) => rowOf([index])),
       indices,
-      padding,
+      hasTrees: false,
     }));
   }
-  const padding = compiles ? 'little' : 'none';
+  const tokens = trees.map((tree) => tree.tokens);
   const cost = (of: readonly number[]): number =>
     costOf(
-      of.map((tree) => trees[tree]!),
-      { microBatchTokens, padding },
+      of.map((tree) => tokens[tree]!),
+      { microBatchTokens, compiles },
     );
-  const tokens = trees.map((tree) => tree.tokens);
   return packByCost(tokens, cost).map((of) => {
     const members = of.map((tree) => trees[tree]!.members);
-    return { rows: members.map(rowOf), indices: members.flat(), padding };
+    return { rows: members.map(rowOf), indices: members.flat(), hasTrees: true };
   });
 }

@@ -56,9 +56,9 @@ export interface LayoutOptions extends PaddingOptions {
 export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): TrainBatch {
   const data = laid.flatMap((row) => row.data);
   for (const datum of data) checkDatum(datum);
-  const hasTrees = laid.some((row) => row.data.length > 1);
+  const { hasTrees } = options;
   const lengths = laid.map(({ tree }) => tree.tokens.length);
-  const { sequences, length } = paddedRows(lengths, hasTrees, options);
+  const { sequences, length } = paddedRows(lengths, options);
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );

@@ -20,9 +20,11 @@ const divided = {
   whole: { from: Infinity, queries: Infinity },
 };
 
-/** Whether rows of so many tokens are taken in blocks: then what is done depends on how many tokens there are. */
-export const attendsInBlocks = (tokens: number, rows: keyof typeof divided): boolean =>
-  tokens >= divided[rows].from;
+/** Rows of so many tokens and more are taken in blocks: then what is done depends on how many tokens there are. */
+export const dividedFrom = {
+  sequences: divided.sequences.from,
+  trees: divided.trees.from,
+} as const;
 
 /**
  * Grouped-query attention, `softmax(query key^T / sqrt(head width) + mask) value`; consecutive query heads share

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import { prefixTree } from '#agent_rl/learner/prefix-tree.ts';
-import { type Padding, paddedLength, worstShape } from '#agent_rl/learner/batch-shape.ts';
+import { paddedLength, worstShape } from '#agent_rl/learner/batch-shape.ts';
 import { trainBatch, type TrainRow } from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, property } from '#tests/support/properties.ts';
 
@@ -32,11 +32,21 @@ test('padding stops at what a micro-batch holds, and a longer sequence is padded
   expect(paddedLength(1025, 1024)).toBe(1200);
 });
 
-const layOut = (lengths: readonly number[], microBatchTokens: number, padding: Padding) =>
-  trainBatch(rowsOf(lengths.map(datumOf)), { microBatchTokens, padding, rowsAtOnce: 4 }).shape;
+const layOut = (
+  lengths: readonly number[],
+  microBatchTokens: number,
+  kind: { hasTrees?: boolean; compiles?: boolean } = {},
+) =>
+  trainBatch(rowsOf(lengths.map(datumOf)), {
+    microBatchTokens,
+    rowsAtOnce: 10,
+    hasTrees: false,
+    compiles: true,
+    ...kind,
+  }).shape;
 
 test('one sequence of exactly a micro-batch is laid out without padding', () => {
-  expect(layOut([1024], 1024, 'shapes')).toEqual({
+  expect(layOut([1024], 1024)).toEqual({
     sequences: 1,
     length: 1024,
     trained: 1024,
@@ -45,7 +55,7 @@ test('one sequence of exactly a micro-batch is laid out without padding', () => 
 });
 
 test('for an engine that compiles nothing, nothing is padded beyond the longest sequence', () => {
-  expect(layOut([9, 5], 4096, 'none')).toEqual({
+  expect(layOut([9, 5], 4096, { compiles: false })).toEqual({
     sequences: 2,
     length: 9,
     trained: 8 + 4,
@@ -57,9 +67,9 @@ test('no micro-batch is of more tokens than it may be, padding counted, unless i
   assert(
     property(several, integer({ min: 2, max: 700 }), (all, budget) => {
       for (const indices of packMicroBatches(all, budget, paddedLength))
-        for (const padding of ['shapes', 'little'] as const) {
+        for (const hasTrees of [false, true]) {
           const lengths = indices.map((index) => all[index]!);
-          const shape = layOut(lengths, budget, padding);
+          const shape = layOut(lengths, budget, { hasTrees });
           const most = Math.max(...lengths) > budget ? shape.length : budget;
           expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
         }
