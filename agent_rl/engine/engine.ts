@@ -97,6 +97,11 @@ export interface SizedProgram {
 export interface SizedOptions extends Omit<CompileOptions, 'constants'> {
   /** What a profile calls a run; `name` where it is absent. */
   runName?: (sizes: Sizes) => string;
+  /**
+   * Whether products are of many rows. Then the engine is told the shape of every result, as of a program of one size, and
+   * fuses sums into the products before them, which makes products of few rows slower.
+   */
+  manyRows?: boolean;
 }
 
 /** Something that executes tfjs maths on a device. */
@@ -119,7 +124,7 @@ export interface Engine {
   ): Promise<Program>;
   /**
    * Builds one program for all sizes of some names, so that none is compiled for a size that is new. The body must do
-   * the same operations at all of them, on shapes that grow evenly with each.
+   * the same operations at all of them, on shapes that grow evenly with each or with the product of two.
    *
    * @param of what to compile at some sizes
    * @throws AgentRlError as `compile`, and `NOT_TRACEABLE` where a constant or which operations are done depends on sizes

@@ -124,6 +124,7 @@ export async function compileTrainProgram(
     openSizesOf(kind, { perSequence: isPerSequence(own) }),
     {
       keepRecomputation: options.memory.recompute === 'blocks',
+      manyRows: true,
       name: `training on ${kind.hasTrees ? 'trees' : 'sequences'}`,
       runName: (sizes) => `training on ${shapeText(shapeAt(kind, sizes))}`,
     },
@@ -251,6 +252,7 @@ export const compileScoreProgram = (
     (sizes) => scoringBody(config, { ...options, kind, shape: shapeAt(kind, sizes) }),
     openSizesOf(kind, { perSequence: false }),
     {
+      manyRows: true,
       name: `scoring of ${kind.hasTrees ? 'trees' : 'sequences'}`,
       runName: (sizes) => `scoring of ${shapeText(shapeAt(kind, sizes))}`,
     },

@@ -94,7 +94,7 @@ export interface ModelGraph {
   initializers: readonly Initializer[];
   inputs: readonly Port[];
   outputs: readonly Port[];
-  /** Results of nodes whose shapes ONNX Runtime cannot find by itself. */
+  /** Results of nodes, where ONNX Runtime is to know their shapes and cannot find them by itself. */
   results?: readonly Port[];
   /** Name in the graph of each output, in the order of `outputs`. */
   outputNames: readonly string[];

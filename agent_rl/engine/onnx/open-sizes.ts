@@ -1,13 +1,14 @@
-import { AgentRlError } from '../../core/errors.ts';
 import { Remembered } from '../../core/collections/remembered.ts';
 import type { Sizes, TensorSpec } from '../engine.ts';
-import type { Initializer } from '../trace/graph.ts';
+import type { GraphDType, Initializer } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 import type { ModelGraph, Port } from './encode-model.ts';
-import { dimOf, type Growth, growths, together, valueAt } from './size-growth.ts';
+import { notEven, Recordings } from './recordings.ts';
+import { dimOf, type Growth, valueAt } from './size-growth.ts';
 
 /** A graph whose sizes are known only when it runs: what depends on them is among its inputs. */
 export interface OpenGraph extends ModelGraph {
+  results: readonly Port[];
   at: (sizes: Sizes) => GraphAtSizes;
 }
 
@@ -21,8 +22,6 @@ export interface GraphAtSizes {
 
 /** Sizes that a program is recorded at: prime, so that other numbers of a shape are hardly equal to them or to their multiples. */
 const samples = [10_007, 20_011, 30_011, 40_009, 50_021];
-/** How much larger each is where it alone is another size. */
-const alone = 62;
 /** Added in a second attempt: numbers may be equal by chance at one size and not at another. */
 const elsewhere = 20_034;
 
@@ -38,82 +37,34 @@ export function openSizes(
   trace: (sizes: Sizes) => TracedProgram,
   names: readonly string[],
 ): OpenGraph {
-  const at = (more: readonly number[]): Sizes =>
-    Object.fromEntries(names.map((name, i) => [name, samples[i]! + more[i]!]));
-  const nothing = samples.map(() => 0);
+  const openAt = (more: number): OpenGraph => {
+    const first = Object.fromEntries(names.map((name, i) => [name, samples[i]! + more]));
+    return openFrom(new Recordings(trace, names, first), names);
+  };
   try {
-    return openFrom(trace, { names, first: at(nothing) });
+    return openAt(0);
   } catch {
-    return openFrom(trace, { names, first: at(nothing.map(() => elsewhere)) });
+    return openAt(elsewhere);
   }
 }
 
-function openFrom(
-  trace: (sizes: Sizes) => TracedProgram,
-  { names, first }: { names: readonly string[]; first: Sizes },
-): OpenGraph {
-  const record = (sizes: Sizes) => ({ sizes, traced: trace(sizes) });
-  const { traced: base } = record(first);
-  const others = names.map((name) => record({ ...first, [name]: first[name]! + alone }));
-  const lasts = together.map((more) =>
-    record(Object.fromEntries(names.map((name, i) => [name, first[name]! + more[i]!]))),
+function openFrom(recorded: Recordings, names: readonly string[]): OpenGraph {
+  const { graph, outputNames } = recorded.base;
+  const inputs = grown(recorded, (traced) => traced.inputs);
+  const outputs = grown(recorded, (traced) => traced.outputs);
+  const given = graph.nodes
+    .flatMap((node) => node.outputs)
+    .filter((name) => graph.results.has(name));
+  const results = grown(recorded, (traced) =>
+    given.map((name) => {
+      const { shape, dtype } = traced.graph.results.get(name)!;
+      return { name, shape, dtype };
+    }),
   );
-  for (const { traced } of [...others, ...lasts]) assertAlike(base, traced);
-
-  /** How a number of the recordings grows. */
-  const growthOf = (of: (traced: TracedProgram) => number): Growth => {
-    const number = of(base);
-    const alike = (growth: Growth): boolean =>
-      lasts.every(({ sizes, traced }) => valueAt(growth, sizes) === of(traced));
-    const slopes = others.map(({ traced }) => (of(traced) - number) / alone);
-    const found = growths({ names, first, number, slopes, last: of(lasts[0]!.traced) });
-    const growth = found.find(alike);
-    if (growth !== undefined) return growth;
-    throw notEven(`A number of a shape, ${number} at ${JSON.stringify(first)}`);
-  };
-  const shapesOf = (specs: (traced: TracedProgram) => readonly { shape: readonly number[] }[]) =>
-    specs(base).map(({ shape }, index) =>
-      shape.map((_, axis) => growthOf((traced) => specs(traced)[index]!.shape[axis]!)),
-    );
-  const inputShapes = shapesOf(({ graph }) => graph.inputs);
-  const outputShapes = shapesOf(({ outputs }) => outputs);
-
-  const results = base.graph.nodes
-    .flatMap(({ outputs }) => outputs)
-    .flatMap((name): Port[] => {
-      const shapeIn = ({ graph }: TracedProgram) => graph.results.get(name)?.shape;
-      const result = base.graph.results.get(name);
-      if (result === undefined) return [];
-      const shape = result.shape.map((_, axis) => growthOf((traced) => shapeIn(traced)![axis]!));
-      return [{ name, dtype: result.dtype, shape: shape.map(dimOf) }];
-    });
-
-  const open = new Map<string, Growth[]>();
-  for (const [index, { name, bytes }] of base.graph.initializers.entries()) {
-    const all = [...others, ...lasts].map(({ traced }) => traced.graph.initializers[index]!);
-    if (all.every((other) => sameBytes(other.bytes, bytes))) continue;
-    const numbers = (traced: TracedProgram) => numbersOf(traced.graph.initializers[index]!);
-    const count = numbers(base).length;
-    if (all.some((other) => numbersOf(other).length !== count))
-      throw notEven(`The length of a constant, ${count} at ${JSON.stringify(first)}`);
-    open.set(
-      name,
-      Array.from({ length: count }, (_, i) => growthOf((traced) => numbers(traced)[i]!)),
-    );
-  }
-  const specsAt =
-    (specs: readonly TensorSpec[], shapes: readonly Growth[][]) =>
-    (sizes: Sizes): TensorSpec[] =>
-      specs.map(({ name, dtype }, i) => ({
-        name,
-        dtype,
-        shape: shapes[i]!.map((size) => valueAt(size, sizes)),
-      }));
-  const inputsAt = specsAt(base.inputs, inputShapes);
-  const outputsAt = specsAt(base.outputs, outputShapes);
+  const open = openConstants(recorded);
   const atSizes = (sizes: Sizes): GraphAtSizes => ({
-    inputs: inputsAt(sizes),
-    outputs: outputsAt(sizes),
+    inputs: inputs.at(sizes),
+    outputs: outputs.at(sizes),
     shapes: [...open].map(([name, numbers]) => [
       name,
       BigInt64Array.from(numbers, (number) => BigInt(valueAt(number, sizes))),
@@ -121,44 +72,63 @@ function openFrom(
   });
   const known = new Remembered<GraphAtSizes>(sizesRemembered);
   return {
-    nodes: base.graph.nodes,
-    results,
-    initializers: base.graph.initializers.filter(({ name }) => !open.has(name)),
+    nodes: graph.nodes,
+    results: results.ports,
+    initializers: graph.initializers.filter(({ name }) => !open.has(name)),
     inputs: [
-      ...base.graph.inputs.map(({ name, dtype }, i) => ({
-        name,
-        dtype,
-        shape: inputShapes[i]!.map(dimOf),
-      })),
+      ...inputs.ports,
       ...[...open].map(([name, { length }]): Port => ({ name, shape: [length], dtype: 'int64' })),
     ],
-    outputNames: base.outputNames,
-    outputs: base.outputs.map(({ name, dtype }, i) => ({
-      name,
-      dtype,
-      shape: outputShapes[i]!.map(dimOf),
-    })),
+    outputNames,
+    outputs: outputs.ports,
     at: (sizes) => known.get(names.map((name) => sizes[name]).join(' '), () => atSizes(sizes)),
   };
 }
 
-function assertAlike(a: TracedProgram, b: TracedProgram): void {
-  if (formOf(a) !== formOf(b)) throw notEven('Which operations are recorded');
+interface Shaped<Kind> {
+  name: string;
+  shape: readonly number[];
+  dtype: Kind;
 }
 
-/** What must be the same at all sizes. */
-const formOf = ({ graph, outputNames }: TracedProgram): string =>
-  JSON.stringify([
-    graph.nodes,
-    graph.initializers.map(({ name, dtype }) => [name, dtype]),
-    outputNames,
-  ]);
-
-const notEven = (what: string): AgentRlError =>
-  new AgentRlError(
-    'NOT_TRACEABLE',
-    `${what}, depends on the sizes of the program otherwise than evenly; pass what depends on them in as an input.`,
+/** Of the recordings, tensors whose shapes grow. */
+function grown<Kind extends GraphDType>(
+  recorded: Recordings,
+  of: (traced: TracedProgram) => readonly Shaped<Kind>[],
+) {
+  const specs = of(recorded.base);
+  const all = new Map([recorded.base, ...recorded.others].map((traced) => [traced, of(traced)]));
+  const shapes = specs.map(({ shape }, i) =>
+    shape.map((_, axis) => recorded.growthOf((traced) => all.get(traced)![i]!.shape[axis]!)),
   );
+  return {
+    ports: specs.map(({ name, dtype }, i): Port => ({ name, dtype, shape: shapes[i]!.map(dimOf) })),
+    at: (sizes: Sizes): Shaped<Kind>[] =>
+      specs.map(({ name, dtype }, i) => {
+        const shape = shapes[i]!.map((size) => valueAt(size, sizes));
+        return { name, shape, dtype };
+      }),
+  };
+}
+
+/** Constants that are not the same at all sizes: how their numbers grow, by name. */
+function openConstants(recorded: Recordings): Map<string, readonly Growth[]> {
+  const { base, others } = recorded;
+  const open = new Map<string, readonly Growth[]>();
+  for (const [index, { name, bytes }] of base.graph.initializers.entries()) {
+    const at = ({ graph }: TracedProgram): Initializer => graph.initializers[index]!;
+    if (others.every((other) => sameBytes(at(other).bytes, bytes))) continue;
+    const numbers = (traced: TracedProgram): readonly number[] => numbersOf(at(traced));
+    const count = numbers(base).length;
+    if (others.some((other) => numbers(other).length !== count))
+      throw recorded.notEven(`The length of a constant, ${count}`);
+    open.set(
+      name,
+      Array.from({ length: count }, (_, i) => recorded.growthOf((traced) => numbers(traced)[i]!)),
+    );
+  }
+  return open;
+}
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 

@@ -54,7 +54,7 @@ export async function openTrainStep(engine: Engine, config: ModelConfig, size: B
   const kind = kindOf(shape, rowsAtOnce(memory, config));
   const program = await compileTrainProgram(engine, config, { kind, loss, memory });
   const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
-  const matrices = parameterSpecs(config).filter(({ shape }) => shape.length > 1);
+  const matrices = parameterSpecs(config).filter((spec) => spec.shape.length > 1);
   const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
   const feeds = { ...Object.fromEntries(parameters), ...batchOf(config, size) };
   return {
