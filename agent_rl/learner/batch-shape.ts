@@ -159,7 +159,7 @@ export function worstShape(
   { trees = false }: { trees?: boolean } = {},
 ): BatchShape {
   const longest = Math.max(2, longestTokens);
-  const most = trees ? mostTreeTokens(longest, microBatchTokens) : longest;
+  const most = trees ? Math.max(longest, mostTreeTokens(longest, microBatchTokens)) : longest;
   const { length } = paddedRows([most], { microBatchTokens, compiles: true, hasTrees: trees });
   const sequences = fullBatch(length, microBatchTokens);
   // One row more, each a little shorter, may hold more of what attention compares.

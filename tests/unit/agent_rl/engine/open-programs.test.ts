@@ -45,6 +45,32 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await open.dispose();
   });
 
+  test('may have shapes with the product of two sizes, and numbers that are counted to a size', async () => {
+    const grid = ({ rows, columns }: Sizes<'rows' | 'columns'>): SizedBody => ({
+      specs: [float('x', [rows, columns, 2]), float('weight', [2, 2])],
+      body: ({ x, weight }) => {
+        const flat = tf.reshape(x!, [-1, 2]);
+        const counted = tf.reshape(tf.range(1, columns + 1, 1, 'float32'), [1, columns, 1]);
+        const numbered = tf.reshape(tf.mul(x!, counted), [rows * columns, 2]);
+        return { y: tf.add(tf.matMul(flat, weight!), numbered) };
+      },
+    });
+    for (const manyRows of [false, true]) {
+      const open = await engine.compileSized(grid, ['rows', 'columns'], { manyRows });
+      const weight = Float32Array.of(0, 1, 1, 0);
+      const run = (x: number[], rows: number, columns: number) =>
+        open.run({ x: Float32Array.from(x), weight }, { sizes: { rows, columns } });
+      // Each pair swapped, and the pair times the number of its column.
+      expect(numbersOf(await run([1, 2, 3, 4, 5, 6, 7, 8], 2, 2))).toEqual({
+        y: [3, 3, 10, 11, 11, 11, 22, 23],
+      });
+      expect(numbersOf(await run([1, 2, 3, 4, 5, 6], 1, 3))).toEqual({
+        y: [3, 3, 10, 11, 21, 23],
+      });
+      await open.dispose();
+    }
+  });
+
   test('has the sums that can be worked out by hand', async () => {
     const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
     const sizes = { rows: 2, columns: 2 };
@@ -92,6 +118,15 @@ describe('a body that is compiled for all sizes', () => {
   test('may not do other operations at other sizes', async () => {
     const body = (x: Tensor, rows: number): Tensor => (rows % 4 === 1 ? tf.exp(x) : tf.neg(x));
     await expect(compiled(body)).rejects.toThrow('Which operations are recorded');
+  });
+
+  test('may not have shapes with a product of three sizes', async () => {
+    const names = ['a', 'b', 'c'] as const;
+    const cube = ({ a, b, c }: Sizes<(typeof names)[number]>): SizedBody => ({
+      specs: [float('x', [a, b, c])],
+      body: ({ x }) => ({ y: tf.reshape(x!, [a * b * c]) }),
+    });
+    await expect(engine.compileSized(cube, names)).rejects.toThrow('A number of a shape');
   });
 
   test('may not have shapes that grow unevenly', async () => {

@@ -4,7 +4,13 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
-import type { Engine } from '#agent_rl/engine/engine.ts';
+import type {
+  Engine,
+  SizedBody,
+  SizedOptions,
+  SizedProgram,
+  Sizes,
+} from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { noRecompute } from '#agent_rl/learner/train-program.ts';
@@ -14,6 +20,20 @@ import { initialParameters, type Weights } from '#model/config/parameters.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+/** Notes what is compiled. */
+class CountingEngine extends OnnxEngine {
+  readonly compiled: (string | undefined)[] = [];
+
+  override compileSized<Name extends string>(
+    of: (sizes: Sizes<Name>) => SizedBody,
+    names: readonly Name[],
+    options: SizedOptions = {},
+  ): Promise<SizedProgram> {
+    this.compiled.push(options.name);
+    return super.compileSized(of, names, options);
+  }
+}
 
 let engine: OnnxEngine;
 beforeAll(() => {
@@ -172,5 +192,21 @@ describe('sequences that begin alike, computed together', () => {
     const options = { loss: policy({}) };
     const apart = await gradients(whole, { ...options, prefixTrees: false }, data);
     expect(await gradients(whole, { ...options, prefixTrees: true }, data)).toEqual(apart);
+  });
+
+  test('are of one program, whatever the sizes of their micro-batches', async () => {
+    const counting = new CountingEngine({ device: 'cpu', threads: 1 });
+    const sizes = new Set<number>();
+    const options = { microBatchTokens: 256 };
+    const learner = new LocalLearner(counting, whole.config, whole.weights, options);
+    for (const seed of [1, 2, 3]) {
+      const batch = batchOf(groups(seed));
+      const { computedTokens } = await learner.forwardBackward(batch, losses['no clipping']!);
+      sizes.add(computedTokens!);
+    }
+    expect(sizes.size).toBe(3);
+    expect(counting.compiled).toEqual(['training on trees']);
+    await learner.close();
+    await counting.close();
   });
 });

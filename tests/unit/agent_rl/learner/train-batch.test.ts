@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import { prefixTree } from '#agent_rl/learner/prefix-tree.ts';
-import { paddedLength, worstShape } from '#agent_rl/learner/batch-shape.ts';
+import { paddedLength } from '#agent_rl/learner/batch-shape.ts';
 import { trainBatch, type TrainRow } from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, property } from '#tests/support/properties.ts';
 
@@ -15,21 +15,6 @@ const datumOf = (length: number): TrainDatum => ({
   weights: new Float32Array(length).fill(1, 1),
   advantages: new Float32Array(length),
   oldLogProbs: new Float32Array(length),
-});
-
-test('a length is padded to few values: 16 and then a quarter more each time, in sixteens', () => {
-  const lengths = [1, 16, 17, 33, 49, 65, 81, 113, 449];
-  expect(lengths.map((length) => paddedLength(length, 4096))).toEqual([
-    16, 16, 32, 48, 64, 80, 112, 144, 480,
-  ]);
-});
-
-test('padding stops at what a micro-batch holds, and a longer sequence is padded as any other', () => {
-  // The value after 960 is 1200.
-  expect(paddedLength(1024, 4096)).toBe(1200);
-  expect(paddedLength(1024, 1100)).toBe(1100);
-  expect(paddedLength(1024, 1024)).toBe(1024);
-  expect(paddedLength(1025, 1024)).toBe(1200);
 });
 
 const layOut = (
@@ -51,7 +36,6 @@ test('one sequence of exactly a micro-batch is laid out without padding', () => 
     length: 1024,
     trained: 1024,
   });
-  expect(worstShape(1024, 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
 });
 
 test('for an engine that compiles nothing, nothing is padded beyond the longest sequence', () => {
@@ -59,6 +43,16 @@ test('for an engine that compiles nothing, nothing is padded beyond the longest 
     sequences: 2,
     length: 9,
     trained: 8 + 4,
+  });
+});
+
+test('trees are as many rows as there are, in eights of tokens, and their predictions pieces of one size', () => {
+  // 8 + 4 + 11 tokens are predicted, and logits of 10 are held at once: three pieces of 8.
+  expect(layOut([9, 5, 12], 4096, { hasTrees: true })).toEqual({
+    sequences: 3,
+    length: 16,
+    trained: 24,
+    trees: { sequences: 3, trained: 23 },
   });
 });
 

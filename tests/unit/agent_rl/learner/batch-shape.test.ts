@@ -1,0 +1,121 @@
+import { expect, test } from '@jest/globals';
+
+import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
+import {
+  kindOf,
+  mostTreeTokens,
+  openSizesOf,
+  paddedLength,
+  paddedRows,
+  shapeAt,
+  sizesOf,
+  worstShape,
+  type BatchShape,
+} from '#agent_rl/learner/batch-shape.ts';
+import { microBatches } from '#agent_rl/learner/micro-batches.ts';
+import { trainBatch } from '#agent_rl/learner/train-batch.ts';
+import { array, assert, boolean, integer, property } from '#tests/support/properties.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+test('a length is padded to few values: 16 and then a quarter more each time, in sixteens', () => {
+  const lengths = [1, 16, 17, 33, 49, 65, 81, 113, 449];
+  expect(lengths.map((length) => paddedLength(length, 4096))).toEqual([
+    16, 16, 32, 48, 64, 80, 112, 144, 480,
+  ]);
+});
+
+test('padding stops at what a micro-batch holds, and a longer sequence is padded as any other', () => {
+  // The value after 960 is 1200.
+  expect(paddedLength(1024, 4096)).toBe(1200);
+  expect(paddedLength(1024, 1100)).toBe(1100);
+  expect(paddedLength(1024, 1024)).toBe(1024);
+  expect(paddedLength(1025, 1024)).toBe(1200);
+});
+
+test('rows of trees are padded to eights until attention divides them, from then on to few lengths', () => {
+  const lengthOf = (longest: number) =>
+    paddedRows([longest, 2], { microBatchTokens: 4096, compiles: true, hasTrees: true }).length;
+  expect([2, 8, 9, 497, 504, 505, 513, 609].map(lengthOf)).toEqual([
+    8, 8, 16, 504, 504, 608, 608, 768,
+  ]);
+});
+
+test('trees are shorter than what attention divides, unless the longest sequence is as long', () => {
+  expect([100, 300, 504, 505, 1500, 3000].map((longest) => mostTreeTokens(longest, 4096))).toEqual([
+    200, 504, 504, 1010, 2048, 3000,
+  ]);
+  expect(mostTreeTokens(300, 400)).toBe(400);
+});
+
+test('all micro-batches of trees that attention does not divide are of one kind', () => {
+  const shapeOf = (sequences: number, length: number): BatchShape => ({
+    sequences,
+    length,
+    trained: 30,
+    trees: { sequences: 2 * sequences, trained: 40 },
+  });
+  expect(kindOf(shapeOf(5, 504), 100)).toEqual(kindOf(shapeOf(1, 16), 100));
+  expect(kindOf(shapeOf(1, 608), 100)).toMatchObject({ length: 608 });
+  expect(kindOf(shapeOf(1, 16), 10)).toMatchObject({ pieces: 3 });
+});
+
+test('a kind and the sizes it leaves open give the shape again', () => {
+  const size = (min: number) => integer({ min, max: 2000 });
+  assert(
+    property(
+      size(1),
+      size(2),
+      size(2),
+      size(1),
+      size(2),
+      boolean(),
+      (b, t, n, members, e, trees) => {
+        const shape: BatchShape = {
+          sequences: b,
+          length: t,
+          trained: n,
+          ...(trees && { trees: { sequences: members, trained: e } }),
+        };
+        const kind = kindOf(shape, 300);
+        const sizes = sizesOf(shape, kind);
+        const open = openSizesOf(kind, { perSequence: true });
+        const given = Object.fromEntries(open.map((name) => [name, sizes[name]]));
+        expect(shapeAt(kind, given)).toEqual(shape);
+        // All its pieces are of one size, or the kind says how many predictions it is for.
+        expect(kind.trained ?? sizes.piece * kind.pieces).toBe(n);
+      },
+    ),
+  );
+});
+
+test('no micro-batch is larger than the worst shape, in what attention compares', () => {
+  expect(worstShape(1024, 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
+  const several = array(integer({ min: 2, max: 60 }), { minLength: 1, maxLength: 20 });
+  /** The same token, but for the last of each. */
+  const datumOf = (length: number, index: number): TrainDatum => ({
+    tokens: new Int32Array(length).fill(7).fill(8 + index, length - 1),
+    weights: new Float32Array(length).fill(1, 1),
+    advantages: new Float32Array(length),
+    oldLogProbs: new Float32Array(length),
+  });
+  assert(
+    property(several, integer({ min: 2, max: 300 }), boolean(), (lengths, budget, trees) => {
+      const cells = ({ sequences, length }: BatchShape): number => sequences * length ** 2;
+      // Where nothing is shared, rows are sequences by themselves.
+      const kinds = trees ? [false, true] : [false];
+      const worst = kinds.map((own) =>
+        cells(worstShape(Math.max(...lengths), budget, { trees: own })),
+      );
+      const options = { microBatchTokens: budget, compiles: true };
+      const data = lengths.map(datumOf);
+      const batches = microBatches(data, {
+        ...options,
+        ...(trees && { treesOf: tinyModelConfig }),
+      });
+      for (const { rows, hasTrees } of batches) {
+        const { shape } = trainBatch(rows, { ...options, hasTrees, rowsAtOnce: 1e6 });
+        expect(cells(shape)).toBeLessThanOrEqual(Math.max(...worst));
+      }
+    }),
+  );
+});
