@@ -120,6 +120,13 @@ describe('a body that is compiled for all sizes', () => {
     await expect(compiled(body)).rejects.toThrow('Which operations are recorded');
   });
 
+  test('may not have shapes that stop growing', async () => {
+    // The largest size that is recorded is 10,218, and 20,034 more in the second attempt.
+    const some = (x: Tensor, rows: number): Tensor =>
+      tf.slice(x, [0], [Math.min(rows % 20_034, 10_150)]);
+    await expect(compiled(some)).rejects.toThrow('A number of a shape');
+  });
+
   test('may not have shapes with a product of three sizes', async () => {
     const names = ['a', 'b', 'c'] as const;
     const cube = ({ a, b, c }: Sizes<(typeof names)[number]>): SizedBody => ({

@@ -14,7 +14,15 @@ import {
 } from '#agent_rl/learner/batch-shape.ts';
 import { microBatches } from '#agent_rl/learner/micro-batches.ts';
 import { trainBatch } from '#agent_rl/learner/train-batch.ts';
-import { array, assert, boolean, integer, property } from '#tests/support/properties.ts';
+import {
+  array,
+  assert,
+  boolean,
+  integer,
+  option,
+  property,
+  record,
+} from '#tests/support/properties.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 test('a length is padded to few values: 16 and then a quarter more each time, in sixteens', () => {
@@ -61,30 +69,19 @@ test('all micro-batches of trees that attention does not divide are of one kind'
 
 test('a kind and the sizes it leaves open give the shape again', () => {
   const size = (min: number) => integer({ min, max: 2000 });
+  const rows = { sequences: size(1), length: size(2), trained: size(2) };
+  const trees = option(record({ sequences: size(1), trained: size(2) }), { nil: undefined });
   assert(
-    property(
-      size(1),
-      size(2),
-      size(2),
-      size(1),
-      size(2),
-      boolean(),
-      (b, t, n, members, e, trees) => {
-        const shape: BatchShape = {
-          sequences: b,
-          length: t,
-          trained: n,
-          ...(trees && { trees: { sequences: members, trained: e } }),
-        };
-        const kind = kindOf(shape, 300);
-        const sizes = sizesOf(shape, kind);
-        const open = openSizesOf(kind, { perSequence: true });
-        const given = Object.fromEntries(open.map((name) => [name, sizes[name]]));
-        expect(shapeAt(kind, given)).toEqual(shape);
-        // All its pieces are of one size, or the kind says how many predictions it is for.
-        expect(kind.trained ?? sizes.piece * kind.pieces).toBe(n);
-      },
-    ),
+    property(record(rows), trees, (own, held) => {
+      const shape: BatchShape = { ...own, ...(held && { trees: held }) };
+      const kind = kindOf(shape, 300);
+      const sizes = sizesOf(shape, kind);
+      const open = openSizesOf(kind, { perSequence: true });
+      const given = Object.fromEntries(open.map((name) => [name, sizes[name]]));
+      expect(shapeAt(kind, given)).toEqual(shape);
+      // All its pieces are of one size, or the kind says how many predictions it is for.
+      expect(kind.trained ?? sizes.piece * kind.pieces).toBe(shape.trained);
+    }),
   );
 });
 
