@@ -6,9 +6,9 @@ import type { LossSpec } from '../core/services/learner.ts';
 import { plannedBytes } from '../engine/onnx/peak-bytes.ts';
 import { logitsOfStep } from '../generation/programs/step-sizes.ts';
 import { plannedContextBytes } from '../generation/known-contexts.ts';
-import { worstShape, type BatchShape } from '../learner/batch-shape.ts';
+import { type BatchShape, longestShape, worstShapes } from '../learner/batch-shape.ts';
 import type { ProgramMemory } from '../learner/train-batch.ts';
-import { dropoutSpecs, scoreBody, trainBody } from '../learner/train-program.ts';
+import { dropoutSpecs, rowsAtOnce, scoreBody, trainBody } from '../learner/train-program.ts';
 import { trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { countNumbers } from '../../model/config/parameters.ts';
@@ -125,9 +125,7 @@ function leastActivations(
   { maxContextTokens, training }: MemoryRequest,
 ): number {
   const { sequences, length } =
-    training === undefined
-      ? { sequences: 1, length: maxContextTokens }
-      : worstShape(training.longestTokens, training.microBatchTokens);
+    training === undefined ? { sequences: 1, length: maxContextTokens } : longestShape(training);
   const kept = training === undefined ? 1 : layers;
   return bytesPerFloat * sequences * length * hiddenSize * kept;
 }
@@ -144,28 +142,24 @@ async function prefillBytes(
 /** The largest micro-batch that is scored. */
 function scoringBytes(
   config: ModelConfig,
-  { memory, prefixTrees }: MemoryRequest,
-  { microBatchTokens, longestTokens }: NonNullable<MemoryRequest['scores']>,
+  request: MemoryRequest,
+  scores: NonNullable<MemoryRequest['scores']>,
 ): Promise<number> {
-  const shapes = worstShapes(config, { microBatchTokens, longestTokens, prefixTrees });
-  return mostBytes(shapes, (shape) =>
+  const { memory } = request;
+  return mostBytes(shapesOf(config, request, scores), (shape) =>
     plannedBytes(scoreBody(config, { shape, temperature: 1, memory })),
   );
 }
 
-/** The largest micro-batch of sequences by themselves, and that of trees where there may be some. */
-function worstShapes(
+/** The largest micro-batches of sequences by themselves, and those of trees where there may be some. */
+function shapesOf(
   config: ModelConfig,
-  {
-    microBatchTokens,
-    longestTokens,
-    prefixTrees,
-  }: Record<'microBatchTokens' | 'longestTokens', number> & {
-    prefixTrees: boolean | undefined;
-  },
+  { memory, prefixTrees }: MemoryRequest,
+  request: Record<'microBatchTokens' | 'longestTokens', number>,
 ): BatchShape[] {
   const kinds = hasTrees(config, prefixTrees) ? [false, true] : [false];
-  return kinds.map((trees) => worstShape(longestTokens, microBatchTokens, { trees }));
+  const most = rowsAtOnce(memory, config);
+  return kinds.flatMap((trees) => worstShapes({ ...request, trees }, most));
 }
 
 /** What the largest of the shapes takes. */
@@ -185,11 +179,12 @@ const hasTrees = (config: ModelConfig, prefixTrees = true): boolean =>
 /** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
 function trainingBytes(
   config: ModelConfig,
-  { memory, prefixTrees }: MemoryRequest,
-  { microBatchTokens, longestTokens, loss }: NonNullable<MemoryRequest['training']>,
+  request: MemoryRequest,
+  training: NonNullable<MemoryRequest['training']>,
 ): Promise<number> {
-  const shapes = worstShapes(config, { microBatchTokens, longestTokens, prefixTrees });
-  return mostBytes(shapes, async (shape) => {
+  const { memory } = request;
+  const { loss } = training;
+  return mostBytes(shapesOf(config, request, training), async (shape) => {
     const program = await trainBody(config, { shape, loss, memory });
     const dropped = bytesPerFloat * countNumbers(dropoutSpecs(config, shape));
     return (await plannedBytes(program)) + dropped;

@@ -98,8 +98,8 @@ export interface SizedOptions extends Omit<CompileOptions, 'constants'> {
   /** What a profile calls a run; `name` where it is absent. */
   runName?: (sizes: Sizes) => string;
   /**
-   * Whether products are of many rows. Then the engine is told the shape of every result, as of a program of one size, and
-   * fuses sums into the products before them, which makes products of few rows slower.
+   * Whether products are of many rows. Then the engine is told the shapes of results, as far as the recorder knows them, and fuses
+   * as in a program of one size: sums into the products before them too, which makes products of few rows slower.
    */
   manyRows?: boolean;
 }

@@ -93,9 +93,11 @@ export class OnnxEngine implements Engine {
     options: CompileOptions = {},
   ): Promise<Program> {
     const { name = 'program' } = options;
-    const traced = this.#trace({ specs, body }, options.constants);
-    const { inputs, outputs } = traced;
-    const session = await this.#open(encodeModel(traced), options, name);
+    const { recorded, session } = await this.#open(options, name, () => {
+      const traced = this.#trace({ specs, body }, options.constants);
+      return { model: encodeModel(traced), inputs: traced.inputs, outputs: traced.outputs };
+    });
+    const { inputs, outputs } = recorded;
     return {
       outputs,
       run: async (given, wanted) => {
@@ -112,16 +114,17 @@ export class OnnxEngine implements Engine {
     options: SizedOptions = {},
   ): Promise<SizedProgram> {
     const { name = 'program', runName = () => name, manyRows = false } = options;
-    const graph = openSizes((sizes) => this.#trace(of(sizes)), names);
-    const told = manyRows ? graph.results : [];
-    const session = await this.#open(encodeGraph({ ...graph, results: told }), options, name);
+    const { recorded, session } = await this.#open(options, name, () => {
+      const trace = (sizes: Sizes): TracedProgram => this.#trace(of(sizes));
+      const graph = openSizes(trace, { names, results: manyRows });
+      return { model: encodeGraph(graph), at: graph.at };
+    });
     return {
       run: async (given, { sizes, wanted }) => {
         session.assertOpen();
-        const { inputs, outputs, shapes } = graph.at(sizes);
+        const { inputs, outputs, shapes } = recorded.at(sizes);
         const feeds = feedsOf(inputs, given);
-        for (const [shape, data] of shapes)
-          feeds.push({ name: shape, shape: [data.length], dtype: 'int64', data });
+        for (const own of shapes) feeds.push({ ...own, dtype: 'int64' });
         return session.run(feeds, { outputs, wanted, name: runName(sizes) });
       },
       dispose: () => session.dispose(),
@@ -135,11 +138,21 @@ export class OnnxEngine implements Engine {
     return traced;
   }
 
-  async #open(model: Uint8Array, options: CompileOptions, name: string): Promise<OnnxSession> {
+  /** Records a program and compiles it. */
+  #open<Recorded extends { model: Uint8Array }>(
+    options: CompileOptions,
+    name: string,
+    record: () => Recorded,
+  ): Promise<{ recorded: Omit<Recorded, 'model'>; session: OnnxSession }> {
+    return spanned({ track: threadTrack(), name: `compiling: ${name}` }, async () => {
+      const { model, ...recorded } = record();
+      return { recorded, session: await this.#sessionOf(model, options) };
+    });
+  }
+
+  async #sessionOf(model: Uint8Array, options: CompileOptions): Promise<OnnxSession> {
     const settings = sessionOptions(this.#options, options);
-    const compiled = await spanned({ track: threadTrack(), name: `compiling: ${name}` }, () =>
-      ort.InferenceSession.create(model, settings),
-    ).catch((thrown: unknown) => {
+    const compiled = await ort.InferenceSession.create(model, settings).catch((thrown: unknown) => {
       throw new AgentRlError(
         'ENGINE_FAILED',
         `ONNX Runtime refused the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,

@@ -99,6 +99,18 @@ const cumulativeSumGradient: GradConfig = {
   },
 };
 
+/** tfjs's own gradient of `sum` makes an array as large as what is summed, while a program is recorded too. */
+const sumGradient: GradConfig = {
+  kernelName: 'Sum',
+  inputsToSave: ['x'],
+  gradFunc: (dy, [x], attributes) => {
+    const axis = attributes['axis'] as unknown as number | number[];
+    const axes = new Set(tfjs.util.parseAxisParam(axis, x!.shape));
+    const shape = x!.shape.map((size, own) => (axes.has(own) ? 1 : size));
+    return { x: () => tfjs.mul(tfjs.reshape(only(dy), shape), tfjs.onesLike(x!)) };
+  },
+};
+
 const gatherNdGradient: GradConfig = {
   kernelName: 'GatherNd',
   inputsToSave: ['params', 'indices'],
@@ -118,6 +130,7 @@ function registerMissingGradients(): void {
   tfjs.registerGradient(chosenGradient('Maximum', tfjs.greaterEqual));
   tfjs.registerGradient(chosenGradient('Minimum', tfjs.lessEqual));
   tfjs.registerGradient(cumulativeSumGradient);
+  tfjs.registerGradient(sumGradient);
   tfjs.registerGradient(gatherNdGradient);
 }
 

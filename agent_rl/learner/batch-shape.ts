@@ -1,5 +1,4 @@
 import { largest } from '../core/long-lists.ts';
-import type { Sizes } from '../engine/engine.ts';
 import { dividedFrom, partsOf } from '../engine/ops.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 
@@ -18,8 +17,8 @@ export interface PaddingOptions {
   /** Whether programs are compiled: else nothing is padded beyond the longest row. */
   compiles: boolean;
   /**
-   * Whether rows are trees, sequences without branches among them. They are padded little, as one program serves nearly all sizes;
-   * sequences by themselves to few shapes, and their last bits are what they always were.
+   * Whether rows are trees; a sequence without branches counts as one. They are padded little, as one program serves nearly all
+   * sizes; sequences by themselves to few shapes, and their last bits are what they always were.
    */
   hasTrees: boolean;
 }
@@ -50,6 +49,9 @@ export function kindOf({ length, trained, trees }: BatchShape, rowsAtOnce: numbe
 /** Sizes that a program of a kind leaves open: `members` are the sequences of trees, `entries` their trained tokens. */
 export type OpenSize = 'sequences' | 'length' | 'piece' | 'members' | 'entries';
 
+/** Numbers of each. */
+export type OpenSizes = Readonly<Record<OpenSize, number>>;
+
 export const openSizesOf = (
   { hasTrees, length, trained }: BatchKind,
   { perSequence }: { perSequence: boolean },
@@ -62,7 +64,7 @@ export const openSizesOf = (
 ];
 
 /** What a program of a kind runs with. */
-export const sizesOf = (shape: BatchShape, { pieces }: BatchKind): Sizes<OpenSize> => ({
+export const sizesOf = (shape: BatchShape, { pieces }: BatchKind): OpenSizes => ({
   sequences: shape.sequences,
   length: shape.length,
   piece: shape.trained / pieces,
@@ -73,7 +75,7 @@ export const sizesOf = (shape: BatchShape, { pieces }: BatchKind): Sizes<OpenSiz
 /** The reverse; a size that is not given belongs to the kind or is not read. */
 export const shapeAt = (
   { hasTrees, length, pieces, trained }: BatchKind,
-  sizes: Partial<Sizes<OpenSize>>,
+  sizes: Partial<OpenSizes>,
 ): BatchShape => ({
   sequences: sizes.sequences!,
   length: length ?? sizes.length!,
@@ -88,7 +90,7 @@ export const paddedLength = (length: number, microBatchTokens: number): number =
 const atMost = (padded: number, length: number, microBatchTokens: number): number =>
   length > microBatchTokens ? padded : Math.min(padded, microBatchTokens);
 
-/** Rows are as many eights of tokens long, so that products have few remainders. */
+/** Rows of trees are a multiple of so many tokens long, so that products have few remainders. */
 const multiple = 8;
 
 /** How many rows a micro-batch of some is padded to, and how long they are. */
@@ -152,20 +154,60 @@ export function mostTreeTokens(longestTokens: number, microBatchTokens: number):
   return Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, most)));
 }
 
-/** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
-export function worstShape(
-  longestTokens: number,
-  microBatchTokens: number,
-  { trees = false }: { trees?: boolean } = {},
-): BatchShape {
+interface Request {
+  longestTokens: number;
+  microBatchTokens: number;
+  trees?: boolean;
+}
+
+/** The shape of as many rows as fit, each as long as sequences of at most so many tokens lead to, every token trained. */
+export function longestShape({
+  longestTokens,
+  microBatchTokens,
+  trees = false,
+}: Request): BatchShape {
   const longest = Math.max(2, longestTokens);
   const most = trees ? Math.max(longest, mostTreeTokens(longest, microBatchTokens)) : longest;
   const { length } = paddedRows([most], { microBatchTokens, compiles: true, hasTrees: trees });
-  const sequences = fullBatch(length, microBatchTokens);
-  // One row more, each a little shorter, may hold more of what attention compares.
-  const more = { sequences: sequences + 1, length: Math.floor(microBatchTokens / (sequences + 1)) };
-  const cells = (of: typeof more): number => of.sequences * of.length ** 2;
-  const worst = cells(more) > cells({ sequences, length }) ? more : { sequences, length };
-  const trained = worst.sequences * worst.length;
-  return { ...worst, trained, ...(trees && { trees: { sequences: worst.sequences, trained } }) };
+  return trainedWhole({ sequences: fullBatch(length, microBatchTokens), length }, trees);
+}
+
+/**
+ * Shapes of which one takes the most memory: each micro-batch has no more tokens, and compares no more of them, than one of
+ * these.
+ *
+ * @param rowsAtOnce of how many predictions logits are held at once: as many keep what several pieces compute again
+ */
+export function worstShapes(request: Request, rowsAtOnce: number): BatchShape[] {
+  const { microBatchTokens, trees = false } = request;
+  const longest = longestShape(request);
+  const rowsOf = (sequences: number) => ({
+    sequences,
+    length: Math.ceil(microBatchTokens / sequences),
+  });
+  const candidates = [longest, rowsOf(longest.sequences + 1)];
+  const divided = dividedFrom[trees ? 'trees' : 'sequences'];
+  const whole = divided - multiple;
+  // Attention that is not in blocks keeps what it compares.
+  if (longest.length >= divided)
+    candidates.push({ sequences: fullBatch(whole, microBatchTokens), length: whole });
+  return candidates
+    .filter((one) => !candidates.some((other) => other !== one && holds(other, one, divided)))
+    .map((one) => trainedWhole(one, trees))
+    .flatMap((one) =>
+      one.trained > rowsAtOnce && rowsAtOnce >= 2 ? [one, { ...one, trained: rowsAtOnce }] : [one],
+    );
+}
+
+type Rows = Pick<BatchShape, 'sequences' | 'length'>;
+
+/** Whether a shape has as many tokens as another, and compares as many. */
+const holds = (one: Rows, other: Rows, divided: number): boolean =>
+  one.length >= divided === other.length >= divided &&
+  one.sequences * one.length >= other.sequences * other.length &&
+  one.sequences * one.length ** 2 >= other.sequences * other.length ** 2;
+
+function trainedWhole({ sequences, length }: Rows, trees: boolean): BatchShape {
+  const trained = sequences * length;
+  return { sequences, length, trained, ...(trees && { trees: { sequences, trained } }) };
 }

@@ -82,7 +82,7 @@ type Which = 'policy' | 'reference';
  * Learning on the local engine.
  *
  * Weights, moments and gradient sums live in JavaScript and are program inputs, which the binding passes without
- * copying; programs are compiled once for most sizes of micro-batches. What is trained is updated in place: the whole model, or its
+ * copying; one program serves all micro-batches of a kind. What is trained is updated in place: the whole model, or its
  * last adapter, under which the frozen rest is the reference and needs no copy.
  */
 export class LocalLearner implements Learner {

@@ -1,5 +1,4 @@
 import { packByCost, packMicroBatches } from '../algorithms/pack-micro-batches.ts';
-import { largest } from '../core/long-lists.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { plantTrees, prefixTree } from './prefix-tree.ts';
@@ -11,7 +10,7 @@ export interface MicroBatch {
   rows: readonly TrainRow[];
   /** Of the whole list, those of the rows, in their order. */
   indices: readonly number[];
-  /** Whether the rows are trees, sequences without branches among them. */
+  /** Whether the rows are trees; a sequence without branches counts as one. */
   hasTrees: boolean;
 }
 
@@ -55,7 +54,7 @@ export function microBatches(
     treesOf &&
     plantTrees(sequences, {
       attentionAsMuchAt: attentionAsMuchAt(treesOf),
-      mostTokens: mostTreeTokens(largest(lengths, 2), microBatchTokens),
+      mostTokens: (longest) => mostTreeTokens(longest, microBatchTokens),
     });
   if (trees === undefined || trees.length === data.length) {
     const lengthOf = compiles ? paddedLength : undefined;

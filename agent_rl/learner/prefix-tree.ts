@@ -1,3 +1,5 @@
+import { largest } from '../core/long-lists.ts';
+
 /**
  * Sequences that begin alike with their common tokens once. A token's parent is the one before it in its sequences; it stands
  * after its parent.
@@ -63,8 +65,8 @@ export function prefixTree(sequences: readonly Int32Array[]): PrefixTree {
 export interface PlantOptions {
   /** Tokens of a sequence at which attention among them costs as much as all else. */
   attentionAsMuchAt: number;
-  /** Most tokens of a tree of several sequences. */
-  mostTokens: number;
+  /** Most tokens of a tree of several sequences, of which the longest has so many. */
+  mostTokens: (longest: number) => number;
 }
 
 /**
@@ -80,17 +82,22 @@ export function plantTrees(
     const own = sequences[index]!;
     return own.length - (at === 0 ? 0 : commonTokens(sequences[order[at - 1]!]!, own));
   });
+  const lengths = sequences.map(({ length }) => length);
+  const mostOfAll = mostTokens(largest(lengths, 0));
   /** The cheapest division of the first so many, by where its last tree begins. */
   const best: { cost: number; from: number; tokens: number }[] = [{ cost: 0, from: 0, tokens: 0 }];
   for (let end = 1; end <= order.length; end++) {
     let cheapest = { cost: Infinity, from: 0, tokens: 0 };
-    let branches = 0;
+    let [branches, longest] = [0, 0];
     for (let from = end - 1; from >= 0; from--) {
-      const tokens = sequences[order[from]!]!.length + branches;
-      if (from < end - 1 && tokens > mostTokens) break;
+      const { length } = sequences[order[from]!]!;
+      const tokens = length + branches;
+      if (from < end - 1 && tokens > mostOfAll) break;
+      longest = Math.max(longest, length);
+      branches += added[from]!;
+      if (from < end - 1 && tokens > mostTokens(longest)) continue;
       const cost = best[from]!.cost + tokens + tokens ** 2 / attentionAsMuchAt;
       if (cost < cheapest.cost) cheapest = { cost, from, tokens };
-      branches += added[from]!;
     }
     best.push(cheapest);
   }

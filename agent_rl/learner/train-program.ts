@@ -31,9 +31,15 @@ type Tensors = Readonly<Record<string, Tensor>>;
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
 export const noRecompute: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
 
-/** Of how many predictions logits are held at once. */
-export const rowsAtOnce = ({ logitBytes }: ProgramMemory, { vocabSize }: ModelConfig): number =>
-  Math.floor(logitBytes / (4 * vocabSize));
+/** Of how many predictions logits are held at once: of all, where the loss has a gradient of the entropy. */
+export const rowsAtOnce = (
+  { logitBytes }: ProgramMemory,
+  { vocabSize }: ModelConfig,
+  loss?: LossSpec,
+): number => (hasEntropyGradient(loss) ? Infinity : Math.floor(logitBytes / (4 * vocabSize)));
+
+const hasEntropyGradient = (loss: LossSpec | undefined): boolean =>
+  loss?.name === 'policy' && (loss.entropyBonus ?? 0) !== 0;
 
 interface Prediction {
   temperature: number;
@@ -136,7 +142,7 @@ export async function trainBody(
   config: ModelConfig,
   { shape, ...options }: TrainProgramOptions & { shape: BatchShape },
 ): Promise<SizedBody> {
-  const kind = kindOf(shape, rowsAtOnce(options.memory, config));
+  const kind = kindOf(shape, rowsAtOnce(options.memory, config, options.loss));
   return trainingBody(config, { ...options, own: await ownLoss(options.loss), kind, shape });
 }
 
@@ -214,7 +220,7 @@ function tokenLoss(
   { own, memory, kind }: Pick<TrainingBodyOptions, 'own' | 'memory' | 'kind'>,
 ) {
   const { temperature = 1, entropyBonus = 0 } = own?.spec ?? {};
-  const options = { temperature, memory, kind, entropyGradient: entropyBonus !== 0 };
+  const options = { temperature, memory, kind, entropyGradient: hasEntropyGradient(own?.spec) };
   const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, options);
   const weights = inputs['weights'] as Tensor;
   const sums: Record<string, Tensor> = { entropy: tf.sum(tf.mul(entropy, weights)) };

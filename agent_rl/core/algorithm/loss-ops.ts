@@ -1,5 +1,6 @@
 /** A tensor of the engine that trains. A loss only passes it to `LossOps`; its numbers are not there yet when the loss is traced. */
 export interface LossTensor {
+  /** As it was recorded; batches of other sizes run the same program, so that no number of the loss may depend on it. */
   readonly shape: readonly number[];
 }
 

@@ -1,9 +1,10 @@
 import { Remembered } from '../../core/collections/remembered.ts';
 import type { Sizes, TensorSpec } from '../engine.ts';
 import type { GraphDType, Initializer } from '../trace/graph.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 import type { ModelGraph, Port } from './encode-model.ts';
-import { notEven, Recordings } from './recordings.ts';
+import { notEven, type Recording, Recordings } from './recordings.ts';
 import { dimOf, type Growth, valueAt } from './size-growth.ts';
 
 /** A graph whose sizes are known only when it runs: what depends on them is among its inputs. */
@@ -17,7 +18,7 @@ export interface GraphAtSizes {
   inputs: readonly TensorSpec[];
   outputs: readonly TensorSpec[];
   /** The other inputs: shapes that operators take. */
-  shapes: readonly (readonly [name: string, numbers: BigInt64Array])[];
+  shapes: readonly { name: string; shape: readonly number[]; data: BigInt64Array }[];
 }
 
 /** Sizes that a program is recorded at: prime, so that other numbers of a shape are hardly equal to them or to their multiples. */
@@ -27,107 +28,138 @@ const elsewhere = 20_034;
 
 const sizesRemembered = 64;
 
+export interface OpenOptions {
+  names: readonly string[];
+  /** Whether the shapes of results are wanted. */
+  results: boolean;
+}
+
 /**
  * Opens the sizes of a program, which is recorded at a few of them: the same operations must come of all, and numbers of shapes that
  * grow evenly with each size, or with the product of two.
  *
  * @throws AgentRlError `NOT_TRACEABLE` where they do not
  */
-export function openSizes(
-  trace: (sizes: Sizes) => TracedProgram,
-  names: readonly string[],
-): OpenGraph {
+export function openSizes(trace: (sizes: Sizes) => TracedProgram, options: OpenOptions): OpenGraph {
   const openAt = (more: number): OpenGraph => {
+    const { names } = options;
     const first = Object.fromEntries(names.map((name, i) => [name, samples[i]! + more]));
-    return openFrom(new Recordings(trace, names, first), names);
+    return openFrom(new Recordings(trace, names, first), options);
   };
   try {
     return openAt(0);
-  } catch {
+  } catch (thrown) {
+    if (!AgentRlError.is(thrown) || thrown.code !== 'NOT_TRACEABLE') throw thrown;
     return openAt(elsewhere);
   }
 }
 
-function openFrom(recorded: Recordings, names: readonly string[]): OpenGraph {
+function openFrom(recorded: Recordings, { names, results }: OpenOptions): OpenGraph {
   const { graph, outputNames } = recorded.base;
-  const inputs = grown(recorded, (traced) => traced.inputs);
-  const outputs = grown(recorded, (traced) => traced.outputs);
-  const given = graph.nodes
-    .flatMap((node) => node.outputs)
-    .filter((name) => graph.results.has(name));
-  const results = grown(recorded, (traced) =>
-    given.map((name) => {
-      const { shape, dtype } = traced.graph.results.get(name)!;
-      return { name, shape, dtype };
-    }),
-  );
+  const inputs = grown(recorded, (recording) => recording.inputs);
+  const outputs = grown(recorded, (recording) => recording.outputs);
   const open = openConstants(recorded);
-  const atSizes = (sizes: Sizes): GraphAtSizes => ({
-    inputs: inputs.at(sizes),
-    outputs: outputs.at(sizes),
-    shapes: [...open].map(([name, numbers]) => [
-      name,
-      BigInt64Array.from(numbers, (number) => BigInt(valueAt(number, sizes))),
-    ]),
-  });
-  const known = new Remembered<GraphAtSizes>(sizesRemembered);
+  const opened = new Set(open.map(({ name }) => name));
   return {
     nodes: graph.nodes,
-    results: results.ports,
-    initializers: graph.initializers.filter(({ name }) => !open.has(name)),
+    results: results ? grownResults(recorded).map(portOf) : [],
+    initializers: graph.initializers.filter(({ name }) => !opened.has(name)),
     inputs: [
-      ...inputs.ports,
-      ...[...open].map(([name, { length }]): Port => ({ name, shape: [length], dtype: 'int64' })),
+      ...inputs.map(portOf),
+      ...open.map(({ name, shape }): Port => ({ name, shape, dtype: 'int64' })),
     ],
     outputNames,
-    outputs: outputs.ports,
-    at: (sizes) => known.get(names.map((name) => sizes[name]).join(' '), () => atSizes(sizes)),
+    outputs: outputs.map(portOf),
+    at: rememberedSizes(names, { inputs, outputs, open }),
   };
 }
 
-interface Shaped<Kind> {
+/** A function of its own, so that it holds none of the recordings. */
+function rememberedSizes(
+  names: readonly string[],
+  {
+    inputs,
+    outputs,
+    open,
+  }: { open: readonly OpenConstant[] } & Record<
+    'inputs' | 'outputs',
+    readonly Grown<TensorSpec['dtype']>[]
+  >,
+): OpenGraph['at'] {
+  const specOf = ({ name, dtype, shape }: (typeof inputs)[number], sizes: Sizes): TensorSpec => ({
+    name,
+    dtype,
+    shape: shape.map((size) => valueAt(size, sizes)),
+  });
+  const atSizes = (sizes: Sizes): GraphAtSizes => ({
+    inputs: inputs.map((input) => specOf(input, sizes)),
+    outputs: outputs.map((output) => specOf(output, sizes)),
+    shapes: open.map(({ name, shape, numbers }) => {
+      const data = BigInt64Array.from(numbers, (number) => BigInt(valueAt(number, sizes)));
+      return { name, shape, data };
+    }),
+  });
+  const known = new Remembered<GraphAtSizes>(sizesRemembered);
+  return (sizes) => known.get(names.map((name) => sizes[name]).join(' '), () => atSizes(sizes));
+}
+
+/** A tensor whose shape grows. */
+interface Grown<DType extends GraphDType> {
   name: string;
-  shape: readonly number[];
-  dtype: Kind;
+  dtype: DType;
+  shape: readonly Growth[];
 }
 
-/** Of the recordings, tensors whose shapes grow. */
-function grown<Kind extends GraphDType>(
+const portOf = ({ name, dtype, shape }: Grown<GraphDType>): Port => ({
+  name,
+  dtype,
+  shape: shape.map(dimOf),
+});
+
+/** How the shapes of inputs or outputs grow. */
+const grown = (
   recorded: Recordings,
-  of: (traced: TracedProgram) => readonly Shaped<Kind>[],
-) {
-  const specs = of(recorded.base);
-  const all = new Map([recorded.base, ...recorded.others].map((traced) => [traced, of(traced)]));
-  const shapes = specs.map(({ shape }, i) =>
-    shape.map((_, axis) => recorded.growthOf((traced) => all.get(traced)![i]!.shape[axis]!)),
-  );
-  return {
-    ports: specs.map(({ name, dtype }, i): Port => ({ name, dtype, shape: shapes[i]!.map(dimOf) })),
-    at: (sizes: Sizes): Shaped<Kind>[] =>
-      specs.map(({ name, dtype }, i) => {
-        const shape = shapes[i]!.map((size) => valueAt(size, sizes));
-        return { name, shape, dtype };
-      }),
-  };
+  of: (recording: Recording) => readonly TensorSpec[],
+): Grown<TensorSpec['dtype']>[] =>
+  of(recorded.base).map(({ name, dtype, shape }, i) => ({
+    name,
+    dtype,
+    shape: shape.map((_, axis) => recorded.growthOf((recording) => of(recording)[i]!.shape[axis]!)),
+  }));
+
+/** The same of what nodes compute, as far as the recorder knows it. */
+function grownResults(recorded: Recordings): Grown<GraphDType>[] {
+  const { nodes, results } = recorded.base.graph;
+  return nodes
+    .flatMap(({ outputs }) => outputs)
+    .flatMap((name) => {
+      const result = results.get(name);
+      if (result === undefined) return [];
+      const shape = result.shape.map((_, axis) =>
+        recorded.growthOf(({ graph }) => graph.results.get(name)!.shape[axis]!),
+      );
+      return [{ name, dtype: result.dtype, shape }];
+    });
 }
 
-/** Constants that are not the same at all sizes: how their numbers grow, by name. */
-function openConstants(recorded: Recordings): Map<string, readonly Growth[]> {
+interface OpenConstant extends Pick<Initializer, 'name' | 'shape'> {
+  numbers: readonly Growth[];
+}
+
+/** Constants that are not the same at all sizes, and how their numbers grow. */
+function openConstants(recorded: Recordings): OpenConstant[] {
   const { base, others } = recorded;
-  const open = new Map<string, readonly Growth[]>();
-  for (const [index, { name, bytes }] of base.graph.initializers.entries()) {
-    const at = ({ graph }: TracedProgram): Initializer => graph.initializers[index]!;
-    if (others.every((other) => sameBytes(at(other).bytes, bytes))) continue;
-    const numbers = (traced: TracedProgram): readonly number[] => numbersOf(at(traced));
+  return base.graph.initializers.flatMap(({ name, shape, bytes }, index) => {
+    const at = ({ graph }: Recording): Initializer => graph.initializers[index]!;
+    if (others.every((other) => sameBytes(at(other).bytes, bytes))) return [];
+    const numbers = (recording: Recording): readonly number[] => numbersOf(at(recording));
     const count = numbers(base).length;
     if (others.some((other) => numbers(other).length !== count))
       throw recorded.notEven(`The length of a constant, ${count}`);
-    open.set(
-      name,
-      Array.from({ length: count }, (_, i) => recorded.growthOf((traced) => numbers(traced)[i]!)),
-    );
-  }
-  return open;
+    const growthAt = (i: number): Growth =>
+      recorded.growthOf((recording) => numbers(recording)[i]!);
+    return [{ name, shape, numbers: Array.from({ length: count }, (_, i) => growthAt(i)) }];
+  });
 }
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

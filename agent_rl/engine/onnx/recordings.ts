@@ -1,16 +1,22 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { Sizes } from '../engine.ts';
+import type { Graph } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
-import { type Growth, growths, together, valueAt } from './size-growth.ts';
+import { type Growth, growths, mostSizes, together, valueAt } from './size-growth.ts';
 
 /** How much larger each size is where it alone is another. */
 const alone = 62;
+
+/** What may differ of a recorded program between sizes. */
+export interface Recording extends Pick<TracedProgram, 'inputs' | 'outputs'> {
+  graph: Pick<Graph, 'initializers' | 'results'>;
+}
 
 /** A program recorded at a few sizes. @throws AgentRlError `NOT_TRACEABLE` where it does not do the same at all of them */
 export class Recordings {
   readonly base: TracedProgram;
   /** At each size larger by itself, then twice at all of them larger. */
-  readonly others: readonly TracedProgram[];
+  readonly others: readonly Recording[];
   readonly #last: readonly Sizes[];
 
   constructor(
@@ -18,6 +24,11 @@ export class Recordings {
     private readonly names: readonly string[],
     private readonly first: Sizes,
   ) {
+    if (names.length > mostSizes)
+      throw new AgentRlError(
+        'NOT_TRACEABLE',
+        `A program may have ${mostSizes} open sizes at most, got ${names.length}: ${names.join(', ')}.`,
+      );
     const at = (name: string, more: number) => [name, first[name]! + more] as const;
     const single = names.map((name) =>
       Object.fromEntries(names.map((own) => at(own, own === name ? alone : 0))),
@@ -26,22 +37,26 @@ export class Recordings {
       Object.fromEntries(names.map((name, i) => at(name, more[i]!))),
     );
     this.base = trace(first);
-    this.others = [...single, ...this.#last].map(trace);
     const form = formOf(this.base);
-    if (this.others.every((other) => formOf(other) === form)) return;
-    throw notEven('Which operations are recorded');
+    this.others = [...single, ...this.#last].map((sizes) => {
+      const traced = trace(sizes);
+      if (formOf(traced) !== form) throw notEven('Which operations are recorded');
+      // A large program has many nodes: they are kept once.
+      const { initializers, results } = traced.graph;
+      return { inputs: traced.inputs, outputs: traced.outputs, graph: { initializers, results } };
+    });
   }
 
   /** How a number of the recordings grows. */
-  growthOf(of: (traced: TracedProgram) => number): Growth {
+  growthOf(of: (recording: Recording) => number): Growth {
     const { names, first } = this;
     const number = of(this.base);
     const others = this.others.map(of);
     const last = others.slice(names.length);
     const slopes = others.slice(0, names.length).map((other) => (other - number) / alone);
-    const holds = (growth: Growth): boolean =>
+    const fits = (growth: Growth): boolean =>
       this.#last.every((sizes, i) => valueAt(growth, sizes) === last[i]);
-    const growth = growths({ names, first, number, slopes, last: last[0]! }).find(holds);
+    const growth = growths({ names, first, number, slopes, last: last[0]! }).find(fits);
     if (growth !== undefined) return growth;
     throw this.notEven(`A number of a shape, ${number}`);
   }
@@ -62,5 +77,5 @@ const formOf = ({ graph, outputNames }: TracedProgram): string =>
 export const notEven = (what: string): AgentRlError =>
   new AgentRlError(
     'NOT_TRACEABLE',
-    `${what}, depends on the sizes of the program otherwise than evenly; pass what depends on them in as an input.`,
+    `${what} must be the same at all sizes of the program, or a number that grows evenly with each or with the product of two; pass what depends on them otherwise in as an input.`,
   );

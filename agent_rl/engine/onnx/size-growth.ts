@@ -15,6 +15,9 @@ export const together = [
   [211, 223, 227, 229, 233],
 ] as const;
 
+/** Open sizes of a program at most. */
+export const mostSizes = together[0].length;
+
 interface Numbers {
   names: readonly string[];
   first: Sizes;

@@ -222,6 +222,15 @@ export class Graph {
     }));
   }
 
+  /** The same of one number, of no dimension. */
+  int64(number: number): string {
+    return this.#share(`int64 ${number}`, () => ({
+      shape: [],
+      dtype: 'int64',
+      bytes: new Uint8Array(BigInt64Array.of(BigInt(number)).buffer),
+    }));
+  }
+
   /** A scalar constant, shared by equal ones. */
   scalar(number: number, dtype: TraceDType = 'float32'): string {
     const key = Object.is(number, -0) ? '-0' : String(number);

@@ -123,8 +123,8 @@ const range: TraceKernel = (graph, _inputs, { start, stop, step, dtype: asked })
     return { shape: [length], dtype, source: { kind: 'constant', data } };
   }
   // Counted by the program, so that it may end at a size that is known only when it runs.
-  const scalars = bounds.map((bound) => graph.emit('Squeeze', [graph.int64s([bound])]));
-  return computed(graph.cast(graph.emit('Range', scalars), dtype), [length], dtype);
+  const numbers = bounds.map((bound) => graph.int64(bound));
+  return computed(graph.cast(graph.emit('Range', numbers), dtype), [length], dtype);
 };
 
 /** Kernels that move elements without changing them. */

@@ -9,7 +9,7 @@ import {
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
 import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
-import { worstShape } from '#agent_rl/learner/batch-shape.ts';
+import { longestShape } from '#agent_rl/learner/batch-shape.ts';
 import { scoreBody, trainBody } from '#agent_rl/learner/train-program.ts';
 import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
@@ -111,7 +111,7 @@ describe('a plan of memory', () => {
     'need not count the pass of a KL term or a correction, which takes less: %s',
     async (_, config, recompute) => {
       const memory = { ...request.memory, recompute };
-      const shape = worstShape(64, 256);
+      const shape = longestShape({ longestTokens: 64, microBatchTokens: 256 });
       const scored = await plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
       const trained = await plannedBytes(await trainBody(config, { shape, loss, memory }));
       expect(scored).toBeLessThan(trained);
@@ -121,7 +121,7 @@ describe('a plan of memory', () => {
   test('counts the micro-batches of an engine that only scores, which take less than training on them', async () => {
     const scores = { microBatchTokens: 256, longestTokens: 64 };
     const scoring = await memoryPlan(tinyModelConfig, { ...sampling, scores, prefixTrees: false });
-    const shape = worstShape(64, 256);
+    const shape = longestShape({ longestTokens: 64, microBatchTokens: 256 });
     const { memory } = request;
     const program = scoreBody(tinyModelConfig, { shape, temperature: 1, memory });
     expect(scoring.activations).toBe(await plannedBytes(program));

@@ -9,7 +9,7 @@ import {
   paddedRows,
   shapeAt,
   sizesOf,
-  worstShape,
+  worstShapes,
   type BatchShape,
 } from '#agent_rl/learner/batch-shape.ts';
 import { microBatches } from '#agent_rl/learner/micro-batches.ts';
@@ -85,8 +85,24 @@ test('a kind and the sizes it leaves open give the shape again', () => {
   );
 });
 
-test('no micro-batch is larger than the worst shape, in what attention compares', () => {
-  expect(worstShape(1024, 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
+test('the worst shapes are rows of the longest, rows that are one more, and some that attention compares whole', () => {
+  const request = { longestTokens: 1024, microBatchTokens: 1024 };
+  expect(worstShapes(request, 1e6)).toEqual([
+    { sequences: 1, length: 1024, trained: 1024 },
+    { sequences: 2, length: 512, trained: 1024 },
+    { sequences: 1, length: 1016, trained: 1016 },
+  ]);
+  expect(worstShapes({ longestTokens: 728, microBatchTokens: 1024 }, 1e6)).toEqual([
+    { sequences: 1, length: 768, trained: 768 },
+    { sequences: 2, length: 512, trained: 1024 },
+  ]);
+  expect(worstShapes({ longestTokens: 512, microBatchTokens: 1024 }, 300)).toEqual([
+    { sequences: 2, length: 512, trained: 1024 },
+    { sequences: 2, length: 512, trained: 300 },
+  ]);
+});
+
+test('no micro-batch has more tokens, and compares more of them, than one of the worst shapes', () => {
   const several = array(integer({ min: 2, max: 60 }), { minLength: 1, maxLength: 20 });
   /** The same token, but for the last of each. */
   const datumOf = (length: number, index: number): TrainDatum => ({
@@ -96,23 +112,28 @@ test('no micro-batch is larger than the worst shape, in what attention compares'
     oldLogProbs: new Float32Array(length),
   });
   assert(
-    property(several, integer({ min: 2, max: 300 }), boolean(), (lengths, budget, trees) => {
-      const cells = ({ sequences, length }: BatchShape): number => sequences * length ** 2;
-      // Where nothing is shared, rows are sequences by themselves.
-      const kinds = trees ? [false, true] : [false];
-      const worst = kinds.map((own) =>
-        cells(worstShape(Math.max(...lengths), budget, { trees: own })),
-      );
-      const options = { microBatchTokens: budget, compiles: true };
-      const data = lengths.map(datumOf);
-      const batches = microBatches(data, {
-        ...options,
-        ...(trees && { treesOf: tinyModelConfig }),
-      });
-      for (const { rows, hasTrees } of batches) {
-        const { shape } = trainBatch(rows, { ...options, hasTrees, rowsAtOnce: 1e6 });
-        expect(cells(shape)).toBeLessThanOrEqual(Math.max(...worst));
-      }
-    }),
+    property(
+      several,
+      integer({ min: 2, max: 300 }),
+      integer({ min: 1, max: 12 }),
+      boolean(),
+      (some, microBatchTokens, factor, trees) => {
+        // Long ones too, beside others that attention does not divide.
+        const lengths = some.map((length, index) => (index % 3 === 0 ? factor * length : length));
+        const longestTokens = Math.max(...lengths);
+        const options = { microBatchTokens, compiles: true };
+        const data = lengths.map(datumOf);
+        const model = { ...(trees && { treesOf: tinyModelConfig }) };
+        for (const { rows, hasTrees } of microBatches(data, { ...options, ...model })) {
+          const { shape } = trainBatch(rows, { ...options, hasTrees, rowsAtOnce: 1e6 });
+          const worst = worstShapes({ longestTokens, microBatchTokens, trees: hasTrees }, 1e6);
+          const cells = ({ sequences, length }: BatchShape): number => sequences * length ** 2;
+          const tokens = ({ sequences, length }: BatchShape): number => sequences * length;
+          expect(
+            worst.some((one) => tokens(one) >= tokens(shape) && cells(one) >= cells(shape)),
+          ).toBe(true);
+        }
+      },
+    ),
   );
 });

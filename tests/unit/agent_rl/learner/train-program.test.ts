@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
+import type { TensorData, TensorSpec } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { type BatchShape, kindOf, sizesOf } from '#agent_rl/learner/batch-shape.ts';
+import { compileTrainProgram, rowsAtOnce, trainBody } from '#agent_rl/learner/train-program.ts';
+import type { Adapter } from '#model/config/architecture.ts';
+import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+const policy = (settings: Partial<LossSpec & { name: 'policy' }>): LossSpec => ({
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.3 },
+  kl: { kind: 'none', weight: 0 },
+  temperature: 0.9,
+  ...settings,
+});
+const losses = {
+  'cross entropy': { name: 'cross_entropy' },
+  'a KL term': policy({ kl: { kind: 'k3', weight: 0.1 } }),
+  'a loss per sequence': policy({ type: 'gspo' }),
+  'an entropy bonus': policy({ entropyBonus: 0.1 }),
+} as const satisfies Record<string, LossSpec>;
+
+const adapter: Adapter = { ...tinyAdapter, dropout: 0.25 };
+const whole = {
+  config: tinyModelConfig,
+  weights: initialParameters(tinyModelConfig, new KeyedRng(3)) as Weights,
+};
+const dropping = {
+  config: { ...tinyModelConfig, adapters: [adapter] },
+  weights: new Map([...whole.weights, ...tinyAdapterWeights(tinyModelConfig, adapter)]),
+};
+const all = 2 ** 28;
+const ofSixteen = 4 * tinyModelConfig.vocabSize * 16;
+
+describe('a program for all sizes', () => {
+  test.each([
+    ['cross entropy', whole, 'none', all],
+    ['a KL term', whole, 'blocks', all],
+    ['a loss per sequence', whole, 'none', ofSixteen],
+    ['an entropy bonus', whole, 'none', all],
+    ['a KL term', dropping, 'none', all],
+  ] as const)(
+    'has the bits of one for their sizes: %s',
+    async (name, { config, weights }, recompute, logitBytes) => {
+      const loss = losses[name];
+      const memory = { recompute, logitBytes };
+      for (const shape of [
+        { sequences: 3, length: 24, trained: 40 },
+        { sequences: 2, length: 16, trained: 32, trees: { sequences: 5, trained: 44 } },
+      ]) {
+        const { specs, body } = await trainBody(config, { shape, loss, memory });
+        const keepRecomputation = recompute === 'blocks';
+        const closed = await engine.compile(specs, body, { keepRecomputation });
+        const kind = kindOf(shape, rowsAtOnce(memory, config, loss));
+        const open = await compileTrainProgram(engine, config, { kind, loss, memory });
+        const inputs = inputsOf(specs, { ...shape, weights });
+        const sizes = sizesOf(shape, kind);
+        expect(await open.run(inputs, { sizes })).toEqual(await closed.run(inputs));
+        await Promise.all([closed.dispose(), open.dispose()]);
+      }
+    },
+  );
+});
+
+const limits: Readonly<Record<string, (shape: BatchShape) => number>> = {
+  tokens: () => tinyModelConfig.vocabSize,
+  targets: () => tinyModelConfig.vocabSize,
+  places: ({ length }) => length,
+  rows: ({ sequences, length }) => sequences * length,
+  predictions: ({ trained }) => trained,
+};
+
+/** Inputs that make sense, drawn. */
+function inputsOf(
+  specs: readonly TensorSpec[],
+  { weights, ...shape }: BatchShape & { weights: Weights },
+): Record<string, TensorData> {
+  const rng = new KeyedRng(5, 'inputs');
+  const drawn = ({ name, shape: own, dtype }: TensorSpec): TensorData => {
+    const known = weights.get(name);
+    if (known !== undefined) return known;
+    const count = own.reduce((product, size) => product * size, 1);
+    if (name === 'seenUpTo')
+      return Int32Array.from({ length: count }, (_, i) => {
+        const at = i % shape.length;
+        return at + rng.integer(shape.length - at);
+      });
+    if (dtype === 'int32')
+      return Int32Array.from({ length: count }, () => rng.integer(limits[name]!(shape)));
+    return Float32Array.from({ length: count }, () => rng.normal());
+  };
+  return Object.fromEntries(specs.map((spec) => [spec.name, drawn(spec)]));
+}
