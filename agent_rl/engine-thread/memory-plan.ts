@@ -155,11 +155,13 @@ function scoringBytes(
 function shapesOf(
   config: ModelConfig,
   { memory, prefixTrees }: MemoryRequest,
-  request: Record<'microBatchTokens' | 'longestTokens', number>,
+  { loss, ...sizes }: Record<'microBatchTokens' | 'longestTokens', number> & { loss?: LossSpec },
 ): BatchShape[] {
   const kinds = hasTrees(config, prefixTrees) ? [false, true] : [false];
-  const most = rowsAtOnce(memory, config);
-  return kinds.flatMap((trees) => worstShapes({ ...request, trees }, most));
+  // Only a head that is trained keeps more of few predictions than of many.
+  const keeps = loss !== undefined && trainedAdapter(config) === undefined;
+  const most = keeps ? rowsAtOnce(memory, config, loss) : Infinity;
+  return kinds.flatMap((trees) => worstShapes({ ...sizes, trees }, most));
 }
 
 /** What the largest of the shapes takes. */

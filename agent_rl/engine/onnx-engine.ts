@@ -16,7 +16,7 @@ import type {
 } from './engine.ts';
 import { encodeGraph, encodeModel } from './onnx/encode-model.ts';
 import { type Feed, OnnxSession } from './onnx/onnx-session.ts';
-import { openSizes } from './onnx/open-sizes.ts';
+import { type OpenGraph, openSizes } from './onnx/open-sizes.ts';
 import { removeUnused, separateScales } from './onnx/rewrite-graph.ts';
 import { traceProgram, type TracedProgram } from './trace/trace-program.ts';
 
@@ -97,15 +97,7 @@ export class OnnxEngine implements Engine {
       const traced = this.#trace({ specs, body }, options.constants);
       return { model: encodeModel(traced), inputs: traced.inputs, outputs: traced.outputs };
     });
-    const { inputs, outputs } = recorded;
-    return {
-      outputs,
-      run: async (given, wanted) => {
-        session.assertOpen();
-        return session.run(feedsOf(inputs, given), { outputs, wanted, name });
-      },
-      dispose: () => session.dispose(),
-    };
+    return programOf(session, recorded, name);
   }
 
   async compileSized<Name extends string>(
@@ -119,16 +111,7 @@ export class OnnxEngine implements Engine {
       const graph = openSizes(trace, { names, results: manyRows });
       return { model: encodeGraph(graph), at: graph.at };
     });
-    return {
-      run: async (given, { sizes, wanted }) => {
-        session.assertOpen();
-        const { inputs, outputs, shapes } = recorded.at(sizes);
-        const feeds = feedsOf(inputs, given);
-        for (const own of shapes) feeds.push({ ...own, dtype: 'int64' });
-        return session.run(feeds, { outputs, wanted, name: runName(sizes) });
-      },
-      dispose: () => session.dispose(),
-    };
+    return sizedProgramOf(session, recorded.at, runName);
   }
 
   #trace({ specs, body }: SizedBody, constants?: CompileOptions['constants']): TracedProgram {
@@ -171,6 +154,35 @@ export class OnnxEngine implements Engine {
     this.#sessions.clear();
   }
 }
+
+/** Functions of their own, so that a program holds nothing of what it was recorded from. */
+const programOf = (
+  session: OnnxSession,
+  { inputs, outputs }: Pick<TracedProgram, 'inputs' | 'outputs'>,
+  name: string,
+): Program => ({
+  outputs,
+  run: async (given, wanted) => {
+    session.assertOpen();
+    return session.run(feedsOf(inputs, given), { outputs, wanted, name });
+  },
+  dispose: () => session.dispose(),
+});
+
+const sizedProgramOf = (
+  session: OnnxSession,
+  at: OpenGraph['at'],
+  runName: (sizes: Sizes) => string,
+): SizedProgram => ({
+  run: async (given, { sizes, wanted }) => {
+    session.assertOpen();
+    const { inputs, outputs, shapes } = at(sizes);
+    const feeds = feedsOf(inputs, given);
+    for (const own of shapes) feeds.push({ ...own, dtype: 'int64' });
+    return session.run(feeds, { outputs, wanted, name: runName(sizes) });
+  },
+  dispose: () => session.dispose(),
+});
 
 function feedsOf(
   specs: readonly TensorSpec[],

@@ -173,36 +173,44 @@ export function longestShape({
 }
 
 /**
- * Shapes of which one takes the most memory: each micro-batch has no more tokens, and compares no more of them, than one of
- * these.
+ * Shapes of which one takes the most memory: for each micro-batch one of these has no fewer tokens, and compares no fewer of them,
+ * by the same kind of attention.
  *
  * @param rowsAtOnce of how many predictions logits are held at once: as many keep what several pieces compute again
  */
 export function worstShapes(request: Request, rowsAtOnce: number): BatchShape[] {
   const { microBatchTokens, trees = false } = request;
-  const longest = longestShape(request);
-  const rowsOf = (sequences: number) => ({
-    sequences,
-    length: Math.ceil(microBatchTokens / sequences),
-  });
-  const candidates = [longest, rowsOf(longest.sequences + 1)];
   const divided = dividedFrom[trees ? 'trees' : 'sequences'];
-  const whole = divided - multiple;
+  const longest = longestShape(request);
+  const candidates = withOneMore(longest, microBatchTokens);
   // Attention that is not in blocks keeps what it compares.
-  if (longest.length >= divided)
-    candidates.push({ sequences: fullBatch(whole, microBatchTokens), length: whole });
-  return candidates
-    .filter((one) => !candidates.some((other) => other !== one && holds(other, one, divided)))
+  if (longest.length >= divided) {
+    const whole = { sequences: fullBatch(divided - 1, microBatchTokens), length: divided - 1 };
+    candidates.push(...withOneMore(whole, microBatchTokens));
+  }
+  const needed = candidates.filter((one, at) =>
+    candidates.every(
+      (other, i) =>
+        i === at || !covers(other, one, divided) || (at < i && covers(one, other, divided)),
+    ),
+  );
+  return needed
     .map((one) => trainedWhole(one, trees))
     .flatMap((one) =>
-      one.trained > rowsAtOnce && rowsAtOnce >= 2 ? [one, { ...one, trained: rowsAtOnce }] : [one],
+      one.trained > rowsAtOnce ? [one, { ...one, trained: Math.max(2, rowsAtOnce) }] : [one],
     );
 }
 
 type Rows = Pick<BatchShape, 'sequences' | 'length'>;
 
-/** Whether a shape has as many tokens as another, and compares as many. */
-const holds = (one: Rows, other: Rows, divided: number): boolean =>
+/** As many rows as fit, and one row more of as many tokens as fit then: what is shorter than the first is no larger than the second. */
+const withOneMore = ({ sequences, length }: Rows, microBatchTokens: number): Rows[] => [
+  { sequences, length },
+  { sequences: sequences + 1, length: Math.ceil(microBatchTokens / (sequences + 1)) },
+];
+
+/** Whether a shape has as many tokens as another and compares as many, both in blocks or both whole. */
+const covers = (one: Rows, other: Rows, divided: number): boolean =>
   one.length >= divided === other.length >= divided &&
   one.sequences * one.length >= other.sequences * other.length &&
   one.sequences * one.length ** 2 >= other.sequences * other.length ** 2;

@@ -168,7 +168,7 @@ export class LocalLearner implements Learner {
       if (packed.origins.length === 0) continue;
       const dropout = this.#dropout(packed, part);
       const memory = this.#memory;
-      const kind = kindOf(packed.shape, this.#rowsAtOnce);
+      const kind = kindOf(packed.shape, rowsAtOnce(memory, this.config, loss));
       const program = await this.#programs.get(`train ${JSON.stringify([kind, loss])}`, () =>
         compileTrainProgram(this.engine, this.config, { kind, loss, memory }),
       );

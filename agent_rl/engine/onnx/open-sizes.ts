@@ -4,7 +4,7 @@ import type { GraphDType, Initializer } from '../trace/graph.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 import type { ModelGraph, Port } from './encode-model.ts';
-import { notEven, type Recording, Recordings } from './recordings.ts';
+import { notTheSame, type Recording, Recordings } from './recordings.ts';
 import { dimOf, type Growth, valueAt } from './size-growth.ts';
 
 /** A graph whose sizes are known only when it runs: what depends on them is among its inputs. */
@@ -155,7 +155,7 @@ function openConstants(recorded: Recordings): OpenConstant[] {
     const numbers = (recording: Recording): readonly number[] => numbersOf(at(recording));
     const count = numbers(base).length;
     if (others.some((other) => numbers(other).length !== count))
-      throw recorded.notEven(`The length of a constant, ${count}`);
+      throw notTheSame(`The length of a constant, ${count},`);
     const growthAt = (i: number): Growth =>
       recorded.growthOf((recording) => numbers(recording)[i]!);
     return [{ name, shape, numbers: Array.from({ length: count }, (_, i) => growthAt(i)) }];
@@ -166,7 +166,7 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b
 
 /** Of a constant that may become an input: only shapes may. */
 function numbersOf({ dtype, bytes }: Initializer): number[] {
-  if (dtype !== 'int64') throw notEven(`A constant of ${dtype}`);
+  if (dtype !== 'int64') throw notTheSame(`A constant of ${dtype}`);
   const { buffer, byteOffset, byteLength } = bytes;
   return Array.from(new BigInt64Array(buffer, byteOffset, byteLength / 8), Number);
 }

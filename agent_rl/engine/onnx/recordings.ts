@@ -40,7 +40,7 @@ export class Recordings {
     const form = formOf(this.base);
     this.others = [...single, ...this.#last].map((sizes) => {
       const traced = trace(sizes);
-      if (formOf(traced) !== form) throw notEven('Which operations are recorded');
+      if (formOf(traced) !== form) throw notTheSame('Which operations are recorded');
       // A large program has many nodes: they are kept once.
       const { initializers, results } = traced.graph;
       return { inputs: traced.inputs, outputs: traced.outputs, graph: { initializers, results } };
@@ -58,11 +58,10 @@ export class Recordings {
       this.#last.every((sizes, i) => valueAt(growth, sizes) === last[i]);
     const growth = growths({ names, first, number, slopes, last: last[0]! }).find(fits);
     if (growth !== undefined) return growth;
-    throw this.notEven(`A number of a shape, ${number}`);
-  }
-
-  notEven(what: string): AgentRlError {
-    return notEven(`${what} at ${JSON.stringify(this.first)}`);
+    throw new AgentRlError(
+      'NOT_TRACEABLE',
+      `A number of a shape, ${number} at ${JSON.stringify(first)}, must grow evenly with each size of the program or with the product of two.`,
+    );
   }
 }
 
@@ -74,8 +73,8 @@ const formOf = ({ graph, outputNames }: TracedProgram): string =>
     outputNames,
   ]);
 
-export const notEven = (what: string): AgentRlError =>
+export const notTheSame = (what: string): AgentRlError =>
   new AgentRlError(
     'NOT_TRACEABLE',
-    `${what} must be the same at all sizes of the program, or a number that grows evenly with each or with the product of two; pass what depends on them otherwise in as an input.`,
+    `${what} must be the same at all sizes of the program; pass what depends on them in as an input.`,
   );

@@ -120,6 +120,21 @@ describe('a body that is compiled for all sizes', () => {
     await expect(compiled(body)).rejects.toThrow('Which operations are recorded');
   });
 
+  test('may have five open sizes', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
+    const some = (sizes: Sizes): SizedBody => ({
+      specs: Object.entries(sizes).map(([name, size]) => float(name, [size])),
+      body: (inputs) => ({ y: tf.concat(Object.values(inputs)) }),
+    });
+    const open = await engine.compileSized(some, names.slice(0, 5));
+    const sizes = { a: 1, b: 2, c: 1, d: 1, e: 1 };
+    const given = (numbers: number[]) => Float32Array.from(numbers);
+    const inputs = { a: given([1]), b: given([2, 3]), c: given([4]), d: given([5]), e: given([6]) };
+    expect(numbersOf(await open.run(inputs, { sizes }))).toEqual({ y: [1, 2, 3, 4, 5, 6] });
+    await open.dispose();
+    await expect(engine.compileSized(some, names)).rejects.toThrow('5 open sizes at most, got 6');
+  });
+
   test('may not have shapes that stop growing', async () => {
     // The largest size that is recorded is 10,218, and 20,034 more in the second attempt.
     const some = (x: Tensor, rows: number): Tensor =>

@@ -12,17 +12,10 @@ import {
   worstShapes,
   type BatchShape,
 } from '#agent_rl/learner/batch-shape.ts';
+import { dividedFrom } from '#agent_rl/engine/ops.ts';
 import { microBatches } from '#agent_rl/learner/micro-batches.ts';
 import { trainBatch } from '#agent_rl/learner/train-batch.ts';
-import {
-  array,
-  assert,
-  boolean,
-  integer,
-  option,
-  property,
-  record,
-} from '#tests/support/properties.ts';
+import { array, assert, integer, option, property, record } from '#tests/support/properties.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 test('a length is padded to few values: 16 and then a quarter more each time, in sixteens', () => {
@@ -85,25 +78,33 @@ test('a kind and the sizes it leaves open give the shape again', () => {
   );
 });
 
-test('the worst shapes are rows of the longest, rows that are one more, and some that attention compares whole', () => {
-  const request = { longestTokens: 1024, microBatchTokens: 1024 };
-  expect(worstShapes(request, 1e6)).toEqual([
-    { sequences: 1, length: 1024, trained: 1024 },
-    { sequences: 2, length: 512, trained: 1024 },
-    { sequences: 1, length: 1016, trained: 1016 },
+test('the worst shapes are as many rows as fit, and one more, of the longest and of those that attention compares whole', () => {
+  const rows = (longestTokens: number, microBatchTokens: number, trees = false, rowsAtOnce = 1e6) =>
+    worstShapes({ longestTokens, microBatchTokens, trees }, rowsAtOnce).map(
+      ({ sequences, length, trained }) => [sequences, length, trained],
+    );
+  // Two rows of 512 are more tokens than one of 1,023.
+  expect(rows(1024, 1024)).toEqual([
+    [1, 1024, 1024],
+    [2, 512, 1024],
+    [1, 1023, 1023],
   ]);
-  expect(worstShapes({ longestTokens: 728, microBatchTokens: 1024 }, 1e6)).toEqual([
-    { sequences: 1, length: 768, trained: 768 },
-    { sequences: 2, length: 512, trained: 1024 },
+  expect(rows(728, 1024)).toEqual([
+    [1, 768, 768],
+    [2, 512, 1024],
   ]);
-  expect(worstShapes({ longestTokens: 512, microBatchTokens: 1024 }, 300)).toEqual([
-    { sequences: 2, length: 512, trained: 1024 },
-    { sequences: 2, length: 512, trained: 300 },
+  expect(rows(512, 1024, false, 300)).toEqual([
+    [2, 512, 1024],
+    [2, 512, 300],
   ]);
+  // Three rows of 960 are compared whole, and are more than two of 1,023.
+  expect(rows(3000, 3000)).toContainEqual([3, 1000, 3000]);
+  // Twice the same: once is enough.
+  expect(rows(600, 1022, true).filter(([, length]) => length === 511)).toEqual([[2, 511, 1022]]);
 });
 
-test('no micro-batch has more tokens, and compares more of them, than one of the worst shapes', () => {
-  const several = array(integer({ min: 2, max: 60 }), { minLength: 1, maxLength: 20 });
+test('for each micro-batch one of the worst shapes has no fewer tokens and compares no fewer, by the same attention', () => {
+  const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
   /** The same token, but for the last of each. */
   const datumOf = (length: number, index: number): TrainDatum => ({
     tokens: new Int32Array(length).fill(7).fill(8 + index, length - 1),
@@ -111,29 +112,29 @@ test('no micro-batch has more tokens, and compares more of them, than one of the
     advantages: new Float32Array(length),
     oldLogProbs: new Float32Array(length),
   });
+  const budget = integer({ min: 2, max: 3500 });
+  const longer = integer({ min: 1, max: 12 });
+  const kinds = { sequences: dividedFrom.sequences, trees: dividedFrom.trees };
   assert(
-    property(
-      several,
-      integer({ min: 2, max: 300 }),
-      integer({ min: 1, max: 12 }),
-      boolean(),
-      (some, microBatchTokens, factor, trees) => {
-        // Long ones too, beside others that attention does not divide.
-        const lengths = some.map((length, index) => (index % 3 === 0 ? factor * length : length));
-        const longestTokens = Math.max(...lengths);
-        const options = { microBatchTokens, compiles: true };
-        const data = lengths.map(datumOf);
-        const model = { ...(trees && { treesOf: tinyModelConfig }) };
+    property(several, budget, longer, (some, microBatchTokens, factor) => {
+      // Long ones too, beside others that attention does not divide.
+      const lengths = some.map((length, index) => (index % 3 === 0 ? factor * length : length));
+      const longestTokens = Math.max(...lengths);
+      const options = { microBatchTokens, compiles: true };
+      const data = lengths.map(datumOf);
+      for (const model of [{}, { treesOf: tinyModelConfig }])
         for (const { rows, hasTrees } of microBatches(data, { ...options, ...model })) {
           const { shape } = trainBatch(rows, { ...options, hasTrees, rowsAtOnce: 1e6 });
+          const divided = kinds[hasTrees ? 'trees' : 'sequences'];
           const worst = worstShapes({ longestTokens, microBatchTokens, trees: hasTrees }, 1e6);
-          const cells = ({ sequences, length }: BatchShape): number => sequences * length ** 2;
-          const tokens = ({ sequences, length }: BatchShape): number => sequences * length;
-          expect(
-            worst.some((one) => tokens(one) >= tokens(shape) && cells(one) >= cells(shape)),
-          ).toBe(true);
+          const covered = worst.some(
+            (one) =>
+              one.length >= divided === shape.length >= divided &&
+              one.sequences * one.length >= shape.sequences * shape.length &&
+              one.sequences * one.length ** 2 >= shape.sequences * shape.length ** 2,
+          );
+          expect([shape, covered]).toEqual([shape, true]);
         }
-      },
-    ),
+    }),
   );
 });
