@@ -182,12 +182,10 @@ export function worstShapes(request: Request, rowsAtOnce: number): BatchShape[] 
   const { microBatchTokens, trees = false } = request;
   const divided = dividedFrom[trees ? 'trees' : 'sequences'];
   const longest = longestShape(request);
-  const candidates = withOneMore(longest, microBatchTokens);
   // Attention that is not in blocks keeps what it compares.
-  if (longest.length >= divided) {
-    const whole = { sequences: fullBatch(divided - 1, microBatchTokens), length: divided - 1 };
-    candidates.push(...withOneMore(whole, microBatchTokens));
-  }
+  const whole = { sequences: fullBatch(divided - 1, microBatchTokens), length: divided - 1 };
+  const firsts = longest.length >= divided ? [longest, whole] : [longest];
+  const candidates = firsts.flatMap((first) => withOneMore(first, microBatchTokens));
   const needed = candidates.filter((one, at) =>
     candidates.every(
       (other, i) =>
