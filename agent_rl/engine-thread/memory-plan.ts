@@ -110,8 +110,8 @@ export async function memoryPlan(
       ? least
       : Math.max(
           drawing,
-          await prefillBytes(config, request),
-          scores === undefined ? 0 : await scoringBytes(config, request, scores),
+          prefillBytes(config, request),
+          scores === undefined ? 0 : scoringBytes(config, request, scores),
           training === undefined ? 0 : await trainingBytes(config, request, training),
         );
   const runtime = runtimeBytes + (decoders - 1) * decoderBytes + fragmentation * activations;
@@ -131,10 +131,7 @@ function leastActivations(
 }
 
 /** A prompt as long as a context, as the learner would score it: the same layers, without keeping anything. */
-async function prefillBytes(
-  config: ModelConfig,
-  { maxContextTokens, memory }: MemoryRequest,
-): Promise<number> {
+function prefillBytes(config: ModelConfig, { maxContextTokens, memory }: MemoryRequest): number {
   const shape = { sequences: 1, length: maxContextTokens, trained: 2 };
   return plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
 }
@@ -144,11 +141,11 @@ function scoringBytes(
   config: ModelConfig,
   request: MemoryRequest,
   scores: NonNullable<MemoryRequest['scores']>,
-): Promise<number> {
+): number {
   const { memory } = request;
-  return mostBytes(shapesOf(config, request, scores), (shape) =>
-    plannedBytes(scoreBody(config, { shape, temperature: 1, memory })),
-  );
+  const bytesAt = (shape: BatchShape): number =>
+    plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
+  return largest(shapesOf(config, request, scores).map(bytesAt));
 }
 
 /** The largest micro-batches of sequences by themselves, and those of trees where there may be some. */
@@ -164,33 +161,25 @@ function shapesOf(
   return kinds.flatMap((trees) => worstShapes({ ...sizes, trees }, most));
 }
 
-/** What the largest of the shapes takes. */
-async function mostBytes(
-  shapes: readonly BatchShape[],
-  peakOf: (shape: BatchShape) => Promise<number>,
-): Promise<number> {
-  const all: number[] = [];
-  for (const shape of shapes) all.push(await peakOf(shape));
-  return largest(all);
-}
-
 /** What dropout drops is keyed by whole sequences. */
 const hasTrees = (config: ModelConfig, prefixTrees = true): boolean =>
   prefixTrees && (trainedAdapter(config)?.dropout ?? 0) === 0;
 
 /** Scoring a micro-batch first, for a KL term or a correction, takes less than training on it: nothing is added. */
-function trainingBytes(
+async function trainingBytes(
   config: ModelConfig,
   request: MemoryRequest,
   training: NonNullable<MemoryRequest['training']>,
 ): Promise<number> {
   const { memory } = request;
   const { loss } = training;
-  return mostBytes(shapesOf(config, request, training), async (shape) => {
+  const all: number[] = [];
+  for (const shape of shapesOf(config, request, training)) {
     const program = await trainBody(config, { shape, loss, memory });
     const dropped = bytesPerFloat * countNumbers(dropoutSpecs(config, shape));
-    return (await plannedBytes(program)) + dropped;
-  });
+    all.push(plannedBytes(program) + dropped);
+  }
+  return largest(all);
 }
 
 /** Memory this process may use: the machine's, or less where a limit is set. */

@@ -1,12 +1,4 @@
-import { AgentRlError } from '../../core/errors.ts';
-import type {
-  CompileOptions,
-  Engine,
-  Program,
-  ProgramBody,
-  SizedBody,
-  TensorSpec,
-} from '../engine.ts';
+import type { SizedBody } from '../engine.ts';
 import { sizeOf } from '../check-inputs.ts';
 import { bytesOfElement, type GraphNode, readBy } from '../trace/graph.ts';
 import { traceProgram, type TracedProgram } from '../trace/trace-program.ts';
@@ -142,41 +134,9 @@ function executionOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
   return order;
 }
 
-/** Records programs to say what they would hold, and runs none. */
-export class PlanningEngine implements Engine {
-  readonly compiles = true;
-  readonly prefersLongRuns = false;
-  readonly device = 'plan';
-  /** Most bytes of intermediate results of any program so far. */
-  peakBytes = 0;
-
-  async compile(
-    specs: readonly TensorSpec[],
-    body: ProgramBody,
-    options: CompileOptions = {},
-  ): Promise<Program> {
-    const traced = traceProgram(specs, body, options.constants);
-    removeUnused(traced);
-    this.peakBytes = Math.max(this.peakBytes, peakBytes(traced));
-    return {
-      outputs: traced.outputs,
-      run: () =>
-        Promise.reject(new AgentRlError('ENGINE_FAILED', 'A planned program cannot be run.')),
-      dispose: () => Promise.resolve(),
-    };
-  }
-
-  compileSized(): Promise<never> {
-    const problem = 'What a program of open sizes holds is known only at some sizes.';
-    return Promise.reject(new AgentRlError('ENGINE_FAILED', problem));
-  }
-
-  async close(): Promise<void> {}
-}
-
-/** Most bytes of intermediate results of a program at some sizes. */
-export async function plannedBytes({ specs, body }: SizedBody): Promise<number> {
-  const engine = new PlanningEngine();
-  await engine.compile(specs, body);
-  return engine.peakBytes;
+/** Most bytes of intermediate results of a program at some sizes, as `peakBytes`. */
+export function plannedBytes({ specs, body }: SizedBody): number {
+  const traced = traceProgram(specs, body);
+  removeUnused(traced);
+  return peakBytes(traced);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { builtProgram, startProgram, type StartedProgram } from '../../support/built-program.ts';
 import {
@@ -20,19 +20,6 @@ import { hostile, startTraining, writeHostileRun } from '../../support/viewed-ru
  * The page as its readers meet it: a real browser, the built server, runs that are really trained. The tests follow each
  * other on the same runs, the first while one of them trains.
  */
-
-/** Acts until it shows: on a busy machine a key or a click may come while the page is drawn anew, and be lost. */
-async function until(act: () => Promise<void>, sign: Locator): Promise<void> {
-  for (let tries = 1; tries < 5; tries++) {
-    await act();
-    const shown = await sign.waitFor({ timeout: 10_000 }).then(
-      () => true,
-      () => false,
-    );
-    if (shown) return;
-  }
-  await sign.waitFor();
-}
 
 const title =
   'The page of agent-rl view (skipped without Chromium: apt-get install chromium, or CHROMIUM=PATH)';
@@ -196,7 +183,8 @@ const title =
     await help.waitFor();
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
-    await until(() => page.keyboard.press('2'), page.getByText(/^1–\d+ of/));
+    await page.keyboard.press('2');
+    await page.getByText(/^1–\d+ of/).waitFor();
     await page.keyboard.press('/');
     expect(await page.evaluate('document.activeElement.id')).toBe('episode-search');
     await page.keyboard.type('print');
@@ -217,12 +205,9 @@ const title =
     const { page } = seen;
     await page.getByText(/^1–\d+ of/).waitFor();
     await keepScreenshot(page, 'hostile');
+    await page.locator('table.episodes tbody a').first().click();
     const { markup } = hostile;
     const said = page.locator('.message pre').first();
-    const episode = page.locator('table.episodes tbody a').first();
-    await until(async () => {
-      if (await episode.isVisible()) await episode.click();
-    }, said);
     expect(await said.innerText()).toBe(`${markup}\\x1b[2J\\x1b]0;taken\\x07safe\\u202etxt.exe`);
     expect(await page.locator('.episode-head h2').innerText()).toContain(hostile.name);
     await page.keyboard.press(']');

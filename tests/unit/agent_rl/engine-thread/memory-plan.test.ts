@@ -112,8 +112,8 @@ describe('a plan of memory', () => {
     async (_, config, recompute) => {
       const memory = { ...request.memory, recompute };
       const shape = longestShape({ longestTokens: 64, microBatchTokens: 256 });
-      const scored = await plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
-      const trained = await plannedBytes(await trainBody(config, { shape, loss, memory }));
+      const scored = plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
+      const trained = plannedBytes(await trainBody(config, { shape, loss, memory }));
       expect(scored).toBeLessThan(trained);
     },
   );
@@ -124,7 +124,7 @@ describe('a plan of memory', () => {
     const shape = longestShape({ longestTokens: 64, microBatchTokens: 256 });
     const { memory } = request;
     const program = scoreBody(tinyModelConfig, { shape, temperature: 1, memory });
-    expect(scoring.activations).toBe(await plannedBytes(program));
+    expect(scoring.activations).toBe(plannedBytes(program));
     expect(scoring.activations).toBeGreaterThan(
       (await memoryPlan(tinyModelConfig, sampling)).activations,
     );

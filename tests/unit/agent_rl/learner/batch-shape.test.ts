@@ -25,7 +25,7 @@ test('a length is padded to few values: 16 and then a quarter more each time, in
   ]);
 });
 
-test('padding stops at what a micro-batch holds, and a longer sequence is padded as any other', () => {
+test('a length is padded to no more tokens than a micro-batch holds, unless it is longer itself', () => {
   // The value after 960 is 1200.
   expect(paddedLength(1024, 4096)).toBe(1200);
   expect(paddedLength(1024, 1100)).toBe(1100);

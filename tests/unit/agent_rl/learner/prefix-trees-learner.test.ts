@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
-import type { LossSpec } from '#agent_rl/core/services/learner.ts';
+import type { LossSpec, PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import type {
   Engine,
@@ -17,6 +17,7 @@ import type { noRecompute } from '#agent_rl/learner/train-program.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
@@ -44,14 +45,8 @@ afterAll(() => engine.close());
 /** What dropout drops is keyed by whole sequences. */
 const adapter: Adapter = { ...tinyAdapter, dropout: 0 };
 
-const policy = (settings: Partial<LossSpec & { name: 'policy' }>): LossSpec => ({
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.3 },
-  kl: { kind: 'k3', weight: 0.1 },
-  temperature: 0.9,
-  ...settings,
-});
+const policy = (over: Partial<PolicyLossSpec>): PolicyLossSpec =>
+  policyLossSpec({ kl: { kind: 'k3', weight: 0.1 }, temperature: 0.9, ...over });
 const losses: Readonly<Record<string, LossSpec>> = {
   'cross entropy': { name: 'cross_entropy' },
   'a clipped loss with a KL term': policy({}),

@@ -8,6 +8,7 @@ import { type BatchShape, kindOf, sizesOf } from '#agent_rl/learner/batch-shape.
 import { compileTrainProgram, rowsAtOnce, trainBody } from '#agent_rl/learner/train-program.ts';
 import type { Adapter } from '#model/config/architecture.ts';
 import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -17,19 +18,11 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-const policy = (settings: Partial<LossSpec & { name: 'policy' }>): LossSpec => ({
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.3 },
-  kl: { kind: 'none', weight: 0 },
-  temperature: 0.9,
-  ...settings,
-});
 const losses = {
   'cross entropy': { name: 'cross_entropy' },
-  'a KL term': policy({ kl: { kind: 'k3', weight: 0.1 } }),
-  'a loss per sequence': policy({ type: 'gspo' }),
-  'an entropy bonus': policy({ entropyBonus: 0.1 }),
+  'a KL term': policyLossSpec({ temperature: 0.9, kl: { kind: 'k3', weight: 0.1 } }),
+  'a loss per sequence': policyLossSpec({ type: 'gspo' }),
+  'an entropy bonus': policyLossSpec({ entropyBonus: 0.1 }),
 } as const satisfies Record<string, LossSpec>;
 
 const adapter: Adapter = { ...tinyAdapter, dropout: 0.25 };

@@ -1,28 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { serviceLoss } from '#agent_rl/learner/tinker/service-loss.ts';
+import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
-
-const policy = (over: Partial<PolicyLossSpec> = {}): PolicyLossSpec => ({
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.28 },
-  kl: { kind: 'none', weight: 0 },
-  temperature: 1,
-  ...over,
-});
 
 describe('losses of a Tinker service', () => {
   test('bounds are those of the ratio: 1 - clipLow and 1 + clipHigh', () => {
     const config = { clip_low_threshold: 0.8, clip_high_threshold: 1.28 };
-    expect(serviceLoss(policy())).toEqual({ name: 'ppo', config });
-    expect(serviceLoss(policy({ type: 'cispo' }))).toEqual({ name: 'cispo', config });
+    expect(serviceLoss(policyLossSpec())).toEqual({ name: 'ppo', config });
+    expect(serviceLoss(policyLossSpec({ type: 'cispo' }))).toEqual({ name: 'cispo', config });
   });
 
   test('a likelihood is CISPO whose weight is always 1', () => {
     const config = { clip_low_threshold: 1, clip_high_threshold: 1 };
-    for (const loss of [policy({ type: 'reinforce' }), { name: 'cross_entropy' } as const])
+    for (const loss of [policyLossSpec({ type: 'reinforce' }), { name: 'cross_entropy' } as const])
       expect(serviceLoss(loss)).toEqual({ name: 'cispo', config });
   });
 
@@ -34,7 +25,7 @@ describe('losses of a Tinker service', () => {
     [{ type: 'gspo' }, 'Use clipped, cispo or reinforce'],
     [{ module: 'file:///own.js' }, 'Use clipped, cispo or reinforce'],
   ] as const)('what services have not is refused with what to do: %j', (over, text) => {
-    const thrown = thrownBy(() => serviceLoss(policy(over)));
+    const thrown = thrownBy(() => serviceLoss(policyLossSpec(over)));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(thrown.message).toContain(text);
   });
