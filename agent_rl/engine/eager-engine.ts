@@ -6,6 +6,7 @@ import {
   type Program,
   type ProgramBody,
   type SizedBody,
+  type SizedOptions,
   type SizedProgram,
   type Sizes,
   type TensorData,
@@ -49,7 +50,7 @@ const sizesKept = 24;
 /** Runs program bodies operation by operation on a tfjs backend. */
 export class EagerEngine implements Engine {
   readonly compiles = false;
-  readonly prefersLongRuns = false;
+  readonly copiesInputs = false;
 
   private constructor(readonly device: EagerBackend) {}
 
@@ -96,12 +97,13 @@ export class EagerEngine implements Engine {
   async compileSized<Name extends string>(
     of: (sizes: Sizes<Name>) => SizedBody,
     names: readonly Name[],
+    options?: SizedOptions,
   ): Promise<SizedProgram> {
     const programs = new ProgramCache(sizesKept);
     const programOf = (sizes: Sizes): Promise<Program> =>
       programs.get(names.map((name) => sizes[name]).join(' '), () => {
         const { specs, body } = of(sizes);
-        return this.compile(specs, body);
+        return this.compile(specs, body, options);
       });
     return {
       run: async (inputs, { sizes, wanted }) => (await programOf(sizes)).run(inputs, wanted),

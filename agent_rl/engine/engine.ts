@@ -55,8 +55,8 @@ export interface CompileOptions {
   /** What a profile calls its runs. */
   name?: string;
   /**
-   * Inputs whose values are fixed for the program's life, by name. They are compiled in (and pre-packed for
-   * matrix products, which is faster) and are not given to `run`.
+   * Inputs whose values are fixed for the program's life, by name. They are compiled in, stay on the device, and are not given
+   * to `run`. The program may read the arrays as long as it lives.
    */
   constants?: Readonly<Record<string, TensorData>>;
   /**
@@ -94,7 +94,7 @@ export interface SizedProgram {
   dispose(): Promise<void>;
 }
 
-export interface SizedOptions extends Omit<CompileOptions, 'constants'> {
+export interface SizedOptions extends CompileOptions {
   /** What a profile calls a run; `name` where it is absent. */
   runName?: (sizes: Sizes) => string;
   /**
@@ -109,8 +109,11 @@ export interface Engine {
   device: string;
   /** Whether a new shape costs a compilation. Where it does not, nothing needs to be padded to shapes seen before. */
   readonly compiles: boolean;
-  /** Whether several steps had better be one run, as each copies its inputs, weights and caches too, to the device. Tried on CUDA alone. */
-  readonly prefersLongRuns: boolean;
+  /**
+   * Whether each run copies its inputs to the device, weights and caches too. Then several steps had better be one run, and weights
+   * that never change be constants. Tried on CUDA alone.
+   */
+  readonly copiesInputs: boolean;
   /**
    * Builds a program for the inputs of `specs`.
    *

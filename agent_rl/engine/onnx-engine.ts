@@ -14,7 +14,7 @@ import type {
   TensorData,
   TensorSpec,
 } from './engine.ts';
-import { encodeGraph, encodeModel } from './onnx/encode-model.ts';
+import { encodeGraph, encodeModel, type EncodedModel } from './onnx/encode-model.ts';
 import { type Feed, OnnxSession } from './onnx/onnx-session.ts';
 import { type OpenGraph, openSizes } from './onnx/open-sizes.ts';
 import { removeUnused, separateScales } from './onnx/rewrite-graph.ts';
@@ -75,13 +75,13 @@ const withoutSource = (message: string): string =>
 export class OnnxEngine implements Engine {
   readonly compiles = true;
   readonly device: string;
-  readonly prefersLongRuns: boolean;
+  readonly copiesInputs: boolean;
   readonly #options: OnnxEngineOptions;
   readonly #sessions = new Set<OnnxSession>();
 
   constructor(options: OnnxEngineOptions) {
     this.device = options.device;
-    this.prefersLongRuns = options.device.startsWith('cuda');
+    this.copiesInputs = options.device.startsWith('cuda');
     // Whatever fails is thrown with its message; ONNX Runtime would print it as well.
     ort.env.logLevel = 'fatal';
     this.#options = options;
@@ -95,7 +95,8 @@ export class OnnxEngine implements Engine {
     const { name = 'program' } = options;
     const { recorded, session } = await this.#open(options, name, () => {
       const traced = this.#trace({ specs, body }, options.constants);
-      return { model: encodeModel(traced), inputs: traced.inputs, outputs: traced.outputs };
+      const model = encodeModel(traced, options.constants);
+      return { model, inputs: traced.inputs, outputs: traced.outputs };
     });
     return programOf(session, recorded, name);
   }
@@ -105,11 +106,11 @@ export class OnnxEngine implements Engine {
     names: readonly Name[],
     options: SizedOptions = {},
   ): Promise<SizedProgram> {
-    const { name = 'program', runName = () => name, manyRows = false } = options;
+    const { name = 'program', runName = () => name, manyRows = false, constants } = options;
     const { recorded, session } = await this.#open(options, name, () => {
-      const trace = (sizes: Sizes): TracedProgram => this.#trace(of(sizes));
+      const trace = (sizes: Sizes): TracedProgram => this.#trace(of(sizes), constants);
       const graph = openSizes(trace, { names, results: manyRows });
-      return { model: encodeGraph(graph), at: graph.at };
+      return { model: encodeGraph(graph, constants), at: graph.at };
     });
     return sizedProgramOf(session, recorded.at, runName);
   }
@@ -122,7 +123,7 @@ export class OnnxEngine implements Engine {
   }
 
   /** Records a program and compiles it. */
-  #open<Recorded extends { model: Uint8Array }>(
+  #open<Recorded extends { model: EncodedModel }>(
     options: CompileOptions,
     name: string,
     record: () => Recorded,
@@ -133,9 +134,12 @@ export class OnnxEngine implements Engine {
     });
   }
 
-  async #sessionOf(model: Uint8Array, options: CompileOptions): Promise<OnnxSession> {
-    const settings = sessionOptions(this.#options, options);
-    const compiled = await ort.InferenceSession.create(model, settings).catch((thrown: unknown) => {
+  async #sessionOf(
+    { bytes, apart }: EncodedModel,
+    options: CompileOptions,
+  ): Promise<OnnxSession> {
+    const settings = { ...sessionOptions(this.#options, options), externalData: apart };
+    const compiled = await ort.InferenceSession.create(bytes, settings).catch((thrown: unknown) => {
       throw new AgentRlError(
         'ENGINE_FAILED',
         `ONNX Runtime refused the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,

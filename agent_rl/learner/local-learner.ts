@@ -20,6 +20,7 @@ import { seenByAllBehind } from '../../model/decoder/decoder.ts';
 import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
+  byTraining,
   countParameters,
   requireTrainable,
   trainedAdapter,
@@ -75,6 +76,8 @@ export interface LocalLearnerOptions {
 
 const programsKept = 24;
 
+type Feeds = Readonly<Record<string, Float32Array | Uint8Array>>;
+
 /** Whose log-probabilities a program computes. */
 type Which = 'policy' | 'reference';
 
@@ -89,7 +92,9 @@ export class LocalLearner implements Learner {
   readonly #programs = new ProgramCache<SizedProgram>(programsKept);
   readonly #optimizer: AdamwState;
   readonly #trained: Parameters;
-  readonly #feeds: Readonly<Record<string, Float32Array | Uint8Array>>;
+  readonly #feeds: Feeds;
+  /** What programs are compiled with and not given. */
+  readonly #held: Feeds;
   readonly #memory: ProgramMemory;
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
@@ -109,6 +114,7 @@ export class LocalLearner implements Learner {
     const matrices = specs.filter(({ shape }) => shape.length > 1);
     this.#optimizer = new AdamwState(this.#trained, new Set(matrices.map(({ name }) => name)));
     this.#feeds = Object.fromEntries(parameters);
+    this.#held = engine.copiesInputs ? byTraining(config, parameters).frozen : {};
   }
 
   /** Keeps the current weights as the frozen reference of KL terms: a copy, or the model under the adapter. */
@@ -170,10 +176,10 @@ export class LocalLearner implements Learner {
       const memory = this.#memory;
       const kind = kindOf(packed.shape, rowsAtOnce(memory, this.config, loss));
       const program = await this.#programs.get(`train ${JSON.stringify([kind, loss])}`, () =>
-        compileTrainProgram(this.engine, this.config, { kind, loss, memory }),
+        compileTrainProgram(this.engine, this.config, { kind, loss, memory, held: this.#held }),
       );
       const inputs = {
-        ...this.#feeds,
+        ...this.#given(this.#feeds),
         ...dropout,
         ...this.#inputs(packed),
         ...pick(packed, lossInputs(loss)),
@@ -311,11 +317,21 @@ export class LocalLearner implements Learner {
     const layout = model.config === this.config ? 'whole' : 'under';
     const key = `score ${layout} ${JSON.stringify(kind)} ${temperature}`;
     const program = await this.#programs.get(key, () =>
-      compileScoreProgram(this.engine, model.config, { kind, temperature, memory }),
+      compileScoreProgram(this.engine, model.config, {
+        kind,
+        temperature,
+        memory,
+        held: this.#held,
+      }),
     );
-    const inputs = { ...model.feeds, ...this.#inputs(batch) };
+    const inputs = { ...this.#given(model.feeds), ...this.#inputs(batch) };
     const { logProbs } = await program.run(inputs, { sizes: sizesOf(batch.shape, kind) });
     return logProbs as Float32Array;
+  }
+
+  #given(feeds: Feeds): Feeds {
+    const names = Object.keys(feeds).filter((name) => !Object.hasOwn(this.#held, name));
+    return pick(feeds, names);
   }
 
   /** What is dropped of each sequence, a function of the sequence, the step and the seed alone. */
@@ -362,7 +378,7 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
 
 interface Reference {
   config: ModelConfig;
-  feeds: Readonly<Record<string, TensorData>>;
+  feeds: Feeds;
 }
 
 function required(parameters: Weights, name: string): Float32Array {

@@ -6,6 +6,7 @@ import {
   type Engine,
   type SizedBody,
   type SizedProgram,
+  type TensorData,
   type TensorSpec,
 } from '../engine/engine.ts';
 import { tf, tokenDistribution, tokenLogProbs, type Tensor } from '../engine/ops.ts';
@@ -118,11 +119,18 @@ export interface TrainProgramOptions {
   memory: ProgramMemory;
 }
 
+/** What a program is compiled for. */
+interface CompiledFor {
+  kind: BatchKind;
+  /** Weights that stay as they are, which it holds; it is given the others. */
+  held?: Readonly<Record<string, TensorData>>;
+}
+
 /** Forward, loss and the gradient of everything that is trained, of micro-batches of one kind. @throws AgentRlError `PLUGIN_LOAD_FAILED` for its loss */
 export async function compileTrainProgram(
   engine: Engine,
   config: ModelConfig,
-  { kind, ...options }: TrainProgramOptions & { kind: BatchKind },
+  { kind, held, ...options }: TrainProgramOptions & CompiledFor,
 ): Promise<SizedProgram> {
   const own = await ownLoss(options.loss);
   return engine.compileSized(
@@ -131,6 +139,7 @@ export async function compileTrainProgram(
     {
       keepRecomputation: options.memory.recompute === 'blocks',
       manyRows: true,
+      ...(held && { constants: held }),
       name: `training on ${kind.hasTrees ? 'trees' : 'sequences'}`,
       runName: (sizes) => `training on ${shapeText(shapeAt(kind, sizes))}`,
     },
@@ -252,13 +261,14 @@ export interface ScoreProgramOptions {
 export const compileScoreProgram = (
   engine: Engine,
   config: ModelConfig,
-  { kind, ...options }: ScoreProgramOptions & { kind: BatchKind },
+  { kind, held, ...options }: ScoreProgramOptions & CompiledFor,
 ): Promise<SizedProgram> =>
   engine.compileSized(
     (sizes) => scoringBody(config, { ...options, kind, shape: shapeAt(kind, sizes) }),
     openSizesOf(kind, { perSequence: false }),
     {
       manyRows: true,
+      ...(held && { constants: held }),
       name: `scoring of ${kind.hasTrees ? 'trees' : 'sequences'}`,
       runName: (sizes) => `scoring of ${shapeText(shapeAt(kind, sizes))}`,
     },

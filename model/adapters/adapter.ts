@@ -21,6 +21,7 @@ import {
   parameterSpecs,
   unquantized,
   type ParameterSpec,
+  type Weights,
 } from '../config/parameters.ts';
 
 /** The layers of a name, with or without the part of the block they are in. */
@@ -96,6 +97,14 @@ export function trainedSpecs(config: ModelConfig): readonly ParameterSpec[] {
   const adapter = trainedAdapter(config);
   if (adapter !== undefined) return adapterSpecs(config, adapter);
   return config.quantization === undefined ? parameterSpecs(config) : [];
+}
+
+/** Weights by whether training leaves them as they are. */
+export function byTraining(config: ModelConfig, weights: Weights) {
+  const names = new Set(trainedSpecs(config).map(({ name }) => name));
+  const those = (trained: boolean) =>
+    Object.fromEntries([...weights].filter(([name]) => names.has(name) === trained));
+  return { trained: those(true), frozen: those(false) };
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` when nothing of a model can be trained. */

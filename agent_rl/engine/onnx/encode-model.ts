@@ -100,14 +100,35 @@ export interface ModelGraph {
   outputNames: readonly string[];
 }
 
-const assertFits = ({ initializers }: ModelGraph): void => {
+/** A model as protobuf bytes, and what it only names. */
+export interface EncodedModel {
+  bytes: Uint8Array;
+  apart: readonly Apart[];
+}
+
+/** The numbers of a constant, under the name that the model has for them. */
+export interface Apart {
+  path: string;
+  data: Uint8Array;
+}
+
+/** Smaller constants are read while shapes are inferred. */
+const smallestApart = 1024;
+
+const assertFits = (initializers: readonly Initializer[]): void => {
   const bytes = initializers.reduce((sum, { bytes: own }) => sum + own.byteLength, 0);
   if (bytes <= mostBytes) return;
   throw new AgentRlError(
     'ENGINE_FAILED',
-    `A program may hold constants of ${mostBytes} bytes at most, got ${bytes}; pass the weights as inputs instead.`,
+    `What a program holds besides constants that it is given may have ${mostBytes} bytes at most, got ${bytes}; pass it in as an input instead.`,
   );
 };
+
+/** Where a tensor's numbers are: in another file, or in memory under its name. */
+export const placedApart = (place: { location: string; offset: number; length: number }) => ({
+  dataLocation: onnx.TensorProto.DataLocation.EXTERNAL,
+  externalData: Object.entries(place).map(([key, value]) => ({ key, value: String(value) })),
+});
 
 /**
  * What results are called in the graph. One that no operator gives, as it is an input or a constant, or that has two
@@ -125,10 +146,13 @@ function labelsOf({ nodes, outputs, outputNames }: ModelGraph) {
   return { labels, copies };
 }
 
-/** The ONNX model (opset 18) of a traced program, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
-export const encodeModel = ({ graph, outputs, outputNames }: TracedProgram): Uint8Array => {
+/** The ONNX model (opset 18) of a traced program. @throws AgentRlError as `encodeGraph` */
+export const encodeModel = (
+  { graph, outputs, outputNames }: TracedProgram,
+  given?: Readonly<Record<string, unknown>>,
+): EncodedModel => {
   const { nodes, initializers, inputs } = graph;
-  return encodeGraph({ nodes, initializers, inputs, outputs, outputNames });
+  return encodeGraph({ nodes, initializers, inputs, outputs, outputNames }, given);
 };
 
 const renamed = (node: GraphNode, named: (name: string) => string): GraphNode => ({
@@ -140,9 +164,20 @@ const renamed = (node: GraphNode, named: (name: string) => string): GraphNode =>
   }),
 });
 
-/** The ONNX model (opset 18) of a graph, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
-export function encodeGraph(graph: ModelGraph): Uint8Array {
-  assertFits(graph);
+/**
+ * The ONNX model (opset 18) of a graph.
+ *
+ * @param given by name, constants that were given to the program: they are not copied into the model
+ * @throws AgentRlError `ENGINE_FAILED` where the rest has more than 2 GiB
+ */
+export function encodeGraph(
+  graph: ModelGraph,
+  given: Readonly<Record<string, unknown>> = {},
+): EncodedModel {
+  const isApart = ({ name, bytes }: Initializer): boolean =>
+    Object.hasOwn(given, name) && bytes.byteLength >= smallestApart;
+  const apart = graph.initializers.filter(isApart);
+  assertFits(graph.initializers.filter((one) => !isApart(one)));
   const { labels, copies } = labelsOf(graph);
   const named = (name: string): string => labels.get(name) ?? name;
   const nodes = [...graph.nodes, ...copies].map((node) => renamed(node, named));
@@ -151,16 +186,21 @@ export function encodeGraph(graph: ModelGraph): Uint8Array {
     graph: {
       name: 'program',
       node: nodes.map(encodeNode),
-      initializer: graph.initializers.map(({ name, shape, dtype, bytes }) => ({
-        name,
-        dims: [...shape],
-        dataType: elementTypes[dtype],
-        rawData: bytes,
+      initializer: graph.initializers.map((one) => ({
+        name: one.name,
+        dims: [...one.shape],
+        dataType: elementTypes[one.dtype],
+        ...(isApart(one)
+          ? placedApart({ location: one.name, offset: 0, length: one.bytes.byteLength })
+          : { rawData: one.bytes }),
       })),
       input: graph.inputs.map(encodePort),
       output: graph.outputs.map((port) => encodePort({ ...port, name: outputLabel(port.name) })),
       valueInfo: (graph.results ?? []).filter(({ name }) => !labels.has(name)).map(encodePort),
     },
   };
-  return onnx.ModelProto.encode(onnx.ModelProto.create(model)).finish();
+  return {
+    bytes: onnx.ModelProto.encode(onnx.ModelProto.create(model)).finish(),
+    apart: apart.map(({ name, bytes }) => ({ path: name, data: bytes })),
+  };
 }

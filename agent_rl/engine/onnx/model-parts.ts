@@ -1,7 +1,14 @@
 import onnxProto from 'onnx-proto';
 import { AgentRlError } from '../../core/errors.ts';
 import { elementTypes, type Graph, type Initializer } from '../trace/graph.ts';
-import { encodeNode, encodePort, modelHead, mostBytes, type Port } from './encode-model.ts';
+import {
+  encodeNode,
+  encodePort,
+  modelHead,
+  mostBytes,
+  placedApart,
+  type Port,
+} from './encode-model.ts';
 
 const { onnx } = onnxProto;
 
@@ -84,11 +91,7 @@ class DataFile {
     this.pieces.push(one.bytes);
     this.#end = offset + one.bytes.byteLength;
     const place = { location: this.name, offset, length: one.bytes.byteLength };
-    const more = {
-      dataLocation: onnx.TensorProto.DataLocation.EXTERNAL,
-      externalData: Object.entries(place).map(([key, value]) => ({ key, value: String(value) })),
-    };
-    return [described(one, more)];
+    return [described(one, placedApart(place))];
   }
 }
 

@@ -1,5 +1,6 @@
 import { Remembered } from '../../core/collections/remembered.ts';
 import type { Sizes, TensorSpec } from '../engine.ts';
+import { sameData } from '../same-data.ts';
 import type { GraphDType, Initializer } from '../trace/graph.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
@@ -151,7 +152,7 @@ function openConstants(recorded: Recordings): OpenConstant[] {
   const { base, others } = recorded;
   return base.graph.initializers.flatMap(({ name, shape, bytes }, index) => {
     const at = ({ graph }: Recording): Initializer => graph.initializers[index]!;
-    if (others.every((other) => sameBytes(at(other).bytes, bytes))) return [];
+    if (others.every((other) => sameData(at(other).bytes, bytes))) return [];
     const numbers = (recording: Recording): readonly number[] => numbersOf(at(recording));
     const count = numbers(base).length;
     if (others.some((other) => numbers(other).length !== count))
@@ -161,8 +162,6 @@ function openConstants(recorded: Recordings): OpenConstant[] {
     return [{ name, shape, numbers: Array.from({ length: count }, (_, i) => growthAt(i)) }];
   });
 }
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
 /** Of a constant that may become an input: only shapes may. */
 function numbersOf({ dtype, bytes }: Initializer): number[] {

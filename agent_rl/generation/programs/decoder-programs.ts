@@ -1,5 +1,7 @@
 import type { CompileOptions, Engine, SizedProgram, TensorData } from '../../engine/engine.ts';
 import { bucketSize, ProgramCache } from '../../engine/program-cache.ts';
+import { sameData } from '../../engine/same-data.ts';
+import { byTraining } from '../../../model/adapters/adapter.ts';
 import { chunkPlaces } from '../../../model/decoder/chunk-step.ts';
 import { seenByAllBehind } from '../../../model/decoder/decoder.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../../model/decoder/rope.ts';
@@ -58,6 +60,18 @@ export interface StepResult {
   compileS: number;
 }
 
+/** Whether two sets have the same tensors with the same values. */
+const sameValues = (
+  a: Readonly<Record<string, TensorData>>,
+  b: Readonly<Record<string, TensorData>>,
+): boolean => {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => b[name] !== undefined && sameData(a[name]!, b[name]))
+  );
+};
+
 /** Of a length of prompts each. */
 const programsKept = 32;
 const prefillMultiple = 32;
@@ -81,14 +95,17 @@ export class DecoderPrograms {
   /** Steps of a run at most. */
   readonly stepsAtOnce: number;
   readonly #compileOptions: CompileOptions;
+  /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
+  /** What programs are compiled with. */
+  #held: Readonly<Record<string, TensorData>> = {};
 
   constructor(
     private readonly engine: Engine,
     private readonly config: ModelConfig,
     maxPositions: number,
     {
-      stepsAtOnce = engine.prefersLongRuns ? stepsOfRun : 1,
+      stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
       ...compileOptions
     }: DecoderProgramsOptions = {},
   ) {
@@ -121,8 +138,15 @@ export class DecoderPrograms {
     return widthsOf(this.config, count);
   }
 
+  /** Where runs copy their inputs, what training leaves as it is stays on the device. Other values there compile programs anew. */
   async setWeights(parameters: Weights): Promise<void> {
-    this.#weights = Object.fromEntries(parameters);
+    if (!this.engine.copiesInputs) {
+      this.#weights = Object.fromEntries(parameters);
+      return;
+    }
+    const { trained, frozen } = byTraining(this.config, parameters);
+    if (!sameValues(frozen, this.#held)) await this.dispose();
+    [this.#weights, this.#held] = [trained, frozen];
   }
 
   /** Keys and values of a prompt. */
@@ -130,7 +154,7 @@ export class DecoderPrograms {
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
     const program = await this.#prompts.get(`${length}`, () =>
-      compilePrompt(this.engine, this.config, length, this.#compileOptions),
+      compilePrompt(this.engine, this.config, length, this.#options),
     );
     const padded = new Int32Array(length);
     padded.set(tokens);
@@ -323,10 +347,14 @@ export class DecoderPrograms {
 
   #compile(kind: number | 'chunk' | 'steps'): Promise<SizedProgram> {
     const { engine, config } = this;
-    const compileOptions = this.#compileOptions;
-    if (kind === 'chunk') return compileChunk(engine, config, compileOptions);
-    if (kind === 'steps') return compileSteps(engine, config, compileOptions);
-    return compileStep(engine, config, kind, compileOptions);
+    const options = this.#options;
+    if (kind === 'chunk') return compileChunk(engine, config, options);
+    if (kind === 'steps') return compileSteps(engine, config, options);
+    return compileStep(engine, config, kind, options);
+  }
+
+  get #options(): CompileOptions {
+    return { ...this.#compileOptions, constants: this.#held };
   }
 }
 
