@@ -14,10 +14,10 @@ export interface AttentionInputs {
 
 /** Rows of fewer tokens are one block, and the others are divided into blocks of at most so many queries. */
 const divided = {
-  sequences: { from: 1024, queries: 256 },
-  // Faster for sequences too, whose last bits are to stay what they were.
-  trees: { from: 512, queries: 128 },
-  whole: { from: Infinity, queries: Infinity },
+  sequences: { from: 1024, queries: () => 256 },
+  // Small blocks are faster, but a program of many takes long to compile. Sequences keep the last bits that they had.
+  trees: { from: 512, queries: (tokens: number) => Math.min(256, Math.max(128, tokens / 16)) },
+  whole: { from: Infinity, queries: () => Infinity },
 };
 
 /** Rows of so many tokens and more are taken in blocks: then what is done depends on how many tokens there are. */
@@ -44,17 +44,15 @@ export function causalAttention(
 ): Tensor {
   const { query, key, value, seenUpTo } = inputs;
   const tokens = query.shape[2]!;
-  const { from, queries } = typeof rows === 'number' ? { from: 0, queries: rows } : divided[rows];
-  const most = tokens < from ? tokens : queries;
-  const blocks = blocksOf(tokens, most);
-  const [whole] = blocks;
+  const blocks = blocksOf(tokens, typeof rows === 'number' ? rows : queriesAtOnce(tokens, rows));
   return withCustomGradient([query, key, value], {
     forward: () => {
       if (blocks.length === 1) {
-        const { output, weights } = attend({ ...inputs, mask: maskOf(seenUpTo, whole!) });
+        const { output, weights } = attend({ ...inputs, mask: wholeMask(seenUpTo, tokens) });
         return { value: output, saved: [query, key, value, seenUpTo, output, weights] };
       }
-      const outputs = blocks.map((block) => attend(blockOf(inputs, block, query)).output);
+      const blockOf = dividing(inputs, query);
+      const outputs = blocks.map((block) => attend(blockOf(block)).output);
       const output = tf.concat(outputs, 2);
       return { value: output, saved: [query, key, value, seenUpTo, output] };
     },
@@ -74,6 +72,12 @@ interface Block {
   seen: number;
 }
 
+/** How many queries a block has at most. */
+function queriesAtOnce(tokens: number, rows: keyof typeof divided): number {
+  const { from, queries } = divided[rows];
+  return tokens < from ? tokens : Math.ceil(queries(tokens));
+}
+
 /** Of so many lengths at most are the keys of blocks: a buffer of each is kept for the next block of that length. */
 const lengthsOfKeys = 8;
 
@@ -91,26 +95,58 @@ function blocksOf(tokens: number, most: number): Block[] {
 const tokensOf = (x: Tensor, { from, to }: Pick<Block, 'from' | 'to'>): Tensor =>
   tf.slice(x, [0, 0, from, 0], [-1, -1, to - from, -1]);
 
-/** What a block reads. Its mask waits for `earlier`, of its own layer and pass: else those of all layers would be one, and kept. */
-function blockOf({ query, key, value, seenUpTo }: AttentionInputs, block: Block, earlier: Tensor) {
-  const seen = { from: 0, to: block.seen };
-  return {
-    query: tokensOf(query, block),
-    key: tokensOf(key, seen),
-    value: tokensOf(value, seen),
-    mask: maskOf(computedAfter(tf.cast(seenUpTo, 'float32'), earlier), block),
+/**
+ * What blocks read of a pass. Where tokens stand waits for `earlier`, of the same layer and pass: else the masks of all layers would
+ * be one, and kept.
+ */
+function dividing({ query, key, value, seenUpTo }: AttentionInputs, earlier: Tensor) {
+  const last = computedAfter(tf.cast(seenUpTo, 'float32'), earlier);
+  // The same numbers in each row, but not a constant: the difference to the queries would be computed and kept at once.
+  const numbers = tf.add(tf.mul(last, 0), tf.range(0, query.shape[2]!, 1, 'float32'));
+  const keys = new Map<number, Omit<MaskInputs, 'queries'> & Record<'key' | 'value', Tensor>>();
+  const keysUpTo = (seen: number) => {
+    const known = keys.get(seen);
+    if (known !== undefined) return known;
+    const some = { from: 0, to: seen };
+    const asKeys = (x: Tensor): Tensor => tf.reshape(columns(x, some), [-1, 1, 1, 1, seen]);
+    const own = {
+      key: tokensOf(key, some),
+      value: tokensOf(value, some),
+      last: asKeys(last),
+      keys: asKeys(numbers),
+    };
+    keys.set(seen, own);
+    return own;
+  };
+  return (block: Block): MaskedInputs => {
+    const own = keysUpTo(block.seen);
+    const queries = tf.reshape(columns(numbers, block), [-1, 1, 1, block.to - block.from, 1]);
+    const mask = maskOf({ ...own, queries });
+    return { query: tokensOf(query, block), key: own.key, value: own.value, mask };
   };
 }
 
-/** 0 where a query of the block sees a key, -1e9 where not; [1 or batch, 1, 1, queries, keys]. */
-function maskOf(seenUpTo: Tensor, { from, to, seen }: Block): Tensor {
-  const last = tf.slice(tf.cast(seenUpTo, 'float32'), [0, 0], [-1, seen]);
-  const asKeys = (x: Tensor): Tensor => tf.reshape(x, [-1, 1, 1, 1, seen]);
-  const queries = tf.reshape(tf.range(from, to, 1, 'float32'), [to - from, 1]);
-  // The same keys in each row, but not a constant: the difference to the queries would be computed and kept at once.
-  const keys = tf.add(tf.mul(last, 0), tf.range(0, seen, 1, 'float32'));
-  const hidden = tf.maximum(tf.sub(queries, asKeys(last)), tf.sub(asKeys(keys), queries));
+/** Some columns of [rows, tokens]. */
+const columns = (x: Tensor, { from, to }: Pick<Block, 'from' | 'to'>): Tensor =>
+  tf.slice(x, [0, from], [-1, to - from]);
+
+/** Numbers of the queries, of the keys and of the last tokens that see these, all of five axes. */
+type MaskInputs = Record<'queries' | 'keys' | 'last', Tensor>;
+
+/** 0 where a query sees a key, -1e9 where not; [1 or batch, 1, 1, queries, keys]. */
+function maskOf({ queries, keys, last }: MaskInputs): Tensor {
+  const hidden = tf.maximum(tf.sub(queries, last), tf.sub(keys, queries));
   return tf.mul(tf.clipByValue(hidden, 0, 1), -1e9);
+}
+
+/** The mask of all tokens of a row at once. */
+function wholeMask(seenUpTo: Tensor, tokens: number): Tensor {
+  const last = tf.cast(seenUpTo, 'float32');
+  const asKeys = (x: Tensor): Tensor => tf.reshape(x, [-1, 1, 1, 1, tokens]);
+  const queries = tf.reshape(tf.range(0, tokens, 1, 'float32'), [tokens, 1]);
+  // As for blocks, not a constant.
+  const keys = tf.add(tf.mul(last, 0), tf.range(0, tokens, 1, 'float32'));
+  return maskOf({ queries, keys: asKeys(keys), last: asKeys(last) });
 }
 
 interface MaskedInputs extends Omit<AttentionInputs, 'seenUpTo'> {
@@ -176,6 +212,7 @@ function gradientsByBlock(
   // Else the keys and values of a block would be taken for those of the forward pass, and all kept until now.
   const [queries, keys, values] = [query, key, value].map((x) => computedAfter(x, dOutput));
   const inputs = { query: queries!, key: keys!, value: values!, seenUpTo };
+  const blockOf = dividing(inputs, dOutput);
   const dQueries: Tensor[] = [];
   let sums: Tensor[] = [];
   for (const block of blocks.toReversed()) {
@@ -183,10 +220,9 @@ function gradientsByBlock(
       sums.length === 0
         ? tokensOf(dOutput, block)
         : computedAfter(tokensOf(dOutput, block), ...sums);
-    const own = blockOf(inputs, block, dy);
-    const masked = { ...own, query: computedAfter(own.query, dy) };
-    const { weights } = attend(masked);
-    const attended = { ...masked, weights, output: tokensOf(output, block) };
+    const own = blockOf(block);
+    const { weights } = attend(own);
+    const attended = { ...own, weights, output: tokensOf(output, block) };
     const [dQuery, dKey, dValue] = attentionGradients(dy, attended);
     dQueries.push(dQuery!);
     // All that reads the block is done before the next one: else its scores would be kept for the last of them.

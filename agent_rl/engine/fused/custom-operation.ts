@@ -55,18 +55,20 @@ export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor 
   return fused([x, ...earlier], {
     composed: () => [tf.clone(x)],
     traced: (graph, [value, ...first]) => {
-      const corners = first.map((tensor) => {
-        const bounds = [0, 1].map((bound) => graph.int64s(tensor.shape.map(() => bound)));
-        const corner = computed(graph.emit('Slice', [graph.nameOf(tensor), ...bounds]), [1]);
-        graph.noteShape(corner);
-        // As a scalar, it fits whatever the rank of x is.
-        return graph.emit('Squeeze', [graph.nameOf(corner)]);
-      });
-      const sum = corners.reduce((before, corner) => graph.emit('Add', [before, corner]));
-      const nothing = graph.emit('Mul', [sum, graph.scalar(0)]);
+      const corners = first.map((one) => cornerOf(graph, one));
+      const sum = corners.reduce((before, corner) => graph.emitKnown('Add', [before, corner]));
+      const nothing = graph.emitKnown('Mul', [sum, graph.scalar(0)]);
       return [computed(graph.emit('Add', [graph.nameOf(value!), nothing]), value!.shape)];
     },
   })[0]!;
+}
+
+/** Its first number, as a scalar, which fits whatever the rank of another tensor is. */
+function cornerOf(graph: Graph, value: Value): string {
+  const bounds = [0, 1].map((bound) => graph.int64s(value.shape.map(() => bound)));
+  const shape = value.shape.map(() => 1);
+  const corner = graph.emitKnown('Slice', [graph.nameOf(value), ...bounds], { shape });
+  return graph.emitKnown('Squeeze', [corner]);
 }
 
 /** Into how many parts of at most `most` so many are divided: a part of one row would be computed differently. */

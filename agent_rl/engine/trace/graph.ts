@@ -58,9 +58,10 @@ export interface GraphInput extends Pick<Value, 'shape' | 'dtype'> {
   name: string;
 }
 
-export const bytesOfElement: Readonly<Record<TraceDType, number>> = {
+export const bytesOfElement: Readonly<Record<GraphDType, number>> = {
   float32: 4,
   int32: 4,
+  int64: 8,
   bool: 1,
   uint8: 1,
 };
@@ -83,7 +84,7 @@ export class Graph {
   readonly initializers: Initializer[] = [];
   readonly inputs: GraphInput[] = [];
   /** What nodes compute, by name, as far as the recorder knows. */
-  readonly results = new Map<string, Pick<Value, 'shape' | 'dtype'>>();
+  readonly results = new Map<string, { shape: readonly number[]; dtype: GraphDType }>();
   #names = new Map<Value, string>();
   readonly #shared = new Map<string, string>();
   #count = 0;
@@ -121,6 +122,17 @@ export class Graph {
   ): string {
     this.nodes.push({ operator, inputs, outputs: [as], attributes });
     return as;
+  }
+
+  /** The same, of what no tensor of the recorder stands for: the shape is known all the same. */
+  emitKnown(
+    operator: string,
+    inputs: readonly string[],
+    { shape = [], dtype = 'float32' }: { shape?: readonly number[]; dtype?: GraphDType } = {},
+  ): string {
+    const name = this.emit(operator, inputs);
+    this.results.set(name, { shape, dtype });
+    return name;
   }
 
   /** Records one operator and returns the names of its outputs. */

@@ -124,7 +124,8 @@ const range: TraceKernel = (graph, _inputs, { start, stop, step, dtype: asked })
   }
   // Counted by the program, so that it may end at a size that is known only when it runs.
   const numbers = bounds.map((bound) => graph.int64(bound));
-  return computed(graph.cast(graph.emit('Range', numbers), dtype), [length], dtype);
+  const counted = graph.emitKnown('Range', numbers, { shape: [length], dtype: 'int64' });
+  return computed(graph.cast(counted, dtype), [length], dtype);
 };
 
 /** Kernels that move elements without changing them. */

@@ -71,6 +71,33 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     }
   });
 
+  test('holds what it was given once, small or large, and is given the rest', async () => {
+    const weighted = ({ rows }: Sizes<'rows'>): SizedBody => ({
+      specs: [float('x', [rows, 512]), float('weight', [512, 2]), float('bias', [2])],
+      body: ({ x, weight, bias }) => ({ y: tf.add(tf.matMul(x!, weight!), bias!) }),
+    });
+    const constants = {
+      weight: Float32Array.from({ length: 1024 }, (_, i) => i % 2),
+      bias: Float32Array.of(10, 20),
+    };
+    const open = await engine.compileSized(weighted, ['rows'], { constants });
+    for (const rows of [1, 3]) {
+      const x = new Float32Array(512 * rows).fill(1);
+      const { y } = await open.run({ x }, { sizes: { rows } });
+      // Columns of zeros and of ones.
+      expect([...y!]).toEqual(Array.from({ length: rows }, () => [10, 532]).flat());
+    }
+    const x = new Float32Array(512);
+    await expect(open.run({ x, ...constants }, { sizes: { rows: 1 } })).rejects.toMatchObject({
+      code: 'SHAPE_MISMATCH',
+    });
+    await open.dispose();
+    const { specs, body } = weighted({ rows: 1 });
+    const one = await engine.compile(specs, body, { constants });
+    expect([...(await one.run({ x }))['y']!]).toEqual([10, 20]);
+    await one.dispose();
+  });
+
   test('has the sums that can be worked out by hand', async () => {
     const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
     const sizes = { rows: 2, columns: 2 };

@@ -4,6 +4,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { largest } from '#agent_rl/core/long-lists.ts';
 import { float } from '#agent_rl/engine/engine.ts';
 import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
+import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 import { seenByAllBehind } from '#model/decoder/decoder.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
@@ -105,14 +106,39 @@ describe('causalAttention', () => {
     },
   );
 
+  const programOf = (tokens: number, rows: 'sequences' | 'trees') => ({
+    specs: Object.entries(shapes(tokens)).map(([name, { shape }]) => float(name, shape)),
+    body: gradientOf(tokens, rows),
+  });
+
   test('holds memory that grows with the tokens, from 2,048 on, and not with their square', () => {
-    const bytes = [1008, 1024, 2048, 4096, 8192].map((tokens) => {
-      const specs = Object.entries(shapes(tokens)).map(([name, { shape }]) => float(name, shape));
-      return plannedBytes({ specs, body: gradientOf(tokens) });
-    });
-    const [undivided, from1024, ...longer] = bytes;
+    const bytesOf = (rows: 'sequences' | 'trees', sizes: readonly number[]): number[] =>
+      sizes.map((tokens) => plannedBytes(programOf(tokens, rows)));
+    const [undivided, from1024, ...longer] = bytesOf('sequences', [1008, 1024, 2048, 4096, 8192]);
     expect(undivided).toBeGreaterThan(1.5 * from1024!);
     // Of a block alone the keys grow, in eight lengths from 2,048 on: twice the tokens take at most twice the memory.
     for (const [i, more] of longer.slice(1).entries()) expect(more / longer[i]!).toBeLessThan(2.1);
+    // Blocks of trees are as large from 4,096 on, and smaller before.
+    const trees = bytesOf('trees', [1024, 2048, 4096, 8192]);
+    expect(trees.slice(2)).toEqual(longer.slice(1));
+    expect(trees[0]).toBeLessThan(from1024!);
+    expect(trees[1]).toBeLessThan(longer[0]!);
   });
+
+  test.each([
+    { rows: 'sequences', tokens: 4096, blocks: 16, operations: 1500 },
+    { rows: 'trees', tokens: 1024, blocks: 8, operations: 840 },
+    { rows: 'trees', tokens: 4096, blocks: 16, operations: 1500 },
+  ] as const)(
+    'takes $rows of $tokens tokens in $blocks blocks, of $operations operations at most',
+    (of) => {
+      const { specs, body } = programOf(of.tokens, of.rows);
+      const { nodes } = traceProgram(specs, body).graph;
+      const softmaxes = nodes.filter(({ operator }) => operator === 'Softmax');
+      // For the value, and forward and backward for the gradients.
+      expect(softmaxes).toHaveLength(3 * of.blocks);
+      // Compiling takes time that grows with the square of the operations.
+      expect(nodes.length).toBeLessThanOrEqual(of.operations);
+    },
+  );
 });
