@@ -5,7 +5,12 @@ import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { TensorData, TensorSpec } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { type BatchShape, kindOf, sizesOf } from '#agent_rl/learner/batch-shape.ts';
-import { compileTrainProgram, rowsAtOnce, trainBody } from '#agent_rl/learner/train-program.ts';
+import {
+  compileScoreProgram,
+  compileTrainProgram,
+  rowsAtOnce,
+  trainBody,
+} from '#agent_rl/learner/train-program.ts';
 import type { Adapter } from '#model/config/architecture.ts';
 import { initialParameters, type Weights } from '#model/config/parameters.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
@@ -65,6 +70,24 @@ describe('a program for all sizes', () => {
       }
     },
   );
+
+  // On some processors the bits are those of unfused operations too.
+  test('tells the engine that its products are of many rows, so that it fuses as in one for their sizes', async () => {
+    const told: unknown[] = [];
+    class NotingEngine extends OnnxEngine {
+      override compileSized(...[of, names, options]: Parameters<OnnxEngine['compileSized']>) {
+        told.push(options?.manyRows);
+        return super.compileSized(of, names, options);
+      }
+    }
+    const noting = new NotingEngine({ device: 'cpu', threads: 1 });
+    const kind = kindOf({ sequences: 3, length: 24, trained: 40 }, Infinity);
+    const memory = { recompute: 'none', logitBytes: all } as const;
+    await compileTrainProgram(noting, whole.config, { kind, memory, loss: losses['a KL term'] });
+    await compileScoreProgram(noting, whole.config, { kind, memory, temperature: 1 });
+    await noting.close();
+    expect(told).toEqual([true, true]);
+  });
 });
 
 const limits: Readonly<Record<string, (shape: BatchShape) => number>> = {
