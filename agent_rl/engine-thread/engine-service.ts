@@ -83,6 +83,7 @@ export class EngineService {
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {
       threads: decodingThreads(config, threads),
+      trains: training !== undefined,
     });
     const generator = new LocalGenerator(programs, {
       rows: rowsOfThread(rows, decoders),

@@ -56,7 +56,7 @@ export interface CompileOptions {
   name?: string;
   /**
    * Inputs whose values are fixed for the program's life, by name. They are compiled in, stay on the device, and are not given
-   * to `run`. The program may read the arrays as long as it lives.
+   * to `run`. The arrays must be kept and not be written to as long as the program lives.
    */
   constants?: Readonly<Record<string, TensorData>>;
   /**
@@ -110,8 +110,8 @@ export interface Engine {
   /** Whether a new shape costs a compilation. Where it does not, nothing needs to be padded to shapes seen before. */
   readonly compiles: boolean;
   /**
-   * Whether each run copies its inputs to the device, weights and caches too. Then several steps had better be one run, and weights
-   * that never change be constants. Tried on CUDA alone.
+   * Whether inputs cost so much, as each run copies them to the device, that several steps had better be one run, and weights that
+   * never change constants. Only CUDA says so: nothing else was tried.
    */
   readonly copiesInputs: boolean;
   /**

@@ -134,10 +134,7 @@ export class OnnxEngine implements Engine {
     });
   }
 
-  async #sessionOf(
-    { bytes, apart }: EncodedModel,
-    options: CompileOptions,
-  ): Promise<OnnxSession> {
+  async #sessionOf({ bytes, apart }: EncodedModel, options: CompileOptions): Promise<OnnxSession> {
     const settings = { ...sessionOptions(this.#options, options), externalData: apart };
     const compiled = await ort.InferenceSession.create(bytes, settings).catch((thrown: unknown) => {
       throw new AgentRlError(

@@ -128,8 +128,9 @@ export class LocalGenerator implements Sampler {
     // Rows of episodes between two turns too: the next turn computes its context anew.
     for (const slot of this.#slots.values()) this.#close(slot);
     this.#slots.clear();
-    await this.programs.setWeights(parameters);
+    // A request that comes while programs are disposed draws with the new weights already.
     this.#version = version;
+    await this.programs.setWeights(parameters);
   }
 
   #activeSlots(): Slot[] {

@@ -75,6 +75,8 @@ export interface LocalLearnerOptions {
 }
 
 const programsKept = 24;
+/** The same, where each holds weights. */
+const programsHeld = 8;
 
 type Feeds = Readonly<Record<string, Float32Array | Uint8Array>>;
 
@@ -86,15 +88,17 @@ type Which = 'policy' | 'reference';
  *
  * Weights, moments and gradient sums live in JavaScript and are program inputs, which the binding passes without
  * copying; one program serves all micro-batches of a kind. What is trained is updated in place: the whole model, or its
- * last adapter, under which the frozen rest is the reference and needs no copy.
+ * last adapter, under which the frozen rest is the reference and needs no copy. Where runs copy their inputs, programs hold that
+ * rest.
  */
 export class LocalLearner implements Learner {
-  readonly #programs = new ProgramCache<SizedProgram>(programsKept);
+  readonly #programs: ProgramCache<SizedProgram>;
   readonly #optimizer: AdamwState;
   readonly #trained: Parameters;
   readonly #feeds: Feeds;
-  /** What programs are compiled with and not given. */
+  /** Of these, what programs hold, and what they are given. */
   readonly #held: Feeds;
+  readonly #given: Feeds;
   readonly #memory: ProgramMemory;
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
@@ -114,7 +118,9 @@ export class LocalLearner implements Learner {
     const matrices = specs.filter(({ shape }) => shape.length > 1);
     this.#optimizer = new AdamwState(this.#trained, new Set(matrices.map(({ name }) => name)));
     this.#feeds = Object.fromEntries(parameters);
-    this.#held = engine.copiesInputs ? byTraining(config, parameters).frozen : {};
+    const { trained, frozen } = byTraining(config, parameters);
+    [this.#held, this.#given] = engine.copiesInputs ? [frozen, trained] : [{}, this.#feeds];
+    this.#programs = new ProgramCache(engine.copiesInputs ? programsHeld : programsKept);
   }
 
   /** Keeps the current weights as the frozen reference of KL terms: a copy, or the model under the adapter. */
@@ -122,12 +128,13 @@ export class LocalLearner implements Learner {
     if (trainedAdapter(this.config) !== undefined) {
       const under = withoutTrainedAdapter(this.config);
       const names = allSpecs(under).map(({ name }) => name);
-      this.#reference = { config: under, feeds: pick(this.#feeds, names) };
+      const given = names.filter((name) => Object.hasOwn(this.#given, name));
+      this.#reference = { config: under, given: pick(this.#given, given) };
       return;
     }
     requireTrainable(this.config);
     const copies = [...this.#trained].map(([name, values]) => [name, Float32Array.from(values)]);
-    this.#reference = { config: this.config, feeds: Object.fromEntries(copies) };
+    this.#reference = { config: this.config, given: Object.fromEntries(copies) };
   }
 
   async forward(
@@ -179,7 +186,7 @@ export class LocalLearner implements Learner {
         compileTrainProgram(this.engine, this.config, { kind, loss, memory, held: this.#held }),
       );
       const inputs = {
-        ...this.#given(this.#feeds),
+        ...this.#given,
         ...dropout,
         ...this.#inputs(packed),
         ...pick(packed, lossInputs(loss)),
@@ -304,34 +311,24 @@ export class LocalLearner implements Learner {
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
     const model =
-      which === 'policy' ? { config: this.config, feeds: this.#feeds } : this.#reference;
+      which === 'policy' ? { config: this.config, given: this.#given } : this.#reference;
     if (model === undefined) {
       throw new AgentRlError(
         'MODEL_INVALID',
         'Log-probabilities of the reference were requested, but no reference was frozen. Freeze one before training.',
       );
     }
-    const memory = this.#memory;
+    const options = { temperature, memory: this.#memory, held: this.#held };
     const kind = kindOf(batch.shape, this.#rowsAtOnce);
     // A reference of the same layout runs the same program.
     const layout = model.config === this.config ? 'whole' : 'under';
     const key = `score ${layout} ${JSON.stringify(kind)} ${temperature}`;
     const program = await this.#programs.get(key, () =>
-      compileScoreProgram(this.engine, model.config, {
-        kind,
-        temperature,
-        memory,
-        held: this.#held,
-      }),
+      compileScoreProgram(this.engine, model.config, { ...options, kind }),
     );
-    const inputs = { ...this.#given(model.feeds), ...this.#inputs(batch) };
+    const inputs = { ...model.given, ...this.#inputs(batch) };
     const { logProbs } = await program.run(inputs, { sizes: sizesOf(batch.shape, kind) });
     return logProbs as Float32Array;
-  }
-
-  #given(feeds: Feeds): Feeds {
-    const names = Object.keys(feeds).filter((name) => !Object.hasOwn(this.#held, name));
-    return pick(feeds, names);
   }
 
   /** What is dropped of each sequence, a function of the sequence, the step and the seed alone. */
@@ -378,7 +375,7 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
 
 interface Reference {
   config: ModelConfig;
-  feeds: Feeds;
+  given: Feeds;
 }
 
 function required(parameters: Weights, name: string): Float32Array {

@@ -119,10 +119,9 @@ export interface TrainProgramOptions {
   memory: ProgramMemory;
 }
 
-/** What a program is compiled for. */
 interface CompiledFor {
   kind: BatchKind;
-  /** Weights that stay as they are, which it holds; it is given the others. */
+  /** Weights that stay as they are: the program holds them, and is given the others. */
   held?: Readonly<Record<string, TensorData>>;
 }
 
@@ -130,7 +129,7 @@ interface CompiledFor {
 export async function compileTrainProgram(
   engine: Engine,
   config: ModelConfig,
-  { kind, held, ...options }: TrainProgramOptions & CompiledFor,
+  { kind, held = {}, ...options }: TrainProgramOptions & CompiledFor,
 ): Promise<SizedProgram> {
   const own = await ownLoss(options.loss);
   return engine.compileSized(
@@ -139,7 +138,7 @@ export async function compileTrainProgram(
     {
       keepRecomputation: options.memory.recompute === 'blocks',
       manyRows: true,
-      ...(held && { constants: held }),
+      constants: held,
       name: `training on ${kind.hasTrees ? 'trees' : 'sequences'}`,
       runName: (sizes) => `training on ${shapeText(shapeAt(kind, sizes))}`,
     },
@@ -261,14 +260,14 @@ export interface ScoreProgramOptions {
 export const compileScoreProgram = (
   engine: Engine,
   config: ModelConfig,
-  { kind, held, ...options }: ScoreProgramOptions & CompiledFor,
+  { kind, held = {}, ...options }: ScoreProgramOptions & CompiledFor,
 ): Promise<SizedProgram> =>
   engine.compileSized(
     (sizes) => scoringBody(config, { ...options, kind, shape: shapeAt(kind, sizes) }),
     openSizesOf(kind, { perSequence: false }),
     {
       manyRows: true,
-      ...(held && { constants: held }),
+      constants: held,
       name: `scoring of ${kind.hasTrees ? 'trees' : 'sequences'}`,
       runName: (sizes) => `scoring of ${shapeText(shapeAt(kind, sizes))}`,
     },

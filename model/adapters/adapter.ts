@@ -100,7 +100,10 @@ export function trainedSpecs(config: ModelConfig): readonly ParameterSpec[] {
 }
 
 /** Weights by whether training leaves them as they are. */
-export function byTraining(config: ModelConfig, weights: Weights) {
+export function byTraining(
+  config: ModelConfig,
+  weights: Weights,
+): Record<'trained' | 'frozen', Readonly<Record<string, Float32Array | Uint8Array>>> {
   const names = new Set(trainedSpecs(config).map(({ name }) => name));
   const those = (trained: boolean) =>
     Object.fromEntries([...weights].filter(([name]) => names.has(name) === trained));

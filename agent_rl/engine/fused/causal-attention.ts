@@ -101,19 +101,17 @@ const tokensOf = (x: Tensor, { from, to }: Pick<Block, 'from' | 'to'>): Tensor =
  */
 function dividing({ query, key, value, seenUpTo }: AttentionInputs, earlier: Tensor) {
   const last = computedAfter(tf.cast(seenUpTo, 'float32'), earlier);
-  // The same numbers in each row, but not a constant: the difference to the queries would be computed and kept at once.
-  const numbers = tf.add(tf.mul(last, 0), tf.range(0, query.shape[2]!, 1, 'float32'));
+  const numbers = numbersOf(last);
   const keys = new Map<number, Omit<MaskInputs, 'queries'> & Record<'key' | 'value', Tensor>>();
   const keysUpTo = (seen: number) => {
     const known = keys.get(seen);
     if (known !== undefined) return known;
     const some = { from: 0, to: seen };
-    const asKeys = (x: Tensor): Tensor => tf.reshape(columns(x, some), [-1, 1, 1, 1, seen]);
     const own = {
       key: tokensOf(key, some),
       value: tokensOf(value, some),
-      last: asKeys(last),
-      keys: asKeys(numbers),
+      last: asKeys(columns(last, some)),
+      keys: asKeys(columns(numbers, some)),
     };
     keys.set(seen, own);
     return own;
@@ -125,6 +123,13 @@ function dividing({ query, key, value, seenUpTo }: AttentionInputs, earlier: Ten
     return { query: tokensOf(query, block), key: own.key, value: own.value, mask };
   };
 }
+
+/** 0, 1, 2 ... in each row of [rows, tokens]. Not a constant: the difference of two would be computed and kept at once. */
+const numbersOf = (rows: Tensor): Tensor =>
+  tf.add(tf.mul(rows, 0), tf.range(0, rows.shape[1]!, 1, 'float32'));
+
+/** [rows, tokens] beside the scores of keys. */
+const asKeys = (x: Tensor): Tensor => tf.reshape(x, [-1, 1, 1, 1, x.shape[1]!]);
 
 /** Some columns of [rows, tokens]. */
 const columns = (x: Tensor, { from, to }: Pick<Block, 'from' | 'to'>): Tensor =>
@@ -142,11 +147,8 @@ function maskOf({ queries, keys, last }: MaskInputs): Tensor {
 /** The mask of all tokens of a row at once. */
 function wholeMask(seenUpTo: Tensor, tokens: number): Tensor {
   const last = tf.cast(seenUpTo, 'float32');
-  const asKeys = (x: Tensor): Tensor => tf.reshape(x, [-1, 1, 1, 1, tokens]);
   const queries = tf.reshape(tf.range(0, tokens, 1, 'float32'), [tokens, 1]);
-  // As for blocks, not a constant.
-  const keys = tf.add(tf.mul(last, 0), tf.range(0, tokens, 1, 'float32'));
-  return maskOf({ queries, keys: asKeys(keys), last: asKeys(last) });
+  return maskOf({ queries, keys: asKeys(numbersOf(last)), last: asKeys(last) });
 }
 
 interface MaskedInputs extends Omit<AttentionInputs, 'seenUpTo'> {
@@ -200,8 +202,8 @@ function attentionGradients(dOutput: Tensor, { query, key, value, weights, outpu
 }
 
 /**
- * The same, one block after the other, each computed again once that before it is done. The largest comes first, so that
- * the others fit where its memory was.
+ * The same, one block after the other, each computed again: its gradient waits for that of the block before, and a graph is walked
+ * back from what waits, so that nothing else of it comes sooner. The largest comes first: the others fit where its memory was.
  */
 function gradientsByBlock(
   dOutput: Tensor,

@@ -112,15 +112,15 @@ export interface Apart {
   data: Uint8Array;
 }
 
-/** Smaller constants are read while shapes are inferred. */
-const smallestApart = 1024;
+/** Shapes and scalars stay in the model, where ONNX Runtime reads them while it infers shapes. */
+export const smallestApart = 1024;
 
 const assertFits = (initializers: readonly Initializer[]): void => {
   const bytes = initializers.reduce((sum, { bytes: own }) => sum + own.byteLength, 0);
   if (bytes <= mostBytes) return;
   throw new AgentRlError(
     'ENGINE_FAILED',
-    `What a program holds besides constants that it is given may have ${mostBytes} bytes at most, got ${bytes}; pass it in as an input instead.`,
+    `Constants that a program makes itself may have ${mostBytes} bytes at most, got ${bytes}; pass them in as inputs or as constants.`,
   );
 };
 

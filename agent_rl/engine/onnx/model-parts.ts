@@ -8,6 +8,7 @@ import {
   mostBytes,
   placedApart,
   type Port,
+  smallestApart,
 } from './encode-model.ts';
 
 const { onnx } = onnxProto;
@@ -29,9 +30,6 @@ export interface ModelParts {
 
 /** Numbers of the fields written here (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). */
 const fields = { graphOfModel: 7, initializerOfGraph: 5, rawDataOfTensor: 9 } as const;
-
-/** Shapes and scalars stay in the model, where ONNX Runtime reads them while it infers shapes. */
-const smallestApart = 1024;
 
 /** Data that is mapped into memory begins at a page. */
 const page = 4096;

@@ -124,7 +124,7 @@ export class Graph {
     return as;
   }
 
-  /** The same, of what no tensor of the recorder stands for: the shape is known all the same. */
+  /** Records one operator whose output no tensor stands for, and notes its shape; a float32 scalar where that is not given. */
   emitKnown(
     operator: string,
     inputs: readonly string[],

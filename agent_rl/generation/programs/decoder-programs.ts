@@ -74,17 +74,22 @@ const sameValues = (
 
 /** Of a length of prompts each. */
 const programsKept = 32;
+/** The same, where each holds weights. */
+const programsHeld = 4;
 const prefillMultiple = 32;
 
 /** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
 export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> {
   /** Steps of a run at most; several by default where a run copies its inputs to the device. */
   stepsAtOnce?: number;
+  /** Whether weights are trained in between, as is supposed where it is absent. Otherwise programs may hold all of them. */
+  trains?: boolean;
 }
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
-  readonly #prompts = new ProgramCache(programsKept);
+  #prompts: ProgramCache;
+  readonly #promptsKept: number;
   /** Of steps by their tokens a row, and of chunks. */
   readonly #sized = new Map<number | 'chunk' | 'steps', Promise<SizedProgram>>();
   readonly #rope: RopeTables;
@@ -95,6 +100,7 @@ export class DecoderPrograms {
   /** Steps of a run at most. */
   readonly stepsAtOnce: number;
   readonly #compileOptions: CompileOptions;
+  readonly #trains: boolean;
   /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
   /** What programs are compiled with. */
@@ -106,10 +112,14 @@ export class DecoderPrograms {
     maxPositions: number,
     {
       stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
+      trains = true,
       ...compileOptions
     }: DecoderProgramsOptions = {},
   ) {
     this.stepsAtOnce = stepsAtOnce;
+    this.#trains = trains;
+    this.#promptsKept = engine.copiesInputs ? programsHeld : programsKept;
+    this.#prompts = new ProgramCache(this.#promptsKept);
     this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -138,15 +148,22 @@ export class DecoderPrograms {
     return widthsOf(this.config, count);
   }
 
-  /** Where runs copy their inputs, what training leaves as it is stays on the device. Other values there compile programs anew. */
+  /**
+   * Weights to compute with from now on. Where runs copy their inputs, those that training leaves as they are stay on the device:
+   * other values there compile programs anew, and the arrays must not be written to.
+   */
   async setWeights(parameters: Weights): Promise<void> {
-    if (!this.engine.copiesInputs) {
-      this.#weights = Object.fromEntries(parameters);
-      return;
-    }
-    const { trained, frozen } = byTraining(this.config, parameters);
-    if (!sameValues(frozen, this.#held)) await this.dispose();
-    [this.#weights, this.#held] = [trained, frozen];
+    const { trained, frozen } = this.#apart(parameters);
+    this.#weights = trained;
+    if (sameValues(frozen, this.#held)) return;
+    this.#held = frozen;
+    await this.dispose();
+  }
+
+  #apart(weights: Weights): Record<'trained' | 'frozen', Readonly<Record<string, TensorData>>> {
+    if (!this.engine.copiesInputs) return { trained: Object.fromEntries(weights), frozen: {} };
+    if (this.#trains) return byTraining(this.config, weights);
+    return { trained: {}, frozen: Object.fromEntries(weights) };
   }
 
   /** Keys and values of a prompt. */
@@ -318,10 +335,19 @@ export class DecoderPrograms {
     return feeds;
   }
 
+  /** What is asked for meanwhile is compiled anew. */
   async dispose(): Promise<void> {
-    const sized = await Promise.all(this.#sized.values());
+    const [prompts, sized] = [this.#prompts, [...this.#sized.values()]];
+    this.#prompts = new ProgramCache(this.#promptsKept);
     this.#sized.clear();
-    await Promise.all([this.#prompts.clear(), ...sized.map((program) => program.dispose())]);
+    // Who waits for one of them has its turn before. Who asked for one that could not be compiled was told so.
+    const disposed = sized.map((made) =>
+      made.then(
+        (program) => program.dispose(),
+        () => {},
+      ),
+    );
+    await Promise.all([prompts.clear(), ...disposed]);
   }
 
   /** The keys and values of the first `length` tokens, without the padding that follows them. */

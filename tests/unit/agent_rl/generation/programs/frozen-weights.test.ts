@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import {
+  DecoderPrograms,
+  type DecoderProgramsOptions,
+} from '#agent_rl/generation/programs/decoder-programs.ts';
+import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import { CopyingEngine } from '#tests/support/copying-engine.ts';
+import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+let plain: OnnxEngine;
+let copying: CopyingEngine;
+beforeAll(() => {
+  plain = new OnnxEngine({ device: 'cpu', threads: 1 });
+  copying = new CopyingEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => Promise.all([plain.close(), copying.close()]));
+
+/** Large, so that distributions are peaked and other weights draw other tokens. */
+const baseOf = (seed: number): Weights =>
+  new Map(
+    [...initialParameters(tinyModelConfig, new KeyedRng(seed))].map(([name, values]) => [
+      name,
+      values[0] === 1 ? values : values.map((value) => 8 * value),
+    ]),
+  );
+const names = [...baseOf(3).keys()];
+const adapterTimes = (factor: number) =>
+  [...tinyAdapterWeights(tinyModelConfig)].map(
+    ([name, values]) => [name, values.map((value) => factor * value)] as const,
+  );
+
+function openOn(engine: OnnxEngine, options: DecoderProgramsOptions = {}) {
+  const config = { ...tinyModelConfig, adapters: [tinyAdapter] };
+  const programs = new DecoderPrograms(engine, config, 64, options);
+  return { programs, generator: new LocalGenerator(programs, { rows: 2, maxContextTokens: 64 }) };
+}
+
+async function drawnBy(generator: LocalGenerator, seed: number) {
+  const { tokens, version } = await generator.generate({
+    episode: `${seed}`,
+    key: { seed, taskId: 'task', sample: 0, turn: 0 },
+    tokens: [1, 5, 9, 3, 7],
+    maxTokens: 24,
+    stopTokens: [],
+    sampling: unbiased,
+  });
+  generator.release(`${seed}`);
+  return { tokens, version };
+}
+
+describe('weights that training leaves as they are, where runs copy their inputs', () => {
+  test('are held by programs that draw, which draw the same, and are compiled anew for others', async () => {
+    const [own, other] = [openOn(copying), openOn(plain)];
+    const first = baseOf(3);
+    const copied = new Map([...first].map(([name, values]) => [name, values.slice()]));
+    const versions = [
+      // A prompt and steps.
+      { base: first, factor: 1, compiled: [names, names] },
+      { base: first, factor: -3, compiled: [] },
+      { base: copied, factor: 2, compiled: [] },
+      { base: baseOf(4), factor: 2, compiled: [names, names] },
+    ];
+    const all = new Set<string>();
+    for (const [version, { base, factor, compiled }] of versions.entries()) {
+      const weights = new Map([...base, ...adapterTimes(factor)]);
+      await own.generator.setWeights(weights, version);
+      await other.generator.setWeights(weights, version);
+      const drawn = await drawnBy(own.generator, version);
+      expect(drawn).toEqual(await drawnBy(other.generator, version));
+      expect(copying.takeHeld()).toEqual(compiled);
+      all.add(drawn.tokens.join(' '));
+    }
+    expect(all.size).toBe(versions.length);
+    await Promise.all([own.programs.dispose(), other.programs.dispose()]);
+  });
+
+  test('are the new ones for a request that comes while the old programs are disposed', async () => {
+    const [own, other] = [openOn(copying), openOn(plain)];
+    const weights = (seed: number) => new Map([...baseOf(seed), ...adapterTimes(1)]);
+    await own.generator.setWeights(weights(3), 1);
+    const before = await drawnBy(own.generator, 7);
+    const set = own.generator.setWeights(weights(4), 2);
+    const [drawn] = await Promise.all([drawnBy(own.generator, 7), set]);
+    await other.generator.setWeights(weights(4), 2);
+    expect(drawn).toEqual(await drawnBy(other.generator, 7));
+    expect(drawn.tokens).not.toEqual(before.tokens);
+    await Promise.all([own.programs.dispose(), other.programs.dispose()]);
+    copying.takeHeld();
+  });
+
+  test('are all of them where nothing is trained', async () => {
+    const { programs, generator } = openOn(copying, { trains: false });
+    const weights = new Map([...baseOf(3), ...adapterTimes(1)]);
+    await generator.setWeights(weights, 1);
+    await drawnBy(generator, 1);
+    expect(copying.takeHeld()).toEqual([[...weights.keys()], [...weights.keys()]]);
+    await programs.dispose();
+  });
+});
