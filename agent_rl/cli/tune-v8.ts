@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /** By how much of what lives on it V8 lets a heap grow before it looks for garbage, in percent. */
-const growingPercent = 60;
+const growingPercent = 150;
 
 /** How much bytecode a function runs before V8 optimises it: eight times what Node.js 20 has. */
 const interruptBudget = 8 * 67_584;
