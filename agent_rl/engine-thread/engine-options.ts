@@ -42,7 +42,9 @@ export interface EngineServiceOptions {
   scores?: { longestTokens: number };
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
   beside?: number;
-  /** What will be trained on; absent where nothing will be. */
+  /** Whether its weights will change, here or elsewhere, by default; else programs may hold them. */
+  trains?: boolean;
+  /** What will be trained on here; absent where nothing will be. */
   training?: { longestTokens: number; loss: LossSpec } | undefined;
 }
 

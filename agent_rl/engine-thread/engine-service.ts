@@ -83,7 +83,7 @@ export class EngineService {
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {
       threads: decodingThreads(config, threads),
-      trains: training !== undefined,
+      trains: options.trains ?? true,
     });
     const generator = new LocalGenerator(programs, {
       rows: rowsOfThread(rows, decoders),
@@ -97,6 +97,7 @@ export class EngineService {
       trainedSpecs(config).map(({ name }) => name),
     );
     const learner = new LocalLearner(engine, config, parameters, {
+      trains: options.trains,
       microBatchTokens,
       memory,
       prefixTrees,

@@ -70,6 +70,8 @@ export interface LocalLearnerOptions {
     /** Keys what dropout drops. */
     seed: number;
   };
+  /** Whether it will be trained, by default; else it only computes log-probabilities, and programs may hold all weights. */
+  trains?: boolean | undefined;
   /** Keeps weights for the generators that share this memory; without it they are published as files alone. */
   publish?: (weights: Weights, version: number) => WeightRef;
 }
@@ -118,9 +120,10 @@ export class LocalLearner implements Learner {
     const matrices = specs.filter(({ shape }) => shape.length > 1);
     this.#optimizer = new AdamwState(this.#trained, new Set(matrices.map(({ name }) => name)));
     this.#feeds = Object.fromEntries(parameters);
-    const { trained, frozen } = byTraining(config, parameters);
+    const { trained, frozen } = byTraining(config, parameters, options.trains);
     [this.#held, this.#given] = engine.copiesInputs ? [frozen, trained] : [{}, this.#feeds];
-    this.#programs = new ProgramCache(engine.copiesInputs ? programsHeld : programsKept);
+    const holds = Object.keys(this.#held).length > 0;
+    this.#programs = new ProgramCache(holds ? programsHeld : programsKept);
   }
 
   /** Keeps the current weights as the frozen reference of KL terms: a copy, or the model under the adapter. */

@@ -65,7 +65,6 @@ export class Episode {
   #agent: string | undefined;
   /** What the generator keeps the acting agent's context under. */
   #name = '';
-  readonly #redact = redactor();
 
   constructor(
     private readonly stage: Stage,
@@ -98,7 +97,7 @@ export class Episode {
     const { world, logs } = this.stage;
     const { conversations, first } = await this.#timed('start', () => world.start(), signal);
     for (const [agent, conversation] of Object.entries(conversations))
-      append(entryOf(logs, agent).messages, this.#redacted(conversation));
+      append(entryOf(logs, agent).messages, redactedMessages(conversation));
     let agent = first;
     for (;;) {
       this.#passTo(agent);
@@ -165,10 +164,10 @@ export class Episode {
     log.turns.push(turn);
     append(log.calls, answered.calls);
     const step = await this.#timed('step', (timed) => world.step(turn, agent, timed), signal);
-    log.show(this.#redacted(answered.messages));
+    log.show(redactedMessages(answered.messages));
     if (step.done) return { end: 'done' };
     for (const [told, messages] of Object.entries(step.tell))
-      entryOf(logs, told).show(this.#redacted(messages));
+      entryOf(logs, told).show(redactedMessages(messages));
     if (log.invalidCalls >= limits.invalidCallLimit) return { end: 'invalid-calls' };
     const next = entryOf(logs, step.next);
     if (next.turns.length === limits.maxTurns) return { end: 'turn-limit' };
@@ -292,15 +291,16 @@ export class Episode {
     return runningPlugin(this.#environmentName, work, method);
   }
 
-  /** What the model is shown is written down as tokens, in which a secret could no longer be found. */
-  #redacted<One extends Message>(messages: readonly One[]): readonly One[] {
-    return messages.map((message) => ({ ...message, content: this.#redact(message.content) }));
-  }
-
   get #environmentName(): string {
     const { environmentName: name } = this.stage.parts;
     return name === undefined ? 'Environment' : `Environment "${name}"`;
   }
+}
+
+/** What the model is shown is written down as tokens, in which a secret could no longer be found. */
+function redactedMessages<One extends Message>(messages: readonly One[]): readonly One[] {
+  const redact = redactor();
+  return messages.map((message) => ({ ...message, content: redact(message.content) }));
 }
 
 async function problemOf(work: () => Promise<unknown>, signal: AbortSignal): Promise<string[]> {

@@ -99,12 +99,13 @@ export function trainedSpecs(config: ModelConfig): readonly ParameterSpec[] {
   return config.quantization === undefined ? parameterSpecs(config) : [];
 }
 
-/** Weights by whether training leaves them as they are. */
+/** Weights by whether training leaves them as they are; without it all of them are frozen. */
 export function byTraining(
   config: ModelConfig,
   weights: Weights,
+  trains = true,
 ): Record<'trained' | 'frozen', Readonly<Record<string, Float32Array | Uint8Array>>> {
-  const names = new Set(trainedSpecs(config).map(({ name }) => name));
+  const names = new Set(trains ? trainedSpecs(config).map(({ name }) => name) : []);
   const those = (trained: boolean) =>
     Object.fromEntries([...weights].filter(([name]) => names.has(name) === trained));
   return { trained: those(true), frozen: those(false) };

@@ -4,16 +4,26 @@ import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 /** The processor, as a device that inputs are copied to. Notes what each program was compiled with. */
 export class CopyingEngine extends OnnxEngine {
   override readonly copiesInputs = true;
+  /** What programs wait for before they are disposed. */
+  hold: Promise<void> = Promise.resolve();
   readonly #held: string[][] = [];
 
-  override compile(...[specs, body, options]: Parameters<OnnxEngine['compile']>) {
+  override async compile(...[specs, body, options]: Parameters<OnnxEngine['compile']>) {
     this.#note(options);
-    return super.compile(specs, body, options);
+    return this.#holding(await super.compile(specs, body, options));
   }
 
-  override compileSized(...[of, names, options]: Parameters<OnnxEngine['compileSized']>) {
+  override async compileSized(...[of, names, options]: Parameters<OnnxEngine['compileSized']>) {
     this.#note(options);
-    return super.compileSized(of, names, options);
+    return this.#holding(await super.compileSized(of, names, options));
+  }
+
+  #holding<Made extends { dispose: () => Promise<void> }>(program: Made): Made {
+    const dispose = async (): Promise<void> => {
+      await this.hold;
+      await program.dispose();
+    };
+    return { ...program, dispose };
   }
 
   /** Names of the constants of each program since it was asked last. */

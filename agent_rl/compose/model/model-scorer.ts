@@ -10,6 +10,7 @@ export const modelScorer = ({ config, model }: ResolvedRun, signal: AbortSignal)
       rows: 1,
       maxContextTokens: longest,
       scores: { longestTokens: longest },
+      trains: false,
       signal,
     };
     const engine = await openEngine(config, model, request);

@@ -17,7 +17,10 @@ export interface EngineRequest
   extends
     Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'>,
     Partial<
-      Pick<EngineServiceOptions, 'decoders' | 'reference' | 'training' | 'scores' | 'beside'>
+      Pick<
+        EngineServiceOptions,
+        'decoders' | 'reference' | 'training' | 'scores' | 'beside' | 'trains'
+      >
     > {
   /** Stops the opening. */
   signal: AbortSignal;

@@ -54,7 +54,9 @@ export class RunEngines {
     const { signal } = this.request;
     const plans = await Promise.all(this.all.map(async (engine) => (await engine.info()).plan));
     const { total: beside } = sumOfPlans(plans);
-    return this.#keep(openEngine(this.run.config, model, { ...request, beside, signal }));
+    return this.#keep(
+      openEngine(this.run.config, model, { ...request, trains: false, beside, signal }),
+    );
   }
 
   #openShared(): Promise<EngineClient> {
@@ -66,6 +68,7 @@ export class RunEngines {
       openEngine(config, model, {
         ...(samples ? collecting(config, model, workers) : samplesNothing),
         ...(learns && learning(config, chosen.loss)),
+        trains,
         signal,
       }),
     );

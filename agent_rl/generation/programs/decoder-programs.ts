@@ -88,8 +88,7 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
-  #prompts: ProgramCache;
-  readonly #promptsKept: number;
+  #prompts = new ProgramCache(programsKept);
   /** Of steps by their tokens a row, and of chunks. */
   readonly #sized = new Map<number | 'chunk' | 'steps', Promise<SizedProgram>>();
   readonly #rope: RopeTables;
@@ -118,8 +117,6 @@ export class DecoderPrograms {
   ) {
     this.stepsAtOnce = stepsAtOnce;
     this.#trains = trains;
-    this.#promptsKept = engine.copiesInputs ? programsHeld : programsKept;
-    this.#prompts = new ProgramCache(this.#promptsKept);
     this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -161,9 +158,8 @@ export class DecoderPrograms {
   }
 
   #apart(weights: Weights): Record<'trained' | 'frozen', Readonly<Record<string, TensorData>>> {
-    if (!this.engine.copiesInputs) return { trained: Object.fromEntries(weights), frozen: {} };
-    if (this.#trains) return byTraining(this.config, weights);
-    return { trained: {}, frozen: Object.fromEntries(weights) };
+    if (this.engine.copiesInputs) return byTraining(this.config, weights, this.#trains);
+    return { trained: Object.fromEntries(weights), frozen: {} };
   }
 
   /** Keys and values of a prompt. */
@@ -338,9 +334,10 @@ export class DecoderPrograms {
   /** What is asked for meanwhile is compiled anew. */
   async dispose(): Promise<void> {
     const [prompts, sized] = [this.#prompts, [...this.#sized.values()]];
-    this.#prompts = new ProgramCache(this.#promptsKept);
+    const holds = Object.keys(this.#held).length > 0;
+    this.#prompts = new ProgramCache(holds ? programsHeld : programsKept);
     this.#sized.clear();
-    // Who waits for one of them has its turn before. Who asked for one that could not be compiled was told so.
+    // Who waits for one of these has its turn before; no prompt is waited for while weights are set. A failure was told to who asked.
     const disposed = sized.map((made) =>
       made.then(
         (program) => program.dispose(),
@@ -367,7 +364,9 @@ export class DecoderPrograms {
     const made = this.#compile(kind);
     this.#sized.set(kind, made);
     // A failure is not remembered.
-    made.catch(() => this.#sized.delete(kind));
+    made.catch(() => {
+      if (this.#sized.get(kind) === made) this.#sized.delete(kind);
+    });
     return made;
   }
 

@@ -106,6 +106,24 @@ describe('weights that training leaves as they are, where runs copy their inputs
     },
   );
 
+  test('are all of them where nothing is trained', async () => {
+    const { config, weights } = floats;
+    const options = { microBatchTokens: 256, trains: false };
+    const [own, other] = [copying, plain].map(
+      (engine) => new LocalLearner(engine, config, weights, options),
+    );
+    const tokens = data.map((one) => one.tokens);
+    const policy = { temperature: 1, which: 'policy' } as const;
+    const [scores, expected] = [
+      await own!.forward(tokens, policy),
+      await other!.forward(tokens, policy),
+    ];
+    for (const [i, values] of expected.entries())
+      expect(sizeOf(values.map((value, at) => value - scores[i]![at]!))).toBeLessThan(1e-5);
+    await Promise.all([own!.close(), other!.close()]);
+    expect(copying.takeHeld()).toEqual([[...weights.keys()]]);
+  });
+
   test('are none where the whole model is trained', async () => {
     const { config, weights } = floats;
     const learner = new LocalLearner(copying, config, weights, { microBatchTokens: 256 });

@@ -85,8 +85,14 @@ describe('weights that training leaves as they are, where runs copy their inputs
     const weights = (seed: number) => new Map([...baseOf(seed), ...adapterTimes(1)]);
     await own.generator.setWeights(weights(3), 1);
     const before = await drawnBy(own.generator, 7);
+    let goOn = (): void => undefined;
+    copying.hold = new Promise((resolve) => {
+      goOn = resolve;
+    });
     const set = own.generator.setWeights(weights(4), 2);
-    const [drawn] = await Promise.all([drawnBy(own.generator, 7), set]);
+    const drawn = await drawnBy(own.generator, 7);
+    goOn();
+    await set;
     await other.generator.setWeights(weights(4), 2);
     expect(drawn).toEqual(await drawnBy(other.generator, 7));
     expect(drawn.tokens).not.toEqual(before.tokens);
