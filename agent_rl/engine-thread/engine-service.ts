@@ -83,7 +83,7 @@ export class EngineService {
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {
       threads: decodingThreads(config, threads),
-      trains: options.trains ?? true,
+      trains: options.trains,
     });
     const generator = new LocalGenerator(programs, {
       rows: rowsOfThread(rows, decoders),

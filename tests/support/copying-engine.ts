@@ -1,3 +1,5 @@
+import { afterAll } from '@jest/globals';
+
 import type { CompileOptions } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 
@@ -34,4 +36,12 @@ export class CopyingEngine extends OnnxEngine {
   #note({ constants = {} }: CompileOptions = {}): void {
     this.#held.push(Object.keys(constants));
   }
+}
+
+/** The processor as itself and as a device that inputs are copied to, closed after the tests of a file. */
+export function plainAndCopying(): { plain: OnnxEngine; copying: CopyingEngine } {
+  const options = { device: 'cpu', threads: 1 } as const;
+  const [plain, copying] = [new OnnxEngine(options), new CopyingEngine(options)];
+  afterAll(() => Promise.all([plain.close(), copying.close()]));
+  return { plain, copying };
 }

@@ -83,7 +83,7 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
   /** Steps of a run at most; several by default where a run copies its inputs to the device. */
   stepsAtOnce?: number;
   /** Whether weights are trained in between, as is supposed where it is absent. Otherwise programs may hold all of them. */
-  trains?: boolean;
+  trains?: boolean | undefined;
 }
 
 /** The compiled programs of generation and the weights they run with. */

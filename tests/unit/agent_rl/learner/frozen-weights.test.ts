@@ -1,41 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { TensorData } from '#agent_rl/engine/engine.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import type { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { noRecompute } from '#agent_rl/learner/train-program.ts';
-import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
-import { initialParameters, type Weights } from '#model/config/parameters.ts';
-import { CopyingEngine } from '#tests/support/copying-engine.ts';
+import type { Adapter } from '#model/config/architecture.ts';
+import { plainAndCopying } from '#tests/support/copying-engine.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+import {
+  type TinyModel,
+  wholeTinyModel,
+  withTinyAdapter,
+} from '#tests/support/adapted-tiny-model.ts';
 
-let plain: OnnxEngine;
-let copying: CopyingEngine;
-beforeAll(() => {
-  plain = new OnnxEngine({ device: 'cpu', threads: 1 });
-  copying = new CopyingEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => Promise.all([plain.close(), copying.close()]));
-
-interface Model {
-  config: ModelConfig;
-  weights: Weights;
-}
-
-const floats: Model = {
-  config: tinyModelConfig,
-  weights: initialParameters(tinyModelConfig, new KeyedRng(3)),
-};
-
-const withAdapter = ({ config, weights }: Model, adapter: Adapter): Model => ({
-  config: { ...config, adapters: [...(config.adapters ?? []), adapter] },
-  weights: new Map([...weights, ...tinyAdapterWeights(tinyModelConfig, adapter)]),
-});
+const { plain, copying } = plainAndCopying();
 
 const dropping = tinyAdapter;
 const kept: Adapter = { ...tinyAdapter, dropout: 0 };
@@ -54,7 +36,7 @@ const data: readonly TrainDatum[] = [41, 33].map((length, at) => ({
 /** All that is learned of the data: gradients, and log-probabilities of policy and reference. */
 async function learnedOn(
   engine: OnnxEngine,
-  { config, weights }: Model,
+  { config, weights }: TinyModel,
   recompute: 'none' | 'blocks',
 ) {
   const learner = new LocalLearner(engine, config, weights, {
@@ -82,16 +64,21 @@ const sizeOf = (values: TensorData): number => Math.max(...Array.from(values, Ma
 
 describe('weights that training leaves as they are, where runs copy their inputs', () => {
   test.each([
-    { over: 'float32, in trees', of: floats, adapter: kept, recompute: 'none' },
-    { over: 'float32, with dropout', of: floats, adapter: dropping, recompute: 'none' },
-    { over: 'float32, recomputed', of: floats, adapter: kept, recompute: 'blocks' },
-    { over: 'an adapter', of: withAdapter(floats, under), adapter: kept, recompute: 'none' },
+    { over: 'float32, in trees', of: wholeTinyModel, adapter: kept, recompute: 'none' },
+    { over: 'float32, with dropout', of: wholeTinyModel, adapter: dropping, recompute: 'none' },
+    { over: 'float32, recomputed', of: wholeTinyModel, adapter: kept, recompute: 'blocks' },
+    {
+      over: 'an adapter',
+      of: withTinyAdapter(wholeTinyModel, under),
+      adapter: kept,
+      recompute: 'none',
+    },
     { over: 'four bits', of: undefined, adapter: kept, recompute: 'none' },
   ] as const)(
     'are held by the programs of an adapter over $over, which learn the same',
     async ({ of, adapter, recompute }) => {
       const base = of ?? (await tinyQuantizedModel());
-      const model = withAdapter(base, adapter);
+      const model = withTinyAdapter(base, adapter);
       const own = await learnedOn(copying, model, recompute);
       const expected = await learnedOn(plain, model, recompute);
       expect(Object.keys(own)).toEqual(Object.keys(expected));
@@ -107,7 +94,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
   );
 
   test('are all of them where nothing is trained', async () => {
-    const { config, weights } = floats;
+    const { config, weights } = wholeTinyModel;
     const options = { microBatchTokens: 256, trains: false };
     const [own, other] = [copying, plain].map(
       (engine) => new LocalLearner(engine, config, weights, options),
@@ -125,7 +112,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
   });
 
   test('are none where the whole model is trained', async () => {
-    const { config, weights } = floats;
+    const { config, weights } = wholeTinyModel;
     const learner = new LocalLearner(copying, config, weights, { microBatchTokens: 256 });
     await learner.forwardBackward(batchOf(data), { name: 'cross_entropy' });
     await learner.close();

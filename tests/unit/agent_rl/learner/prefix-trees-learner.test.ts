@@ -15,11 +15,16 @@ import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { noRecompute } from '#agent_rl/learner/train-program.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
-import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
-import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import type { Adapter } from '#model/config/architecture.ts';
+import { initialParameters } from '#model/config/parameters.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
-import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import {
+  type TinyModel,
+  wholeTinyModel as whole,
+  withTinyAdapter,
+} from '#tests/support/adapted-tiny-model.ts';
+import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 /** Notes what is compiled. */
@@ -89,21 +94,10 @@ const datumOf = (tokens: readonly number[], rng: KeyedRng): TrainDatum => ({
   refLogProbs: Float32Array.from(tokens, () => -3.1 + 0.2 * rng.normal()),
 });
 
-interface Model {
-  config: ModelConfig;
-  weights: Weights;
-}
-const whole: Model = {
-  config: tinyModelConfig,
-  weights: initialParameters(tinyModelConfig, new KeyedRng(3)),
-};
-const adapted = ({ config, weights }: Model): Model => ({
-  config: { ...config, adapters: [adapter] },
-  weights: new Map([...weights, ...tinyAdapterWeights(config, adapter)]),
-});
+const adapted = (model: TinyModel): TinyModel => withTinyAdapter(model, adapter);
 
 async function gradients(
-  { config, weights }: Model,
+  { config, weights }: TinyModel,
   {
     loss,
     on = engine,
@@ -127,7 +121,7 @@ const norm = (values: Iterable<number>): number =>
   Math.sqrt([...values].reduce((sum, value) => sum + value ** 2, 0));
 
 async function expectSame(
-  model: Model,
+  model: TinyModel,
   options: {
     loss: LossSpec;
     memory?: typeof noRecompute;
@@ -219,7 +213,7 @@ describe('sequences that begin alike, computed together', () => {
 
   test('are the same where attention takes rows in blocks, in micro-batches of several sizes', async () => {
     const config = { ...tinyModelConfig, layers: 1, maxPositions: 2048 };
-    const long: Model = { config, weights: initialParameters(config, new KeyedRng(4, 'long')) };
+    const long: TinyModel = { config, weights: initialParameters(config, new KeyedRng(4, 'long')) };
     const rng = new KeyedRng(9, 'long');
     const draw = (length: number) => Array.from({ length }, () => 3 + rng.integer(21));
     const data = [0, 1, 2].flatMap((group): TrainDatum[] => {

@@ -12,9 +12,10 @@ import {
   trainBody,
 } from '#agent_rl/learner/train-program.ts';
 import type { Adapter } from '#model/config/architecture.ts';
-import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import type { Weights } from '#model/config/parameters.ts';
+import { wholeTinyModel as whole, withTinyAdapter } from '#tests/support/adapted-tiny-model.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
-import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 let engine: OnnxEngine;
@@ -31,14 +32,7 @@ const losses = {
 } as const satisfies Record<string, LossSpec>;
 
 const adapter: Adapter = { ...tinyAdapter, dropout: 0.25 };
-const whole = {
-  config: tinyModelConfig,
-  weights: initialParameters(tinyModelConfig, new KeyedRng(3)) as Weights,
-};
-const dropping = {
-  config: { ...tinyModelConfig, adapters: [adapter] },
-  weights: new Map([...whole.weights, ...tinyAdapterWeights(tinyModelConfig, adapter)]),
-};
+const dropping = withTinyAdapter(whole, adapter);
 const all = 2 ** 28;
 const ofSixteen = 4 * tinyModelConfig.vocabSize * 16;
 

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import type { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import {
   DecoderPrograms,
   type DecoderProgramsOptions,
 } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { initialParameters, type Weights } from '#model/config/parameters.ts';
-import { CopyingEngine } from '#tests/support/copying-engine.ts';
+import { plainAndCopying } from '#tests/support/copying-engine.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let plain: OnnxEngine;
-let copying: CopyingEngine;
-beforeAll(() => {
-  plain = new OnnxEngine({ device: 'cpu', threads: 1 });
-  copying = new CopyingEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => Promise.all([plain.close(), copying.close()]));
+const { plain, copying } = plainAndCopying();
 
 /** Large, so that distributions are peaked and other weights draw other tokens. */
 const baseOf = (seed: number): Weights =>
