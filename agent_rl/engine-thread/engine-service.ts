@@ -98,6 +98,7 @@ export class EngineService {
     );
     const learner = new LocalLearner(engine, config, parameters, {
       trains: options.trains,
+      threads,
       microBatchTokens,
       memory,
       prefixTrees,

@@ -15,7 +15,7 @@ import {
   writeSafetensors,
   type TensorToWrite,
 } from '../../model/weights/safetensors.ts';
-import type { AdamwState, Parameters } from './adamw-state.ts';
+import type { AdamwState, Parameters } from './adamw/adamw-state.ts';
 
 interface LearnerState {
   /** What is trained. */

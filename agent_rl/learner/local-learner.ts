@@ -31,7 +31,8 @@ import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { kindOf, sizesOf } from './batch-shape.ts';
-import { AdamwState, type Parameters } from './adamw-state.ts';
+import { scoredDatum } from './scored-datum.ts';
+import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
 import { microBatches, type MicroBatch } from './micro-batches.ts';
 import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
@@ -70,6 +71,8 @@ export interface LocalLearnerOptions {
     /** Keys what dropout drops. */
     seed: number;
   };
+  /** Most threads that take a step of a large model's optimiser together; one by default. Changes no bit. */
+  threads?: number;
   /** Whether it will be trained, by default; else it only computes log-probabilities, and programs may hold all weights. */
   trains?: boolean | undefined;
   /** Keeps weights for the generators that share this memory; without it they are published as files alone. */
@@ -117,8 +120,8 @@ export class LocalLearner implements Learner {
     this.#memory = options.memory ?? noRecompute;
     const specs = trainedSpecs(config);
     this.#trained = new Map(specs.map(({ name }) => [name, required(parameters, name)]));
-    const matrices = specs.filter(({ shape }) => shape.length > 1);
-    this.#optimizer = new AdamwState(this.#trained, new Set(matrices.map(({ name }) => name)));
+    const matrices = specs.filter(({ shape }) => shape.length > 1).map(({ name }) => name);
+    this.#optimizer = new AdamwState(this.#trained, new Set(matrices), options.threads);
     this.#feeds = Object.fromEntries(parameters);
     const { trained, frozen } = byTraining(config, parameters, options.trains);
     [this.#held, this.#given] = engine.copiesInputs ? [frozen, trained] : [{}, this.#feeds];
@@ -144,7 +147,7 @@ export class LocalLearner implements Learner {
     tokens: readonly Int32Array[],
     { temperature, which, wanted }: ForwardOptions,
   ): Promise<readonly Float32Array[]> {
-    const data = tokens.map((sequence, index) => scored(sequence, wanted?.[index]));
+    const data = tokens.map((sequence, index) => scoredDatum(sequence, wanted?.[index]));
     const result: Float32Array[] = data.map(() => new Float32Array());
     for (const pack of this.#pack(data)) {
       const { indices } = pack;
@@ -275,7 +278,7 @@ export class LocalLearner implements Learner {
   }
 
   async close(): Promise<void> {
-    await this.#programs.clear();
+    await Promise.all([this.#programs.clear(), this.#optimizer.close()]);
   }
 
   #pack(data: readonly TrainDatum[]): MicroBatch[] {
@@ -389,12 +392,3 @@ function required(parameters: Weights, name: string): Float32Array {
 
 const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<All, Name>;
-
-/** Those that are wanted, but for the first, which nothing predicts. */
-function scored(tokens: Int32Array, wanted?: ArrayLike<number>): TrainDatum {
-  const weights = new Float32Array(tokens.length).fill(1, 1);
-  if (wanted !== undefined)
-    for (let place = 1; place < tokens.length; place++) if (!wanted[place]) weights[place] = 0;
-  const zeros = new Float32Array(tokens.length);
-  return { tokens, weights, advantages: zeros, oldLogProbs: zeros };
-}

@@ -67,6 +67,8 @@ const batches = wholeNumbers('batches', values.batches);
 const config = tiny ? tinyModel : benchModel;
 const size = tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
 
+const stepSize = { ...size, threads, repeats };
+
 const machineAfter = watchMachine();
 const engine = await openEngine({ device, threads });
 const part = async <T>(name: string, measure: () => Promise<T>): Promise<T | undefined> => {
@@ -75,12 +77,12 @@ const part = async <T>(name: string, measure: () => Promise<T>): Promise<T | und
   return measure();
 };
 // The step comes first: the peak of its memory is then its own.
-const train = await part('train', () => measureTrainStep(engine, config, { ...size, repeats }));
+const train = await part('train', () => measureTrainStep(engine, config, stepSize));
 const busyTrain =
   busyLoops === 0
     ? undefined
     : await part('train', () =>
-        besideBusyLoops(busyLoops, () => measureTrainStep(engine, config, { ...size, repeats })),
+        besideBusyLoops(busyLoops, () => measureTrainStep(engine, config, stepSize)),
       );
 const products = await part('products', () =>
   measureProducts(stepProducts(config, size), { threads, repeats }),

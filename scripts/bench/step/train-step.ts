@@ -1,7 +1,7 @@
 import type { OptimStepOptions } from '../../../agent_rl/core/services/learner.ts';
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { Engine, TensorData } from '../../../agent_rl/engine/engine.ts';
-import { AdamwState } from '../../../agent_rl/learner/adamw-state.ts';
+import { AdamwState } from '../../../agent_rl/learner/adamw/adamw-state.ts';
 import { kindOf, sizesOf } from '../../../agent_rl/learner/batch-shape.ts';
 import {
   compileTrainProgram,
@@ -47,15 +47,23 @@ const optimOptions: OptimStepOptions = {
   maxGradNorm: 1,
 };
 
-/** A training step with its batch: cross entropy on every token but the last of each sequence. */
-export async function openTrainStep(engine: Engine, config: ModelConfig, size: BatchSize) {
+/**
+ * A training step with its batch: cross entropy on every token but the last of each sequence.
+ *
+ * @param threads of AdamW; the engine has its own
+ */
+export async function openTrainStep(
+  engine: Engine,
+  config: ModelConfig,
+  { threads = 1, ...size }: BatchSize & { threads?: number },
+) {
   const [loss, memory] = [{ name: 'cross_entropy' } as const, noRecompute];
   const shape = { ...size, trained: size.sequences * size.length };
   const kind = kindOf(shape, rowsAtOnce(memory, config));
   const program = await compileTrainProgram(engine, config, { kind, loss, memory });
   const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
   const matrices = parameterSpecs(config).filter((spec) => spec.shape.length > 1);
-  const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
+  const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)), threads);
   const feeds = { ...Object.fromEntries(parameters), ...batchOf(config, size) };
   return {
     /** Loss of the batch, and its gradient by parameter. */
@@ -71,7 +79,9 @@ export async function openTrainStep(engine: Engine, config: ModelConfig, size: B
       for (const [name, values] of gradients) optimizer.accumulate(name, values);
       optimizer.step(optimOptions);
     },
-    close: () => program.dispose(),
+    close: async () => {
+      await Promise.all([program.dispose(), optimizer.close()]);
+    },
   };
 }
 
@@ -101,7 +111,7 @@ function batchOf(
 export async function measureTrainStep(
   engine: Engine,
   config: ModelConfig,
-  { repeats, ...size }: BatchSize & { repeats: number },
+  { repeats, ...size }: BatchSize & { repeats: number; threads: number },
 ): Promise<TrainStepResult> {
   const step = await openTrainStep(engine, config, size);
   const losses: number[] = [];

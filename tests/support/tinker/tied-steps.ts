@@ -1,5 +1,5 @@
 import type { OptimStepMetrics, OptimStepOptions } from '#agent_rl/core/services/learner.ts';
-import { AdamwState, type Parameters } from '#agent_rl/learner/adamw-state.ts';
+import { AdamwState, type Parameters } from '#agent_rl/learner/adamw/adamw-state.ts';
 import type { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 
 /** The layers that share their first matrix with the one they are listed under. */

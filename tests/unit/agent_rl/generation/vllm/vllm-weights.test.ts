@@ -10,6 +10,7 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import { until } from '#tests/support/until.ts';
 import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
 
@@ -41,13 +42,6 @@ function adapter(weights: number): WeightRef {
   mkdirSync(location, { recursive: true });
   writeFileSync(join(location, 'adapter_config.json'), JSON.stringify({ weights }));
   return { version: weights, kind: 'folder', location };
-}
-
-/** Waits for up to a minute. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 600 && !holds(); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(holds()).toBe(true);
 }
 
 describe('a whole model', () => {

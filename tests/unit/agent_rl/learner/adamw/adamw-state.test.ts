@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { AdamwState } from '#agent_rl/learner/adamw-state.ts';
+import { AdamwState } from '#agent_rl/learner/adamw/adamw-state.ts';
 
 const options = {
   learningRate: 0.1,

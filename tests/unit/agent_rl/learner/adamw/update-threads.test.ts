@@ -1,0 +1,166 @@
+import { afterEach, expect, test } from '@jest/globals';
+
+import { AdamwState } from '#agent_rl/learner/adamw/adamw-state.ts';
+import { UpdateHelper } from '#agent_rl/learner/adamw/update-helper.ts';
+import {
+  pieceLength,
+  piecesOf,
+  type Piece,
+  type StepFactors,
+  updatePiece,
+} from '#agent_rl/learner/adamw/update-piece.ts';
+import { UpdateSlot } from '#agent_rl/learner/adamw/update-slot.ts';
+
+import { thrownBy } from '#tests/support/thrown.ts';
+import { until } from '#tests/support/until.ts';
+
+const closing: { close: () => Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((one) => one.close()));
+});
+const closed = <T extends { close: () => Promise<void> }>(one: T): T => {
+  closing.push(one);
+  return one;
+};
+
+const factors: StepFactors = {
+  scale: 0.5,
+  beta1: 0.9,
+  beta2: 0.99,
+  rate: 0.01,
+  rootCorrection: 1.5,
+  eps: 1e-8,
+};
+
+/** Between -0.5 and 0.5. */
+function wave(length: number, by: number): Float32Array {
+  const values = new Float32Array(length);
+  for (let i = 0; i < length; i++) values[i] = (((i + 1) * by) % 1) - 0.5;
+  return values;
+}
+
+/** In memory that threads share. */
+const sharedWave = (length: number, by: number): Float32Array => {
+  const values = new Float32Array(new SharedArrayBuffer(4 * length));
+  values.set(wave(length, by).map(Math.abs));
+  return values;
+};
+
+const parameterOf = (length: number): Piece => ({
+  parameter: 1,
+  from: 0,
+  weights: wave(length, 0.1),
+  gradient: wave(length, 0.2),
+  m: sharedWave(length, 0.3),
+  v: sharedWave(length, 0.4),
+  kept: 0.75,
+});
+
+const other = { m: sharedWave(8, 1), v: sharedWave(8, 2) };
+
+const copyOf = (piece: Piece): Piece => ({
+  ...piece,
+  weights: piece.weights.slice(),
+  m: piece.m.slice(),
+  v: piece.v.slice(),
+});
+
+/** A parameter with its last piece given away, and the same one updated here. */
+const lastPiece = () => {
+  const whole = parameterOf(pieceLength + 3);
+  const expected = copyOf(whole);
+  const piece = piecesOf(whole).at(-1) as Piece;
+  const squares = updatePiece(piecesOf(expected).at(-1) as Piece, factors);
+  return { whole, expected, piece, squares };
+};
+
+test('a parameter is cut into pieces that cover it once', () => {
+  const pieces = piecesOf(parameterOf(2 * pieceLength + 3));
+  expect(pieces.map(({ from, weights }) => [from, weights.length])).toEqual([
+    [0, pieceLength],
+    [pieceLength, pieceLength],
+    [2 * pieceLength, 3],
+  ]);
+});
+
+test('a piece that another thread updates ends as one that is updated here', async () => {
+  const { whole, expected, piece, squares } = lastPiece();
+  const helper = closed(new UpdateHelper([other, { m: whole.m, v: whole.v }]));
+  const results = new Float64Array(5);
+  const toGive = [{ piece, index: 4 }];
+  helper.exchange(() => toGive.pop(), factors, results);
+  await until(() => {
+    helper.exchange(() => undefined, factors, results);
+    return results[4] !== 0;
+  });
+  expect([...results]).toEqual([0, 0, 0, 0, squares]);
+  expect(whole).toEqual(expected);
+});
+
+test('a thread that has ended is reported before a step begins', async () => {
+  const helper = new UpdateHelper([]);
+  helper.requireRunning();
+  await helper.close();
+  const { code, message } = thrownBy(() => helper.requireRunning());
+  expect(code).toBe('ENGINE_FAILED');
+  expect(message).toMatch(/^A thread of the optimiser's step ended \(its exit code was/);
+});
+
+test('a piece is taken back only as long as nobody has begun it', () => {
+  const { whole, expected, piece, squares } = lastPiece();
+  const giver = new UpdateSlot();
+  const taker = new UpdateSlot(giver.memory);
+  giver.give(piece, factors);
+  expect([giver.takeBack(), giver.isFree]).toEqual([true, true]);
+  expect(taker.work([other, whole])).toBe(false);
+  giver.give(piece, factors);
+  expect(taker.work([other, whole])).toBe(true);
+  expect([giver.takeBack(), giver.isDone, giver.wait(0)]).toEqual([false, true, true]);
+  expect(giver.collect(piece)).toBe(squares);
+  expect(giver.isFree).toBe(true);
+  expect(whole).toEqual(expected);
+});
+
+test('a piece that is not done in time is not collected', () => {
+  const slot = new UpdateSlot();
+  slot.give(lastPiece().piece, factors);
+  const taken = 2;
+  new Int32Array(slot.memory)[0] = taken;
+  expect(slot.wait(1)).toBe(false);
+});
+
+test.each([2, 12])('steps that %i threads share leave the bits of one thread', (threads) => {
+  // Large enough to be shared; one length a multiple of a piece's, one shorter than a piece, one without a gradient.
+  const lengths = { even: 40 * pieceLength, odd: 24 * pieceLength + 17, short: 5, still: 70_000 };
+  const options = {
+    learningRate: 0.01,
+    beta1: 0.9,
+    beta2: 0.99,
+    eps: 1e-8,
+    weightDecay: 0.1,
+    maxGradNorm: 1,
+  };
+  const trained = (count: number) => {
+    const parameters = new Map(
+      Object.entries(lengths).map(([name, length]) => [name, wave(length, 0.1)]),
+    );
+    const state = closed(new AdamwState(parameters, new Set(['even', 'still']), count));
+    const metrics = [0.7, 0.3].map((step) => {
+      for (const name of ['short', 'odd', 'even'] as const)
+        state.accumulate(name, wave(lengths[name], step));
+      return state.step(options);
+    });
+    return { parameters, metrics, m: state.m, v: state.v };
+  };
+  const sameBits = (one: ReadonlyMap<string, Float32Array>, two: typeof one): boolean =>
+    [...one].every(([name, values]) =>
+      Buffer.from(values.buffer as ArrayBuffer).equals(
+        Buffer.from(two.get(name)!.buffer as ArrayBuffer),
+      ),
+    );
+  const [alone, together] = [trained(1), trained(threads)];
+  expect(together.metrics).toEqual(alone.metrics);
+  expect(sameBits(together.parameters, alone.parameters)).toBe(true);
+  expect(sameBits(together.m, alone.m)).toBe(true);
+  expect(sameBits(together.v, alone.v)).toBe(true);
+});
