@@ -26,16 +26,8 @@ export class JsonlWriter {
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others. */
   write(record: object): void {
-    // Texts are redacted and not the line: a secret that looks like a number must not eat into numbers.
-    const redacted = (_key: string, value: unknown): unknown => {
-      if (typeof value === 'string') return this.redact(value);
-      // JSON has no such numbers; turning them into null would hide a diverged run.
-      if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-      if (!isRecord(value)) return value;
-      return Object.fromEntries(Object.entries(value).map(([name, of]) => [this.redact(name), of]));
-    };
     // Not `writeSync`, which may write part of a line.
-    this.writeLine(JSON.stringify(record, redacted));
+    this.writeLine(JSON.stringify(written(record, this.redact)));
   }
 
   /** A record that is JSON already, as it is. @throws AgentRlError `OUTPUT_UNWRITABLE` */
@@ -51,6 +43,23 @@ export class JsonlWriter {
   close(): void {
     writing(this.file, () => closeSync(this.#descriptor));
   }
+}
+
+/**
+ * A value as JSON is to write it. Texts are redacted and not the line: a secret that looks like a number must not eat into
+ * numbers. JSON lacks some numbers; null in their place would hide a diverged run.
+ */
+function written(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  const each = (part: unknown): unknown => written(part, redact);
+  // Records consist mostly of lists of numbers, which need no copy.
+  if (Array.isArray(value)) return value.every(Number.isFinite) ? value : value.map(each);
+  if (!isRecord(value)) return value;
+  if (typeof value['toJSON'] === 'function') return each(value['toJSON']());
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [redact(name), each(part)]),
+  );
 }
 
 /** Writes `metrics.jsonl`: one line per iteration, `{"iteration": 3, "rollout/rewardMean": 0.4, …}`. */

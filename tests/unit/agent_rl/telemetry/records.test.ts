@@ -38,6 +38,22 @@ describe('JsonlWriter', () => {
     expect(text(file)).toBe('{"loss":"NaN","norm":"Infinity"}\n');
   });
 
+  test('writes lists, absent values and what has a form of its own as JSON does', () => {
+    const file = join(folder, 'forms.jsonl');
+    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
+    const when = new Date(0);
+    writer.write({
+      plain: [1, 2.5],
+      odd: [1, Number.NaN, 'planted', undefined],
+      when,
+      no: undefined,
+    });
+    writer.close();
+    const forms =
+      '"plain":[1,2.5],"odd":[1,"NaN","[redacted]",null],"when":"1970-01-01T00:00:00.000Z"';
+    expect(text(file)).toBe(`{${forms}}\n`);
+  });
+
   test('hides secrets', () => {
     const file = join(folder, 'secret.jsonl');
     const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
