@@ -26,6 +26,8 @@ export interface AgentOptions {
   workers: number;
   /** Whether its weights will be changed by reinforcement learning. */
   trains: boolean;
+  /** As `ModelServicesRequest.packs`. */
+  packs?: boolean | undefined;
   /** Plays in place of the run's own; no model is opened then. */
   policy?: Policy;
   /** Stops the opening. */
@@ -74,7 +76,7 @@ export async function openAgent(run: ResolvedRun, options: AgentOptions): Promis
 
 async function openParts(
   run: ResolvedRun,
-  { workers, trains, signal, policy: given }: AgentOptions,
+  { workers, trains, packs, signal, policy: given }: AgentOptions,
   opened: Cleanup,
 ): Promise<Agent> {
   const { config, chosen, model, frozen, format, isolated } = run;
@@ -107,7 +109,7 @@ async function openParts(
   }
   const services =
     given === undefined
-      ? await openModelServices(run, { workers, trains, signal }, opened)
+      ? await openModelServices(run, { workers, trains, packs, signal }, opened)
       : undefined;
   const containerOf = (text: LanguageModel, generator: Generator | undefined) =>
     runContainer([

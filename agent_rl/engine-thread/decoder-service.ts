@@ -8,7 +8,7 @@ import { ownWeights, type SharedWeights } from './shared-weights.ts';
 /** What a thread that only draws is opened with. */
 export interface DecoderOptions extends Pick<
   EngineServiceOptions,
-  'device' | 'threads' | 'rows' | 'maxContextTokens'
+  'device' | 'threads' | 'rows' | 'maxContextTokens' | 'packs'
 > {
   config: ModelConfig;
   memorySettings: string;
@@ -16,9 +16,9 @@ export interface DecoderOptions extends Pick<
 
 /** What lives in a thread that only draws: an engine and a generator, which is given its weights. */
 export async function openDecoder({ config, memorySettings, ...options }: DecoderOptions) {
-  const { device, threads, maxContextTokens } = options;
+  const { device, threads, maxContextTokens, packs } = options;
   const engine = await openEngine({ device, threads, memorySettings });
-  const programs = new DecoderPrograms(engine, config, maxContextTokens, { threads });
+  const programs = new DecoderPrograms(engine, config, maxContextTokens, { threads, packs });
   const generator = new LocalGenerator(programs, options);
   return {
     generator,

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { weightBytes } from './weight-bytes.ts';
+import { weightBytes } from '../../model/adapters/weight-bytes.ts';
 
 /** Larger weights are not copied for further threads by default. */
 const largestCopied = 256 * 2 ** 20;

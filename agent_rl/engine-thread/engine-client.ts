@@ -83,7 +83,7 @@ async function openBeside(
   thread: EngineThread,
   options: EngineServiceOptions,
 ): Promise<DecoderThreads | undefined> {
-  const { device, threads, rows, maxContextTokens, decoders = 1 } = options;
+  const { device, threads, rows, maxContextTokens, packs, decoders = 1 } = options;
   if (decoders === 1) return undefined;
   const { config, ...weights } = await thread.call('share', []);
   const beside = await DecoderThreads.open(decoders - 1, {
@@ -92,6 +92,7 @@ async function openBeside(
     threads: decodingThreads(config, threads),
     rows: rowsOfThread(rows, decoders),
     maxContextTokens,
+    ...(packs !== undefined && { packs }),
     memorySettings: memorySettings(options),
   });
   await beside.use(weights);

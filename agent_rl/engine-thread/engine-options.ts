@@ -44,6 +44,8 @@ export interface EngineServiceOptions {
   beside?: number;
   /** Whether its weights will change, here or elsewhere, by default; else programs may hold them. */
   trains?: boolean;
+  /** `DecoderProgramsOptions.packs`, for what is neither trained nor compared with what was. */
+  packs?: boolean;
   /** What will be trained on here; absent where nothing will be. */
   training?: { longestTokens: number; loss: LossSpec } | undefined;
 }

@@ -64,6 +64,7 @@ export class EngineService {
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
     const { training, scores, published: copies = 0, beside = 0, prefixTrees = true } = options;
+    const { trains, packs = false } = options;
     const needs: MemoryRequest = {
       rows,
       decoders,
@@ -71,6 +72,7 @@ export class EngineService {
       memory,
       beside,
       prefixTrees,
+      packs,
       ...(scores && { scores: { ...scores, microBatchTokens } }),
       ...(training && {
         training: { ...training, microBatchTokens, reference, published: copies },
@@ -83,7 +85,8 @@ export class EngineService {
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {
       threads: decodingThreads(config, threads),
-      trains: options.trains,
+      trains,
+      packs,
     });
     const generator = new LocalGenerator(programs, {
       rows: rowsOfThread(rows, decoders),
@@ -97,7 +100,7 @@ export class EngineService {
       trainedSpecs(config).map(({ name }) => name),
     );
     const learner = new LocalLearner(engine, config, parameters, {
-      trains: options.trains,
+      trains,
       threads,
       microBatchTokens,
       memory,

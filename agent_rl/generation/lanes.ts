@@ -2,12 +2,8 @@ import { largest } from '../core/long-lists.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import { windowStart } from '../../model/decoder/windows.ts';
 import type { CopyPart } from './array-pool.ts';
-import type {
-  DecoderPrograms,
-  StepInputs,
-  StepResult,
-  WholeRows,
-} from './programs/decoder-programs.ts';
+import type { DecoderPrograms } from './programs/decoder-programs.ts';
+import type { StepInputs, StepResult, WholeRows } from './programs/step-result.ts';
 import { entryOf, KvCache, rowOf } from './cache/kv-cache.ts';
 import type { KvPrefix } from './cache/kv-rows.ts';
 import { inputsOfSteps } from './several-steps.ts';

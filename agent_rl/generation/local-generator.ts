@@ -226,7 +226,8 @@ export class LocalGenerator implements Sampler {
 
   async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
     if (!this.#lanes.hasFreeRow) return undefined;
-    const prefix = tokens.slice(0, -1);
+    // What is packed is held by no program of prompts: chunks compute those too.
+    const prefix = this.programs.packs ? [] : tokens.slice(0, -1);
     const computed =
       prefix.length > 0 &&
       (await this.#prefixes.get(prefix, () => {

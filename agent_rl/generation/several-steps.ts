@@ -1,6 +1,6 @@
 import { truncates } from '../core/services/generator.ts';
 import { largest } from '../core/long-lists.ts';
-import type { StepsInputs } from './programs/decoder-programs.ts';
+import type { StepsInputs } from './programs/step-result.ts';
 import type { Slot } from './slot.ts';
 
 /**

@@ -101,7 +101,10 @@ export class Slot implements Standing {
    */
   chunkSize(stepsAtOnce: number): number {
     const isTruncated = this.active !== undefined && truncates(this.active.request.sampling);
-    return chunkOf(this.pending.length, isTruncated ? 1 : stepsAtOnce);
+    return chunkOf(this.pending.length, {
+      stepsAtOnce: isTruncated ? 1 : stepsAtOnce,
+      isPrompt: this.cached.length === 0,
+    });
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

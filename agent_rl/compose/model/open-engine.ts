@@ -19,7 +19,7 @@ export interface EngineRequest
     Partial<
       Pick<
         EngineServiceOptions,
-        'decoders' | 'reference' | 'training' | 'scores' | 'beside' | 'trains'
+        'decoders' | 'reference' | 'training' | 'scores' | 'beside' | 'trains' | 'packs'
       >
     > {
   /** Stops the opening. */

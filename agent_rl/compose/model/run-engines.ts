@@ -10,6 +10,8 @@ export interface ModelServicesRequest {
   workers: number;
   /** Whether its weights will be changed by reinforcement learning. */
   trains: boolean;
+  /** Whether what it draws is compared with nothing that a run drew, so that its last bits may be others. */
+  packs?: boolean | undefined;
   /** Stops the opening. */
   signal: AbortSignal;
 }
@@ -61,7 +63,7 @@ export class RunEngines {
 
   #openShared(): Promise<EngineClient> {
     const { config, model, chosen } = this.run;
-    const { workers, trains, signal } = this.request;
+    const { workers, trains, packs = false, signal } = this.request;
     const samples = chosen.generator.entry.spec.engine === true;
     const learns = trains && chosen.learner.entry.spec.engine === true;
     return this.#keep(
@@ -69,6 +71,7 @@ export class RunEngines {
         ...(samples ? collecting(config, model, workers) : samplesNothing),
         ...(learns && learning(config, chosen.loss)),
         trains,
+        packs,
         signal,
       }),
     );

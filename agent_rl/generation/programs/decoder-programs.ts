@@ -9,56 +9,15 @@ import { windowPlaces, windowsOf, windowTokens } from '../../../model/decoder/wi
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import type { Weights } from '../../../model/config/parameters.ts';
 import type { KvCache } from '../cache/kv-cache.ts';
+import { firstOfHeads } from '../cache/first-of-heads.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 import { compileChunk } from './chunk-program.ts';
+import { isPackable } from './packed-weights.ts';
 import { compilePrompt } from './prompt-program.ts';
-import { compileStep } from './step-program.ts';
+import { compileAlone, compileStep } from './step-program.ts';
 import { compileSteps } from './steps-program.ts';
-import { rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
-
-/** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
-export interface StepInputs {
-  tokens: Int32Array;
-  /** Position of each row's first token, all of whose tokens are of one window; -1 where the row is idle. */
-  positions: Int32Array;
-  uniforms: Float32Array;
-  /** 0 takes the likeliest token. */
-  temperatures: Float32Array;
-}
-
-/** What follows every token, [rows * tokens, V] each: log-probabilities, and the sums of probabilities up to each token. */
-export interface WholeRows {
-  logProbs: Float32Array;
-  cumulative: Float32Array;
-}
-
-/** Several steps, one after another. */
-export interface StepsInputs {
-  /** [steps, rows]; -1 where a row is fed what it drew in the step before. */
-  tokens: Int32Array;
-  /** Position of each row's first token; -1 where the row is idle. */
-  positions: Int32Array;
-  /** [steps, rows] */
-  uniforms: Float32Array;
-  /** [rows] */
-  temperatures: Float32Array;
-}
-
-/** As a step's: tokens and log-probabilities [steps, rows], keys and values per layer [rows, kvHeads, steps, headDim]. */
-export type StepsResult = Omit<StepResult, 'whole' | 'compileS'>;
-
-export interface StepResult {
-  next: Int32Array;
-  logProbs: Float32Array;
-  /** When requested. */
-  whole?: WholeRows;
-  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, tokens, headDim]. */
-  fresh: Pick<KvPrefix, 'keys' | 'values'>;
-  /** Seconds inside the runtime. */
-  runS: number;
-  /** Seconds until the program was there. */
-  compileS: number;
-}
+import type { StepInputs, StepResult, StepsInputs, StepsResult } from './step-result.ts';
+import { canBeAlone, rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
 
 /** Whether two sets have the same tensors with the same values. */
 const sameValues = (
@@ -84,13 +43,21 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
   stepsAtOnce?: number;
   /** Whether weights are trained in between, as is supposed where it is absent. Otherwise programs may hold all of them. */
   trains?: boolean | undefined;
+  /**
+   * Whether weights are set once. On the processor, programs then hold those that `isPackable` allows: few rows are drawn up to twice
+   * as fast, and one row by itself is one row of its products. The last bits are others than with weights that are given to each run.
+   */
+  packs?: boolean | undefined;
 }
+
+/** The tokens a row of a step, or another kind of program. */
+type Kind = number | 'alone' | 'chunk' | 'steps';
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
   #prompts = new ProgramCache(programsKept);
   /** Of steps by their tokens a row, and of chunks. */
-  readonly #sized = new Map<number | 'chunk' | 'steps', Promise<SizedProgram>>();
+  readonly #sized = new Map<Kind, Promise<SizedProgram>>();
   readonly #rope: RopeTables;
   /** 0, 1, 2 ... */
   readonly #positions: Float32Array;
@@ -100,6 +67,8 @@ export class DecoderPrograms {
   readonly stepsAtOnce: number;
   readonly #compileOptions: CompileOptions;
   readonly #trains: boolean;
+  /** Whether programs hold all weights, packed. */
+  readonly packs: boolean;
   /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
   /** What programs are compiled with. */
@@ -112,11 +81,13 @@ export class DecoderPrograms {
     {
       stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
       trains = true,
+      packs = false,
       ...compileOptions
     }: DecoderProgramsOptions = {},
   ) {
     this.stepsAtOnce = stepsAtOnce;
     this.#trains = trains;
+    this.packs = packs && engine.device === 'cpu' && isPackable(config);
     this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -137,17 +108,24 @@ export class DecoderPrograms {
 
   /** As `rowsOf`. */
   rowsOf(count: number, width: number): number {
+    if (count === 1 && width === 1 && this.#drawsAlone) return 1;
     return rowsOf(this.config, count, width);
   }
 
   /** As `widthsOf`. */
   widths(count: number): Widths {
-    return widthsOf(this.config, count);
+    const widths = widthsOf(this.config, count);
+    return count === 1 && this.#drawsAlone ? { ...widths, least: 1 } : widths;
+  }
+
+  /** Whether a step of one token of one row has the bits of a step of several. */
+  get #drawsAlone(): boolean {
+    return this.packs && canBeAlone(this.config);
   }
 
   /**
-   * Weights to compute with from now on. Where runs copy their inputs, those that training leaves as they are stay on the device:
-   * other values there compile programs anew, and the arrays must not be written to.
+   * Weights to compute with from now on. Programs hold those that are packed and, where runs copy their inputs, those that training
+   * leaves as they are: other values compile programs anew, and the arrays must not be written to.
    */
   async setWeights(parameters: Weights): Promise<void> {
     const { trained, frozen } = this.#apart(parameters);
@@ -158,6 +136,7 @@ export class DecoderPrograms {
   }
 
   #apart(weights: Weights): Record<'trained' | 'frozen', Readonly<Record<string, TensorData>>> {
+    if (this.packs) return byTraining(this.config, weights, false);
     if (this.engine.copiesInputs) return byTraining(this.config, weights, this.#trains);
     return { trained: Object.fromEntries(weights), frozen: {} };
   }
@@ -227,7 +206,8 @@ export class DecoderPrograms {
     const rows = places.length;
     const width = tokens.length / rows;
     const asked = performance.now();
-    const program = await this.#sizedProgram(width);
+    const isAlone = tokens.length === 1;
+    const program = await this.#sizedProgram(isAlone ? 'alone' : width);
     const compileS = (performance.now() - asked) / 1000;
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
@@ -242,7 +222,7 @@ export class DecoderPrograms {
     };
     const started = performance.now();
     const outputs = await program.run(feeds, {
-      sizes: { rows, capacity },
+      sizes: isAlone ? { capacity } : { rows, capacity },
       ...(!wholeRows && { wanted: this.#drawnOnly }),
     });
     const runS = (performance.now() - started) / 1000;
@@ -353,12 +333,12 @@ export class DecoderPrograms {
     const perLayer = (kind: 'k' | 'v'): Float32Array[] =>
       Array.from({ length: layers }, (_, layer) => {
         const whole = outputs[`${kind}${layer}`] as Float32Array;
-        return firstOfEach(whole, { heads: kvHeads, kept: length * headDim });
+        return firstOfHeads(whole, { heads: kvHeads, kept: length * headDim });
       });
     return { length, keys: perLayer('k'), values: perLayer('v') };
   }
 
-  #sizedProgram(kind: number | 'chunk' | 'steps'): Promise<SizedProgram> {
+  #sizedProgram(kind: Kind): Promise<SizedProgram> {
     const known = this.#sized.get(kind);
     if (known !== undefined) return known;
     const made = this.#compile(kind);
@@ -370,27 +350,16 @@ export class DecoderPrograms {
     return made;
   }
 
-  #compile(kind: number | 'chunk' | 'steps'): Promise<SizedProgram> {
+  #compile(kind: Kind): Promise<SizedProgram> {
     const { engine, config } = this;
     const options = this.#options;
     if (kind === 'chunk') return compileChunk(engine, config, options);
     if (kind === 'steps') return compileSteps(engine, config, options);
+    if (kind === 'alone') return compileAlone(engine, config, options);
     return compileStep(engine, config, kind, options);
   }
 
   get #options(): CompileOptions {
     return { ...this.#compileOptions, constants: this.#held };
   }
-}
-
-/** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */
-function firstOfEach(
-  whole: Float32Array,
-  { heads, kept }: { heads: number; kept: number },
-): Float32Array {
-  const size = whole.length / heads;
-  const part = new Float32Array(heads * kept);
-  for (let head = 0; head < heads; head++)
-    part.set(whole.subarray(head * size, head * size + kept), head * kept);
-  return part;
 }

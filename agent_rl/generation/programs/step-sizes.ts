@@ -1,10 +1,16 @@
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 
+/** Tokens of a row in a step that feeds guesses too. */
+const draftedStep = 4;
+
 /** Fewer rows are computed as several tokens each. */
 const smallestRows = 4;
 
 /** Tokens of a context that one program feeds at most to a row that holds some already. */
 const chunkTokens = 64;
+
+/** The same of a prompt. Fewer parts take less time; the other rows wait for each. */
+const promptTokens = 512;
 
 /** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
 const leastChunk = 20;
@@ -18,15 +24,14 @@ const runsOfChunk = 4;
 /**
  * How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws.
  *
- * @param stepsAtOnce steps of one run
+ * @param options steps of one run, and whether the row holds nothing yet
  */
-export function chunkOf(pending: number, stepsAtOnce = 1): number {
+export function chunkOf(pending: number, { stepsAtOnce = 1, isPrompt = false } = {}): number {
+  if (isPrompt && pending > draftedStep) return Math.min(promptTokens, pending - 1);
   const byStepsAtMost = stepsAtOnce === 1 ? leastChunk : runsOfChunk * stepsAtOnce;
   return pending <= byStepsAtMost ? 0 : Math.min(chunkTokens, pending - 1);
 }
 
-/** Tokens of a row in a step that feeds guesses too. */
-const draftedStep = 4;
 /** More logits than these are not computed for the sake of guesses. */
 const mostDraftedLogits = 2 ** 23;
 
@@ -35,7 +40,8 @@ export const logitsOfStep = (rows: number, vocabSize: number): number =>
   vocabSize * Math.max(rows, Math.min(draftedStep * rows, mostDraftedLogits / vocabSize));
 
 /** Logarithms of softmax take the rows of four tokens at once, exponentials and sigmoids 16 numbers. */
-const [tokensAtOnce, numbersAtOnce] = [4, 16];
+export const tokensAtOnce = 4;
+const numbersAtOnce = 16;
 
 /** Tokens of each row in a step, without guesses and with them. */
 export interface Widths {
@@ -59,6 +65,13 @@ export function rowsOf(
   while (leavesSome(multiple)) multiple *= 2;
   return multiple * Math.ceil(count / multiple);
 }
+
+/**
+ * Whether one token of one row may be computed by itself where weights are packed, whose products of one row have the bits of several.
+ * Its draw is computed as of several, its other numbers come in sixteens, and its attention has a product of several heads.
+ */
+export const canBeAlone = ({ heads, kvHeads, vocabSize, intermediateSize }: ModelConfig): boolean =>
+  heads > kvHeads && [vocabSize, intermediateSize].every((size) => size % numbersAtOnce === 0);
 
 /**
  * Tokens of each row in a step for so many rows. A product of one row would have other last bits than those of several, so that there

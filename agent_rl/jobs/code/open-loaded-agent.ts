@@ -69,7 +69,7 @@ export async function openLoadedAgent(
   );
   const prepared = await prepareRun(described, signal);
   const run = await resolveRun(prepared, { checkpoint: path, signal, print, trains: false });
-  const agent = await openAgent(run, { workers: 1, trains: false, signal });
+  const agent = await openAgent(run, { workers: 1, trains: false, packs: true, signal });
   agent.model?.incidents.listen((text) => print(`Note: ${text}`));
   const play = async (
     prompt: string | readonly Message[],

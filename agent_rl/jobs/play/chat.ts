@@ -39,7 +39,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
   const { print, signal, prompt, color } = options;
   const run = await resolveRun(options, { ...options, trains: false });
   const { config, model } = run;
-  const agent = await openAgent(run, { workers: 2, trains: false, signal });
+  const agent = await openAgent(run, { workers: 2, trains: false, packs: true, signal });
   try {
     for (const note of agent.notes) print(`Note: ${note}`);
     agent.model?.incidents.listen((text) => print(`Note: ${text}`));

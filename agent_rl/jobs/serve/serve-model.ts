@@ -109,6 +109,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   const engine = opened.add(
     await openEngine(config, model, {
       ...collecting(config, model, answers),
+      packs: !acceptWeights,
       signal,
     }),
   );

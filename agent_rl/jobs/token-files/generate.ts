@@ -119,7 +119,10 @@ async function continueAll(
   }: { model: RunningModel; options: GenerateOptions; write: (line: object) => void },
 ) {
   const { maxContextTokens, workers } = cache;
-  const programs = new DecoderPrograms(engine, config, maxContextTokens, { trains: false });
+  const programs = new DecoderPrograms(engine, config, maxContextTokens, {
+    trains: false,
+    packs: true,
+  });
   const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
   await generator.setWeights(parameters, 0);
   const policy = policyOf(texts, { options, generator });

@@ -25,6 +25,8 @@ import { promptsOfTasks } from './prompts-of-tasks.ts';
  * `npm run bench:decode -- [--model model/starter] [--batches 1,4,16,64] [--threads 1] [--rounds 2] [--python PYTHON]
  * [--json FILE]`. Prompts of 64 tokens are computed before; 128 tokens are drawn for each row.
  *
+ * Ours twice: with weights that are given to each run, as where they are trained, and with weights that programs hold.
+ *
  * And then, with the model as it is, first turns of the code tasks, one after another, prompts included. The model must have the
  * vocabulary of the starter.
  */
@@ -70,7 +72,7 @@ const theirs = (python: string, turns: Turns): Promise<PeerRates> =>
     return peerAnswer(python, 'llama_cpp_decode.py', order) as PeerRates;
   });
 
-async function ours(turns: Turns): Promise<Rates> {
+async function ours(turns: Turns, packs: boolean): Promise<Rates> {
   const engine = new OnnxEngine({ device: 'cpu', threads });
   try {
     const opened = await openModel({ folder: model });
@@ -81,8 +83,9 @@ async function ours(turns: Turns): Promise<Rates> {
       repeats: 3,
       ...size,
       parameters,
+      packs,
     });
-    return { rates, turns: await measureTurns(engine, opened, turns) };
+    return { rates, turns: await measureTurns(engine, opened, { ...turns, packs }) };
   } finally {
     await engine.close();
   }
@@ -104,33 +107,35 @@ const { eos_token_id: stopToken } = JSON.parse(
 ) as { eos_token_id: number };
 const turns: Turns = { prompts: await promptsOfTasks(2), maxTokens: 128, stopToken };
 const measured = await withPeerPython(values.python, needs, async (python) => {
-  const all: { ours: Rates; theirs: PeerRates }[] = [];
+  const all: { ours: Rates; packed: Rates; theirs: PeerRates }[] = [];
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}`);
-    all.push({ ours: await ours(turns), theirs: await theirs(python, turns) });
+    const [given, packed] = [await ours(turns, false), await ours(turns, true)];
+    all.push({ ours: given, packed, theirs: await theirs(python, turns) });
   }
   return all;
 });
 
-/** What was measured of both in each round, and the ratios. */
-function rowOf(name: string, of: (round: (typeof measured)[number]) => [number, number]): string[] {
-  const pairs = measured.map(of);
-  const columns = [0, 1].map((side) =>
-    spread(
-      pairs.map((pair) => pair[side]!),
-      0,
-    ),
-  );
-  const ratios = pairs.map(([own, other]) => own / other);
-  return [name, ...columns, spread(ratios, 2)];
+/** What was measured of all in each round, and the ratios. */
+function rowOf(name: string, of: (side: Rates) => number): string[] {
+  const rounds = measured.map((round) => [of(round.ours), of(round.packed), of(round.theirs)]);
+  const over = (value: (round: number[]) => number, digits: number) =>
+    spread(rounds.map(value), digits);
+  return [
+    name,
+    ...[0, 1, 2].map((side) => over((round) => round[side]!, 0)),
+    ...[0, 1].map((side) => over((round) => round[side]! / round[2]!, 2)),
+  ];
 }
 const machine = machineAfter();
 const print = (first: string, rows: string[][]): void => {
   const names = [
     first,
     'agent_rl, tokens/s',
+    'weights packed, tokens/s',
     'llama.cpp float32, tokens/s',
     'agent_rl / llama.cpp',
+    'packed / llama.cpp',
   ];
   process.stdout.write(`${table(names, rows)}\n`);
 };
@@ -140,15 +145,8 @@ process.stdout.write(
 );
 print(
   'Rows',
-  batches.map((batch, place) =>
-    rowOf(String(batch), (round) => [
-      round.ours.rates[place]!.tokensPerSecond,
-      round.theirs.rates[place]!.tokensPerSecond,
-    ]),
-  ),
+  batches.map((batch, place) => rowOf(String(batch), ({ rates }) => rates[place]!.tokensPerSecond)),
 );
 process.stdout.write('\n');
-print('Model as it is', [
-  rowOf('turns one by one', (round) => [round.ours.turns, round.theirs.turns]),
-]);
+print('Model as it is', [rowOf('turns one by one', ({ turns: rate }) => rate)]);
 writeReport(values.json, { machine, threads, rounds: measured });

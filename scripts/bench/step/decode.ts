@@ -29,11 +29,13 @@ export async function measureDecode(
     repeats: number;
     /** Fresh ones by default. */
     parameters?: Weights;
+    /** Whether programs hold the weights. */
+    packs?: boolean;
   },
 ): Promise<DecodeRate[]> {
-  const { batches, promptTokens, newTokens, repeats } = options;
+  const { batches, promptTokens, newTokens, repeats, packs } = options;
   const context = promptTokens + newTokens + 1;
-  const programs = new DecoderPrograms(engine, config, context);
+  const programs = new DecoderPrograms(engine, config, context, { packs });
   const rates: DecodeRate[] = [];
   const prompt = Array.from({ length: promptTokens }, (_, i) => (7 * i + 1) % config.vocabSize);
   const { parameters = initialParameters(config, new KeyedRng(1, 'bench')) } = options;

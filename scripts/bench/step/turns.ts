@@ -12,17 +12,19 @@ export interface Turns {
   prompts: readonly (readonly number[])[];
   maxTokens: number;
   stopToken: number;
+  /** Whether programs hold the weights. */
+  packs?: boolean;
 }
 
 /** Tokens per second of turns of one row, their prompts included. */
 export async function measureTurns(
   engine: Engine,
   { config, parameters }: { config: ModelConfig; parameters: Weights },
-  { prompts, maxTokens, stopToken }: Turns,
+  { prompts, maxTokens, stopToken, packs }: Turns,
 ): Promise<number> {
   const longest = Math.max(...prompts.map(({ length }) => length));
   const maxContextTokens = longest + maxTokens + 1;
-  const programs = new DecoderPrograms(engine, config, maxContextTokens);
+  const programs = new DecoderPrograms(engine, config, maxContextTokens, { packs });
   const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens });
   await generator.setWeights(parameters, 0);
   const draw = async (some: Turns['prompts']): Promise<void> => {

@@ -9,10 +9,8 @@ import {
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import type { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
-import {
-  DecoderPrograms,
-  type StepsInputs,
-} from '#agent_rl/generation/programs/decoder-programs.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
+import type { StepsInputs } from '#agent_rl/generation/programs/step-result.ts';
 import { openTinyGenerator } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 

@@ -1,7 +1,7 @@
-import { allSpecs } from '../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import type { ParameterSpec } from '../../model/config/parameters.ts';
-import { sizeOf } from '../engine/check-inputs.ts';
+import { allSpecs } from './adapter.ts';
+import type { ModelConfig } from '../config/architecture.ts';
+import type { ParameterSpec } from '../config/parameters.ts';
+import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 
 export const bytesPerFloat = 4;
 

@@ -1,0 +1,45 @@
+import type { KvPrefix } from '../cache/kv-rows.ts';
+
+/** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
+export interface StepInputs {
+  tokens: Int32Array;
+  /** Position of each row's first token, all of whose tokens are of one window; -1 where the row is idle. */
+  positions: Int32Array;
+  uniforms: Float32Array;
+  /** 0 takes the likeliest token. */
+  temperatures: Float32Array;
+}
+
+/** What follows every token, [rows * tokens, V] each: log-probabilities, and the sums of probabilities up to each token. */
+export interface WholeRows {
+  logProbs: Float32Array;
+  cumulative: Float32Array;
+}
+
+/** Several steps, one after another. */
+export interface StepsInputs {
+  /** [steps, rows]; -1 where a row is fed what it drew in the step before. */
+  tokens: Int32Array;
+  /** Position of each row's first token; -1 where the row is idle. */
+  positions: Int32Array;
+  /** [steps, rows] */
+  uniforms: Float32Array;
+  /** [rows] */
+  temperatures: Float32Array;
+}
+
+/** As a step's: tokens and log-probabilities [steps, rows], keys and values per layer [rows, kvHeads, steps, headDim]. */
+export type StepsResult = Omit<StepResult, 'whole' | 'compileS'>;
+
+export interface StepResult {
+  next: Int32Array;
+  logProbs: Float32Array;
+  /** When requested. */
+  whole?: WholeRows;
+  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, tokens, headDim]. */
+  fresh: Pick<KvPrefix, 'keys' | 'values'>;
+  /** Seconds inside the runtime. */
+  runS: number;
+  /** Seconds until the program was there. */
+  compileS: number;
+}

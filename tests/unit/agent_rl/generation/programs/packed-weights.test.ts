@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import {
+  type GenerationRequest,
+  greedy,
+  type Sampling,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
+import { isPackable } from '#agent_rl/generation/programs/packed-weights.ts';
+import type { StepInputs } from '#agent_rl/generation/programs/step-result.ts';
+import { chunkOf } from '#agent_rl/generation/programs/step-sizes.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import * as fc from '#tests/support/properties.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+/** Its steps say how many tokens they computed, and for how many rows. */
+class WatchedPrograms extends DecoderPrograms {
+  readonly computed: [tokens: number, rows: number][] = [];
+
+  override async step(inputs: StepInputs, options: Parameters<DecoderPrograms['step']>[1]) {
+    this.computed.push([inputs.tokens.length, inputs.positions.length]);
+    return super.step(inputs, options);
+  }
+}
+
+const maxContextTokens = 128;
+
+/** Products of more than 128 numbers: packed ones are summed up otherwise there. */
+const wide: ModelConfig = {
+  ...tinyModelConfig,
+  vocabSize: 48,
+  hiddenSize: 144,
+  intermediateSize: 208,
+};
+
+/** Large, so that distributions are peaked and some guesses are right. */
+const weightsOf = (config: ModelConfig) =>
+  new Map(
+    [...initialParameters(config, new KeyedRng(5))].map(([name, values]) => [
+      name,
+      values[0] === 1 ? values : values.map((value) => 4 * value),
+    ]),
+  );
+
+async function opened(config: ModelConfig, { rows = 1, packs = true } = {}) {
+  const programs = new WatchedPrograms(engine, config, maxContextTokens, { packs });
+  const generator = new LocalGenerator(programs, { rows, maxContextTokens });
+  await generator.setWeights(weightsOf(config), 1);
+  return { programs, generator };
+}
+
+const request = (
+  { vocabSize }: ModelConfig,
+  { at, length, sampling = unbiased }: { at: number; length: number; sampling?: Sampling },
+): GenerationRequest => ({
+  episode: `${at}`,
+  key: { seed: 3, taskId: `${at}`, sample: 0, turn: 0 },
+  tokens: Array.from({ length }, (_, place) => (at * 7 + place * 3 + 1) % vocabSize),
+  maxTokens: 14,
+  stopTokens: [],
+  sampling,
+});
+
+/** What is drawn for each by itself, and for all at once. */
+async function bothWays(config: ModelConfig, requests: readonly GenerationRequest[]) {
+  const [one, many] = [await opened(config), await opened(config, { rows: requests.length })];
+  const alone = [];
+  for (const each of requests) {
+    alone.push(await one.generator.generate(each));
+    one.generator.release(each.episode);
+  }
+  const together = await Promise.all(requests.map((each) => many.generator.generate(each)));
+  await Promise.all([one.programs.dispose(), many.programs.dispose()]);
+  return { alone, together, computed: one.programs.computed };
+}
+
+describe('packed weights', () => {
+  test('draw a row by itself as in company, bit for bit, and compute one row for it', async () => {
+    const samplings = [unbiased, greedy, { ...unbiased, topK: 5 }, { ...unbiased, temperature: 2 }];
+    const requests = [1, 2, 5, 9, 30, 70].map((length, at) =>
+      request(wide, { at, length, sampling: samplings[at % samplings.length]! }),
+    );
+    const { alone, together, computed } = await bothWays(wide, requests);
+    expect(together).toEqual(alone);
+    expect(computed).toContainEqual([1, 1]);
+    expect(computed.every(([, rows]) => rows === 1)).toBe(true);
+  });
+
+  test('do so for models of all shapes', async () => {
+    const shape = fc.record({
+      hiddenSize: fc.integer({ min: 2, max: 26 }).map((eighths) => 8 * eighths),
+      heads: fc.constantFrom([2, 1], [4, 2], [4, 1], [9, 3]),
+      headDim: fc.constantFrom(8, 16, 24, 48),
+      intermediateSize: fc.integer({ min: 1, max: 20 }).map((sixteenths) => 16 * sixteenths),
+      vocabSize: fc.integer({ min: 1, max: 40 }).map((sixteenths) => 16 * sixteenths),
+      tiedEmbeddings: fc.boolean(),
+      qkNorm: fc.boolean(),
+      qkvBias: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(shape, async ({ heads: [heads, kvHeads], ...rest }) => {
+        const config = { ...tinyModelConfig, ...rest, heads: heads!, kvHeads: kvHeads! };
+        const requests = [3, 8, 25].map((length, at) => request(config, { at, length }));
+        const { alone, together, computed } = await bothWays(config, requests);
+        expect(together).toEqual(alone);
+        expect(computed).toContainEqual([1, 1]);
+      }),
+      { numRuns: 8 },
+    );
+  }, 120_000);
+
+  test('have the log-probabilities that the learner computes', async () => {
+    const { generator, programs } = await opened(wide);
+    const learner = new LocalLearner(engine, wide, weightsOf(wide), { microBatchTokens: 128 });
+    const one = request(wide, { at: 2, length: 40 });
+    const { tokens, logProbs } = await generator.generate(one);
+    const whole = Int32Array.from([...one.tokens, ...tokens]);
+    const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
+    for (const [i, logProb] of logProbs.entries())
+      expect(scored?.[one.tokens.length + i]).toBeCloseTo(logProb, 4);
+    await Promise.all([learner.close(), programs.dispose()]);
+  });
+
+  test('compute several tokens of a row where numbers would be left over, or a head has no other', async () => {
+    const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
+      const { programs } = await opened(config, { packs });
+      return programs.widths(1).least;
+    };
+    expect(await tokensOf(wide)).toBe(1);
+    expect(await tokensOf({ ...wide, vocabSize: 40 })).toBe(4);
+    expect(await tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
+    expect(await tokensOf({ ...wide, kvHeads: wide.heads })).toBe(4);
+    expect(await tokensOf(wide, false)).toBe(4);
+  });
+
+  test('are those of models without four-bit weights, up to 640 MiB', () => {
+    const million = { ...wide, vocabSize: 1_000_000, intermediateSize: 16, layers: 1 };
+    expect(isPackable(wide)).toBe(true);
+    // 4 bytes each of 1,000,000 x 144 numbers are 549 MiB.
+    expect(isPackable(million)).toBe(true);
+    expect(isPackable({ ...million, vocabSize: 1_200_000 })).toBe(false);
+    expect(isPackable({ ...wide, quantization: { bits: 4, blockSize: 16 } })).toBe(false);
+  });
+});
+
+test('a prompt is one chunk up to 512 tokens, and what follows is chunks of 64 down to 20 tokens', () => {
+  const prompts = [1, 4, 5, 200, 600].map((pending) => chunkOf(pending, { isPrompt: true }));
+  expect(prompts).toEqual([0, 0, 4, 199, 512]);
+  expect([20, 21, 65, 600].map((pending) => chunkOf(pending))).toEqual([0, 20, 64, 64]);
+});
