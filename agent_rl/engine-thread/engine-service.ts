@@ -72,7 +72,7 @@ export class EngineService {
       memory,
       beside,
       prefixTrees,
-      packs,
+      packs: packs && device === 'cpu',
       ...(scores && { scores: { ...scores, microBatchTokens } }),
       ...(training && {
         training: { ...training, microBatchTokens, reference, published: copies },

@@ -81,13 +81,17 @@ describe('two threads that draw', () => {
 
   // A matrix product that several threads divide has other last bits, of which some change a token.
   test('draw the same however many they are and whatever the engine has', async () => {
-    const drawn = async (threads: number, decoders: number): Promise<Generation[][]> => {
+    const drawn = async (changes: Partial<EngineServiceOptions>): Promise<Generation[][]> => {
       const shipped = { modelFolder: join(packageRoot(), 'model/workspace-starter'), rows: 32 };
-      const { generator } = await open({ ...shipped, threads, decoders, maxContextTokens: 128 });
+      const { generator } = await open({ ...shipped, maxContextTokens: 128, ...changes });
       return twoTurns(generator, 32);
     };
-    const alone = await drawn(1, 1);
-    for (const decoders of [1, 2, 4]) expect(await drawn(4, decoders)).toEqual(alone);
+    const alone = await drawn({ threads: 1, decoders: 1 });
+    for (const decoders of [1, 2, 4]) expect(await drawn({ threads: 4, decoders })).toEqual(alone);
+    // Packed weights are summed up otherwise, by all threads alike.
+    const packed = await drawn({ threads: 1, decoders: 1, packs: true });
+    expect(packed).not.toEqual(alone);
+    expect(await drawn({ threads: 4, decoders: 4, packs: true })).toEqual(packed);
   });
 
   test('draw from new weights once they are published', async () => {

@@ -118,9 +118,9 @@ const measured = await withPeerPython(values.python, needs, async (python) => {
 
 /** What was measured of all in each round, and the ratios. */
 function rowOf(name: string, of: (side: Rates) => number): string[] {
-  const rounds = measured.map((round) => [of(round.ours), of(round.packed), of(round.theirs)]);
+  const sides = measured.map((round) => [of(round.ours), of(round.packed), of(round.theirs)]);
   const over = (value: (round: number[]) => number, digits: number) =>
-    spread(rounds.map(value), digits);
+    spread(sides.map(value), digits);
   return [
     name,
     ...[0, 1, 2].map((side) => over((round) => round[side]!, 0)),

@@ -68,6 +68,20 @@ describe('a plan of memory', () => {
     expect(await memoryPlan(adapted, sampling)).toMatchObject({ optimizer: 0 });
   });
 
+  test('counts what four programs of each thread that draws hold of packed weights', async () => {
+    const runtimeOf = async (config: ModelConfig, changes: Partial<MemoryRequest>) =>
+      (await memoryPlan(config, { ...sampling, ...changes })).runtime;
+    const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
+    const [plain, packed] = [
+      await runtimeOf(tinyModelConfig, { decoders: 2 }),
+      await runtimeOf(tinyModelConfig, { decoders: 2, packs: true }),
+    ];
+    expect(packed - plain).toBe(2 * 4 * (weightBytes + head));
+    const untied = { ...tinyModelConfig, tiedEmbeddings: false };
+    const more = (await runtimeOf(untied, { packs: true })) - (await runtimeOf(untied, {}));
+    expect(more).toBe(4 * (weightBytes + head));
+  });
+
   test('counts four-bit weights as half a byte, and their scales', async () => {
     const wide = { ...tinyModelConfig, hiddenSize: 32, vocabSize: 64 };
     const quantization = { bits: 4, blockSize: 16 } as const;

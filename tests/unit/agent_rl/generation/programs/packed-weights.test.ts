@@ -111,7 +111,7 @@ describe('packed weights', () => {
     });
     await fc.assert(
       fc.asyncProperty(shape, async ({ heads: [heads, kvHeads], ...rest }) => {
-        const config = { ...tinyModelConfig, ...rest, heads: heads!, kvHeads: kvHeads! };
+        const config = { ...tinyModelConfig, ...rest, heads, kvHeads };
         const requests = [3, 8, 25].map((length, at) => request(config, { at, length }));
         const { alone, together, computed } = await bothWays(config, requests);
         expect(together).toEqual(alone);
