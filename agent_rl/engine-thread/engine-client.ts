@@ -3,6 +3,7 @@ import type { Generator } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { publishedWhileDrawing } from '../generation/published-while-drawing.ts';
+import { packsWeights } from './packs-weights.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import { DecoderThreads, sideBySide, SpreadSampler } from './decoder-threads.ts';
@@ -83,7 +84,7 @@ async function openBeside(
   thread: EngineThread,
   options: EngineServiceOptions,
 ): Promise<DecoderThreads | undefined> {
-  const { device, threads, rows, maxContextTokens, packs, decoders = 1 } = options;
+  const { device, threads, rows, maxContextTokens, decoders = 1 } = options;
   if (decoders === 1) return undefined;
   const { config, ...weights } = await thread.call('share', []);
   const beside = await DecoderThreads.open(decoders - 1, {
@@ -92,7 +93,7 @@ async function openBeside(
     threads: decodingThreads(config, threads),
     rows: rowsOfThread(rows, decoders),
     maxContextTokens,
-    ...(packs !== undefined && { packs }),
+    packs: packsWeights(config, options),
     memorySettings: memorySettings(options),
   });
   await beside.use(weights);

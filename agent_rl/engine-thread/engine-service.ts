@@ -23,6 +23,7 @@ import {
   type EngineServiceOptions,
   type ModelFacts,
 } from './engine-options.ts';
+import { packsWeights } from './packs-weights.ts';
 import { PublishedWeights } from './published-weights.ts';
 import { type SharedWeights, shareWeights } from './shared-weights.ts';
 
@@ -33,6 +34,7 @@ interface EngineParts {
   learner: LocalLearner;
   generator: LocalGenerator;
   published: PublishedWeights;
+  packs: boolean;
   facts: ModelFacts;
 }
 
@@ -64,7 +66,8 @@ export class EngineService {
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
     const { training, scores, published: copies = 0, beside = 0, prefixTrees = true } = options;
-    const { trains, packs = false } = options;
+    const { trains } = options;
+    const packs = packsWeights(described.config, options);
     const needs: MemoryRequest = {
       rows,
       decoders,
@@ -72,7 +75,7 @@ export class EngineService {
       memory,
       beside,
       prefixTrees,
-      packs: packs && device === 'cpu',
+      packs,
       ...(scores && { scores: { ...scores, microBatchTokens } }),
       ...(training && {
         training: { ...training, microBatchTokens, reference, published: copies },
@@ -113,7 +116,8 @@ export class EngineService {
     });
     if (reference) learner.freezeReference();
     const facts = { ...countParameters(config), plan };
-    return new EngineService({ engine, config, parameters, learner, generator, published, facts });
+    const parts = { engine, config, parameters, learner, generator, published, packs, facts };
+    return new EngineService(parts);
   }
 
   get learner(): LocalLearner {
@@ -129,11 +133,13 @@ export class EngineService {
   }
 
   async describeGenerator(): Promise<GeneratorInfo> {
+    const { engine, packs } = this.parts;
+    const { device } = engine;
     return {
       maxContextTokens: this.generator.maxContextTokens,
       // Elsewhere a sum has no fixed order, and a draw may fall to the other side of a last bit.
-      reproducible: this.parts.engine.device === 'cpu',
-      name: `engine on ${this.parts.engine.device}`,
+      reproducible: device === 'cpu',
+      name: `engine on ${device}${packs ? ', weights packed' : ''}`,
       takes: ['memory', 'folder'],
       engine: engineName,
     };

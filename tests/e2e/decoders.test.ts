@@ -92,6 +92,8 @@ describe('two threads that draw', () => {
     const packed = await drawn({ threads: 1, decoders: 1, packs: true });
     expect(packed).not.toEqual(alone);
     expect(await drawn({ threads: 4, decoders: 4, packs: true })).toEqual(packed);
+    const { generator } = await open({ packs: true });
+    expect((await generator.describe()).name).toBe('engine on cpu, weights packed');
   });
 
   test('draw from new weights once they are published', async () => {

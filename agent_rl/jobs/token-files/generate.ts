@@ -11,6 +11,7 @@ import { visibleControls, withProgress } from '../../telemetry/index.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
 import { cacheBytes, type CacheRequest } from '../../engine-thread/memory-plan.ts';
+import { packsWeights } from '../../engine-thread/packs-weights.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
 import { parseConversation } from '../../../dataset/demonstrations/openai-form.ts';
@@ -121,7 +122,7 @@ async function continueAll(
   const { maxContextTokens, workers } = cache;
   const programs = new DecoderPrograms(engine, config, maxContextTokens, {
     trains: false,
-    packs: true,
+    packs: packsWeights(config, { packs: true, device: engine.device }),
   });
   const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
   await generator.setWeights(parameters, 0);

@@ -8,6 +8,7 @@ import {
   planInWords,
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
+import { packsWeights } from '#agent_rl/engine-thread/packs-weights.ts';
 import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { longestShape } from '#agent_rl/learner/batch-shape.ts';
 import { scoreBody, trainBody } from '#agent_rl/learner/train-program.ts';
@@ -80,6 +81,16 @@ describe('a plan of memory', () => {
     const untied = { ...tinyModelConfig, tiedEmbeddings: false };
     const more = (await runtimeOf(untied, { packs: true })) - (await runtimeOf(untied, {}));
     expect(more).toBe(4 * (weightBytes + head));
+  });
+
+  test('has packed weights where they are asked for, on the processor, and take half of the memory or less', () => {
+    const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
+    const needed = 2 * 2 * 4 * (weightBytes + head);
+    const options = { packs: true, device: 'cpu', decoders: 2 };
+    expect(packsWeights(tinyModelConfig, options, needed)).toBe(true);
+    expect(packsWeights(tinyModelConfig, options, needed - 1)).toBe(false);
+    expect(packsWeights(tinyModelConfig, { ...options, device: 'webgpu' }, needed)).toBe(false);
+    expect(packsWeights(tinyModelConfig, { ...options, packs: false }, needed)).toBe(false);
   });
 
   test('counts four-bit weights as half a byte, and their scales', async () => {
