@@ -121,6 +121,21 @@ describe('packed weights', () => {
     );
   }, 120_000);
 
+  test('compute a prompt of several episodes once', async () => {
+    const { generator, programs } = await opened(wide, { rows: 4 });
+    const one = request(wide, { at: 1, length: 30 });
+    const samples = [0, 1, 2, 3].map((sample) => ({
+      ...one,
+      episode: `${sample}`,
+      key: { ...one.key, sample },
+    }));
+    await Promise.all(samples.map((each) => generator.generate(each)));
+    const { prefilledTokens, sharedTokens } = generator.totals;
+    expect(prefilledTokens).toBe(29);
+    expect(sharedTokens).toBeGreaterThanOrEqual(3 * 29);
+    await programs.dispose();
+  });
+
   test('have the log-probabilities that the learner computes', async () => {
     const { generator, programs } = await opened(wide);
     const learner = new LocalLearner(engine, wide, weightsOf(wide), { microBatchTokens: 128 });
