@@ -3,7 +3,6 @@ import type { Generator } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { publishedWhileDrawing } from '../generation/published-while-drawing.ts';
-import { packsWeights } from './packs-weights.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import { DecoderThreads, sideBySide, SpreadSampler } from './decoder-threads.ts';
@@ -86,14 +85,14 @@ async function openBeside(
 ): Promise<DecoderThreads | undefined> {
   const { device, threads, rows, maxContextTokens, decoders = 1 } = options;
   if (decoders === 1) return undefined;
-  const { config, ...weights } = await thread.call('share', []);
+  const { config, packs, ...weights } = await thread.call('share', []);
   const beside = await DecoderThreads.open(decoders - 1, {
     config,
     device,
     threads: decodingThreads(config, threads),
     rows: rowsOfThread(rows, decoders),
     maxContextTokens,
-    packs: packsWeights(config, options),
+    packs,
     memorySettings: memorySettings(options),
   });
   await beside.use(weights);

@@ -227,20 +227,16 @@ export class LocalGenerator implements Sampler {
   async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
     if (!this.#lanes.hasFreeRow) return undefined;
     const prefix = tokens.slice(0, -1);
-    // Packed weights are not held by programs of prompts too: chunks compute those.
     const computed =
       prefix.length > 0 &&
-      !this.programs.packs &&
       (await this.#prefixes.get(prefix, () => {
         this.#totals.prefilledTokens += prefix.length;
         return this.programs.prefill(prefix);
       }));
     const slot = new Slot(episode, this.#known.enter(prefix));
     this.#lanes.add(slot);
-    if (computed) {
-      this.#lanes.load(slot, computed);
-      append(slot.cached, prefix);
-    }
+    if (computed) this.#lanes.load(slot, computed);
+    append(slot.cached, prefix);
     this.#slots.set(episode, slot);
     if (this.#placing?.abandoned === true) this.release(episode);
     return slot;

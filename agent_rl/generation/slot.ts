@@ -101,10 +101,7 @@ export class Slot implements Standing {
    */
   chunkSize(stepsAtOnce: number): number {
     const isTruncated = this.active !== undefined && truncates(this.active.request.sampling);
-    return chunkOf(this.pending.length, {
-      stepsAtOnce: isTruncated ? 1 : stepsAtOnce,
-      isPrompt: this.cached.length === 0,
-    });
+    return chunkOf(this.pending.length, isTruncated ? 1 : stepsAtOnce);
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

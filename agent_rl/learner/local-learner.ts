@@ -244,7 +244,9 @@ export class LocalLearner implements Learner {
     return weightsSha256(this.#trained);
   }
 
+  /** @throws AgentRlError `ENGINE_FAILED` after a step that ended in its middle */
   async saveState(folder: string): Promise<{ weightsSha256: string }> {
+    this.#optimizer.requireWhole();
     await mkdir(folder, { recursive: true });
     const [parameters, optimizer, adapted] = [this.#trained, this.#optimizer, this.#adapted];
     await writeLearnerState(folder, this.config, { parameters, optimizer, adapted });
@@ -258,8 +260,12 @@ export class LocalLearner implements Learner {
     await readLearnerState(folder, this.config, { parameters, optimizer });
   }
 
-  /** @throws AgentRlError `CONFIG_INVALID` where nothing shares its memory and `memory` is asked for */
+  /**
+   * @throws AgentRlError `CONFIG_INVALID` where nothing shares its memory and `memory` is asked for, `ENGINE_FAILED` after a step that
+   * ended in its middle
+   */
   async exportWeights(target: WeightTarget): Promise<WeightRef> {
+    this.#optimizer.requireWhole();
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
     if (target.kind === 'folder') {

@@ -50,16 +50,21 @@ export class JsonlWriter {
  * numbers. JSON lacks some numbers; null in their place would hide a diverged run.
  */
 function written(value: unknown, redact: Redact): unknown {
+  if (isRecord(value) && typeof value['toJSON'] === 'function')
+    return plain(value['toJSON'](), redact);
+  return plain(value, redact);
+}
+
+/** The same of what has no form of its own. */
+function plain(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   const each = (part: unknown): unknown => written(part, redact);
   // Records consist mostly of lists of numbers, which need no copy.
   if (Array.isArray(value)) return value.every(Number.isFinite) ? value : value.map(each);
   if (!isRecord(value)) return value;
-  if (typeof value['toJSON'] === 'function') return each(value['toJSON']());
-  return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [redact(name), each(part)]),
-  );
+  const parts = Object.entries(value).filter(([, part]) => typeof part !== 'function');
+  return Object.fromEntries(parts.map(([name, part]) => [redact(name), each(part)]));
 }
 
 /** Writes `metrics.jsonl`: one line per iteration, `{"iteration": 3, "rollout/rewardMean": 0.4, …}`. */

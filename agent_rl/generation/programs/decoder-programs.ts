@@ -13,6 +13,7 @@ import { firstOfHeads } from '../cache/first-of-heads.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 import { compileChunk } from './chunk-program.ts';
 import { isPackable } from './packed-weights.ts';
+import { prefillByChunks } from './prompt-chunks.ts';
 import { compilePrompt } from './prompt-program.ts';
 import { compileAlone, compileStep } from './step-program.ts';
 import { compileSteps } from './steps-program.ts';
@@ -87,7 +88,7 @@ export class DecoderPrograms {
   ) {
     this.stepsAtOnce = stepsAtOnce;
     this.#trains = trains;
-    this.packs = packs && engine.device === 'cpu' && isPackable(config);
+    this.packs = packs && isPackable(config, engine.device);
     this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -143,6 +144,8 @@ export class DecoderPrograms {
 
   /** Keys and values of a prompt. */
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
+    // A program for each length of prompts would hold a copy of the weights.
+    if (this.packs) return prefillByChunks(this, tokens);
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
     const program = await this.#prompts.get(`${length}`, () =>

@@ -8,12 +8,12 @@ const largestPacked = 640 * 2 ** 20;
 const packedCopies = 4;
 
 /** Whether weights that do not change may be compiled into programs, where ONNX Runtime packs them once and not for each product. */
-export const isPackable = (config: ModelConfig): boolean =>
-  config.quantization === undefined && weightBytes(config) <= largestPacked;
+export const isPackable = (config: ModelConfig, device: string): boolean =>
+  device === 'cpu' && config.quantization === undefined && weightBytes(config) <= largestPacked;
 
-/** What the programs of a generator hold of weights. An embedding that is the head too is held as both. */
+/** What the programs of a generator hold of packed weights. An embedding that is the head too is held as both. */
 export const packedBytes = (config: ModelConfig): number => {
   const { tiedEmbeddings, vocabSize, hiddenSize } = config;
   const head = tiedEmbeddings ? bytesPerFloat * vocabSize * hiddenSize : 0;
-  return isPackable(config) ? packedCopies * (weightBytes(config) + head) : 0;
+  return packedCopies * (weightBytes(config) + head);
 };

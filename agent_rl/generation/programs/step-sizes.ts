@@ -9,9 +9,6 @@ const smallestRows = 4;
 /** Tokens of a context that one program feeds at most to a row that holds some already. */
 const chunkTokens = 64;
 
-/** The same of a prompt. Fewer parts take less time; the other rows wait for each. */
-const promptTokens = 512;
-
 /** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
 const leastChunk = 20;
 
@@ -24,10 +21,9 @@ const runsOfChunk = 4;
 /**
  * How many of some tokens that are to be fed go into the next chunk; 0 where steps cost less. The last is left to a step, which draws.
  *
- * @param options steps of one run, and whether the row holds nothing yet
+ * @param stepsAtOnce steps of one run
  */
-export function chunkOf(pending: number, { stepsAtOnce = 1, isPrompt = false } = {}): number {
-  if (isPrompt && pending > draftedStep) return Math.min(promptTokens, pending - 1);
+export function chunkOf(pending: number, stepsAtOnce = 1): number {
   const byStepsAtMost = stepsAtOnce === 1 ? leastChunk : runsOfChunk * stepsAtOnce;
   return pending <= byStepsAtMost ? 0 : Math.min(chunkTokens, pending - 1);
 }

@@ -10,8 +10,9 @@ import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../../telemetry/index.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
-import { cacheBytes, type CacheRequest } from '../../engine-thread/memory-plan.ts';
-import { packsWeights } from '../../engine-thread/packs-weights.ts';
+import { cacheBytes, type CacheRequest, memoryPlan } from '../../engine-thread/memory-plan.ts';
+import { planPacking } from '../../engine-thread/plan-packing.ts';
+import { noRecompute } from '../../learner/train-program.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
 import { parseConversation } from '../../../dataset/demonstrations/openai-form.ts';
@@ -120,10 +121,10 @@ async function continueAll(
   }: { model: RunningModel; options: GenerateOptions; write: (line: object) => void },
 ) {
   const { maxContextTokens, workers } = cache;
-  const programs = new DecoderPrograms(engine, config, maxContextTokens, {
-    trains: false,
-    packs: packsWeights(config, { packs: true, device: engine.device }),
-  });
+  const needs = { rows: workers, maxContextTokens, memory: noRecompute };
+  const plan = await memoryPlan(config, needs);
+  const { packs } = planPacking(plan, config, { packs: true, device: engine.device });
+  const programs = new DecoderPrograms(engine, config, maxContextTokens, { trains: false, packs });
   const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
   await generator.setWeights(parameters, 0);
   const policy = policyOf(texts, { options, generator });

@@ -36,6 +36,8 @@ export class AdamwState {
   steps = 0;
   /** From the first step on. */
   #updating: UpdateThreads | undefined;
+  /** What ended a step that had begun to change weights. */
+  #torn: unknown;
 
   /** @param threads the most that take a step together, this one among them; close what has more than one */
   constructor(
@@ -72,17 +74,20 @@ export class AdamwState {
   /**
    * Applies the accumulated gradient and clears it.
    *
-   * @throws AgentRlError `ENGINE_FAILED` when it is not finite, and when one of the threads has ended
+   * @throws AgentRlError `ENGINE_FAILED` when it is not finite, and when one of the threads has ended: before or while weights change
    */
   step(options: OptimStepOptions): Required<OptimStepMetrics> {
+    this.requireWhole();
     // In the order of the parameters, whatever the order gradients came in: the sum's last bits depend on it.
     const gradients = [...this.parameters.keys()].flatMap(
       (name) => this.#gradients.get(name) ?? [],
     );
     const gradNorm = norm(gradients);
     const scale = clipScale(gradNorm, options.maxGradNorm);
+    const threads = this.#startedThreads();
+    threads.requireRunning();
     this.steps += 1;
-    const squares = this.#update(scale, options);
+    const squares = this.#update(threads, scale, options);
     this.clearGradients();
     return { gradNorm, parameterNorm: Math.sqrt(squares.reduce((sum, part) => sum + part, 0)) };
   }
@@ -91,11 +96,23 @@ export class AdamwState {
     this.#gradients.clear();
   }
 
+  /** @throws what ended a step in its middle: some weights are those after it then, and others those before it */
+  requireWhole(): void {
+    if (this.#torn !== undefined) throw this.#torn;
+  }
+
   async close(): Promise<void> {
     await this.#updating?.close();
   }
 
-  #update(scale: number, options: OptimStepOptions): Float64Array {
+  #startedThreads(): UpdateThreads {
+    return (this.#updating ??= new UpdateThreads(
+      this.#threads,
+      [...this.parameters.keys()].map((name) => this.#momentsOf(name)),
+    ));
+  }
+
+  #update(threads: UpdateThreads, scale: number, options: OptimStepOptions): Float64Array {
     const { learningRate, beta1, beta2, eps, weightDecay } = options;
     const { correction1, correction2 } = biasCorrections(this.steps, options);
     const factors: StepFactors = {
@@ -112,11 +129,12 @@ export class AdamwState {
       const moments = this.#momentsOf(name);
       return piecesOf({ parameter, from: 0, weights, gradient, kept, ...moments });
     });
-    this.#updating ??= new UpdateThreads(
-      this.#threads,
-      [...this.parameters.keys()].map((name) => this.#momentsOf(name)),
-    );
-    return this.#updating.update(pieces, factors);
+    try {
+      return threads.update(pieces, factors);
+    } catch (thrown) {
+      this.#torn = thrown;
+      throw thrown;
+    }
   }
 
   #momentsOf(name: string): Moments {

@@ -23,7 +23,7 @@ export interface Placed {
 /** One is filled while the other is worked on. */
 const slotCount = 2;
 
-/** For 0.2 ms of work. */
+/** A piece is 0.2 ms of work: a thread that takes so long has ended, or the machine is not fit to train on. */
 const patienceS = 60;
 
 /** A thread that updates pieces, seen from the one that takes the steps. It sleeps while there are none. */

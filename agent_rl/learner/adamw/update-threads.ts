@@ -10,15 +10,19 @@ export class UpdateThreads {
     this.#helpers = Array.from({ length: threads - 1 }, () => new UpdateHelper(moments));
   }
 
+  /** @throws AgentRlError `ENGINE_FAILED` when a thread has ended */
+  requireRunning(): void {
+    for (const helper of this.#helpers) helper.requireRunning();
+  }
+
   /**
    * Blocks until all pieces are updated. A helper that has not started yet, or has no processor, is not waited for: the pieces it
    * has not begun are updated here.
    *
    * @returns of each piece the sum of the squares of its new weights
-   * @throws AgentRlError `ENGINE_FAILED` when a thread has ended
+   * @throws AgentRlError `ENGINE_FAILED` when a thread does not end what it has begun
    */
   update(pieces: readonly Piece[], factors: StepFactors): Float64Array {
-    for (const helper of this.#helpers) helper.requireRunning();
     const squares = new Float64Array(pieces.length);
     let index = 0;
     const next = (): Placed | undefined => {

@@ -12,11 +12,11 @@ import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { isPackable } from '#agent_rl/generation/programs/packed-weights.ts';
 import type { StepInputs } from '#agent_rl/generation/programs/step-result.ts';
-import { chunkOf } from '#agent_rl/generation/programs/step-sizes.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import * as fc from '#tests/support/properties.ts';
+import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 let engine: OnnxEngine;
@@ -121,7 +121,7 @@ describe('packed weights', () => {
     );
   }, 120_000);
 
-  test('compute a prompt of several episodes once', async () => {
+  test('compute a prompt once for all its episodes, also one after another', async () => {
     const { generator, programs } = await opened(wide, { rows: 4 });
     const one = request(wide, { at: 1, length: 30 });
     const samples = [0, 1, 2, 3].map((sample) => ({
@@ -129,24 +129,36 @@ describe('packed weights', () => {
       episode: `${sample}`,
       key: { ...one.key, sample },
     }));
-    await Promise.all(samples.map((each) => generator.generate(each)));
-    const { prefilledTokens, sharedTokens } = generator.totals;
-    expect(prefilledTokens).toBe(29);
-    expect(sharedTokens).toBeGreaterThanOrEqual(3 * 29);
+    await Promise.all(samples.slice(2).map((each) => generator.generate(each)));
+    for (const each of samples.slice(0, 2)) {
+      await generator.generate(each);
+      generator.release(each.episode);
+    }
+    expect(generator.totals.prefilledTokens).toBe(29);
     await programs.dispose();
   });
 
-  test('have the log-probabilities that the learner computes', async () => {
-    const { generator, programs } = await opened(wide);
-    const learner = new LocalLearner(engine, wide, weightsOf(wide), { microBatchTokens: 128 });
-    const one = request(wide, { at: 2, length: 40 });
-    const { tokens, logProbs } = await generator.generate(one);
-    const whole = Int32Array.from([...one.tokens, ...tokens]);
-    const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
-    for (const [i, logProb] of logProbs.entries())
-      expect(scored?.[one.tokens.length + i]).toBeCloseTo(logProb, 4);
-    await Promise.all([learner.close(), programs.dispose()]);
-  });
+  test.each([2, 40, 700])(
+    'have the log-probabilities that the learner computes after prompts of %i tokens',
+    async (length) => {
+      const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
+      const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
+      const programs = new DecoderPrograms(engine, config, 1024, { packs: true });
+      const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens: 1024 });
+      await generator.setWeights(weights, 1);
+      const learner = new LocalLearner(engine, config, weights, {
+        microBatchTokens: 1024,
+        adapter: { baseModel: 'none', seed: 1 },
+      });
+      const one = request(wide, { at: 2, length });
+      const { tokens, logProbs } = await generator.generate(one);
+      const whole = Int32Array.from([...one.tokens, ...tokens]);
+      const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
+      for (const [i, logProb] of logProbs.entries())
+        expect(scored?.[length + i]).toBeCloseTo(logProb, 4);
+      await Promise.all([learner.close(), programs.dispose()]);
+    },
+  );
 
   test('compute several tokens of a row where numbers would be left over, or a head has no other', async () => {
     const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
@@ -162,16 +174,12 @@ describe('packed weights', () => {
 
   test('are those of models without four-bit weights, up to 640 MiB', () => {
     const million = { ...wide, vocabSize: 1_000_000, intermediateSize: 16, layers: 1 };
-    expect(isPackable(wide)).toBe(true);
+    expect(isPackable(wide, 'cpu')).toBe(true);
+    expect(isPackable(wide, 'cuda')).toBe(false);
     // 4 bytes each of 1,000,000 x 144 numbers are 549 MiB.
-    expect(isPackable(million)).toBe(true);
-    expect(isPackable({ ...million, vocabSize: 1_200_000 })).toBe(false);
-    expect(isPackable({ ...wide, quantization: { bits: 4, blockSize: 16 } })).toBe(false);
+    expect(isPackable(million, 'cpu')).toBe(true);
+    expect(isPackable({ ...million, vocabSize: 1_200_000 }, 'cpu')).toBe(false);
+    const quantization = { bits: 4, blockSize: 16 } as const;
+    expect(isPackable({ ...wide, quantization }, 'cpu')).toBe(false);
   });
-});
-
-test('a prompt is one chunk up to 512 tokens, and what follows is chunks of 64 down to 20 tokens', () => {
-  const prompts = [1, 4, 5, 200, 600].map((pending) => chunkOf(pending, { isPrompt: true }));
-  expect(prompts).toEqual([0, 0, 4, 199, 512]);
-  expect([20, 21, 65, 600].map((pending) => chunkOf(pending))).toEqual([0, 20, 64, 64]);
 });

@@ -1,5 +1,10 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { AdamwState } from '#agent_rl/learner/adamw/adamw-state.ts';
 import { UpdateHelper } from '#agent_rl/learner/adamw/update-helper.ts';
 import {
@@ -11,9 +16,15 @@ import {
 } from '#agent_rl/learner/adamw/update-piece.ts';
 import { UpdateSlot } from '#agent_rl/learner/adamw/update-slot.ts';
 
-import { thrownBy } from '#tests/support/thrown.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { learnOnce } from '#tests/support/tiny-engine.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 import { until } from '#tests/support/until.ts';
 
+const folder = temporaryFolder();
 const closing: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((one) => one.close()));
@@ -129,38 +140,100 @@ test('a piece that is not done in time is not collected', () => {
   expect(slot.wait(1)).toBe(false);
 });
 
-test.each([2, 12])('steps that %i threads share leave the bits of one thread', (threads) => {
-  // Large enough to be shared; one length a multiple of a piece's, one shorter than a piece, one without a gradient.
-  const lengths = { even: 40 * pieceLength, odd: 24 * pieceLength + 17, short: 5, still: 70_000 };
-  const options = {
-    learningRate: 0.01,
-    beta1: 0.9,
-    beta2: 0.99,
-    eps: 1e-8,
-    weightDecay: 0.1,
-    maxGradNorm: 1,
+// Large enough to be shared; one length a multiple of a piece's, one shorter than a piece, one without a gradient.
+const lengths = { even: 40 * pieceLength, odd: 24 * pieceLength + 17, short: 5, still: 70_000 };
+const options = {
+  learningRate: 0.01,
+  beta1: 0.9,
+  beta2: 0.99,
+  eps: 1e-8,
+  weightDecay: 0.1,
+  maxGradNorm: 1,
+};
+
+function opened(threads: number) {
+  const parameters = new Map(
+    Object.entries(lengths).map(([name, length]) => [name, wave(length, 0.1)]),
+  );
+  const state = closed(new AdamwState(parameters, new Set(['even', 'still']), threads));
+  const metrics: unknown[] = [];
+  const step = (): void => {
+    for (const name of ['short', 'odd', 'even'] as const)
+      state.accumulate(name, wave(lengths[name], 0.7 / (metrics.length + 1)));
+    metrics.push(state.step(options));
   };
-  const trained = (count: number) => {
-    const parameters = new Map(
-      Object.entries(lengths).map(([name, length]) => [name, wave(length, 0.1)]),
-    );
-    const state = closed(new AdamwState(parameters, new Set(['even', 'still']), count));
-    const metrics = [0.7, 0.3].map((step) => {
-      for (const name of ['short', 'odd', 'even'] as const)
-        state.accumulate(name, wave(lengths[name], step));
-      return state.step(options);
+  return { parameters, state, metrics, step };
+}
+
+const sameBits = (
+  one: ReadonlyMap<string, Float32Array>,
+  two: ReadonlyMap<string, Float32Array>,
+): boolean =>
+  [...one].every(([name, values]) =>
+    Buffer.from(values.buffer as ArrayBuffer).equals(
+      Buffer.from(two.get(name)!.buffer as ArrayBuffer),
+    ),
+  );
+
+describe('AdamwState', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test.each([2, 12])('leaves the bits of one thread where %i share its steps', async (threads) => {
+    const collected = jest.spyOn(UpdateSlot.prototype, 'collect');
+    const [alone, together] = [opened(1), opened(threads)];
+    // Until the others have started and do their share.
+    await until(() => {
+      together.step();
+      return collected.mock.calls.length > 0;
     });
-    return { parameters, metrics, m: state.m, v: state.v };
-  };
-  const sameBits = (one: ReadonlyMap<string, Float32Array>, two: typeof one): boolean =>
-    [...one].every(([name, values]) =>
-      Buffer.from(values.buffer as ArrayBuffer).equals(
-        Buffer.from(two.get(name)!.buffer as ArrayBuffer),
-      ),
-    );
-  const [alone, together] = [trained(1), trained(threads)];
-  expect(together.metrics).toEqual(alone.metrics);
-  expect(sameBits(together.parameters, alone.parameters)).toBe(true);
-  expect(sameBits(together.m, alone.m)).toBe(true);
-  expect(sameBits(together.v, alone.v)).toBe(true);
+    while (alone.metrics.length < together.metrics.length) alone.step();
+    expect(together.metrics).toEqual(alone.metrics);
+    expect(sameBits(together.parameters, alone.parameters)).toBe(true);
+    expect(sameBits(together.state.m, alone.state.m)).toBe(true);
+    expect(sameBits(together.state.v, alone.state.v)).toBe(true);
+  });
+
+  test('leaves everything as it was where a thread has ended before the step', async () => {
+    const { state, step, parameters } = opened(2);
+    step();
+    const before = parameters.get('odd')!.slice();
+    await state.close();
+    expect(thrownBy(step).code).toBe('ENGINE_FAILED');
+    expect(state.steps).toBe(1);
+    expect(parameters.get('odd')).toEqual(before);
+    state.requireWhole();
+  });
+
+  test('knows that a step ended in its middle, and takes no other', () => {
+    jest.spyOn(UpdateSlot.prototype, 'takeBack').mockReturnValue(false);
+    jest.spyOn(UpdateSlot.prototype, 'wait').mockReturnValue(false);
+    const { state, step } = opened(2);
+    const error = thrownBy(step);
+    expect(error.message).toMatch(/did not finish its part in 60 s.*newest checkpoint/);
+    expect(thrownBy(() => state.requireWhole())).toBe(error);
+    expect(thrownBy(step)).toBe(error);
+    expect(state.steps).toBe(1);
+  });
+});
+
+test('weights of a step that ended in its middle are neither saved nor published', async () => {
+  const engine = closed(new OnnxEngine({ device: 'cpu', threads: 1 }));
+  const config = { ...tinyModelConfig, vocabSize: 2 ** 18 };
+  const parameters = initialParameters(config, new KeyedRng(1));
+  const learner = closed(
+    new LocalLearner(engine, config, parameters, { microBatchTokens: 16, threads: 2 }),
+  );
+  await learnOnce(learner);
+  await learner.saveState(join(folder, 'whole'));
+  jest.spyOn(UpdateSlot.prototype, 'takeBack').mockReturnValue(false);
+  jest.spyOn(UpdateSlot.prototype, 'wait').mockReturnValue(false);
+  const error = await rejectionOf(learnOnce(learner));
+  jest.restoreAllMocks();
+  expect(error.code).toBe('ENGINE_FAILED');
+  expect(await rejectionOf(learner.saveState(join(folder, 'torn')))).toBe(error);
+  const target = { kind: 'folder', folder: join(folder, 'published') } as const;
+  expect(await rejectionOf(learner.exportWeights(target))).toBe(error);
+  expect(readdirSync(folder)).toEqual(['whole']);
 });
