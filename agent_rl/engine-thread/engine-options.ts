@@ -69,5 +69,7 @@ export interface EngineInfo extends ModelFacts {
   /** Threads that draw tokens. */
   decoders: number;
   cacheBytes: number;
+  /** Whether programs that draw hold packed weights. */
+  packs: boolean;
   totals: GenerationTotals;
 }

@@ -182,6 +182,7 @@ export class EngineService {
     return {
       device: this.parts.engine.device,
       decoders: 1,
+      packs: this.parts.packs,
       ...this.parts.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,

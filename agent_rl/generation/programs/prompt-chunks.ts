@@ -1,23 +1,33 @@
 import { windowTokens } from '../../../model/decoder/windows.ts';
 import { KvCache } from '../cache/kv-cache.ts';
-import type { KvPrefix } from '../cache/kv-rows.ts';
-import type { DecoderPrograms } from './decoder-programs.ts';
+import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
+
+type Shape = Omit<KvShape, 'capacity'>;
+
+/** What computes keys and values of tokens that follow those of a row. */
+interface Chunks {
+  kvShape: Shape;
+  chunk: (
+    tokens: readonly number[],
+    at: { cache: KvCache; row: number; length: number },
+  ) => Promise<KvPrefix>;
+}
 
 /** A multiple of a window's tokens. Fewer parts take less time, and more memory. */
 const promptTokens = 512;
 
 /** Keys and values of a prompt as chunks compute them, so that no program of prompts is needed. */
 export async function prefillByChunks(
-  programs: Pick<DecoderPrograms, 'chunk' | 'kvShape'>,
+  chunks: Chunks,
   tokens: readonly number[],
 ): Promise<KvPrefix> {
-  const { kvShape } = programs;
+  const { kvShape } = chunks;
   const capacity = Math.ceil(tokens.length / windowTokens) * windowTokens;
   const cache = new KvCache({ ...kvShape, capacity }, 1);
   const parts: KvPrefix[] = [];
   for (let from = 0; from < tokens.length; from += promptTokens) {
     const part = tokens.slice(from, from + promptTokens);
-    const computed = await programs.chunk(part, { cache, row: 0, length: from });
+    const computed = await chunks.chunk(part, { cache, row: 0, length: from });
     cache.load(0, computed, from);
     parts.push(computed);
   }
@@ -25,10 +35,7 @@ export async function prefillByChunks(
 }
 
 /** Keys and values of tokens that follow one another. */
-function joined(
-  parts: readonly KvPrefix[],
-  { kvHeads, headDim }: Pick<DecoderPrograms['kvShape'], 'kvHeads' | 'headDim'>,
-): KvPrefix {
+function joined(parts: readonly KvPrefix[], { kvHeads, headDim }: Shape): KvPrefix {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const of = (kind: 'keys' | 'values'): Float32Array[] =>
     parts[0]![kind].map((_, layer) => {

@@ -64,7 +64,7 @@ export function rowsOf(
 
 /**
  * Whether one token of one row may be computed by itself where weights are packed, whose products of one row have the bits of several.
- * Its draw is computed as of several, its other numbers come in sixteens, and its attention has a product of several heads.
+ * It is drawn as if there were four, its other numbers come in sixteens, and its attention has products of several heads.
  */
 export const canBeAlone = ({ heads, kvHeads, vocabSize, intermediateSize }: ModelConfig): boolean =>
   heads > kvHeads && [vocabSize, intermediateSize].every((size) => size % numbersAtOnce === 0);

@@ -37,7 +37,7 @@ const helloS = 20;
 export const servedGenerator = generator({
   name: 'served',
   description:
-    'Generates in another process: agent-rl serve, with --accept-weights for training. The same tokens as engine.',
+    'Generates in another process: agent-rl serve, with --accept-weights for training. The same tokens as engine then.',
   settings: ServedSettings,
 })(async (settings: ServedSettings, host) => {
   const url = serverUrl(settings.url, 'generator.url', 'generator.apiKeyEnv');
@@ -57,6 +57,10 @@ export const servedGenerator = generator({
   try {
     const info = await infoOf(http, host.signal);
     await refuseOther(info, url, host);
+    if (info.packs)
+      host.warn(
+        `agent-rl serve at ${url} packs its weights, so that the last bits differ from those of one process and the same seed may, rarely, draw another token. Start it with --accept-weights to have the same.`,
+      );
     return new ServedGenerator({ http, url, deadlineS, patienceS, info, warn: host.warn });
   } catch (thrown) {
     await http.close();

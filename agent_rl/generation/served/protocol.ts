@@ -40,6 +40,8 @@ export interface ServerInfo {
   requests: number;
   /** Whether its weights may be replaced. */
   acceptsWeights: boolean;
+  /** Whether it draws from packed weights, with other last bits than those of one process. */
+  packs: boolean;
 }
 
 const client = Type.String({ pattern: '^[a-zA-Z0-9-]{1,64}$' });

@@ -116,6 +116,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   const gate = new VersionGate();
   const generator = new SteppedGenerator(engine.generator, gate);
   const { maxContextTokens, name } = await engine.generator.describe();
+  const { packs } = await engine.info();
   const container = runContainer([
     [GENERATOR, generator],
     [LANGUAGE_MODEL, model.text],
@@ -140,6 +141,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       text: await textFingerprint(model.textFolder),
       requests,
       acceptsWeights: acceptWeights,
+      packs,
     },
     sampler: engine.generator,
     gate,

@@ -122,8 +122,8 @@ async function continueAll(
 ) {
   const { maxContextTokens, workers } = cache;
   const needs = { rows: workers, maxContextTokens, memory: noRecompute };
-  const plan = await memoryPlan(config, needs);
-  const { packs } = planPacking(plan, config, { packs: true, device: engine.device });
+  const asked = { packs: true, device: engine.device };
+  const { packs } = planPacking(await memoryPlan(config, needs), config, asked);
   const programs = new DecoderPrograms(engine, config, maxContextTokens, { trains: false, packs });
   const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
   await generator.setWeights(parameters, 0);

@@ -124,15 +124,12 @@ describe('packed weights', () => {
   test('compute a prompt once for all its episodes, also one after another', async () => {
     const { generator, programs } = await opened(wide, { rows: 4 });
     const one = request(wide, { at: 1, length: 30 });
-    const samples = [0, 1, 2, 3].map((sample) => ({
-      ...one,
-      episode: `${sample}`,
-      key: { ...one.key, sample },
-    }));
-    await Promise.all(samples.slice(2).map((each) => generator.generate(each)));
-    for (const each of samples.slice(0, 2)) {
-      await generator.generate(each);
-      generator.release(each.episode);
+    const draw = (sample: number) =>
+      generator.generate({ ...one, episode: `${sample}`, key: { ...one.key, sample } });
+    await Promise.all([2, 3].map(draw));
+    for (const sample of [0, 1]) {
+      await draw(sample);
+      generator.release(`${sample}`);
     }
     expect(generator.totals.prefilledTokens).toBe(29);
     await programs.dispose();
