@@ -11,6 +11,7 @@ import { visibleControls, withProgress } from '../../telemetry/index.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
 import { cacheBytes, type CacheRequest, memoryPlan } from '../../engine-thread/memory-plan.ts';
+import { isPackable } from '../../generation/programs/packed-weights.ts';
 import { planPacking } from '../../engine-thread/plan-packing.ts';
 import { noRecompute } from '../../learner/train-program.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
@@ -123,7 +124,10 @@ async function continueAll(
   const { maxContextTokens, workers } = cache;
   const needs = { rows: workers, maxContextTokens, memory: noRecompute };
   const asked = { packs: true, device: engine.device };
-  const { packs } = planPacking(await memoryPlan(config, needs), config, asked);
+  const packs =
+    // A plan takes a while.
+    isPackable(config, engine.device) &&
+    planPacking(await memoryPlan(config, needs), config, asked).packs;
   const programs = new DecoderPrograms(engine, config, maxContextTokens, { trains: false, packs });
   const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
   await generator.setWeights(parameters, 0);
