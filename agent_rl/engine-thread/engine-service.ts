@@ -23,7 +23,7 @@ import {
   type EngineServiceOptions,
   type ModelFacts,
 } from './engine-options.ts';
-import { planPacking } from './plan-packing.ts';
+import { packsWeights } from './packs-weights.ts';
 import { PublishedWeights } from './published-weights.ts';
 import { type SharedWeights, shareWeights } from './shared-weights.ts';
 
@@ -67,6 +67,7 @@ export class EngineService {
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
     const { training, scores, published: copies = 0, beside = 0, prefixTrees = true } = options;
     const { trains } = options;
+    const packs = packsWeights(described.config, options);
     const needs: MemoryRequest = {
       rows,
       decoders,
@@ -74,15 +75,15 @@ export class EngineService {
       memory,
       beside,
       prefixTrees,
+      packs,
       ...(scores && { scores: { ...scores, microBatchTokens } }),
       ...(training && {
         training: { ...training, microBatchTokens, reference, published: copies },
       }),
     };
-    const least = await memoryPlan(described.config, needs);
+    const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which is not known here.
-    if (device === 'cpu') checkPlanFits(least, described.config, needs);
-    const { plan, packs } = planPacking(least, described.config, options);
+    if (device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {

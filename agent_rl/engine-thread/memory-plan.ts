@@ -4,6 +4,7 @@ import { totalmem } from 'node:os';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { plannedBytes } from '../engine/onnx/peak-bytes.ts';
+import { packedBytes } from '../generation/programs/packed-weights.ts';
 import { logitsOfStep } from '../generation/programs/step-sizes.ts';
 import { plannedContextBytes } from '../generation/known-contexts.ts';
 import { type BatchShape, longestShape, worstShapes } from '../learner/batch-shape.ts';
@@ -26,6 +27,8 @@ export interface MemoryRequest {
   memory: ProgramMemory;
   /** Whether sequences that begin alike share rows; by default they do, where nothing is dropped. */
   prefixTrees?: boolean;
+  /** Whether programs that draw hold packed weights. */
+  packs?: boolean;
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
   beside?: number;
   /** Absent where it trains, and where it gives no log-probabilities of given tokens. */
@@ -90,7 +93,7 @@ export async function memoryPlan(
   request: MemoryRequest,
   has = machineBytes(),
 ): Promise<MemoryPlan> {
-  const { rows, decoders = 1, maxContextTokens, scores, training } = request;
+  const { rows, decoders = 1, maxContextTokens, packs = false, scores, training } = request;
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
   const { published = 0 } = training ?? {};
   // One more while a new version takes the place of one that is drawn from.
@@ -114,7 +117,8 @@ export async function memoryPlan(
           scores === undefined ? 0 : scoringBytes(config, request, scores),
           training === undefined ? 0 : await trainingBytes(config, request, training),
         );
-  const runtime = runtimeBytes + (decoders - 1) * decoderBytes + fragmentation * activations;
+  const held = packs ? decoders * packedBytes(config) : 0;
+  const runtime = runtimeBytes + (decoders - 1) * decoderBytes + held + fragmentation * activations;
   const total = weights + optimizer + cache + activations + runtime;
   return { weights, optimizer, cache, activations, runtime, total };
 }

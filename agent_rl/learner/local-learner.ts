@@ -230,8 +230,12 @@ export class LocalLearner implements Learner {
   }
 
   async optimStep(options: OptimStepOptions): Promise<OptimStepMetrics> {
-    this.#changes += 1;
-    return this.#optimizer.step(options);
+    const { steps } = this.#optimizer;
+    try {
+      return this.#optimizer.step(options);
+    } finally {
+      this.#changes += this.#optimizer.steps - steps;
+    }
   }
 
   /** The accumulated gradient of one parameter; for checks. */
@@ -260,10 +264,7 @@ export class LocalLearner implements Learner {
     await readLearnerState(folder, this.config, { parameters, optimizer });
   }
 
-  /**
-   * @throws AgentRlError `CONFIG_INVALID` where nothing shares its memory and `memory` is asked for, `ENGINE_FAILED` after a step that
-   * ended in its middle
-   */
+  /** @throws AgentRlError `CONFIG_INVALID` where nothing shares the memory asked for, `ENGINE_FAILED` as `saveState` */
   async exportWeights(target: WeightTarget): Promise<WeightRef> {
     this.#optimizer.requireWhole();
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
@@ -310,14 +311,10 @@ export class LocalLearner implements Learner {
     return this.options.prefixTrees !== false && (this.#adapted?.adapter.dropout ?? 0) === 0;
   }
 
-  get #rowsAtOnce(): number {
-    return rowsAtOnce(this.#memory, this.config);
-  }
-
   #batchOf({ rows, hasTrees }: MicroBatch): TrainBatch {
     const { microBatchTokens } = this.options;
     const { compiles } = this.engine;
-    const most = this.#rowsAtOnce;
+    const most = rowsAtOnce(this.#memory, this.config);
     return trainBatch(rows, { microBatchTokens, compiles, hasTrees, rowsAtOnce: most });
   }
 
@@ -331,7 +328,7 @@ export class LocalLearner implements Learner {
       );
     }
     const options = { temperature, memory: this.#memory, held: this.#held };
-    const kind = kindOf(batch.shape, this.#rowsAtOnce);
+    const kind = kindOf(batch.shape, rowsAtOnce(this.#memory, this.config));
     // A reference of the same layout runs the same program.
     const layout = model.config === this.config ? 'whole' : 'under';
     const key = `score ${layout} ${JSON.stringify(kind)} ${temperature}`;

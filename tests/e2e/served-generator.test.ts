@@ -10,12 +10,15 @@ import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
+import { type Scorer, scorerOf } from '#agent_rl/core/services/scorer.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { readModelConfig } from '#model/config/model-config.ts';
-import { saveModel } from '#model/weights/load-model.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -144,7 +147,10 @@ describe('agent-rl serve', () => {
   const host = (over: Partial<GeneratorHost> = {}) =>
     generatorHost(starter, { signal: stop.signal, ...over });
   const open = (over: Partial<GeneratorHost> = {}, url = accepting) =>
-    servedGenerator({ url, deadlineS: 60, patienceS: 0 }, host(over));
+    servedGenerator(
+      { url, deadlineS: 60, patienceS: 0, tolerance: 1e-3, compareInEvaluation: true },
+      host(over),
+    );
 
   const otherWeights = join(folder, 'other');
   beforeAll(async () => {
@@ -152,6 +158,12 @@ describe('agent-rl serve', () => {
     const parameters = initialParameters(config, new KeyedRng(1));
     await saveModel(otherWeights, { config, parameters, storedDtype: 'F32' });
   });
+  const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+  afterAll(() => engine.close());
+  const scorerWith = async (modelFolder: string): Promise<Scorer> => {
+    const { config, parameters } = await loadModel(modelFolder);
+    return scorerOf(new LocalLearner(engine, config, parameters, { microBatchTokens: 256 }));
+  };
   describeGeneratorContract('a generator behind it', {
     open: () => open(),
     vocabSize: 1024,
@@ -174,10 +186,28 @@ describe('agent-rl serve', () => {
 
   test('that keeps its weights is for evaluation, and not for training', async () => {
     expect((await rejectionOf(open({}, keeping))).message).toContain('--accept-weights');
-    const generator = await open({ trains: false }, keeping);
+    const notes: string[] = [];
+    const warn = (text: string): void => void notes.push(text);
+    const scorer = await scorerWith(starter);
+    const generator = await open({ trains: false, scorer, warn }, keeping);
     expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
     await generator.close();
+    expect(notes).toEqual([
+      expect.stringMatching(/packs its weights: .*last bits/),
+      expect.stringMatching(/differ from those of the run's model by up to [\d.e-]+ nats/),
+    ]);
   });
+
+  test.each([true, false])(
+    'that has other weights than the run evaluates is refused, accepting others: %s',
+    async (accepts) => {
+      const scorer = await scorerWith(otherWeights);
+      const opening = open({ trains: false, scorer }, accepts ? accepting : keeping);
+      const { code, message } = await rejectionOf(opening);
+      expect(code).toBe('GENERATION_FAILED');
+      expect(message).toMatch(/has other weights than it should.*Serve the run's model/);
+    },
+  );
 
   test('that holds shorter contexts than the run is refused before it starts', async () => {
     const settings = {

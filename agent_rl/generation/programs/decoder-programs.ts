@@ -165,8 +165,8 @@ export class DecoderPrograms {
   }
 
   /**
-   * Keys and values of tokens that follow the `length` that a row holds: as many as `chunkOf` says, which fit into the cache
-   * in use. The bits are those of feeding them one by one.
+   * Keys and values of tokens that follow the `length` that a row holds. They see no further than the cache in use has room: it
+   * must have room for them too. The bits are those of feeding them one by one.
    */
   async chunk(
     tokens: readonly number[],

@@ -28,7 +28,7 @@ export async function prefillByChunks(
   for (let from = 0; from < tokens.length; from += promptTokens) {
     const part = tokens.slice(from, from + promptTokens);
     const computed = await chunks.chunk(part, { cache, row: 0, length: from });
-    cache.load(0, computed, from);
+    if (from + part.length < tokens.length) cache.load(0, computed, from);
     parts.push(computed);
   }
   return parts.length === 1 ? parts[0]! : joined(parts, kvShape);

@@ -8,6 +8,11 @@ import type { Drawn } from './server-protocol.ts';
 /** Asks one server for tokens. */
 export type Draw = (request: GenerationRequest, signal?: AbortSignal) => Promise<Drawn>;
 
+/** What is compared of it. */
+export type DrawScored = (
+  ...asked: Parameters<Draw>
+) => Promise<Pick<Drawn, 'tokens' | 'logProbs'>>;
+
 /** What a server drew behind the fixed prompts. */
 interface Scored {
   /** Prompt and drawn tokens. */
@@ -52,7 +57,12 @@ export class ScoreCheck {
   constructor(private readonly options: ScoreCheckOptions) {}
 
   /** @throws OtherScores that names the token and both numbers */
-  async hold(url: string, draw: Draw, scorer: Scorer, signal?: AbortSignal): Promise<ScoreGap> {
+  async hold(
+    url: string,
+    draw: DrawScored,
+    scorer: Scorer,
+    signal?: AbortSignal,
+  ): Promise<ScoreGap> {
     const server = await this.#drawn(draw, signal);
     const { sequences, logProbs } = server;
     const wanted = sequences.map(({ length }, i) => {
@@ -68,7 +78,7 @@ export class ScoreCheck {
     return { largest: largest(gaps, 0), mean, tokens: gaps.length };
   }
 
-  async #drawn(draw: Draw, signal: AbortSignal | undefined): Promise<Scored> {
+  async #drawn(draw: DrawScored, signal: AbortSignal | undefined): Promise<Scored> {
     const drawn = await Promise.all(
       Array.from({ length: prompts }, async (_, sample) => {
         const tokens = promptOf(sample, this.options.vocabSize);

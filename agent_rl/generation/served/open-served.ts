@@ -7,6 +7,9 @@ import { secretOf } from '../../core/secret-of.ts';
 import { HttpClient, NoAnswer } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
+import { compareInEvaluation } from '../remote/opening/compare-in-evaluation.ts';
+import { remoteSettings } from '../remote/remote-settings.ts';
+import { type DrawScored, ScoreCheck } from '../remote/score-check.ts';
 import { paths, protocolVersion, type ServerInfo } from './protocol.ts';
 import { ServedGenerator } from './served-generator.ts';
 
@@ -27,6 +30,8 @@ const ServedSettings = Type.Object({
     maximum: 86_400,
     default: 60,
   }),
+  tolerance: remoteSettings.tolerance,
+  compareInEvaluation: remoteSettings.compareInEvaluation,
 });
 type ServedSettings = Static<typeof ServedSettings>;
 
@@ -40,8 +45,9 @@ export const servedGenerator = generator({
     'Generates in another process: agent-rl serve, with --accept-weights for training. The same tokens as engine then.',
   settings: ServedSettings,
 })(async (settings: ServedSettings, host) => {
+  const { vocabSize } = host;
   const url = serverUrl(settings.url, 'generator.url', 'generator.apiKeyEnv');
-  const { apiKeyEnv, deadlineS, patienceS } = settings;
+  const { apiKeyEnv, deadlineS, patienceS, tolerance } = settings;
   const { environment } = host;
   const token =
     apiKeyEnv === undefined
@@ -59,9 +65,18 @@ export const servedGenerator = generator({
     await refuseOther(info, url, host);
     if (info.packs)
       host.warn(
-        `agent-rl serve at ${url} packs its weights, so that the last bits differ from those of one process and the same seed may, rarely, draw another token. Start it with --accept-weights to have the same.`,
+        `agent-rl serve at ${url} packs its weights: log-probabilities differ in their last bits from those of generator.type engine, and a seed may, rarely, draw another token. Where they must be the same, start it with --accept-weights, which lets clients replace its weights.`,
       );
-    return new ServedGenerator({ http, url, deadlineS, patienceS, info, warn: host.warn });
+    const { warn } = host;
+    const served = new ServedGenerator({ http, url, deadlineS, patienceS, info, warn });
+    const draw: DrawScored = async (request, signal) => {
+      const drawn = await served.generate(request, signal);
+      served.release(request.episode);
+      return drawn;
+    };
+    const draws = new Map([[url, draw]]);
+    await compareInEvaluation(draws, new ScoreCheck({ vocabSize, tolerance }), settings, host);
+    return served;
   } catch (thrown) {
     await http.close();
     throw thrown instanceof NoAnswer

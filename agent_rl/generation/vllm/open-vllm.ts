@@ -87,7 +87,7 @@ async function openOn(
     ...(host.trains && { shipping: shippingOf(found, settings, check, host) }),
     warn,
   });
-  await compareInEvaluation(generated, check, settings, host);
+  await compareInEvaluation(generated.draws(), check, settings, host);
   return generated;
 }
 

@@ -10,10 +10,8 @@ import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../../telemetry/index.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
-import { cacheBytes, type CacheRequest, memoryPlan } from '../../engine-thread/memory-plan.ts';
-import { isPackable } from '../../generation/programs/packed-weights.ts';
-import { planPacking } from '../../engine-thread/plan-packing.ts';
-import { noRecompute } from '../../learner/train-program.ts';
+import { cacheBytes, type CacheRequest } from '../../engine-thread/memory-plan.ts';
+import { packsWeights } from '../../engine-thread/packs-weights.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
 import { parseConversation } from '../../../dataset/demonstrations/openai-form.ts';
@@ -122,12 +120,7 @@ async function continueAll(
   }: { model: RunningModel; options: GenerateOptions; write: (line: object) => void },
 ) {
   const { maxContextTokens, workers } = cache;
-  const needs = { rows: workers, maxContextTokens, memory: noRecompute };
-  const asked = { packs: true, device: engine.device };
-  const packs =
-    // A plan takes a while.
-    isPackable(config, engine.device) &&
-    planPacking(await memoryPlan(config, needs), config, asked).packs;
+  const packs = packsWeights(config, { packs: true, device: engine.device });
   const programs = new DecoderPrograms(engine, config, maxContextTokens, { trains: false, packs });
   const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
   await generator.setWeights(parameters, 0);

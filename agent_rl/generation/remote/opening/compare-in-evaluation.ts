@@ -1,7 +1,6 @@
 import type { GeneratorHost } from '../../../core/plugins/model/generator.ts';
-import type { RemoteGenerator } from '../remote-generator.ts';
 import type { RemoteSettings } from '../remote-settings.ts';
-import type { ScoreCheck } from '../score-check.ts';
+import type { DrawScored, ScoreCheck } from '../score-check.ts';
 
 /**
  * Holds servers whose weights stay against the run's model, and says how far they are from it. In a training that is done with the
@@ -10,7 +9,7 @@ import type { ScoreCheck } from '../score-check.ts';
  * @throws AgentRlError `GENERATION_FAILED` that names the token and both numbers
  */
 export async function compareInEvaluation(
-  generator: RemoteGenerator,
+  draws: ReadonlyMap<string, DrawScored>,
   check: ScoreCheck,
   settings: Pick<RemoteSettings, 'compareInEvaluation' | 'tolerance'>,
   { trains, scorer, warn, signal }: GeneratorHost,
@@ -22,7 +21,7 @@ export async function compareInEvaluation(
     );
     return;
   }
-  for (const [url, draw] of generator.draws()) {
+  for (const [url, draw] of draws) {
     const { largest, mean, tokens } = await check.hold(url, draw, scorer, signal);
     warn(
       `Log-probabilities of ${url} differ from those of the run's model by up to ${largest.toPrecision(2)} nats, ${mean.toPrecision(2)} in the mean of ${tokens} tokens; allowed are ${settings.tolerance} (generator.tolerance).`,

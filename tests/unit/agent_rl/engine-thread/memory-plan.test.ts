@@ -8,7 +8,7 @@ import {
   planInWords,
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
-import { planPacking } from '#agent_rl/engine-thread/plan-packing.ts';
+import { packsWeights } from '#agent_rl/engine-thread/packs-weights.ts';
 import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { longestShape } from '#agent_rl/learner/batch-shape.ts';
 import { scoreBody, trainBody } from '#agent_rl/learner/train-program.ts';
@@ -69,26 +69,28 @@ describe('a plan of memory', () => {
     expect(await memoryPlan(adapted, sampling)).toMatchObject({ optimizer: 0 });
   });
 
-  test('adds four copies of packed weights for each thread that draws, if there is room for all', async () => {
-    const plan = await memoryPlan(tinyModelConfig, { ...sampling, decoders: 2 });
+  test('counts what four programs of each thread that draws hold of packed weights', async () => {
+    const runtimeOf = async (config: ModelConfig, changes: Partial<MemoryRequest>) =>
+      (await memoryPlan(config, { ...sampling, ...changes })).runtime;
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
-    const held = 2 * 4 * (weightBytes + head);
-    const options = { packs: true, device: 'cpu', decoders: 2, beside: 7 };
-    const enough = plan.total + held + 7;
-    const planned = (changes: Partial<typeof options>, has = enough) =>
-      planPacking(plan, tinyModelConfig, { ...options, ...changes }, has);
-    const { runtime, total } = plan;
-    expect(planned({})).toEqual({
-      packs: true,
-      plan: { ...plan, runtime: runtime + held, total: total + held },
-    });
-    const unpacked = { packs: false, plan };
-    expect(planned({}, enough - 1)).toEqual(unpacked);
-    expect(planned({ device: 'webgpu' })).toEqual(unpacked);
-    expect(planned({ packs: false })).toEqual(unpacked);
+    const [plain, packed] = [
+      await runtimeOf(tinyModelConfig, { decoders: 2 }),
+      await runtimeOf(tinyModelConfig, { decoders: 2, packs: true }),
+    ];
+    expect(packed - plain).toBe(2 * 4 * (weightBytes + head));
     const untied = { ...tinyModelConfig, tiedEmbeddings: false };
-    const more = planPacking(plan, untied, options, 2 * enough).plan.total - total;
-    expect(more).toBe(held);
+    const more = (await runtimeOf(untied, { packs: true })) - (await runtimeOf(untied, {}));
+    expect(more).toBe(4 * (weightBytes + head));
+  });
+
+  test('has packed weights where they are asked for, on the processor, if four copies take a quarter of the memory or less', () => {
+    const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
+    const needed = 4 * 4 * (weightBytes + head);
+    const asked = { packs: true, device: 'cpu' };
+    expect(packsWeights(tinyModelConfig, asked, needed)).toBe(true);
+    expect(packsWeights(tinyModelConfig, asked, needed - 1)).toBe(false);
+    expect(packsWeights(tinyModelConfig, { ...asked, device: 'webgpu' }, needed)).toBe(false);
+    expect(packsWeights(tinyModelConfig, { ...asked, packs: false }, needed)).toBe(false);
   });
 
   test('counts four-bit weights as half a byte, and their scales', async () => {
