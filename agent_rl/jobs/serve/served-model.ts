@@ -167,7 +167,7 @@ export class ServedModel {
     if (most > 0 && (maxTokens ?? 0) <= most) return maxTokens ?? most;
     throw new Refusal(
       400,
-      `This model's context is ${this.maxContextTokens} tokens; the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
+      `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
       [{ path: [maxTokens === undefined ? 'messages' : 'max_tokens'], message: 'too long' }],
       'context_length_exceeded',
     );
