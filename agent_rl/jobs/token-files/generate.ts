@@ -67,7 +67,10 @@ export async function generate(options: GenerateOptions): Promise<JobResult> {
     return { ...result, results };
   }
   const result = await writingFresh(output, run);
-  print(`${result.samples} samples of ${result.tokens} tokens, ${usageText(result)}: ${output}`);
+  const packed = result.packs ? ', weights packed' : '';
+  print(
+    `${result.samples} samples of ${result.tokens} tokens, ${usageText(result)}${packed}: ${output}`,
+  );
   return { output, ...result };
 }
 
@@ -150,7 +153,7 @@ async function continueAll(
   await programs.dispose();
   const usage = usageSince(started, tokens);
   const { device } = engine;
-  return { ...namesOf(found), device, lines, samples, tokens, ...usage };
+  return { ...namesOf(found), device, packs, lines, samples, tokens, ...usage };
 }
 
 const policyOf = (
