@@ -37,10 +37,6 @@ export class UpdateSlot {
     this.#gradient = new Float32Array(memory, wholeBytes + numberBytes + valueBytes, pieceLength);
   }
 
-  get isFree(): boolean {
-    return Atomics.load(this.#whole, state) === free;
-  }
-
   get isDone(): boolean {
     return Atomics.load(this.#whole, state) === done;
   }
