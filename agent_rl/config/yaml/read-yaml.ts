@@ -11,6 +11,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 
+import { deepNesting } from './deep-nesting.ts';
 import { type Location, type Place, pointerStep, type Problem } from '../checks/problem.ts';
 import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 
@@ -25,6 +26,14 @@ const most = { values: 50_000, depth: 64 } as const;
 /** Reads YAML text; `source` is the file's name as problems show it. */
 export function readYaml(text: string, source: string): YamlReading {
   const lines = new LineCounter();
+  const start: Location = { source, line: 1, column: 1 };
+  const places = new Map<string, Place>([['', { key: start, value: start }]]);
+  const deep = deepNesting(text);
+  if (deep !== undefined) {
+    const before = text.slice(0, deep).split('\n');
+    const location = { source, line: before.length, column: before.at(-1)!.length + 1 };
+    return { value: undefined, places, problems: [{ location, path: '', text: tooDeep }] };
+  }
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -41,8 +50,6 @@ export function readYaml(text: string, source: string): YamlReading {
       text: explain(code, message, text.slice(offset).split('\n', 1)[0] ?? ''),
     }),
   );
-  const start: Location = { source, line: 1, column: 1 };
-  const places = new Map<string, Place>([['', { key: start, value: start }]]);
   if (document.errors.length > 0) return { value: undefined, places, problems };
   const walk = new Walk({ document, locate, places, problems });
   const value = document.contents === null ? {} : walk.value(document.contents, '');
@@ -54,8 +61,6 @@ function explain(code: string, message: string, rest: string): string {
     return `the key ${JSON.stringify(rest.split(':', 1)[0])} appears twice in this block. Keep one.`;
   }
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent. Use spaces.';
-  // The parser's own words for a nesting that its stack cannot hold.
-  if (message.includes('call stack')) return tooDeep;
   return `not valid YAML: ${message}${message.endsWith('.') ? '' : '.'}`;
 }
 

@@ -57,6 +57,17 @@ test.each([
   expect(problemsOf(text)[0]?.text).toMatch(/nested too deeply\. At most 64/);
 });
 
+test('a nesting that no stack holds is refused where it gets too deep', () => {
+  expect(problemsOf(`a: 1\nb: ${'['.repeat(100_000)}`)).toEqual([
+    {
+      // A block, and 255 lists in it.
+      location: { source: 'run.yaml', line: 2, column: 4 + 255 },
+      path: '',
+      text: expect.stringContaining('nested too deeply'),
+    },
+  ]);
+});
+
 test('a value that is no text, number or switch, such as !!binary, is refused', () => {
   expect(problemsOf('a: [1, !!binary "AAAA"]')).toMatchObject([
     {
