@@ -1,6 +1,6 @@
 import { type CST, Parser } from 'yaml';
 
-/** Far more than is allowed, and far less than a stack cannot hold. */
+/** Far more than is allowed, and far less than fills a stack. */
 const mostNested = 256;
 
 /**

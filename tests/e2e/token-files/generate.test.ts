@@ -90,6 +90,11 @@ describe('generating from ids', () => {
     }
   });
 
+  test('packs the weights of a float model', async () => {
+    const input = writeBelow(folder, 'packed.jsonl', JSON.stringify(rows[0]));
+    expect(await generate(settings({ input, output: newFile() }))).toMatchObject({ packs: true });
+  });
+
   test('gives the same whatever is in flight beside it, in the order of the input', async () => {
     const options = { sampling: unbiased, samples: 3 };
     const many = await generated(rows, options);
