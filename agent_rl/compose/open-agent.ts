@@ -14,6 +14,7 @@ import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
 import { LANGUAGE_MODEL, type LanguageModel } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
 import { episodeMaker, episodeSettings, make } from './episode-maker.ts';
+import type { Imitation } from './model/open-engine.ts';
 import { type ModelServices, openModelServices } from './model/open-model-services.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { runContainer } from './plugins/container.ts';
@@ -24,8 +25,10 @@ import type { ResolvedRun } from './resolve-run.ts';
 export interface AgentOptions {
   /** Most episodes at once. */
   workers: number;
-  /** Whether its weights will be changed by reinforcement learning. */
+  /** Whether its weights will be changed. */
   trains: boolean;
+  /** As `ModelServicesRequest.imitates`. */
+  imitates?: Imitation | undefined;
   /** As `ModelServicesRequest.packs`. */
   packs?: boolean | undefined;
   /** Plays in place of the run's own; no model is opened then. */
@@ -76,7 +79,7 @@ export async function openAgent(run: ResolvedRun, options: AgentOptions): Promis
 
 async function openParts(
   run: ResolvedRun,
-  { workers, trains, packs, signal, policy: given }: AgentOptions,
+  { workers, trains, imitates, packs, signal, policy: given }: AgentOptions,
   opened: Cleanup,
 ): Promise<Agent> {
   const { config, chosen, model, frozen, format, isolated } = run;
@@ -109,7 +112,7 @@ async function openParts(
   }
   const services =
     given === undefined
-      ? await openModelServices(run, { workers, trains, packs, signal }, opened)
+      ? await openModelServices(run, { workers, trains, imitates, packs, signal }, opened)
       : undefined;
   const containerOf = (text: LanguageModel, generator: Generator | undefined) =>
     runContainer([

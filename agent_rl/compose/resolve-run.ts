@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 import {
   type Config,
@@ -11,8 +12,10 @@ import {
 } from '../config/index.ts';
 import { SandboxBlock } from '../config/blocks/run-block.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { placesOf } from '../core/package-root.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
+import { holdsModel } from '../../model/weights/open-model.ts';
 import { modelFolder, withLocalModel } from '../../model/find/model-folder.ts';
 import { withAbsolutePaths } from './absolute-paths.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
@@ -82,7 +85,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   refuseIdleGenerator(loaded, prepared.chosen);
   const found: { config: Config; folder?: string } =
     checkpoint === undefined
-      ? { config: (await withLocalModel({ loaded, ...request })).loaded.config }
+      ? { config: await withModel(loaded, request) }
       : fromCheckpoint(loaded.config, await checkpointAt(checkpoint, request.print));
   const chosen = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
   refuseAdaptersOfOwnGenerator(found.config, chosen);
@@ -107,6 +110,18 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const notes = shippedNotes(loaded);
   const origins = settingOrigins(loaded, config);
   return { config, file, origins, notes, warnings, chosen, model, frozen, tasks, format, isolated };
+}
+
+/** The config with a model that is on this machine: of a run, its newest checkpoint. */
+async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Config> {
+  const { path, hfModelName } = loaded.config.model;
+  const isRun = (place: string): boolean =>
+    existsSync(join(place, 'config.yaml')) && !holdsModel(place);
+  const run = hfModelName === undefined ? placesOf(path).find(isRun) : undefined;
+  if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
+  const folder = await checkpointAt(run, request.print);
+  request.print(`Note: model.path names a run, ${path}. Its newest checkpoint is used: ${folder}`);
+  return { ...loaded.config, model: { ...loaded.config.model, path: folder } };
 }
 
 /** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */

@@ -27,6 +27,7 @@ import { CollapseWatch } from './watch/collapse-watch.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { learnedLine } from './episodes/learned-line.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
+import { writeEvaluation } from './episodes/write-evaluation.ts';
 
 export interface RunRecordsOptions {
   folder: RunFolder;
@@ -46,7 +47,6 @@ export class RunRecords implements TrainerObserver {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
   readonly #learned: JsonlWriter;
-  readonly #evaluations: JsonlWriter;
   readonly #advised = new Set<string>();
   readonly #watch: CollapseWatch;
   readonly #reportFailure: (trajectory: Trajectory) => void;
@@ -61,7 +61,6 @@ export class RunRecords implements TrainerObserver {
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
     this.#learned = new JsonlWriter(join(folder.trajectories, 'learned.jsonl'));
-    this.#evaluations = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
   }
 
   onPhase = (phase: TrainerPhase): void => this.#display.onPhase(phase);
@@ -102,10 +101,7 @@ export class RunRecords implements TrainerObserver {
     const { folder, log } = this.options;
     this.#display.onEvaluation();
     this.#evalDone = 0;
-    for (const trajectory of evaluation.trajectories) {
-      this.#evaluations.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
-    }
-    this.#evaluations.flush();
+    writeEvaluation(folder, { when, iteration, evaluation });
     log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
     const metrics = trackedMetrics(
       (when === 'selection' ? selectionMetrics : evaluationMetrics)(evaluation),
@@ -120,7 +116,6 @@ export class RunRecords implements TrainerObserver {
     this.#metrics.close();
     this.#trajectories.close();
     this.#learned.close();
-    this.#evaluations.close();
   }
 
   #advise(iteration: number, metrics: Metrics): void {

@@ -5,6 +5,7 @@ import type { TrainDatum } from '../core/services/batch.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
+import { type Evaluation, evaluationMetrics } from './evaluate.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
 import { normMetrics } from './iteration-report.ts';
@@ -16,6 +17,8 @@ export interface SftOptions {
   /** Sequences per optimiser step. */
   batchSize: number;
   train: Omit<TrainOptions, 'parityBound'>;
+  /** Steps between evaluations, one after the last step among them; 0, the default, makes none. */
+  evaluateEvery?: number;
   /** Steps between checkpoints; 0, the default, writes only the last. */
   checkpointEvery?: number;
 }
@@ -26,10 +29,13 @@ export interface SftState {
   iteration: number;
   /** Of the last step; absent before the first. */
   loss?: number;
+  /** The newest evaluation: after which step, and its success, `null` where no attempt was judged. */
+  evaluated?: { iteration: number; success: number | null };
 }
 
 export interface SftObserver {
   onIteration?(iteration: number, metrics: Metrics): void;
+  onEvaluation?(iteration: number, evaluation: Evaluation): void;
   onCheckpoint?(
     reason: Extract<CheckpointReason, 'periodic' | 'interrupted' | 'last'>,
     state: SftState,
@@ -40,6 +46,8 @@ export interface SftParts {
   learner: Learner;
   /** Conversations as tokens; those of source `demonstration` are trained. */
   examples: readonly TranscriptRecord[];
+  /** Attempts tasks with the present weights; `undefined` when it was interrupted. */
+  evaluate?: (iteration: number) => Promise<Evaluation | undefined>;
   observer?: SftObserver;
 }
 
@@ -72,22 +80,50 @@ export class SFTTrainer {
     this.#state = state;
   }
 
-  /** Trains until the last step or until `signal` is aborted, then finishes the step under way; a checkpoint follows. */
+  /**
+   * Trains until the last step, until an evaluation reaches `train.until.success`, or until `signal` is aborted, which
+   * finishes the step under way; a checkpoint follows.
+   */
   async train(signal: AbortSignal): Promise<{ interrupted: boolean }> {
-    const { checkpointEvery = 0, train } = this.options;
+    const { checkpointEvery = 0 } = this.options;
     const { observer } = this.parts;
-    while (this.#state.iteration < train.iterations && !signal.aborted) {
+    // The session before may have been interrupted in it.
+    await this.#evaluateIfDue();
+    while (!this.#ended() && !signal.aborted) {
       const metrics = await this.#step();
       const iteration = this.#state.iteration + 1;
-      this.#state = { iteration, loss: metrics['train/loss'] ?? Number.NaN };
-      observer?.onIteration?.(iteration, metrics);
+      this.#state = { ...this.#state, iteration, loss: metrics['train/loss'] ?? Number.NaN };
+      const evaluation = await this.#evaluateIfDue();
+      observer?.onIteration?.(iteration, {
+        ...metrics,
+        ...(evaluation && evaluationMetrics(evaluation)),
+      });
       const due = checkpointEvery > 0 && iteration % checkpointEvery === 0;
-      if (due && iteration < train.iterations)
-        await observer?.onCheckpoint?.('periodic', this.#state);
+      if (due && !this.#ended()) await observer?.onCheckpoint?.('periodic', this.#state);
     }
-    const finished = this.#state.iteration === train.iterations;
-    await observer?.onCheckpoint?.(finished ? 'last' : 'interrupted', this.#state);
+    await observer?.onCheckpoint?.(this.#ended() ? 'last' : 'interrupted', this.#state);
     return { interrupted: signal.aborted };
+  }
+
+  /** Whether the last step is taken, or the measured success is reached. */
+  #ended(): boolean {
+    const { iterations, until } = this.options.train;
+    const { iteration, evaluated } = this.#state;
+    const success = evaluated?.success ?? 0;
+    return iteration >= iterations || (until !== undefined && success >= until.success);
+  }
+
+  async #evaluateIfDue(): Promise<Evaluation | undefined> {
+    const { evaluateEvery: every = 0, train } = this.options;
+    const { iteration, evaluated } = this.#state;
+    const due = every > 0 && (iteration % every === 0 || iteration === train.iterations);
+    if (!due || iteration === 0 || evaluated?.iteration === iteration) return undefined;
+    const evaluation = await this.parts.evaluate?.(iteration);
+    if (evaluation === undefined) return undefined;
+    const { successRate: success } = evaluation;
+    this.#state = { ...this.#state, evaluated: { iteration, success } };
+    this.parts.observer?.onEvaluation?.(iteration, evaluation);
+    return evaluation;
   }
 
   async #step(): Promise<Metrics> {

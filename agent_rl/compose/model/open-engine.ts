@@ -96,17 +96,25 @@ export const collecting = (
   decoders: decoders(config, { description, episodes }),
 });
 
-/** What training by reinforcement learning asks of an engine. */
-export function learning(config: Config, loss: ChosenPlugins['loss']) {
-  const { reference, ...training } = trainingLoss(config, loss);
+/** What training asks of an engine. */
+export function learning(config: Config, loss: ChosenPlugins['loss'], imitates?: Imitation) {
+  const { reference, ...training } = trainingLoss(config, loss, imitates);
   return { reference, training };
 }
 
-/** What reinforcement learning minimises, and on what. */
+/** Conversations that supervised training learns from. */
+export interface Imitation {
+  longestTokens: number;
+}
+
+/** What training minimises, and on what: the policy's loss, or that of imitation. */
 export function trainingLoss(
   config: Config,
   chosen: ChosenPlugins['loss'],
+  imitates?: Imitation,
 ): { loss: LossSpec; longestTokens: number; reference: boolean } {
+  if (imitates !== undefined)
+    return { ...imitates, loss: { name: 'cross_entropy' }, reference: false };
   const { kl, entropyBonus } = config.algorithm;
   const { temperature } = config.policy.sampling;
   return {

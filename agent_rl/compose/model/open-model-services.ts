@@ -170,7 +170,7 @@ async function openGenerator(
 
 async function openLearner(
   { config, chosen, model }: ResolvedRun,
-  { signal }: ModelServicesRequest,
+  { signal, imitates }: ModelServicesRequest,
   { engines, incidents }: { engines: RunEngines; incidents: EventLog<string> },
 ): Promise<Learner> {
   const { spec, plugin } = chosen.learner.entry;
@@ -181,7 +181,7 @@ async function openLearner(
     changesWeights: model.layers.adapters.length > 0 || model.quantize !== undefined,
     maxGradNorm: config.train.maxGradNorm === 0 ? Infinity : config.train.maxGradNorm,
     seed: config.run.seed,
-    ...trainingLoss(config, chosen.loss),
+    ...trainingLoss(config, chosen.loss, imitates),
     microBatchTokens: config.algorithm.microBatchTokens,
     environment: process.env,
     warn: (text: string) => incidents.add(text),

@@ -2,14 +2,22 @@ import type { Cleanup } from '../../core/stopping/cleanup.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { sumOfPlans } from '../../engine-thread/memory-plan.ts';
 import type { ResolvedRun } from '../resolve-run.ts';
-import { collecting, type EngineRequest, learning, openEngine } from './open-engine.ts';
+import {
+  collecting,
+  type EngineRequest,
+  type Imitation,
+  learning,
+  openEngine,
+} from './open-engine.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 export interface ModelServicesRequest {
   /** Most episodes at once. */
   workers: number;
-  /** Whether its weights will be changed by reinforcement learning. */
+  /** Whether its weights will be changed. */
   trains: boolean;
+  /** What is imitated where training is supervised; absent in reinforcement learning. */
+  imitates?: Imitation | undefined;
   /** Whether what it draws is compared with nothing that a run drew, so that its last bits may be others. */
   packs?: boolean | undefined;
   /** Stops the opening. */
@@ -37,12 +45,12 @@ export class RunEngines {
   /** One that only learns. */
   async learning(device: string): Promise<EngineClient> {
     const { config, model, chosen } = this.run;
-    const { signal } = this.request;
+    const { signal, imitates } = this.request;
     return this.#keep(
       openEngine(
         config,
         model,
-        { ...samplesNothing, ...learning(config, chosen.loss), signal },
+        { ...samplesNothing, ...learning(config, chosen.loss, imitates), signal },
         device,
       ),
     );
@@ -63,13 +71,13 @@ export class RunEngines {
 
   #openShared(): Promise<EngineClient> {
     const { config, model, chosen } = this.run;
-    const { workers, trains, packs = false, signal } = this.request;
+    const { workers, trains, imitates, packs = false, signal } = this.request;
     const samples = chosen.generator.entry.spec.engine === true;
     const learns = trains && chosen.learner.entry.spec.engine === true;
     return this.#keep(
       openEngine(config, model, {
         ...(samples ? collecting(config, model, workers) : samplesNothing),
-        ...(learns && learning(config, chosen.loss)),
+        ...(learns && learning(config, chosen.loss, imitates)),
         trains,
         packs,
         signal,

@@ -23,6 +23,21 @@ const ParityBlock = block(
 const moment = (value: number, description: string) =>
   number(description, { minimum: 0, exclusiveMaximum: 1, default: value });
 
+/** `train.until:` a measured success that ends supervised training before its last step. */
+const UntilBlock = Type.Object(
+  {
+    success: number(
+      'Share of solved attempts in an evaluation (eval.every) that ends the training',
+      { exclusiveMinimum: 0, maximum: 1 },
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'sft: ends the training once an evaluation reaches this; iterations is then the most steps. Later steps would only imitate more',
+  },
+);
+
 export const TrainBlock = block(
   {
     mode: choice(
@@ -40,6 +55,7 @@ export const TrainBlock = block(
         { minimum: 1, maximum: most.iterations, unit: 'iterations' },
       ),
     ),
+    until: Type.Optional(UntilBlock),
     batchSize: integer(
       'sft: demonstrations in an optimiser step. rl takes tasksPerStep x groupSize episodes',
       { minimum: 1, maximum: most.count, default: 32, unit: 'sequences' },

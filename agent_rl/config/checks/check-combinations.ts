@@ -92,7 +92,13 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
   ];
 };
 
-const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config): Check[] => {
+const ofTraining = ({
+  algorithm,
+  checkpoint,
+  eval: evaluation,
+  learner,
+  train,
+}: Config): Check[] => {
   const isRl = train.mode === 'rl';
   const steps =
     runLength({ train }).planned * (isRl ? algorithm.epochs * algorithm.updatesPerBatch : 1);
@@ -103,6 +109,16 @@ const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config):
       'train.batchSize',
       isRl && !isDefault(TrainBlock.properties.batchSize, train.batchSize),
       `${train.batchSize} has no effect in reinforcement learning, which trains on rollout.tasksPerStep x rollout.groupSize episodes. Leave it out.`,
+    ],
+    [
+      'train.until',
+      train.until !== undefined && every === 0,
+      'measures success in evaluations, and none is made. Set eval.every, the steps between them.',
+    ],
+    [
+      'learner.type',
+      !isRl && every > 0 && learner.type !== 'engine',
+      `${learner.type} cannot imitate: supervised training learns with the engine of this process. Leave learner out.`,
     ],
     [
       'train.warmupSteps',

@@ -1,10 +1,11 @@
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { runLength } from '../../config/index.ts';
+import { type Config, runLength } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
+import { percentText } from '../../telemetry/index.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { noGenerator } from '../no-generator.ts';
 import type { JobContext } from '../job.ts';
@@ -57,7 +58,7 @@ export async function readExamples(
   const passes = (iterations * batchSize) / examples.length;
   if (quiet !== true)
     print(
-      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
+      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${untilText(config)}${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
     );
   return { examples, tokens };
 }
@@ -88,3 +89,6 @@ const policySettings = ({ thinking, templateDate }: Readonly<Record<string, unkn
   thinking: thinking === true,
   ...(typeof templateDate === 'string' && { templateDate }),
 });
+
+const untilText = ({ train: { until } }: Config): string =>
+  until === undefined ? '' : `until ${percentText(until.success)} of attempts succeed, at most `;

@@ -1,13 +1,22 @@
 import { messageOf } from '../../core/errors.ts';
 import { runLength } from '../../config/index.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import type { EngineClient } from '../../engine-thread/engine-client.ts';
+import type { Learner } from '../../core/services/learner.ts';
+import { rateText } from '../../runs/evaluation-table.ts';
+import { failedText } from '../../runs/failed-episodes.ts';
 import type { OpenRun } from '../../runs/open-run.ts';
 import type { ResumePoint } from '../../runs/resume-point.ts';
 import { addUsage, type RunUsage, type SessionUsage } from '../../runs/run-usage.ts';
+import { writeEvaluation } from '../../runs/episodes/write-evaluation.ts';
 import { type RunTrackers, trackedMetrics } from '../../runs/trackers/run-trackers.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
-import { type SftState, SFTTrainer } from '../../trainer/sft-trainer.ts';
+import { evaluationMetrics } from '../../trainer/evaluate.ts';
+import {
+  type SftObserver,
+  type SftParts,
+  type SftState,
+  SFTTrainer,
+} from '../../trainer/sft-trainer.ts';
 import type { CheckpointReason } from '../../trainer/trainer-contracts.ts';
 import type { TrainingOptions } from '../job.ts';
 import { restoreRun, type SavedProgress } from '../train/restore-run.ts';
@@ -19,7 +28,9 @@ import { trainOptions } from '../train/trainer-options.ts';
 export interface SftSession {
   run: ResolvedRun;
   examples: SftExamples;
-  engine: EngineClient;
+  learner: Learner;
+  /** Attempts tasks with the present weights; absent where eval.every is 0. */
+  evaluate: SftParts['evaluate'];
   record: OpenRun;
   /** The run that is resumed; a new one is begun when absent. */
   resume: ResumePoint | undefined;
@@ -47,9 +58,9 @@ export async function sftUpdates(session: SftSession): Promise<{
   earlier: RunUsage | undefined;
   interrupted: boolean;
 }> {
-  const { run, engine, record, resume, trackers, options } = session;
+  const { run, learner, record, resume, trackers, options } = session;
   const { last } = runLength(run.config);
-  const request = { record, learner: engine.learner, last };
+  const request = { record, learner, last };
   const restored = resume && (await restoreRun({ ...request, resume }));
   const saved: SavedState | undefined = restored?.state;
   const { usage: earlier, ...begun } = saved ?? { iteration: 0 };
@@ -72,7 +83,8 @@ export async function sftUpdates(session: SftSession): Promise<{
       };
       const onCheckpoint = (reason: CheckpointReason, state: SftState): Promise<void> =>
         save(session, { reason, state, earlier });
-      const trainer = trainerOf(session, { onIteration, onCheckpoint });
+      const onEvaluation = evaluationRecorder(session);
+      const trainer = trainerOf(session, { onIteration, onEvaluation, onCheckpoint });
       trainer.restore(begun);
       const { interrupted } = await trainer.train(options.signal).catch(async (thrown: unknown) => {
         await saveAfterFailure(session, { state: trainer.state(), earlier });
@@ -86,18 +98,37 @@ export async function sftUpdates(session: SftSession): Promise<{
 }
 
 const trainerOf = (
-  { run: { config }, engine, examples }: SftSession,
-  observer: ConstructorParameters<typeof SFTTrainer>[0]['observer'],
+  { run: { config }, learner, evaluate, examples: { examples } }: SftSession,
+  observer: SftObserver,
 ): SFTTrainer =>
   new SFTTrainer(
-    { learner: engine.learner, examples: examples.examples, ...(observer && { observer }) },
+    { learner, examples, observer, ...(evaluate && { evaluate }) },
     {
       seed: config.run.seed,
       batchSize: config.train.batchSize,
       train: trainOptions(config),
+      evaluateEvery: config.eval.every,
       checkpointEvery: config.checkpoint.every,
     },
   );
+
+/** Writes the episodes of each evaluation, and says what came of it. */
+function evaluationRecorder({
+  run,
+  record,
+  trackers,
+}: SftSession): Required<SftObserver>['onEvaluation'] {
+  const { until } = run.config.train;
+  const wanted = until === undefined ? '' : `; train.until.success is ${until.success}`;
+  return (iteration, evaluation) => {
+    writeEvaluation(record.folder, { when: 'during', iteration, evaluation });
+    const metrics = trackedMetrics(evaluationMetrics(evaluation));
+    trackers.tell({ type: 'evaluation', when: 'during', iteration, metrics });
+    record.log.info(`Step ${iteration}: ${rateText(evaluation)} solved${wanted}`);
+    const failed = failedText(evaluation.trajectories);
+    if (failed !== undefined) record.log.warn(`Step ${iteration}: ${failed}`);
+  };
+}
 
 interface Progress {
   state: SftState;
@@ -105,7 +136,7 @@ interface Progress {
 }
 
 async function save(
-  { run, engine, record, trackers, usage }: SftSession,
+  { run, learner, record, trackers, usage }: SftSession,
   { reason, state, earlier }: Progress & { reason: CheckpointReason },
 ): Promise<void> {
   const { iteration } = state;
@@ -113,7 +144,7 @@ async function save(
     reason,
     step: iteration,
     state: { ...state, usage: await usageSoFar(usage, earlier) },
-    learner: engine.learner,
+    learner,
     textFolder: run.model.textFolder,
   });
   trackers.tell({ type: 'checkpoint', reason, iteration, ...record.saved });

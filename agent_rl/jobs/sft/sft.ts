@@ -1,6 +1,8 @@
 import { openTrackers } from '../../compose/open-trackers.ts';
-import { openEngine } from '../../compose/model/open-engine.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import type { Config } from '../../config/index.ts';
+import { percentText } from '../../telemetry/index.ts';
+import type { SftState } from '../../trainer/sft-trainer.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { OpenRun } from '../../runs/open-run.ts';
@@ -12,11 +14,11 @@ import { type Profiled, profiling } from '../train/profiled.ts';
 import { checkpointRoom, freeBytes, roomText } from '../train/checkpoint-room.ts';
 import { howToContinue } from '../train/how-to-continue.ts';
 import { withTrackers } from '../train/tracked.ts';
+import { openEvaluated, openLearner } from './open-supervised.ts';
 import { readExamples, type SftExamples } from './sft-examples.ts';
 import { type SftSession, sftUpdates, usageSoFar } from './sft-updates.ts';
 import { refuseWithoutResume, sourcesOf } from '../train/trainer-options.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
-import { largest } from '../../core/long-lists.ts';
 
 /**
  * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
@@ -24,7 +26,10 @@ import { largest } from '../../core/long-lists.ts';
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
   refuseWithoutResume(options);
-  const run = await resolveRun(options, { ...options, trains: true, demonstrates: true });
+  const { dataset, eval: evaluation } = options.loaded.config;
+  const tasks = evaluation.every > 0 && { tasks: { evaluation: dataset.evalSplit } };
+  const request = { ...options, trains: true, demonstrates: true, ...tasks };
+  const run = await resolveRun(options, request);
   // Of a dry run the plan is the result.
   const shown = { ...options, quiet: options.quiet === true && !options.dryRun };
   const examples = await readExamples(run, shown);
@@ -52,8 +57,7 @@ async function superviseOpened(
 ): Promise<JobResult> {
   const opened = new Cleanup();
   try {
-    // Nothing is held out.
-    const sources = { ...sourcesOf(run), evalFiles: [] };
+    const sources = sourcesOf(run);
     const { resume: named } = options;
     const resume =
       named === undefined
@@ -64,12 +68,13 @@ async function superviseOpened(
     // Also where the run does not begin: they may have started a process.
     opened.defer(() => trackers.close());
     const usage = opened.add(await SessionUsage.start());
-    const engine = opened.add(await openLearner(run, examples, options.signal));
+    const opens = run.config.eval.every > 0 ? openEvaluated : openLearner;
+    const trained = opened.add(await opens(run, examples, options));
     const { quiet } = options;
     const record = opened.add(await OpenRun.open({ ...run, sources, resume, quiet }));
     began(record.folder);
     opened.add(trackers);
-    const session = { run, examples, engine, record, resume, trackers, usage, options };
+    const session = { ...trained, run, examples, record, resume, trackers, usage, options };
     return await record.logging(() => profiled(record, () => supervise(session)));
   } finally {
     await opened.close();
@@ -96,12 +101,15 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
   await usage.memory.stop();
   const { sessions, wallSeconds, cpuSeconds, memory } = await usageSoFar(usage, earlier);
   const { loss = Number.NaN } = state;
+  const missed = interrupted ? undefined : missedSuccess(run.config, state);
   const ended = {
     seed: run.config.run.seed,
     iterations: state.iteration,
     interrupted,
     sessions,
     loss,
+    success: state.evaluated?.success ?? null,
+    ...(missed !== undefined && { ok: false }),
     conversations,
     tokens: examples.tokens,
     wallSeconds,
@@ -114,23 +122,16 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
   };
   const summary = await withTrackers(ended, { record, trackers });
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
+  if (missed !== undefined) options.print(missed);
   const onwards = howToContinue(run.config, record.folder.path, { interrupted });
   if (onwards !== undefined) options.print(onwards);
   return { run: record.folder.path, ...summary };
 }
 
-/** An engine that learns and never samples. */
-const openLearner = (
-  { config, model }: ResolvedRun,
-  { examples }: SftExamples,
-  signal: AbortSignal,
-) =>
-  openEngine(config, model, {
-    rows: 1,
-    maxContextTokens: 16,
-    training: {
-      longestTokens: largest(examples.map(({ tokens }) => tokens.length)),
-      loss: { name: 'cross_entropy' },
-    },
-    signal,
-  });
+/** Says that training ended without the success that was to end it. */
+function missedSuccess({ train }: Config, { evaluated }: SftState): string | undefined {
+  const { until, iterations } = train;
+  const success = evaluated?.success ?? 0;
+  if (until === undefined || success >= until.success) return undefined;
+  return `The wanted success was not reached: ${percentText(success)} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
+}

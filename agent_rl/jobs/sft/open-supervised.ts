@@ -1,0 +1,86 @@
+import { openTrainableAgent } from '../../compose/open-agent.ts';
+import { openEngine } from '../../compose/model/open-engine.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import { attemptsOf } from '../../config/index.ts';
+import { largest } from '../../core/long-lists.ts';
+import type { Learner } from '../../core/services/learner.ts';
+import type { WeightPublisher } from '../../core/services/weights.ts';
+import type { Rollouts } from '../../rollout/rollout-worker.ts';
+import { evaluate } from '../../trainer/evaluate.ts';
+import type { SftParts } from '../../trainer/sft-trainer.ts';
+import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
+import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
+import type { JobContext } from '../job.ts';
+import type { SftExamples } from './sft-examples.ts';
+
+/** What supervised training trains with. */
+export interface Supervised {
+  learner: Learner;
+  evaluate: SftParts['evaluate'];
+  close(): Promise<void>;
+}
+
+type Opening = Pick<JobContext, 'print' | 'signal'>;
+
+const longestOf = ({ examples }: SftExamples): number =>
+  largest(examples.map(({ tokens }) => tokens.length));
+
+/** An engine that learns and never samples. */
+export async function openLearner(
+  { config, model }: ResolvedRun,
+  examples: SftExamples,
+  { signal }: Opening,
+): Promise<Supervised> {
+  const engine = await openEngine(config, model, {
+    rows: 1,
+    maxContextTokens: 16,
+    training: { longestTokens: longestOf(examples), loss: { name: 'cross_entropy' } },
+    signal,
+  });
+  return { learner: engine.learner, evaluate: undefined, close: () => engine.close() };
+}
+
+/** An agent whose weights are trained on conversations and that attempts tasks with them. */
+export async function openEvaluated(
+  run: ResolvedRun,
+  examples: SftExamples,
+  { print, signal }: Opening,
+): Promise<Supervised> {
+  const { workers } = run.config.rollout;
+  const imitates = { longestTokens: longestOf(examples) };
+  const agent = await openTrainableAgent(run, { workers, imitates, signal });
+  for (const note of agent.notes) print(`Note: ${note}`);
+  agent.model.incidents.listen((text) => print(`Note: ${text}`));
+  const { learner, weights } = agent.model.training;
+  const evaluates = evaluationOf(run, { rollouts: agent.rollouts, weights, signal });
+  return { learner, evaluate: evaluates, close: () => agent.close() };
+}
+
+interface Evaluated {
+  rollouts: Rollouts;
+  weights: WeightPublisher;
+  signal: AbortSignal;
+}
+
+const evaluationOf =
+  (
+    { config, tasks }: ResolvedRun,
+    { rollouts, weights, signal }: Evaluated,
+  ): NonNullable<SftParts['evaluate']> =>
+  async (iteration) => {
+    await weights.publish();
+    const { samples, temperature } = attemptsOf(config.eval);
+    const made = await evaluate(rollouts, tasks.evaluation, {
+      samples,
+      temperature,
+      strategy: strategyOf(config.eval),
+      seed: config.run.seed,
+      step: iteration,
+      iteration,
+      failures: config.rollout.failures,
+      signal,
+      groupsOf: reportGroups,
+    });
+    // Half an evaluation would pass for a whole one.
+    return signal.aborted ? undefined : made;
+  };
