@@ -116,7 +116,7 @@ export class SFTTrainer {
   async #evaluateIfDue(): Promise<Evaluation | undefined> {
     const { evaluateEvery: every = 0, train } = this.options;
     const { iteration, evaluated } = this.#state;
-    const due = every > 0 && (iteration % every === 0 || iteration === train.iterations);
+    const due = every > 0 && (iteration % every === 0 || iteration === plannedIterations(train));
     if (!due || iteration === 0 || evaluated?.iteration === iteration) return undefined;
     const evaluation = await this.parts.evaluate?.(iteration);
     if (evaluation === undefined) return undefined;

@@ -106,6 +106,50 @@ test('a supervised run is not continued on other conversations, or to an end bef
   expect(changed.code).toBe('CHECKPOINT_INVALID');
 });
 
+/** With attempts at two tasks after steps 3, 6 and 8; what a random model says is never right. */
+const evaluated = {
+  'dataset.dir': join(folder, 'both'),
+  'eval.every': 3,
+  'eval.temperature': 1,
+  'train.until': { success: 0.5 },
+  'policy.maxContextTokens': 128,
+  'policy.maxTurnTokens': 16,
+  'rollout.maxEpisodeTokens': 128,
+};
+
+test('supervised training that evaluates says which success it missed, has the weights of one that does not, and resumes to the same records', async () => {
+  cpSync(join(folder, 'talk', 'train.jsonl'), join(folder, 'both', 'train.jsonl'));
+  writeBelow(
+    folder,
+    'both/eval.jsonl',
+    '{"question": "1 + 1?", "answer": "yes"}\n{"question": "2?", "answer": "no"}\n',
+  );
+  const missed = await train('evaluated', evaluated);
+  expect(missed).toMatchObject({
+    ok: false,
+    iterations: 8,
+    success: 0,
+    weightsSha256: whole['weightsSha256'],
+  });
+  const rates = (name: string) =>
+    readLines(runOf(name), 'metrics.jsonl').map((line) => line['eval/successRate']);
+  const none = undefined;
+  expect(rates('evaluated')).toEqual([none, none, 0, none, none, 0, none, 0]);
+  const attempts = (name: string) =>
+    readLines(runOf(name), 'trajectories/eval.jsonl').map(({ when, iteration, taskId, tokens }) => [
+      when,
+      iteration,
+      taskId,
+      tokens,
+    ]);
+  expect(attempts('evaluated')).toHaveLength(6);
+  await train('evaluated-twice', { ...evaluated, 'train.maxIterations': 4 });
+  const resumed = await resume('evaluated-twice', { 'train.maxIterations': 8 });
+  expect(resumed['weightsSha256']).toBe(whole['weightsSha256']);
+  expect(rates('evaluated-twice')).toEqual(rates('evaluated'));
+  expect(attempts('evaluated-twice')).toEqual(attempts('evaluated'));
+});
+
 test('a run is not continued in another mode', async () => {
   const folders = { sft: runOf('begun-as-sft'), rl: runOf('begun-as-rl') };
   for (const [mode, path] of Object.entries(folders)) {

@@ -2,7 +2,14 @@ import { join } from 'node:path';
 
 import { episodeSettings } from '#agent_rl/compose/episode-maker.ts';
 import { openRewarding } from '#agent_rl/compose/open-rewarding.ts';
-import { collecting, engineOptions, learning } from '#agent_rl/compose/model/open-engine.ts';
+import {
+  collecting,
+  engineOptions,
+  type Imitation,
+  learning,
+} from '#agent_rl/compose/model/open-engine.ts';
+import { noTasks } from '#agent_rl/compose/resolve-tasks.ts';
+import { evaluationOf } from '#agent_rl/jobs/sft/open-supervised.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
@@ -123,7 +130,7 @@ function supervised({
   chosen,
   model,
 }: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
-  const { evalFiles: _none, ...sources } = sourcesOf({ config, chosen, model, frozen: noFrozen });
+  const { evalFiles, ...sources } = sourcesOf({ config, chosen, model, frozen: noFrozen });
   const learner = new FakeLearner();
   const examples = Array.from({ length: 7 }, (_, i) => {
     const transcript = new Transcript();
@@ -139,20 +146,41 @@ function supervised({
       checkpoints.push(`${reason} ${iteration}`);
     },
   };
+  const { every: evaluateEvery } = config.eval;
+  let count = 0;
+  const rollouts = new ScriptedRollouts((request) => episodeOf(request, count++, []));
+  const tasks = {
+    ...noTasks,
+    evaluation: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, 1),
+  };
+  const evaluate = evaluationOf({ config, tasks }, { rollouts, weights: learner, signal: never });
   const trainer = new SFTTrainer(
-    { learner, examples, observer },
-    { seed: config.run.seed, batchSize, train: trainOptions(config), checkpointEvery },
+    { learner, examples, observer, evaluate },
+    {
+      seed: config.run.seed,
+      batchSize,
+      train: trainOptions(config),
+      checkpointEvery,
+      evaluateEvery,
+    },
   );
   const trained = async () => {
-    await trainer.train(never);
-    return [toldTo(learner), checkpoints.slice(-keepLast)];
+    const ended = await trainer.train(never).then(
+      () => trainer.state(),
+      (failure: unknown) => String(failure),
+    );
+    const asked = rollouts.requests.map(({ task: { taskId }, ...request }) => [taskId, request]);
+    return [ended, asked, toldTo(learner), checkpoints.slice(-keepLast)];
   };
   const request = {
     rows: 1,
     maxContextTokens: 16,
     training: { longestTokens: 4, loss: { name: 'cross_entropy' } as const },
   };
-  return { sources, engine: engineOptions(config, model, request), trained };
+  const imitates = { longestTokens: 4 };
+  return evaluateEvery === 0
+    ? { sources, engine: engineOptions(config, model, request), trained }
+    : { sources, evalFiles, ...played({ config, chosen, model, imitates }), trained };
 }
 
 const tasksOf = (set: string, count: number): Task[] =>
@@ -167,8 +195,6 @@ function reinforced({
   chosen,
   model,
 }: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
-  const { rollout } = config;
-  const { workers } = rollout;
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
     sources: sourcesOf({ config, chosen, model, frozen: frozenOf(config, model) }),
@@ -181,9 +207,24 @@ function reinforced({
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
     prices: config.run.prices,
+    ...played({ config, chosen, model }),
+    trained: () => trainedBy({ config, chosen }, sets),
+  };
+}
+
+/** What an agent is opened with. */
+function played({
+  config,
+  chosen,
+  model,
+  imitates,
+}: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model; imitates?: Imitation }) {
+  const { rollout } = config;
+  const { workers } = rollout;
+  return {
     engine: engineOptions(config, model, {
       ...collecting(config, model, workers),
-      ...learning(config, chosen.loss),
+      ...learning(config, chosen.loss, imitates),
     }),
     services: [chosen.generator, chosen.learner].map(({ entry, settings }) => [
       entry.spec.name,
@@ -206,7 +247,6 @@ function reinforced({
         entry.spec.name,
       ]),
     },
-    trained: () => trainedBy({ config, chosen }, sets),
   };
 }
 

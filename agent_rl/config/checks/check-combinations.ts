@@ -187,7 +187,14 @@ function ofSource(
   ];
 }
 
-const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Check[] => [
+const ofModelAndData = ({
+  dataset,
+  datasets,
+  eval: evaluation,
+  model,
+  policy,
+  train,
+}: Config): Check[] => [
   [
     'model.quantizeBlockSize',
     model.quantize === 'none' &&
@@ -206,7 +213,9 @@ const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Ch
   ],
   [
     'datasets',
-    train.mode === 'sft' && datasets.some((set) => folderReadings.some((key) => key in set)),
+    train.mode === 'sft' &&
+      evaluation.every === 0 &&
+      datasets.some((set) => folderReadings.some((key) => key in set)),
     `has ${folderReadings.join(', ')} of a folder, which have no effect in supervised training: it reads conversations. Leave them out.`,
   ],
   ...datasets.flatMap((source, index) => ofSource(source, `datasets.${index}`, train.mode)),

@@ -197,9 +197,14 @@ const idle: readonly IdleRule[] = [
   [['learner'], isSft, 'supervised training learns with the engine of this process'],
   [['checkpoint.keepBest'], isSft, 'supervised training keeps the newest checkpoints'],
   [
-    ['maxSamples', 'shuffle', ...ofReading].map((key) => `dataset.${key}`),
+    ['maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
     isSft,
     'supervised training reads all conversations of its split, in a new order each pass',
+  ],
+  [
+    ofReading.map((key) => `dataset.${key}`),
+    (run) => isSft(run) && run.config.eval.every === 0,
+    'supervised training reads conversations, which have one format',
   ],
 ];
 

@@ -62,9 +62,10 @@ interface Evaluated {
   signal: AbortSignal;
 }
 
-const evaluationOf =
+/** Attempts the tasks of a run with the weights as they are. */
+export const evaluationOf =
   (
-    { config, tasks }: ResolvedRun,
+    { config, tasks }: Pick<ResolvedRun, 'config' | 'tasks'>,
     { rollouts, weights, signal }: Evaluated,
   ): NonNullable<SftParts['evaluate']> =>
   async (iteration) => {

@@ -41,12 +41,13 @@ export function sourcesOf({
   frozen,
 }: Pick<ResolvedRun, 'config' | 'chosen' | 'model' | 'frozen'>): RunSources {
   const { dataset, datasets, run, train } = config;
-  // Supervised training reads conversations, which have one format.
-  const readings = train.mode === 'sft' ? [] : taskReadings(config, chosen);
+  // Conversations have one format; supervised training reads tasks only where it evaluates.
+  const readsTasks = train.mode === 'rl' || config.eval.every > 0;
+  const readings = readsTasks ? taskReadings(config, chosen) : [];
   return {
     seed: run.seed,
     trainFiles: splitFiles(datasets, dataset.trainSplit),
-    evalFiles: splitFiles(datasets, dataset.evalSplit),
+    evalFiles: readsTasks ? splitFiles(datasets, dataset.evalSplit) : [],
     readings: readings.map(readingOf),
     generators: chosen.taskGenerators.flatMap((one, place) =>
       one === undefined ? [] : [identityOf(one, { place, seed: run.seed })],

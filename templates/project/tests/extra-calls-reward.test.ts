@@ -28,6 +28,12 @@ describeRewardContract('extra_calls', {
   worse: withCalls(2),
 });
 
+test('a wrong answer costs the same with and without calls', () => {
+  const { verdict, ...episode } = withCalls(3);
+  const wrong = { ...episode, verdict: { ...verdict, success: false } };
+  expect(extraCalls(wrong, { perCall: 0.5 })).toBe(0);
+});
+
 test('the first call is free, each one after it costs', () => {
   const scores = [0, 1, 2, 3].map((count) => extraCalls(withCalls(count), { perCall: 0.5 }));
   expect(scores).toEqual([0, 0, -0.5, -1]);

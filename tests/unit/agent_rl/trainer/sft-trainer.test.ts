@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { Transcript, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
-import { type SftObserver, SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
+import { evaluate, type Evaluation } from '#agent_rl/trainer/evaluate.ts';
+import { type SftObserver, type SftState, SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
+import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 /** One user token, `said` assistant tokens marked by `id`, one tool token. */
 const conversation = (id: number, said: number): TranscriptRecord => {
@@ -121,6 +124,82 @@ describe('SFTTrainer', () => {
     expect(await asked(2, 5)).toEqual(['periodic 2 1', 'periodic 4 1', 'last 5 1']);
     expect(await asked(0, 3)).toEqual(['last 3 1']);
     expect(await asked(2, 6, 3)).toEqual(['periodic 2 1', 'interrupted 3 1']);
+  });
+
+  /** An evaluation at which some of ten attempts succeed. */
+  const evaluationOf = (successes: number): Promise<Evaluation> => {
+    const tasks = Array.from({ length: 10 }, (_, i) => ({
+      taskId: `task-${i}`,
+      prompt: '',
+      metadata: {},
+    }));
+    const rollouts = new ScriptedRollouts(({ task: { taskId } }) => {
+      const success = Number(taskId.slice(5)) < successes;
+      return trajectory({ reward: Number(success), success });
+    });
+    return evaluate(rollouts, tasks, {
+      samples: 1,
+      temperature: 1,
+      seed: 1,
+      step: 0,
+      signal: never,
+    });
+  };
+
+  /** The steps after which a training of at most eight evaluates, and where it ends. */
+  const evaluated = async (
+    successes: readonly (number | undefined)[],
+    from: SftState = { iteration: 0 },
+  ) => {
+    const asked: number[] = [];
+    const trainer = new SFTTrainer(
+      {
+        learner: new FakeLearner(),
+        examples: [conversation(10, 1)],
+        evaluate: async (iteration) => {
+          asked.push(iteration);
+          const solved = successes[asked.length - 1];
+          return solved === undefined ? undefined : evaluationOf(solved);
+        },
+      },
+      {
+        ...options,
+        evaluateEvery: 3,
+        train: { ...options.train, iterations: 8, until: { success: 0.4 } },
+      },
+    );
+    trainer.restore(from);
+    await trainer.train(never);
+    return { asked, state: trainer.state() };
+  };
+
+  test('ends after the evaluation that reaches the wanted success', async () => {
+    const { asked, state } = await evaluated([3, 4]);
+    expect(asked).toEqual([3, 6]);
+    expect(state).toEqual({ iteration: 6, loss: 1, evaluated: { iteration: 6, success: 0.4 } });
+  });
+
+  test('evaluates after its last step, and ends there without the wanted success', async () => {
+    const { asked, state } = await evaluated([0, 1, 3]);
+    expect(asked).toEqual([3, 6, 8]);
+    expect(state.evaluated).toEqual({ iteration: 8, success: 0.3 });
+  });
+
+  test('a resumed training makes up for the evaluation that was interrupted, and does not go on where it ended', async () => {
+    const stopped = await evaluated([undefined], { iteration: 2 });
+    expect(stopped.asked[0]).toBe(3);
+    expect((await evaluated([4], { iteration: 3 })).asked).toEqual([3]);
+    const ended = { iteration: 6, loss: 1, evaluated: { iteration: 6, success: 0.4 } };
+    expect(await evaluated([], ended)).toEqual({ asked: [], state: ended });
+  });
+
+  test('the beginning of a longer training evaluates when the whole of it does', async () => {
+    const train = { ...options.train, iterations: 4, plannedIterations: 8 };
+    const asked: number[] = [];
+    const evaluate = async (iteration: number): Promise<undefined> => void asked.push(iteration);
+    const parts = { learner: new FakeLearner(), examples: [conversation(10, 1)], evaluate };
+    await new SFTTrainer(parts, { ...options, train, evaluateEvery: 3 }).train(never);
+    expect(asked).toEqual([3]);
   });
 
   test('refuses to learn from nothing', () => {
