@@ -22,10 +22,10 @@ import type {
   TrainerPhase,
 } from '../trainer/trainer-contracts.ts';
 import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
-import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
-import { CollapseWatch } from './watch/collapse-watch.ts';
+import { RunWatch, warningText, type WatchedRun } from './signs/run-watch.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { learnedLine } from './episodes/learned-line.ts';
+import type { TrainedEpisode } from './episodes/read-trained-episodes.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
 import { writeEvaluation } from './episodes/write-evaluation.ts';
 
@@ -36,7 +36,8 @@ export interface RunRecordsOptions {
   iterations: number;
   /** One log line per rollout. */
   logRollouts: boolean;
-  advised?: AdvisedRun;
+  /** What its warnings depend on. */
+  watched: WatchedRun;
   trackers?: Pick<RunTrackers, 'tell'>;
   /** How its progress is shown. */
   display?: Display;
@@ -47,8 +48,7 @@ export class RunRecords implements TrainerObserver {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
   readonly #learned: JsonlWriter;
-  readonly #advised = new Set<string>();
-  readonly #watch: CollapseWatch;
+  readonly #watch: RunWatch;
   readonly #reportFailure: (trajectory: Trajectory) => void;
   readonly #display: TrainingDisplay;
   #evalDone = 0;
@@ -56,7 +56,7 @@ export class RunRecords implements TrainerObserver {
   constructor(private readonly options: RunRecordsOptions) {
     const { folder, log, iterations, display } = options;
     this.#display = openTrainingDisplay({ ...display, name: folder.name, iterations });
-    this.#watch = new CollapseWatch(options.advised?.tools ?? true);
+    this.#watch = new RunWatch(options.watched);
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
@@ -85,15 +85,21 @@ export class RunRecords implements TrainerObserver {
     const { folder, log, memory } = this.options;
     const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
     this.#metrics.write(iteration, line);
-    for (const trajectory of trajectories)
-      this.#trajectories.write({ iteration, ...trajectoryLine(folder.name, trajectory) });
-    for (const episode of episodes) this.#learned.write({ iteration, ...learnedLine(episode) });
+    const recorded = episodes.map((episode) => ({
+      episode: { iteration, ...trajectoryLine(folder.name, episode.trajectory) },
+      learned: { iteration, ...learnedLine(episode) },
+    }));
+    for (const { episode, learned } of recorded) {
+      this.#trajectories.write(episode);
+      this.#learned.write(learned);
+    }
     this.#trajectories.flush();
     this.#learned.flush();
     const failed = failedText(trajectories);
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
-    this.#advise(iteration, metrics);
+    const finding = this.#watch.note(iteration, metrics, recorded as unknown as TrainedEpisode[]);
+    if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
     this.#display.onIteration(iteration, metrics);
   };
 
@@ -116,16 +122,6 @@ export class RunRecords implements TrainerObserver {
     this.#metrics.close();
     this.#trajectories.close();
     this.#learned.close();
-  }
-
-  #advise(iteration: number, metrics: Metrics): void {
-    for (const { about, text } of iterationAdvice(metrics, this.options.advised)) {
-      if (this.#advised.has(about)) continue;
-      this.#advised.add(about);
-      this.options.log.warn(`Iteration ${iteration}: ${text}`);
-    }
-    for (const { text } of this.#watch.note({ metrics }))
-      this.options.log.warn(`Iteration ${iteration}: ${text}`);
   }
 
   #report(episode: readonly Trajectory[]): void {

@@ -1,6 +1,6 @@
 import { type EpisodeRecord, readEpisodes } from '../../runs/episodes/read-episodes.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
-import { episodeId } from '../show/episode-text.ts';
+import { episodeId } from '../../runs/episodes/episode-id.ts';
 
 /** The first token in which the same attempt at the same task differs. */
 export interface FirstDifference {

@@ -1,10 +1,13 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { recordedRun } from '../../runs/recorded-run.ts';
 import type { JobResult } from '../job.ts';
-import { runChecks } from './checks/run-checks.ts';
-import { runEvidence } from './evidence/run-evidence.ts';
-import { RunSettings } from './evidence/run-settings.ts';
+import { runChecks } from '../../runs/signs/run-checks.ts';
+import { visibleControls } from '../../telemetry/index.ts';
+import { runVerdict } from '../../runs/signs/run-verdict.ts';
+import { runEvidence } from '../../runs/signs/run-evidence.ts';
+import { RunSettings } from '../../runs/signs/run-settings.ts';
 import { findingsText, headText } from './findings-text.ts';
+import { promptOf } from './prompt-of.ts';
 import { explainStep } from './step/explain-step.ts';
 
 export interface ExplainOptions {
@@ -29,18 +32,21 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
       `${recorded.folder.path} is a run of supervised training (train.mode sft), without episodes and rewards: there is nothing to explain. Its losses are in ${recorded.folder.metrics}.`,
     );
   if (step !== undefined) return explainStep(recorded, step, print);
-  const evidence = await runEvidence(recorded);
+  const evidence = await runEvidence(recorded, promptOf(recorded.config));
   if (evidence.series.iterations.length === 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
       `${recorded.folder.path} has no iteration of reinforcement learning yet, so there is nothing to explain. Its log is ${recorded.folder.log}.`,
     );
   const findings = runChecks(evidence);
+  const verdict = runVerdict(evidence, findings);
   print(headText(evidence, recorded.folder.name));
+  print(visibleControls(verdict.says));
   print(findingsText(findings, run, evidence.series.iterations.length));
   print(`One iteration in detail: agent-rl explain ${run} --step N`);
   return {
     iterations: evidence.series.iterations.length,
+    verdict,
     findings,
     unreadable: evidence.unreadable.facts(),
   };

@@ -1,7 +1,7 @@
 import { countText, percentText, visibleControls } from '../../telemetry/index.ts';
-import type { Verdict } from './checks/check.ts';
-import type { Finding } from './checks/run-checks.ts';
-import type { RunEvidence } from './evidence/run-evidence.ts';
+import type { Verdict } from '../../runs/signs/check.ts';
+import type { Finding } from '../../runs/signs/run-checks.ts';
+import type { RecordedEvidence } from '../../runs/signs/run-evidence.ts';
 import { leftOutLines } from './left-out-text.ts';
 
 const words: Readonly<Record<Verdict, string>> = {
@@ -59,7 +59,7 @@ const rate = (value: number | undefined): string =>
   value === undefined ? 'not measured' : percentText(value);
 
 /** What the run did, in a line. */
-export function headText({ series, episodes, unreadable }: RunEvidence, name: string): string {
+export function headText({ series, episodes, unreadable }: RecordedEvidence, name: string): string {
   const { length } = series.iterations;
   const early = rate(series.early('rollout/successRate'));
   const late = rate(series.late('rollout/successRate'));

@@ -16,7 +16,7 @@ import {
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
-import { episodeId } from './episode-text.ts';
+import { episodeId } from '../../runs/episodes/episode-id.ts';
 
 export interface DemonstrationsOptions {
   /** Folder of a run. */

@@ -1,24 +1,10 @@
 import type { Message } from '../../core/message.ts';
+import { episodeId, sampledTokens } from '../../runs/episodes/episode-id.ts';
 import type { EpisodeRecord } from '../../runs/episodes/read-episodes.ts';
 import { countText, visibleControls } from '../../telemetry/index.ts';
 
-/**
- * What an episode is called on the command line: `3/sum-17/2` is attempt 2 at sum-17 in iteration 3, and
- * `3/sum-17/2/guesser` one agent's part in it.
- */
-export const episodeId = (record: EpisodeRecord): string =>
-  [wholeEpisodeId(record), record.agent ?? []].flat().join('/');
-
-/** That of the episode with all its agents. */
-export const wholeEpisodeId = ({ iteration, taskId, sample }: EpisodeRecord): string =>
-  `${iteration}/${taskId}/${sample}`;
-
 const rewardText = ({ reward }: EpisodeRecord): string =>
   reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`;
-
-/** Number of tokens the policy sampled. */
-export const sampledTokens = ({ spans }: Pick<EpisodeRecord, 'spans'>): number =>
-  spans.reduce((sum, { source, start, end }) => sum + (source === 'sampled' ? end - start : 0), 0);
 
 /** An episode in a line. */
 export const episodeLine = (episode: EpisodeRecord): string =>

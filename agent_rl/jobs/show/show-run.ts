@@ -7,7 +7,8 @@ import {
 } from '../../runs/episodes/read-episodes.ts';
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
-import { episodeId, episodeLine, episodeText, wholeEpisodeId } from './episode-text.ts';
+import { episodeId, wholeEpisodeId } from '../../runs/episodes/episode-id.ts';
+import { episodeLine, episodeText } from './episode-text.ts';
 
 export interface ShowRunOptions {
   /** Folder of a run. */

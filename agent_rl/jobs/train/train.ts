@@ -6,6 +6,11 @@ import { openTraining, type Training } from './training.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
 import { runToResume } from '../../runs/resume-point.ts';
 import { summaryOf } from '../../runs/summary.ts';
+import { recordedRun } from '../../runs/recorded-run.ts';
+import { runChecks } from '../../runs/signs/run-checks.ts';
+import { runEvidence } from '../../runs/signs/run-evidence.ts';
+import { type RunVerdict, runVerdict } from '../../runs/signs/run-verdict.ts';
+import { promptOf } from '../explain/prompt-of.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { type ModelServices, openModelServices } from '../../compose/model/open-model-services.ts';
@@ -82,13 +87,32 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     warnings: run.warnings,
     ...training.reports(),
   });
-  const summary = await withTrackers(ended, { record, trackers });
+  const verdict = result.interrupted ? undefined : await verdictOf(folder.path, ended);
+  const judged = {
+    ...ended,
+    verdict: verdict ?? null,
+    ...(verdict?.is === 'worse' && { ok: false }),
+  };
+  const summary = await withTrackers(judged, { record, trackers });
   if (result.before ?? result.after) context.print(beforeAfterTable(result));
   context.print(`Outputs: ${folder.path}\nCheckpoint: ${saved.path}`);
   const onwards = howToContinue(run.config, folder.path, result);
   if (onwards !== undefined) context.print(onwards);
+  if (verdict !== undefined) context.print(verdictText(verdict, folder.path));
   return { run: folder.path, summaryFile: folder.summary, ...summary };
 }
+
+/** Whether the run got better, by what it recorded. */
+async function verdictOf(path: string, summary: JobResult): Promise<RunVerdict> {
+  const recorded = { ...recordedRun(path), summary };
+  const evidence = await runEvidence(recorded, promptOf(recorded.config));
+  return runVerdict(evidence, runChecks(evidence));
+}
+
+const verdictText = ({ is, says }: RunVerdict, path: string): string =>
+  visibleControls(
+    is === 'better' || is === 'control' ? says : `${says}\nMore: agent-rl explain ${path}`,
+  );
 
 /** The plan and no run; the engine is opened to measure what the expected time follows from. */
 async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<JobResult> {

@@ -5,7 +5,9 @@ import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
-import { hasSetting } from '../../compose/has-setting.ts';
+import { RunSettings } from '../../runs/signs/run-settings.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
+import { promptOf } from '../explain/prompt-of.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
@@ -187,7 +189,7 @@ export class Training {
   }
 
   #records(): RunRecords {
-    const { run, record, trackers, usage, agent } = this.parts;
+    const { run, record, trackers, usage } = this.parts;
     const { config, chosen } = run;
     return new RunRecords({
       folder: record.folder,
@@ -197,14 +199,11 @@ export class Training {
       logRollouts: config.run.logRollouts,
       trackers,
       display: { quiet: this.parts.context.quiet },
-      advised: {
-        sandbox: agent.sandbox !== undefined,
+      watched: {
+        settings: new RunSettings(config),
         tools: chosen.tools.length > 0,
-        systemPrompt: chosen.environments.some(({ entry }) =>
-          hasSetting(entry.spec, 'systemPrompt'),
-        ),
-        agents: planFacts(run).agents,
-        resamples: config.algorithm.selection.type === 'dynamic',
+        prompt: promptOf(config),
+        trainedParameters: countParameters(run.model.description).trainedParameters,
       },
     });
   }

@@ -1,7 +1,7 @@
 import { sum } from '../../../algorithms/statistics.ts';
 import type { Column, LearnedRecord } from '../../../runs/episodes/learned-line.ts';
 import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episodes.ts';
-import { sampledTokens } from '../../show/episode-text.ts';
+import { sampledTokens } from '../../../runs/episodes/episode-id.ts';
 
 /** A value of a column, which is one number where it is the same throughout. */
 export const columnAt = (column: Column, index: number): number =>

@@ -4,7 +4,7 @@ import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episode
 import type { IterationMetrics } from '../../../runs/read-metrics.ts';
 import { countText, type MetricName, percentText, shortNumber } from '../../../telemetry/index.ts';
 import type { Tokenizer } from '../../../../model/text/tokenizer.ts';
-import { Series } from '../evidence/series.ts';
+import { Series } from '../../../runs/signs/series.ts';
 import type { sharesByOutcome, StepGroup } from './gradient-shares.ts';
 import { ledgerWords } from './ledger-words.ts';
 import type { TokenPulls } from './token-pulls.ts';

@@ -1,7 +1,7 @@
 import { largest } from '../../../core/long-lists.ts';
 import { maskOf } from '../../../core/transcript.ts';
 import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episodes.ts';
-import { episodeId } from '../../show/episode-text.ts';
+import { episodeId } from '../../../runs/episodes/episode-id.ts';
 import { columnAt } from './gradient-shares.ts';
 
 /** One sampled token of an episode and what the update does to it. */

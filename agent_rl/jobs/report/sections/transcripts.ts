@@ -1,6 +1,6 @@
 import type { Message } from '../../../core/message.ts';
 import type { EpisodeRecord } from '../../../runs/episodes/read-episodes.ts';
-import { episodeId } from '../../show/episode-text.ts';
+import { episodeId } from '../../../runs/episodes/episode-id.ts';
 import { type EpisodeKind, episodeKinds } from '../read/chosen-episodes.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { cutText } from '../render/cut-text.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
-import { runChecks } from '#agent_rl/jobs/explain/checks/run-checks.ts';
+import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import { evidenceOf } from './evidence.ts';
 
 const textOf = (sketch: Parameters<typeof evidenceOf>[0]): string[] => {

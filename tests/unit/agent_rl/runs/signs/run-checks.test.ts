@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { checks, type Finding, runChecks } from '#agent_rl/jobs/explain/checks/run-checks.ts';
+import { checks, type Finding, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import { evidenceOf, type Sketch } from './evidence.ts';
 
 const troubles = (sketch: Sketch): Finding[] =>

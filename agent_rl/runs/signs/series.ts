@@ -1,6 +1,6 @@
-import { mean, sum } from '../../../algorithms/statistics.ts';
-import type { IterationMetrics } from '../../../runs/read-metrics.ts';
-import type { MetricName } from '../../../telemetry/index.ts';
+import { mean, sum } from '../../algorithms/statistics.ts';
+import type { IterationMetrics } from '../read-metrics.ts';
+import type { MetricName } from '../../telemetry/index.ts';
 
 /** The metrics of a run, metric by metric. What an iteration did not measure is left out of it. */
 export class Series {
@@ -42,12 +42,17 @@ export class Series {
 
   /** Members of a family, such as `outcome/`, by what follows in the name. */
   totals(family: `${string}/`): ReadonlyMap<string, number> {
-    const names = new Set(this.iterations.flatMap(({ metrics }) => Object.keys(metrics)));
     return new Map(
-      [...names]
-        .filter((name) => name.startsWith(family))
-        .map((name) => [name.slice(family.length), this.total(name as MetricName)]),
+      this.familyNames(family).map((name) => [name, this.total(`${family}${name}` as MetricName)]),
     );
+  }
+
+  /** What follows the name of a family in the names of its members. */
+  familyNames(family: `${string}/`): string[] {
+    const names = new Set(this.iterations.flatMap(({ metrics }) => Object.keys(metrics)));
+    return [...names]
+      .filter((name) => name.startsWith(family))
+      .map((name) => name.slice(family.length));
   }
 }
 

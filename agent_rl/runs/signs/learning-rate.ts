@@ -1,12 +1,15 @@
-import { largest } from '../../../core/long-lists.ts';
-import { shortNumber } from '../../../telemetry/index.ts';
-import type { RunEvidence } from '../evidence/run-evidence.ts';
+import { largest } from '../../core/long-lists.ts';
+import { sum } from '../../algorithms/statistics.ts';
+import { percentText, shortNumber } from '../../telemetry/index.ts';
+import type { RunEvidence } from './run-evidence.ts';
 import { type Answer, type Check, ok, unknown } from './check.ts';
+import { trendOf } from './trend.ts';
 
 export const learningRate: Check = {
   name: 'learning-rate',
   asks: 'Do the steps have a size?',
-  look: ({ settings, series }) => {
+  look: (evidence) => {
+    const { settings, series } = evidence;
     const rates = series.values('train/learningRate');
     if (rates.length === 0) return unknown('no learning rate is recorded');
     const most = largest(rates);
@@ -38,12 +41,46 @@ export const learningRate: Check = {
         says: `the learning rate is ${shortNumber(most)} at most, a tenth of what the largest models take`,
         tries,
       };
-    return ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`);
+    return (
+      stepSize(evidence) ??
+      ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`)
+    );
   },
 };
 
+/**
+ * How far a step moves a weight, which AdamW does by the learning rate whatever the gradient, beside how large weights
+ * are. The shipped jobs move them by 0.1 to 0.5 % a step.
+ */
+function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer | undefined {
+  const norm = series.last('train/parameterNorm');
+  const rates = series.values('train/learningRate');
+  const success = trendOf(series, 'rollout/successRate');
+  if (norm === undefined || norm === 0 || trainedParameters === undefined || success === undefined)
+    return undefined;
+  const size = norm / Math.sqrt(trainedParameters);
+  const [step, way] = [largest(rates) / size, sum(rates) / size];
+  const rate = `train.learningRate is ${shortNumber(settings.number('train.learningRate', largest(rates)))}`;
+  if (step >= 0.01 && (success.fell || success.late === 0))
+    return {
+      verdict: 'wrong',
+      says: `steps are too large: ${rate}, each moves a weight by ${percentText(step)} of its size, and success goes from ${percentText(success.early)} to ${percentText(success.late)}`,
+      evidence: [`weights are ${shortNumber(size)} large (train/parameterNorm)`],
+      tries: [`lower ${settings.now('train.learningRate')} to a tenth`],
+    };
+  if (way < 1e-3 && !success.rose && success.late < 0.8)
+    return {
+      verdict: 'wrong',
+      says: `steps are too small: ${rate}, so that all ${rates.length} iterations together move a weight by ${shortNumber(100 * way)} % of its size at most`,
+      evidence: [`weights are ${shortNumber(size)} large (train/parameterNorm)`],
+      tries: [`raise ${settings.now('train.learningRate')}, tenfold at first`],
+    };
+  return undefined;
+}
+
 export const gradient: Check = {
   name: 'gradient',
+  effect: true,
   asks: 'Is the gradient a number of a usual size?',
   look: (evidence) => {
     const { series, settings } = evidence;

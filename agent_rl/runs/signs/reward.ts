@@ -1,13 +1,17 @@
-import { hasNoSpread } from '../../../algorithms/statistics.ts';
-import { countText, percentText, shortNumber } from '../../../telemetry/index.ts';
-import type { EpisodeTally, Spread } from '../evidence/tally-episodes.ts';
+import { hasNoSpread } from '../../algorithms/statistics.ts';
+import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
+import type { EpisodeTally, Spread } from './episode-counts.ts';
 import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
+import { leastIterations, trendOf } from './trend.ts';
 
 /** From so many episodes on, agreement is no accident: with success of one in ten, 0.9 ** 8 is 43 %, and with a half 0.4 %. */
 const leastEpisodes = 8;
 
 const isConstant = ({ count, least, most }: Spread): boolean =>
   count >= leastEpisodes && hasNoSpread([least, most]);
+
+/** From so many on, none solved is no accident at a success of one in twenty: 0.95 ** 64 is 4 %. */
+const leastUnsolved = 64;
 
 const notRecorded = unknown('no training episode is recorded');
 
@@ -47,13 +51,14 @@ const solvedAll = ({ solvedWithoutCall, scored }: EpisodeTally): string[] =>
 
 export const neverSolved: Check = {
   name: 'never-solved',
+  effect: true,
   asks: 'Is a task ever solved?',
   look: ({ settings, episodes, series }) => {
     const late = series.late('rollout/successRate');
     const all = series.total('rollout/scored');
     const solved = series.values('rollout/successRate').some((rate) => rate > 0);
     if (late === undefined) return unknown('no scored episode is recorded');
-    if (solved || all < leastEpisodes)
+    if (solved || all < leastUnsolved)
       return ok(`${percentText(late)} of episodes in the last quarter (rollout/successRate)`);
     const paid = episodes !== undefined && !isConstant(episodes.reward);
     return {
@@ -65,6 +70,39 @@ export const neverSolved: Check = {
         'read an episode: is the task too hard, or the answer not recognised?',
         `easier tasks, agent-rl sft first, or a larger ${settings.now('rollout.groupSize')}`,
       ],
+      example: 'unsolved',
+    };
+  },
+};
+
+/** Success that falls while the run trains, or does not move. */
+export const success: Check = {
+  name: 'success',
+  effect: true,
+  asks: 'Does success rise in training?',
+  look: ({ settings, series }) => {
+    const trend = trendOf(series, 'rollout/successRate');
+    if (trend === undefined)
+      return unknown(`fewer than ${leastIterations} iterations are recorded`);
+    const { early, late, fell, rose } = trend;
+    const says = `success goes from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)`;
+    if (!fell) return ok(rose || late >= 0.8 ? says : `${says}, which may be chance`);
+    const [was = 0, is = 0] = [
+      series.early('rollout/rewardMean'),
+      series.late('rollout/rewardMean'),
+    ];
+    const paid = is >= was;
+    return {
+      verdict: 'wrong',
+      says: `success fell: from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)${paid ? ', and the reward did not: it pays for something else' : ''}`,
+      evidence: [
+        `reward ${shortNumber(was)} at first, ${shortNumber(is)} at last (rollout/rewardMean)`,
+      ],
+      tries: paid
+        ? [
+            `see what earns the reward: ${settings.now('rewards')}, ${settings.now('environment.type')}`,
+          ]
+        : [`lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.kl.kind')}`],
       example: 'unsolved',
     };
   },
@@ -106,18 +144,30 @@ export const constantPart: Check = {
 export const paidForNothing: Check = {
   name: 'paid-for-nothing',
   asks: 'Is success earned?',
-  look: ({ settings, episodes, tools }) => {
+  look: ({ settings, episodes, series, tools }) => {
     if (episodes === undefined) return notRecorded;
     const { solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
+    const [was = 0, is = 0] = [
+      series.early('rollout/successWithoutCalls'),
+      series.late('rollout/successWithoutCalls'),
+    ];
     const withoutCall = tools && solved > 0 ? solvedWithoutCall / solved : 0;
     const says = `${silent} of ${scored} episodes are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
+    const rising = tools && is >= was + 0.1;
     const verdict =
-      silent > 0.02 * scored ? 'wrong' : verdictOf(withoutCall, { wrong: 0.9, suspicious: 0.25 });
+      silent > 0.02 * scored
+        ? 'wrong'
+        : verdictOf(rising ? Math.max(withoutCall, 0.25) : withoutCall, {
+            wrong: 0.9,
+            suspicious: 0.25,
+          });
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
-      says,
+      says: rising
+        ? `${says}; solved without a call: ${percentText(was)} of all at first, ${percentText(is)} at last (rollout/successWithoutCalls)`
+        : says,
       tries: [
         `see whether what judges asks for an answer from the tool: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
         'agent-rl attack tries what else is paid',

@@ -1,5 +1,5 @@
-import { largest } from '../../../core/long-lists.ts';
-import { countText, percentText, shortNumber } from '../../../telemetry/index.ts';
+import { largest } from '../../core/long-lists.ts';
+import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
 /** Whether the run was meant to learn at all. */
@@ -65,6 +65,27 @@ export const parity: Check = {
       says,
       evidence: [settings.now('train.parityBound.max')],
       tries: ['suspect a generator, learner or model of your own: weights or precision differ'],
+    };
+  },
+};
+
+/** Time that goes into waiting for tools. */
+export const slowTools: Check = {
+  name: 'slow-tools',
+  effect: true,
+  asks: 'Does collecting wait for tools?',
+  look: ({ settings, series }) => {
+    const collect = series.mean('busy/collect');
+    const [tools, sampling] = [series.total('seconds/tools'), series.total('seconds/generation')];
+    if (collect === undefined) return unknown('no times are recorded');
+    const says = `${percentText(collect)} of the time goes into episodes (busy/collect)`;
+    if (collect <= 0.5 || tools <= sampling) return ok(says);
+    return {
+      verdict: 'suspicious',
+      says: `${says}, more of it into waiting for tools than into sampling (seconds/tools, seconds/generation)`,
+      tries: [
+        `raise ${settings.now('rollout.workers')} or ${settings.now('sandbox.workers')}, or lower ${settings.now('sandbox.wallS')}`,
+      ],
     };
   },
 };

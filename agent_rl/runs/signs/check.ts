@@ -1,15 +1,18 @@
-import type { ExampleOf } from '../evidence/tally-episodes.ts';
-import type { RunEvidence } from '../evidence/run-evidence.ts';
+import type { ExampleOf } from './episode-counts.ts';
+import type { RunEvidence } from './run-evidence.ts';
 
 /**
  * One reason why a run may not learn. To add one: write it in a file of its kind here, with a word on where each threshold
- * comes from, and put it into the list of `run-checks.ts`, causes before what follows from them.
+ * comes from, and put it into the list of `run-checks.ts`, causes before what follows from them. `explain` looks at a whole
+ * run, and a run looks at itself while it trains (`run-watch.ts`).
  */
 export interface Check {
   /** What the finding is called, also in `--json`. */
   name: string;
   /** What is asked, as the list shows it. */
   asks: string;
+  /** It shows what came of a cause: a cause that is found stands before it, however grave it is. */
+  effect?: true;
   /** Pure: the same evidence has the same answer. Names settings with their present values, by `settings.now`. */
   look: (evidence: RunEvidence) => Answer;
 }

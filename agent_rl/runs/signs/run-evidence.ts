@@ -1,16 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { builtinPlugins } from '../../../compose/plugins/builtin-plugins.ts';
-import { hasSetting } from '../../../compose/has-setting.ts';
-import { isRecord } from '../../../core/is-record.ts';
-import { readTrainedEpisodes } from '../../../runs/episodes/read-trained-episodes.ts';
-import { Unreadable } from '../../../runs/episodes/unreadable.ts';
-import { readMetrics } from '../../../runs/read-metrics.ts';
-import type { RecordedRun } from '../../../runs/recorded-run.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { readTrainedEpisodes, type TrainedEpisode } from '../episodes/read-trained-episodes.ts';
+import { Unreadable } from '../episodes/unreadable.ts';
+import { readMetrics } from '../read-metrics.ts';
+import type { RecordedRun } from '../recorded-run.ts';
+import { EpisodeCounts, type EpisodeTally } from './episode-counts.ts';
 import { RunSettings } from './run-settings.ts';
 import { Series } from './series.ts';
-import { type EpisodeTally, tallyEpisodes } from './tally-episodes.ts';
 
 /** Success before and after training, as `summary.json` has it. */
 export interface HeldOut {
@@ -26,8 +24,6 @@ export interface RunEvidence {
   series: Series;
   /** Absent where no training episode is recorded. */
   episodes?: EpisodeTally;
-  /** Lines of metrics, and of what was learned, that are left out. */
-  unreadable: Unreadable;
   /** Whether the run has ended with a summary. */
   hasSummary: boolean;
   /** Absent where it has none, or was not evaluated both times. */
@@ -40,25 +36,44 @@ export interface RunEvidence {
   prompt: string;
 }
 
+/** What was recorded of a run, and what of it cannot be read. */
+export interface RecordedEvidence extends RunEvidence {
+  /** Lines of metrics, and of what was learned, that are left out. */
+  unreadable: Unreadable;
+}
+
 /** Reads a run, whether it has ended or not. */
-export async function runEvidence({ folder, config, summary }: RecordedRun): Promise<RunEvidence> {
+export async function runEvidence(
+  { folder, config, summary }: RecordedRun,
+  prompt: string,
+): Promise<RecordedEvidence> {
   const settings = new RunSettings(config);
   const unreadable = new Unreadable();
   const series = new Series(await readMetrics(folder, unreadable));
-  const recorded = existsSync(join(folder.trajectories, 'train.jsonl'));
   const heldOut = heldOutOf(summary);
   const trained = summary?.['trainedParameters'];
   return {
     settings,
     series,
-    ...(recorded && { episodes: await tallyEpisodes(readTrainedEpisodes(folder, unreadable)) }),
+    ...(existsSync(join(folder.trajectories, 'train.jsonl')) && {
+      episodes: await tallyEpisodes(readTrainedEpisodes(folder, unreadable)),
+    }),
     unreadable,
     hasSummary: summary !== undefined,
     ...(heldOut && { heldOut }),
     ...(typeof trained === 'number' && { trainedParameters: trained }),
     tools: settings.list('tools').length > 0,
-    prompt: promptOf(settings),
+    prompt,
   };
+}
+
+/** Reads all episodes and holds none of them. */
+export async function tallyEpisodes(
+  episodes: AsyncIterable<TrainedEpisode>,
+): Promise<EpisodeTally> {
+  const counts = new EpisodeCounts();
+  for await (const episode of episodes) counts.note(episode);
+  return counts.tally();
 }
 
 function heldOutOf(summary: RecordedRun['summary']): HeldOut | undefined {
@@ -73,15 +88,4 @@ function heldOutOf(summary: RecordedRun['summary']): HeldOut | undefined {
   const [low, high] = isRecord(interval) ? [interval['low'], interval['high']] : [];
   const known = typeof low === 'number' && typeof high === 'number';
   return { before, after, interval: known ? [low, high] : null };
-}
-
-/** A system prompt is a setting of some environments; of one of the user's own, its code says. */
-function promptOf(settings: RunSettings): string {
-  const type = settings.at('environment.type');
-  const known = builtinPlugins()
-    .environments.entries()
-    .find(({ spec }) => spec.name === type);
-  return known !== undefined && hasSetting(known.spec, 'systemPrompt')
-    ? `in the prompt, ${settings.now('environment.systemPrompt')}`
-    : 'in the prompt of the tasks';
 }

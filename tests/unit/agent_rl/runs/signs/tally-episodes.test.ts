@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
-import { tallyEpisodes } from '#agent_rl/jobs/explain/evidence/tally-episodes.ts';
+import { tallyEpisodes } from '#agent_rl/runs/signs/run-evidence.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
 import type { TrainedEpisode } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';

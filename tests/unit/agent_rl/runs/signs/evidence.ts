@@ -1,7 +1,7 @@
-import { RunSettings } from '#agent_rl/jobs/explain/evidence/run-settings.ts';
-import type { RunEvidence } from '#agent_rl/jobs/explain/evidence/run-evidence.ts';
-import { Series } from '#agent_rl/jobs/explain/evidence/series.ts';
-import type { EpisodeTally } from '#agent_rl/jobs/explain/evidence/tally-episodes.ts';
+import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
+import type { RunEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
+import { Series } from '#agent_rl/runs/signs/series.ts';
+import type { EpisodeTally } from '#agent_rl/runs/signs/episode-counts.ts';
 import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 

@@ -1,8 +1,7 @@
-import { percentText, shortNumber } from '../../../telemetry/index.ts';
+import { percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Check, ok, unknown } from './check.ts';
-
-/** Below so many iterations a trend is an accident. */
-const leastIterations = 10;
+import type { Series } from './series.ts';
+import { leastIterations, trendOf } from './trend.ts';
 
 export const kl: Check = {
   name: 'kl',
@@ -34,8 +33,16 @@ export const kl: Check = {
   },
 };
 
+/** Groups that teach nothing though not all of their episodes are right, by all groups. */
+function idleGroups(series: Series, when: 'early' | 'late'): number {
+  const count = series[when]('group/count') ?? 1;
+  const equal = series[when]('group/zeroVariance') ?? 0;
+  return Math.max(0, equal - (series[when]('group/allRight') ?? 0)) / count;
+}
+
 export const entropy: Check = {
   name: 'entropy',
+  effect: true,
   asks: 'Does the policy still try things, and choose?',
   look: ({ settings, series }) => {
     const [early, late] = [
@@ -48,10 +55,13 @@ export const entropy: Check = {
     const says = `${shortNumber(early)} nats a token at first, ${shortNumber(late)} at last (rollout/entropyEstimate)`;
     const trusted = series.iterations.length >= leastIterations;
     // Solved tasks need no trying: the shipped search job ends at a quarter of its entropy.
-    if (trusted && late < 0.1 * early && success < 0.5)
+    const idle = [idleGroups(series, 'early'), idleGroups(series, 'late')] as const;
+    // A fifth of the entropy and a third more of the groups: neither happens in a run of the shipped jobs.
+    const agrees = late < 0.2 * early && idle[1] >= idle[0] + 1 / 3;
+    if (trusted && (agrees || (late < 0.1 * early && success < 0.5)))
       return {
         verdict: 'suspicious',
-        says: `entropy is gone without success: ${says}`,
+        says: `entropy is gone without success: ${says}; groups of equal rewards that are not all right: ${percentText(idle[0])} at first, ${percentText(idle[1])} at last (group/zeroVariance)`,
         tries: [
           `lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.entropyBonus')} or ${settings.now('algorithm.kl.kind')}`,
         ],
@@ -66,7 +76,8 @@ export const entropy: Check = {
         ],
         example: 'unsolved',
       };
-    if (trusted && late > 0.9 * early && rise < 0.05 && success < 0.8)
+    const fell = trendOf(series, 'rollout/successRate')?.fell === true;
+    if (trusted && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell)
       return {
         verdict: 'suspicious',
         says: `the policy does not become surer of anything: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,
@@ -80,22 +91,50 @@ export const entropy: Check = {
 
 export const repetition: Check = {
   name: 'repetition',
+  effect: true,
   asks: 'Do turns repeat themselves?',
   look: ({ settings, series }) => {
     const late = series.late('rollout/repetition');
-    if (late === undefined)
-      return unknown('an earlier version recorded the run, without rollout/repetition');
+    if (late === undefined) return unknown('rollout/repetition is not recorded');
     const says = `${percentText(late)} of 4-grams come again in their turn (rollout/repetition)`;
     // Shipped jobs are at 1 to 5 %.
-    if (late < 0.2) return ok(says);
+    const early = series.early('rollout/repetition') ?? 0;
+    if (!(late >= 0.2 && late >= 2 * early)) return ok(says);
     return {
       verdict: 'suspicious',
       says,
-      evidence: [`at first ${percentText(series.early('rollout/repetition') ?? 0)}`],
+      evidence: [`at first ${percentText(early)}`],
       tries: [
         `lower ${settings.now('policy.maxTurnTokens')}, set ${settings.now('algorithm.overlong.share')}, or lower ${settings.now('train.learningRate')}`,
       ],
       example: 'cut off',
+    };
+  },
+};
+
+/** Episodes that grow or shrink without more success. */
+export const lengths: Check = {
+  name: 'lengths',
+  effect: true,
+  asks: 'Do episodes keep their length?',
+  look: ({ settings, series }) => {
+    const [was, is] = [series.early('rollout/lengthMean'), series.late('rollout/lengthMean')];
+    if (was === undefined || is === undefined) return unknown('rollout/lengthMean is not recorded');
+    const says = `${shortNumber(was)} sampled tokens at first, ${shortNumber(is)} at last (rollout/lengthMean)`;
+    const trusted = series.iterations.length >= leastIterations;
+    const rise =
+      (series.late('rollout/successRate') ?? 0) - (series.early('rollout/successRate') ?? 0);
+    // A task that comes to be solved may need more words, or fewer: only without that is it a bad sign.
+    if (!trusted || rise > 0.05 || (is < 2 * was && is > 0.4 * was)) return ok(says);
+    return {
+      verdict: 'suspicious',
+      says: `episodes get ${is > was ? 'longer' : 'shorter'} without more success: ${says}`,
+      tries: [
+        is > was
+          ? `let length cost something: ${settings.now('algorithm.overlong.share')}, rewards: length; ${settings.now('algorithm.aggregation')}`
+          : 'read an episode: a reward may pay for ending at once',
+      ],
+      example: 'scored',
     };
   },
 };
@@ -127,6 +166,7 @@ export const ratios: Check = {
 
 export const heldOut: Check = {
   name: 'held-out',
+  effect: true,
   asks: 'Does held-out success follow?',
   look: ({ series, heldOut: evaluated, hasSummary, settings }) => {
     const [early, late] = [series.early('rollout/successRate'), series.late('rollout/successRate')];
@@ -138,6 +178,12 @@ export const heldOut: Check = {
       );
     const { before, after, interval } = evaluated;
     const says = `held out ${percentText(before)} before, ${percentText(after)} after`;
+    if (interval === null ? after < before - 0.05 : interval[1] < 0)
+      return {
+        verdict: 'wrong',
+        says: `held-out success fell: ${says}`,
+        tries: ['undo what the findings above name, and begin again from the model before'],
+      };
     if (early === undefined || late === undefined) return ok(says);
     const trained = `in training ${percentText(early)} at first, ${percentText(late)} at last (rollout/successRate)`;
     // Ten points in training are more than the tasks of a quarter differ by.

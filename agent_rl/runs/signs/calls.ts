@@ -1,6 +1,10 @@
-import { largest } from '../../../core/long-lists.ts';
-import { countText, percentText } from '../../../telemetry/index.ts';
-import { type Check, ok, unknown, verdictOf } from './check.ts';
+import { largest } from '../../core/long-lists.ts';
+import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
+import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
+import type { RunEvidence } from './run-evidence.ts';
+import type { RunSettings } from './run-settings.ts';
+import type { Series } from './series.ts';
+import { trendOf } from './trend.ts';
 
 /** Calls that cannot be read, or are not taken for calls. */
 export const unreadCalls: Check = {
@@ -18,7 +22,7 @@ export const unreadCalls: Check = {
       suspicious: 0.25,
     });
     const says = `${countText(malformed, 'call')} in ${countText(all, 'episode')} could not be read (rollout/malformedCalls)`;
-    if (verdict === 'ok') return ok(says);
+    if (verdict === 'ok') return loseForm(settings, series) ?? ok(says);
     const unseen = looksLike > malformed / all;
     return {
       verdict,
@@ -37,6 +41,24 @@ export const unreadCalls: Check = {
     };
   },
 };
+
+/** Calls that could be read at first. */
+function loseForm(settings: RunSettings, series: Series): Answer | undefined {
+  const each = (when: 'early' | 'late'): number =>
+    ((series[when]('rollout/malformedCalls') ?? 0) + (series[when]('rollout/rejectedCalls') ?? 0)) /
+    (series[when]('rollout/episodes') ?? 1);
+  const [was, is] = [each('early'), each('late')];
+  // Three in ten episodes: shipped jobs, with a penalty, stay under 0.14.
+  if (!(is >= 0.3 && is >= 2 * was)) return undefined;
+  return {
+    verdict: 'suspicious',
+    says: `calls lose their form: ${shortNumber(was)} unreadable or rejected ones an episode at first, ${shortNumber(is)} at last (rollout/malformedCalls, rollout/rejectedCalls)`,
+    tries: [
+      `raise ${settings.now('rollout.invalidCallPenalty')}, or lower ${settings.now('train.learningRate')}`,
+    ],
+    example: 'malformed',
+  };
+}
 
 export const rejectedCalls: Check = {
   name: 'rejected-calls',
@@ -64,11 +86,14 @@ export const rejectedCalls: Check = {
 export const noCalls: Check = {
   name: 'no-calls',
   asks: 'Are tools called?',
-  look: ({ series, tools, prompt }) => {
+  look: (evidence) => {
+    const { series, tools, prompt } = evidence;
     if (!tools) return ok('the run has no tools');
     const rate = series.mean('rollout/toolCallRate');
     if (rate === undefined) return unknown('no scored episode is recorded');
     const says = `${percentText(rate)} of episodes call a tool (rollout/toolCallRate)`;
+    const avoided = toolAvoided(evidence);
+    if (avoided !== undefined) return avoided;
     // Tasks may do without: under a half is worth a look, under a tenth there is nothing to compare calls with.
     const verdict = verdictOf(1 - rate, { wrong: 0.9, suspicious: 0.5 });
     if (verdict === 'ok') return ok(says);
@@ -80,6 +105,63 @@ export const noCalls: Check = {
     };
   },
 };
+
+/** Calls that become rare though nothing is solved without them. */
+function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
+  const calls = trendOf(series, 'rollout/toolCallRate');
+  const success = trendOf(series, 'rollout/successRate');
+  // A policy that comes to solve its tasks may need fewer calls for it.
+  if (calls?.fell !== true || calls.late > 0.6 * calls.early || success?.rose === true)
+    return undefined;
+  const costs = series
+    .familyNames('reward/')
+    .map((name) => ({
+      name,
+      was: series.early(`reward/${name}`) ?? 0,
+      is: series.late(`reward/${name}`) ?? 0,
+    }))
+    .filter(({ was, is }) => was < 0 && is > was);
+  return {
+    verdict: 'wrong',
+    says: `the policy learns to leave its tools alone: ${percentText(calls.early)} of episodes call one at first, ${percentText(calls.late)} at last (rollout/toolCallRate), and success goes from ${percentText(success?.early ?? 0)} to ${percentText(success?.late ?? 0)}`,
+    evidence: costs.map(
+      ({ name, was, is }) =>
+        `${name} took ${shortNumber(-was)} off an episode at first and takes ${shortNumber(Math.max(0, -is))} at last (reward/${name}): not calling avoids it`,
+    ),
+    tries: [
+      `let a call cost nothing where the answer is wrong: ${settings.now('rollout.invalidCallPenalty')}, ${settings.now('rewards')}`,
+      'begin with a policy that is right more often: agent-rl sft, with train.until',
+    ],
+    example: 'without call',
+  };
+}
+
+/** A tool whose answers do not solve the task. */
+export const toolResults: Check = {
+  name: 'tool-results',
+  asks: 'Do the answers of tools help?',
+  look: ({ settings, tools, episodes }) => {
+    if (!tools) return ok('the run has no tools');
+    if (episodes === undefined) return unknown('no training episode is recorded');
+    const { scored, repeatedTool: repeated, repeatedToolSolved: right } = episodes;
+    const says = `${repeated} of ${scored} episodes end with what a tool last said, and ${right} of these are right`;
+    // Few repeat it where results are long or need another step: then this says nothing.
+    if (repeated < leastRepeated || repeated < 0.3 * scored) return ok(says);
+    const verdict = verdictOf(1 - right / repeated, { wrong: 0.95, suspicious: 0.85 });
+    if (verdict === 'ok') return ok(says);
+    return {
+      verdict,
+      says: `${says}: the policy believes the tool, and is wrong`,
+      tries: [
+        `call the tool yourself with the arguments of an episode, and compare its answer with that of the task: ${settings.now('tools')}`,
+        `see whether what judges accepts the form of the answer: ${settings.now('environment.type')}`,
+      ],
+      example: 'tool repeated in vain',
+    };
+  },
+};
+
+const leastRepeated = 64;
 
 export const truncated: Check = {
   name: 'truncated',

@@ -1,0 +1,18 @@
+import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
+import { hasSetting } from '../../compose/has-setting.ts';
+import { RunSettings } from '../../runs/signs/run-settings.ts';
+
+/**
+ * Where the user says what the policy is told, in the words of a sentence. A system prompt is a setting of some
+ * environments; of one of the user's own, its code says.
+ */
+export function promptOf(config: object): string {
+  const settings = new RunSettings({ ...config });
+  const type = settings.at('environment.type');
+  const known = builtinPlugins()
+    .environments.entries()
+    .find(({ spec }) => spec.name === type);
+  return known !== undefined && hasSetting(known.spec, 'systemPrompt')
+    ? `in the prompt, ${settings.now('environment.systemPrompt')}`
+    : 'in the prompt of the tasks';
+}

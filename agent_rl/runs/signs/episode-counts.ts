@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+
+import { largest, smallest } from '../../core/long-lists.ts';
+import type { AssistantMessage } from '../../core/message.ts';
+import type { EpisodeRecord } from '../episodes/read-episodes.ts';
+import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
+import { episodeId, sampledTokens } from '../episodes/episode-id.ts';
+
+/** What an example is shown of. */
+export type ExampleOf =
+  | 'scored'
+  | 'failed'
+  | 'malformed'
+  | 'unread'
+  | 'rejected'
+  | 'without call'
+  | 'solved without call'
+  | 'paid for nothing'
+  | 'cut off'
+  | 'masked'
+  | 'tool repeated in vain'
+  | 'unsolved';
+
+/** Least and most of a number over episodes. */
+export interface Spread {
+  count: number;
+  least: number;
+  most: number;
+}
+
+/** What the checks ask of training episodes that metrics do not say. Those of agents that do not learn are left out. */
+export interface EpisodeTally {
+  scored: number;
+  solved: number;
+  /** Different things that the policy said and called in a whole episode. */
+  different: number;
+  /** Different tasks, and different first messages of them. */
+  tasks: number;
+  prompts: number;
+  /** What episodes are compared with their group by. */
+  reward: Spread;
+  /** Of each reward before any weight, by name. */
+  scores: ReadonlyMap<string, Spread>;
+  /** Scored episodes in which a turn looks like a tool call and none was read, not even as malformed. */
+  unread: number;
+  solvedWithoutCall: number;
+  /** Paid above 0 for no words and no call. */
+  paidForNothing: number;
+  /** Scored episodes whose last words hold what a tool last said, and those of them that solved their task. */
+  repeatedTool: number;
+  repeatedToolSolved: number;
+  /** Sampled tokens of masked episodes by outcome, where it is recorded what became of them. */
+  masked: ReadonlyMap<string, number>;
+  /** Whether it is. */
+  learnedRecorded: boolean;
+  /** Scored episodes and those solved by agent, those that do not learn among them; empty where there is one agent. */
+  agents: ReadonlyMap<string, AgentTally>;
+  /** The newest of each kind, as `agent-rl show` calls it. */
+  examples: ReadonlyMap<ExampleOf, string>;
+}
+
+export interface AgentTally {
+  learns: boolean;
+  scored: number;
+  solved: number;
+}
+
+/** A turn of a model that calls tools, read by a format that is not its own. */
+const callLike =
+  /<tool_call|<function=|<\|python_tag\|>|```(?:python|py|json|tool)|"arguments"\s*:/;
+
+/** Counts episodes one by one and holds none of them. */
+export class EpisodeCounts {
+  readonly #different = new Set<string>();
+  readonly #tasks = new Set<string>();
+  readonly #prompts = new Set<string>();
+  readonly #scores = new Map<string, Spread>();
+  readonly #masked = new Map<string, number>();
+  readonly #agents = new Map<string, AgentTally>();
+  readonly #examples = new Map<ExampleOf, string>();
+  readonly #counts = {
+    scored: 0,
+    solved: 0,
+    unread: 0,
+    solvedWithoutCall: 0,
+    paidForNothing: 0,
+    repeatedTool: 0,
+    repeatedToolSolved: 0,
+  };
+  #reward: Spread = noSpread;
+  #learnedRecorded: boolean = false;
+
+  note({ episode, learned }: TrainedEpisode): void {
+    this.#noteAgent(episode);
+    if (episode.learns === false) return;
+    const facts = factsOf(episode);
+    const id = episodeId(episode);
+    for (const kind of facts.kinds) this.#examples.set(kind, id);
+    this.#learnedRecorded ||= learned !== undefined;
+    if (learned?.use === 'masked') {
+      const before = this.#masked.get(episode.outcome) ?? 0;
+      this.#masked.set(episode.outcome, before + sampledTokens(episode));
+      this.#examples.set('masked', id);
+    }
+    if (episode.reward !== null) this.#noteScored(episode, facts);
+  }
+
+  #noteScored(episode: EpisodeRecord, { kinds, said }: Facts): void {
+    const counts = this.#counts;
+    const is = (kind: ExampleOf): number => Number(kinds.includes(kind));
+    counts.scored += 1;
+    counts.solved += Number(episode.success);
+    counts.unread += is('unread');
+    counts.solvedWithoutCall += is('solved without call');
+    counts.paidForNothing += is('paid for nothing');
+    const repeats = repeatsTool(episode);
+    counts.repeatedTool += Number(repeats);
+    counts.repeatedToolSolved += Number(repeats && episode.success);
+    addTo(this.#different, digest(said));
+    addTo(this.#tasks, episode.taskId);
+    addTo(this.#prompts, digest(JSON.stringify(episode.messages?.[0]?.content ?? '')));
+    this.#reward = widened(this.#reward, episode.groupReward?.reward ?? episode.reward ?? 0);
+    for (const [name, score] of Object.entries(episode.scores ?? {}))
+      this.#scores.set(name, widened(this.#scores.get(name) ?? noSpread, score));
+  }
+
+  #noteAgent({ agent, learns: learning, reward, success }: EpisodeRecord): void {
+    if (agent === undefined || reward === null) return;
+    const learns = learning !== false;
+    const { scored, solved } = this.#agents.get(agent) ?? { scored: 0, solved: 0 };
+    this.#agents.set(agent, { learns, scored: scored + 1, solved: solved + Number(success) });
+  }
+
+  tally(): EpisodeTally {
+    return {
+      ...this.#counts,
+      different: this.#different.size,
+      tasks: this.#tasks.size,
+      prompts: this.#prompts.size,
+      reward: this.#reward,
+      scores: this.#scores,
+      masked: this.#masked,
+      learnedRecorded: this.#learnedRecorded,
+      agents: this.#agents,
+      examples: this.#examples,
+    };
+  }
+}
+
+/** Whether the last words of an episode hold what a tool last said; long results are hardly ever repeated whole. */
+function repeatsTool({ messages = [] }: EpisodeRecord): boolean {
+  const told = messages.findLast(({ role }) => role === 'tool')?.content.trim() ?? '';
+  const last = messages.at(-1);
+  return told !== '' && last?.role === 'assistant' && last.content.includes(told);
+}
+
+/** A long run has millions of different episodes; this many say enough. */
+const mostDistinct = 100_000;
+
+function addTo(seen: Set<string>, text: string): void {
+  if (seen.size < mostDistinct) seen.add(text);
+}
+
+const noSpread: Spread = { count: 0, least: Infinity, most: -Infinity };
+
+const widened = ({ count, least, most }: Spread, value: number): Spread => ({
+  count: count + 1,
+  least: smallest([least, value]),
+  most: largest([most, value]),
+});
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
+
+interface Facts {
+  kinds: readonly ExampleOf[];
+  /** What the policy said and called. */
+  said: string;
+}
+
+function factsOf(episode: EpisodeRecord): Facts {
+  const { messages = [], toolCalls, malformedCalls, outcome, success, reward } = episode;
+  const said = messages.filter((message) => message.role === 'assistant');
+  const called = toolCalls.some(({ status }) => status !== 'rejected');
+  const cutOff = outcome === 'truncated-tokens' || outcome === 'truncated-turns';
+  const unread =
+    toolCalls.length === 0 && malformedCalls === 0 && !cutOff && said.some(looksLikeCall);
+  const kinds: [ExampleOf, boolean][] = [
+    ['scored', reward !== null],
+    ['failed', reward === null],
+    ['malformed', malformedCalls > 0],
+    ['unread', unread],
+    ['rejected', toolCalls.some(({ status }) => status === 'rejected')],
+    ['without call', !called],
+    ['solved without call', success && !called],
+    [
+      'paid for nothing',
+      (reward ?? 0) > 0 && !called && said.every(({ content }) => content.trim() === ''),
+    ],
+    ['cut off', cutOff],
+    ['tool repeated in vain', reward !== null && !success && repeatsTool(episode)],
+    ['unsolved', reward !== null && !success],
+  ];
+  return {
+    kinds: kinds.flatMap(([kind, applies]) => (applies ? [kind] : [])),
+    said: saidText(said),
+  };
+}
+
+const saidText = (messages: readonly AssistantMessage[]): string =>
+  JSON.stringify(
+    messages.map(({ content, reasoning, toolCalls = [], malformedCalls = [] }) => [
+      content,
+      reasoning,
+      toolCalls.map((call) => [call.name, call.arguments]),
+      malformedCalls.map(({ text }) => text),
+    ]),
+  );
+
+const looksLikeCall = ({ content }: { content: string }): boolean => callLike.test(content);

@@ -1,0 +1,95 @@
+import { countText, percentText } from '../../telemetry/index.ts';
+import { type Check, ok, unknown, verdictOf } from './check.ts';
+
+export const groups: Check = {
+  name: 'no-variance',
+  effect: true,
+  asks: 'Do the episodes of a group differ in reward?',
+  look: ({ settings, series }) => {
+    const count = series.total('group/count');
+    if (count === 0) return unknown('no group is recorded');
+    const equal = series.total('group/zeroVariance');
+    const [right, wrong] = [series.total('group/allRight'), series.total('group/allWrong')];
+    const seen = `${percentText(equal / count)} of ${countText(count, 'group')} have equal rewards (group/zeroVariance), all right: ${right}, all wrong: ${wrong}`;
+    // Solved tasks end in groups that are all right: 0.8 is where the shipped jobs end.
+    if ((series.late('rollout/successRate') ?? 0) >= 0.8 && right >= wrong)
+      return ok(`${seen}; the tasks are solved`);
+    // Half is usual; with nine in ten an update has a tenth of its episodes.
+    const verdict = verdictOf(equal / count, { wrong: 0.9, suspicious: 0.7 });
+    if (verdict === 'ok') return ok(seen);
+    return {
+      verdict,
+      says: seen,
+      tries: [
+        advice({ equal, right, wrong }),
+        `raise ${settings.now('rollout.groupSize')}; set ${settings.now('algorithm.selection.type')} to dynamic; raise ${settings.now('policy.sampling.temperature')} if episodes are the same`,
+      ],
+      example: right >= wrong ? 'scored' : 'unsolved',
+    };
+  },
+};
+
+/** Tasks that are drawn again and again. */
+export const fewTasks: Check = {
+  name: 'few-tasks',
+  asks: 'Are there different tasks?',
+  look: ({ settings, series, episodes }) => {
+    const drawn = series.total('group/count');
+    if (episodes === undefined || drawn < leastGroups)
+      return unknown('too few groups are recorded');
+    const { prompts } = episodes;
+    const says = `${countText(prompts, 'different prompt')} in ${countText(drawn, 'group')}`;
+    // The shipped jobs draw each task at most four times; at twenty its answer is learned by heart.
+    const verdict = verdictOf(drawn / Math.max(1, prompts), {
+      wrong: prompts <= 3 ? leastGroups / 3 : Infinity,
+      suspicious: 20,
+    });
+    if (verdict === 'ok') return ok(says);
+    return {
+      verdict,
+      says: `${says}: their answers can be learned by heart`,
+      tries: [
+        `give more different tasks: ${settings.now('dataset.dir')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
+      ],
+      example: 'scored',
+    };
+  },
+};
+
+const leastGroups = 24;
+
+/** Agents that learn and always lose, or always win. */
+export const oneSided: Check = {
+  name: 'one-sided',
+  asks: 'Do agents that learn win sometimes?',
+  look: ({ settings, episodes }) => {
+    if (episodes === undefined) return unknown('no training episode is recorded');
+    const learning = [...episodes.agents].filter(([, { learns }]) => learns);
+    if (learning.length === 0) return ok('an episode has one agent');
+    const found = learning.find(
+      ([, { scored, solved }]) =>
+        scored >= leastGames && Math.min(solved, scored - solved) < 0.01 * scored,
+    );
+    const all = [...episodes.agents].map(
+      ([name, { learns, scored, solved }]) =>
+        `${name}${learns ? '' : ', which does not learn,'} wins ${solved} of ${scored} episodes`,
+    );
+    if (found === undefined) return ok(all.join('; '));
+    const [name, { solved, scored }] = found;
+    return {
+      verdict: 'wrong',
+      says: `${name} ${solved > scored / 2 ? 'always wins' : 'never wins'}, ${solved} of ${scored} episodes, and has nothing to learn from`,
+      evidence: all,
+      tries: [`match it with an opponent of its own strength: ${settings.now('agents')}`],
+      example: 'scored',
+    };
+  },
+};
+
+const leastGames = 64;
+
+function advice({ equal, right, wrong }: Record<'equal' | 'right' | 'wrong', number>): string {
+  if (right + wrong < 0.5 * equal)
+    return 'look at what is rewarded: episodes that solve their task are paid as those that do not';
+  return right >= wrong ? 'harder tasks: these are solved' : 'easier tasks, or agent-rl sft first';
+}
