@@ -7,7 +7,8 @@ import { Type } from 'typebox';
 import { errorText } from '#agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { iterationAdvice } from '#agent_rl/runs/iteration-advice.ts';
+import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
+import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import { modelFolder } from '#model/find/model-folder.ts';
 import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import { loadConfig, type LoadedConfig, validateBlock } from '#agent_rl/config/index.ts';
@@ -113,10 +114,15 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
   return seen[0] ?? {};
 }
 
-const advice = async (scene: Scene): Promise<string> =>
-  iterationAdvice(await iteration(scene))
-    .map(({ text }) => text)
+/** What a run warns of whose iterations are all as this one. */
+async function warnings(scene: Scene): Promise<string> {
+  const metrics = await iteration(scene);
+  const settings = new RunSettings({ sandbox: {}, policy: {}, rollout: {} });
+  const watch = new RunWatch({ settings, tools: true, prompt: 'environment.systemPrompt' });
+  return Array.from({ length: 20 }, (_, index) => watch.note(index + 1, metrics, []))
+    .map((finding) => (finding === undefined ? '' : warningText(finding)))
     .join('\n');
+}
 
 const silent: Script = () => ({ message: says('I do not know.') });
 const calls =
@@ -129,7 +135,7 @@ const sandbox = { workers: 1, limits: { wallS: 5, memoryMiB: 256 } } as const;
 const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'PLUGIN_UNKNOWN: … no tool is named "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
-  '… tool calls in … episodes named a tool': () => advice({ script: calls('ecko') }),
+  '… calls in … episodes named no tool': () => warnings({ script: calls('ecko') }),
   'SANDBOX_UNAVAILABLE: No sandbox of type native': () =>
     shown(() => openSandbox({ ...sandbox, type: 'native', python: '/nowhere/python3' })),
   'SANDBOX_UNAVAILABLE: No sandbox of type remote': () =>
@@ -157,9 +163,9 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'EMBEDDER_UNAVAILABLE:': () =>
     shown(() => openEmbedder({ type: 'transformers', model: join(folder, 'no-model') })),
   'ROLLOUTS_FAILED:': () => shown(() => iteration({ script: silent, promptTokens: 800 })),
-  'Only … % of episodes call a tool': () => advice({ script: silent }),
-  '… of … episodes ran out of tokens': () =>
-    advice({
+  'Only … % of episodes call a tool': () => warnings({ script: silent }),
+  '… % of episodes are cut off': () =>
+    warnings({
       script: () => ({ message: says('and so on and'), stop: 'max-tokens' }),
       environment: {
         finish: async () => ({
@@ -172,8 +178,8 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
     }),
   'MODEL_INVALID:': () => shown(() => modelFolder(config('model: {path: nowhere/at-all}').config)),
   'DEVICE_UNAVAILABLE:': () => shown(() => openEngine({ device: 'tensorflow', threads: 1 })),
-  '… tool calls in … episodes could not be read': () =>
-    advice({
+  '… calls in … episodes could not be read': () =>
+    warnings({
       script: ({ key: { turn } }) => ({
         message: new HermesFormat().read({
           text: '<tool_call>{"name": "echo", </tool_call>',
@@ -198,15 +204,15 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
       }));
       await program.run({ x: Float32Array.of(1) }).finally(() => engine.close());
     }),
-  '… % of the time went into episodes': () =>
-    advice({
+  '… % of the time goes into episodes': () =>
+    warnings({
       script: calls('echo'),
       tool: async () => {
         for (let tick = 0; tick < 200; tick++) await setImmediate();
         return { content: 'at last' };
       },
     }),
-  'Nothing was learned:': () => advice({ script: silent }),
+  '… % of … groups have equal rewards': () => warnings({ script: calls('echo') }),
   'PARITY_BROKEN:': () =>
     shown(() =>
       iteration({

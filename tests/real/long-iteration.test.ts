@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
+import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
 import { ProcessTreeMemory } from '#agent_rl/telemetry/process-tree.ts';
 import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
@@ -20,6 +21,7 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
     memory: new ProcessTreeMemory(),
     iterations: 1,
     logRollouts: false,
+    watched: { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
   });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.

@@ -147,13 +147,13 @@ export const toolResults: Check = {
     const says = `${repeated} of ${scored} episodes end with what a tool last said, and ${right} of these are right`;
     // Few repeat it where results are long or need another step: then this says nothing.
     if (repeated < leastRepeated || repeated < 0.3 * scored) return ok(says);
-    const verdict = verdictOf(1 - right / repeated, { wrong: 0.95, suspicious: 0.85 });
+    const verdict = verdictOf(1 - right / repeated, { wrong: 0.98, suspicious: 0.9 });
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
       says: `${says}: the policy believes the tool, and is wrong`,
       tries: [
-        `call the tool yourself with the arguments of an episode, and compare its answer with that of the task: ${settings.now('tools')}`,
+        `read an episode: are the arguments those of the task, and is the answer of the tool right? ${settings.now('tools')}`,
         `see whether what judges accepts the form of the answer: ${settings.now('environment.type')}`,
       ],
       example: 'tool repeated in vain',

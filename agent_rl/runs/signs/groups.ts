@@ -35,7 +35,7 @@ export const fewTasks: Check = {
   asks: 'Are there different tasks?',
   look: ({ settings, series, episodes }) => {
     const drawn = series.total('group/count');
-    if (episodes === undefined || drawn < leastGroups)
+    if (episodes === undefined || episodes.scored === 0 || drawn < leastGroups)
       return unknown('too few groups are recorded');
     const { prompts } = episodes;
     const says = `${countText(prompts, 'different prompt')} in ${countText(drawn, 'group')}`;

@@ -1,4 +1,4 @@
-import { largest } from '../../core/long-lists.ts';
+import { largest, smallest } from '../../core/long-lists.ts';
 import { sum } from '../../algorithms/statistics.ts';
 import { percentText, shortNumber } from '../../telemetry/index.ts';
 import type { RunEvidence } from './run-evidence.ts';
@@ -20,10 +20,12 @@ export const learningRate: Check = {
     if (most === 0)
       return { verdict: 'wrong', says: 'the learning rate is 0 (train/learningRate)', tries };
     const warmup = settings.number('train.warmupSteps', 0);
-    if ((series.last('train/optimizerSteps') ?? iterations) < warmup)
+    const steps = series.last('train/optimizerSteps') ?? iterations;
+    if (steps === 0) return unknown('no update was made, see the other findings');
+    if (steps < warmup && steps >= iterations / 2)
       return {
         verdict: 'suspicious',
-        says: `the run is still warming up: ${series.last('train/optimizerSteps')} of ${warmup} steps`,
+        says: `the run is still warming up: ${steps} of ${warmup} steps`,
         tries,
       };
     const off = rates.filter((rate) => rate === 0).length;
@@ -53,22 +55,24 @@ export const learningRate: Check = {
  * are. The shipped jobs move them by 0.1 to 0.5 % a step.
  */
 function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer | undefined {
-  const norm = series.last('train/parameterNorm');
+  // Steps that are too large make the weights large.
+  const norms = series.values('train/parameterNorm');
+  const norm = norms.length === 0 ? 0 : smallest(norms);
   const rates = series.values('train/learningRate');
   const success = trendOf(series, 'rollout/successRate');
-  if (norm === undefined || norm === 0 || trainedParameters === undefined || success === undefined)
-    return undefined;
+  if (norm === 0 || trainedParameters === undefined) return undefined;
   const size = norm / Math.sqrt(trainedParameters);
   const [step, way] = [largest(rates) / size, sum(rates) / size];
   const rate = `train.learningRate is ${shortNumber(settings.number('train.learningRate', largest(rates)))}`;
-  if (step >= 0.01 && (success.fell || success.late === 0))
+  const harms = success !== undefined && (success.fell || success.late === 0);
+  if (step >= 0.05 || (step >= 0.01 && harms))
     return {
       verdict: 'wrong',
-      says: `steps are too large: ${rate}, each moves a weight by ${percentText(step)} of its size, and success goes from ${percentText(success.early)} to ${percentText(success.late)}`,
+      says: `steps are too large: ${rate}, each moves a weight by ${percentText(step)} of its size${success === undefined ? '' : `, and success goes from ${percentText(success.early)} to ${percentText(success.late)}`}`,
       evidence: [`weights are ${shortNumber(size)} large (train/parameterNorm)`],
       tries: [`lower ${settings.now('train.learningRate')} to a tenth`],
     };
-  if (way < 1e-3 && !success.rose && success.late < 0.8)
+  if (success !== undefined && way < 1e-3 && !success.rose && success.late < 0.8)
     return {
       verdict: 'wrong',
       says: `steps are too small: ${rate}, so that all ${rates.length} iterations together move a weight by ${shortNumber(100 * way)} % of its size at most`,

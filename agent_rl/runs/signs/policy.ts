@@ -77,7 +77,8 @@ export const entropy: Check = {
         example: 'unsolved',
       };
     const fell = trendOf(series, 'rollout/successRate')?.fell === true;
-    if (trusted && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell)
+    const slow = series.iterations.length < 2 * leastIterations;
+    if (trusted && !slow && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell)
       return {
         verdict: 'suspicious',
         says: `the policy does not become surer of anything: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,

@@ -10,6 +10,9 @@ const leastEpisodes = 8;
 const isConstant = ({ count, least, most }: Spread): boolean =>
   count >= leastEpisodes && hasNoSpread([least, most]);
 
+/** Fewer may be lucky guesses. */
+const leastSolved = 16;
+
 /** From so many on, none solved is no accident at a success of one in twenty: 0.95 ** 64 is 4 %. */
 const leastUnsolved = 64;
 
@@ -117,6 +120,7 @@ export const constantPart: Check = {
     // What the environment pays alone has checks of its own.
     const parts = [...episodes.scores].filter(([name]) => !/(^|\/)environment$/.test(name));
     if (parts.length === 0) return ok('the environment alone rewards');
+    if (isConstant(episodes.reward)) return ok('the whole reward is constant, see there');
     const constant = parts.filter(([, spread]) => isConstant(spread));
     if (constant.length === 0) return ok(`${parts.length} rewards, each with a spread (score/*)`);
     const never = constant.filter(([, { most }]) => most <= 0);
@@ -151,7 +155,7 @@ export const paidForNothing: Check = {
       series.early('rollout/successWithoutCalls'),
       series.late('rollout/successWithoutCalls'),
     ];
-    const withoutCall = tools && solved > 0 ? solvedWithoutCall / solved : 0;
+    const withoutCall = tools && solved >= leastSolved ? solvedWithoutCall / solved : 0;
     const says = `${silent} of ${scored} episodes are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
     const rising = tools && is >= was + 0.1;

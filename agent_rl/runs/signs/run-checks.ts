@@ -43,6 +43,8 @@ export const checks: readonly Check[] = [
 export interface Finding extends Omit<Answer, 'example'> {
   check: string;
   asks: string;
+  /** What follows from a cause, by itself not one. */
+  effect: boolean;
   /** An episode to look at, as `agent-rl show` calls it. */
   episode?: string;
 }
@@ -57,13 +59,11 @@ export function runChecks(evidence: RunEvidence, all: readonly Check[] = checks)
   const findings = all.map(({ name, asks, effect = false, look }) => {
     const { example, ...answer } = look(evidence);
     const episode = example && evidence.episodes?.examples.get(example);
-    const finding: Finding = Object.assign({ check: name, asks }, answer);
-    return { finding: episode === undefined ? finding : { ...finding, episode }, effect };
+    const finding: Finding = Object.assign({ check: name, asks, effect }, answer);
+    return episode === undefined ? finding : { ...finding, episode };
   });
   const of = (verdict: Verdict, effects: readonly boolean[]): Finding[] =>
-    findings
-      .filter(({ finding, effect }) => finding.verdict === verdict && effects.includes(effect))
-      .map(({ finding }) => finding);
+    findings.filter((one) => one.verdict === verdict && effects.includes(one.effect));
   return [
     ...troubles.flatMap((verdict) => of(verdict, [false])),
     ...troubles.flatMap((verdict) => of(verdict, [true])),

@@ -48,5 +48,9 @@ function changeOf({ heldOut, series }: RunEvidence): RunVerdict {
     return { is: 'worse', says: `The run got worse: held-out success fell ${from}.` };
   if (interval !== null && interval[0] > 0)
     return { is: 'better', says: `Held-out success rose ${from}.` };
-  return { is: 'unclear', says: `Held-out success went ${from}, which may be chance.` };
+  const says =
+    before === after
+      ? `Held-out success did not change: ${percentText(after)}.`
+      : `Held-out success went ${from}, which may be chance.`;
+  return { is: 'unclear', says };
 }

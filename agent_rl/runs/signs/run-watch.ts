@@ -1,7 +1,7 @@
 import type { Metrics } from '../../telemetry/index.ts';
 import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
 import type { IterationMetrics } from '../read-metrics.ts';
-import { type Check } from './check.ts';
+import type { Check } from './check.ts';
 import { EpisodeCounts } from './episode-counts.ts';
 import { checks, type Finding, isTrouble, runChecks } from './run-checks.ts';
 import type { RunEvidence } from './run-evidence.ts';
@@ -19,7 +19,8 @@ export type WatchedRun = Pick<RunEvidence, 'settings' | 'tools' | 'prompt' | 'tr
 
 /**
  * Looks for the signs that `agent-rl explain` knows while a run trains. Each is told once, of several the first cause
- * first: what is surely wrong at once, what may be right once there are enough iterations for a trend.
+ * first, and effects only where no cause is found: what is surely wrong at once, what may be right once there are enough
+ * iterations for a trend.
  */
 export class RunWatch {
   readonly #first: IterationMetrics[] = [];
@@ -48,7 +49,8 @@ export class RunWatch {
     const found = runChecks(this.#evidence(), this.watched).filter(isTrouble);
     const iterations = this.#first.length + this.#newest.length;
     // Twice in a row: once may be the tasks that were drawn.
-    const lasting = found.find(
+    const causes = found.filter(({ effect }) => !effect);
+    const lasting = (causes.length > 0 ? causes : found).find(
       ({ check, verdict }) =>
         !this.#told.has(check) &&
         this.#seenBefore.has(check) &&
@@ -75,4 +77,6 @@ export function warningText({ says, check, tries = [] }: Finding): string {
   return `${capital(says)} [${check}]. ${remedies}`.trim();
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** The name of a setting stays as it is. */
+const capital = (text: string): string =>
+  /^[a-z]+\.\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);

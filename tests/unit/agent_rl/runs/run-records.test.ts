@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
+import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
 import type { Log, ProcessTreeMemory } from '#agent_rl/telemetry/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
@@ -18,11 +19,12 @@ test('a run that begins to repeat itself warns once, with the iteration', () => 
     memory: { peak: { peakRssBytes: 1 } } as ProcessTreeMemory,
     iterations: 20,
     logRollouts: false,
+    watched: { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
   });
   for (let iteration = 1; iteration <= 20; iteration++)
     records.onIteration(iteration, { 'rollout/repetition': iteration > 5 ? 0.4 : 0.02 }, []);
   records.close();
   expect(warned).toEqual([
-    expect.stringMatching(/^Iteration 10: Turns repeat themselves: 40\.0 %/),
+    expect.stringMatching(/^Iteration 10: 40\.0 % of 4-grams come again in their turn/),
   ]);
 });

@@ -1,13 +1,15 @@
 import { expect, test } from '@jest/globals';
 
 import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
+import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
 import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
-import { evidenceOf } from './evidence.ts';
+import { evidenceOf } from '#tests/unit/agent_rl/runs/signs/evidence.ts';
 
 const textOf = (sketch: Parameters<typeof evidenceOf>[0]): string[] => {
   const evidence = evidenceOf(sketch);
   const { length } = evidence.series.iterations;
-  return [headText(evidence, 'one'), findingsText(runChecks(evidence), 'runs/one', length)];
+  const recorded = { ...evidence, unreadable: new Unreadable() };
+  return [headText(recorded, 'one'), findingsText(runChecks(evidence), 'runs/one', length)];
 };
 
 test('a run in which nothing was found says how many causes could not be measured', () => {

@@ -2,7 +2,6 @@ import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
 import type { RunEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
 import { Series } from '#agent_rl/runs/signs/series.ts';
 import type { EpisodeTally } from '#agent_rl/runs/signs/episode-counts.ts';
-import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 
 /** An iteration of a run in which nothing is wrong. */
@@ -11,6 +10,7 @@ const healthyMetrics = {
   'rollout/scored': 100,
   'rollout/failed': 0,
   'rollout/successRate': 0.4,
+  'rollout/successWithoutCalls': 0.02,
   'rollout/rewardStd': 0.5,
   'rollout/toolCallRate': 0.9,
   'rollout/malformedCalls': 5,
@@ -40,6 +40,7 @@ const healthyMetrics = {
   'sent/clipFraction': 0.01,
   'sent/ratioTail': 0,
   'sent/guarded': 0,
+  'busy/collect': 0.4,
 } as const satisfies Metrics;
 
 /** In the last quarter. */
@@ -52,6 +53,7 @@ const healthyEpisodes: EpisodeTally = {
   solved: 40,
   different: 90,
   tasks: 10,
+  prompts: 100,
   reward: spread,
   scores: new Map([
     ['environment', spread],
@@ -60,8 +62,11 @@ const healthyEpisodes: EpisodeTally = {
   unread: 0,
   solvedWithoutCall: 1,
   paidForNothing: 0,
+  repeatedTool: 80,
+  repeatedToolSolved: 40,
   masked: new Map(),
   learnedRecorded: true,
+  agents: new Map(),
   examples: new Map([
     ['masked', '3/a/0'],
     ['malformed', '3/b/0'],
@@ -113,7 +118,6 @@ export function evidenceOf(sketch: Sketch = {}): RunEvidence {
     settings: new RunSettings({ ...healthyConfig, ...config }),
     series: new Series(all),
     ...(episodes !== 'none' && { episodes: { ...healthyEpisodes, ...episodes } }),
-    unreadable: new Unreadable(),
     hasSummary: true,
     ...(heldOut && { heldOut }),
     trainedParameters,

@@ -113,8 +113,116 @@ describe('the checks of a run', () => {
     [
       'entropy',
       'suspicious',
-      { metrics: { 'rollout/entropyEstimate': 0.5, 'rollout/successRate': 0.4 } },
+      { iterations: 20, metrics: { 'rollout/entropyEstimate': 0.5, 'rollout/successRate': 0.4 } },
       /does not become surer .* from 40\.0 % to 40\.0 %/,
+    ],
+    [
+      'no-calls',
+      'wrong',
+      { late: { 'rollout/toolCallRate': 0.2, 'rollout/successRate': 0.1 } },
+      /leave its tools alone: 90\.0 % .* at first, 20\.0 % at last .* from 40\.0 % to 10\.0 %/,
+    ],
+    [
+      'unread-calls',
+      'suspicious',
+      { metrics: { 'rollout/malformedCalls': 5 }, late: { 'rollout/malformedCalls': 40 } },
+      /lose their form: 0\.1 .* at first, 0\.45 at last/,
+    ],
+    [
+      'tool-results',
+      'wrong',
+      { episodes: { repeatedToolSolved: 2 } },
+      /80 of 100 episodes end with what a tool last said, and 2 of these are right: the policy believes/,
+    ],
+    ['few-tasks', 'wrong', { episodes: { prompts: 1 } }, /1 different prompt in 120 groups/],
+    ['few-tasks', 'suspicious', { episodes: { prompts: 6 } }, /6 different prompts/],
+    [
+      'one-sided',
+      'wrong',
+      {
+        episodes: {
+          agents: new Map([
+            ['pupil', { learns: true, scored: 400, solved: 3 }],
+            ['rival', { learns: false, scored: 400, solved: 390 }],
+          ]),
+        },
+      },
+      /pupil never wins, 3 of 400 episodes/,
+    ],
+    [
+      'learning-rate',
+      'wrong',
+      // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
+      {
+        metrics: { 'train/learningRate': 0.01, 'train/parameterNorm': 100 },
+        late: { 'rollout/successRate': 0.1 },
+      },
+      /too large: .* moves a weight by 10\.0 % of its size, and success goes from 40\.0 % to 10\.0 %/,
+    ],
+    [
+      'learning-rate',
+      'wrong',
+      // Twelve of 1e-7 are 1.2e-5 of 0.1.
+      {
+        metrics: {
+          'train/learningRate': 1e-7,
+          'train/parameterNorm': 100,
+          'rollout/successRate': 0.4,
+        },
+      },
+      /too small: .* all 12 iterations together move a weight by 0\.0012 % of its size/,
+    ],
+    [
+      'success',
+      'wrong',
+      {
+        late: { 'rollout/successRate': 0.1, 'rollout/rewardMean': 0.3 },
+        metrics: { 'rollout/rewardMean': 0.2 },
+      },
+      /fell: from 40\.0 % .* to 10\.0 % .*, and the reward did not: it pays for something else/,
+    ],
+    [
+      'paid-for-nothing',
+      'suspicious',
+      { late: { 'rollout/successWithoutCalls': 0.3 } },
+      /solved without a call: 2\.0 % of all at first, 30\.0 % at last/,
+    ],
+    [
+      'entropy',
+      'suspicious',
+      {
+        late: {
+          'rollout/entropyEstimate': 0.09,
+          'group/zeroVariance': 9,
+          'group/allRight': 3,
+        },
+      },
+      // 2 of 10 idle at first, 6 of 10 at last.
+      /gone without success: .* 20\.0 % at first, 60\.0 % at last/,
+    ],
+    [
+      'lengths',
+      'suspicious',
+      { late: { 'rollout/lengthMean': 250, 'rollout/successRate': 0.4 } },
+      /longer .* 100 .* 250/,
+    ],
+    [
+      'lengths',
+      'suspicious',
+      { late: { 'rollout/lengthMean': 30, 'rollout/successRate': 0.4 } },
+      /shorter/,
+    ],
+    [
+      'slow-tools',
+      'suspicious',
+      { metrics: { 'busy/collect': 0.9, 'seconds/tools': 5, 'seconds/generation': 1 } },
+      /90\.0 % of the time .* waiting for tools/,
+    ],
+    [
+      'held-out',
+      'wrong',
+      { heldOut: { before: 0.3, after: 0.1, interval: [-0.3, -0.1] } },
+      /held-out success fell: held out 30\.0 % before, 10\.0 % after/,
     ],
     ['repetition', 'suspicious', { late: { 'rollout/repetition': 0.5 } }, /50\.0 %/],
     [
@@ -173,6 +281,11 @@ describe('the checks of a run', () => {
     ]);
   });
 
+  test('let calls become rarer where more tasks are solved', () => {
+    const late = { 'rollout/toolCallRate': 0.5, 'rollout/successRate': 0.9 };
+    expect(troubles({ late })).toEqual([]);
+  });
+
   test('take solved tasks for what they are', () => {
     const solved = {
       'rollout/successRate': 0.95,
@@ -190,7 +303,15 @@ describe('the checks of a run', () => {
     const unrecorded = runChecks(evidenceOf({ episodes: 'none' }));
     expect(
       unrecorded.filter(({ verdict }) => verdict === 'unknown').map(({ check }) => check),
-    ).toEqual(['constant-reward', 'constant-part', 'paid-for-nothing', 'held-out']);
+    ).toEqual([
+      'few-tasks',
+      'constant-reward',
+      'paid-for-nothing',
+      'tool-results',
+      'one-sided',
+      'constant-part',
+      'held-out',
+    ]);
   });
 
   test('say of a run without metrics that nothing was measured, and do not call it right', () => {
@@ -202,7 +323,7 @@ describe('the checks of a run', () => {
   test('have names of their own, and name settings that exist', () => {
     const names = checks.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    const folder = join(packageRoot(), 'agent_rl', 'jobs', 'explain');
+    const folder = join(packageRoot(), 'agent_rl', 'runs', 'signs');
     const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join(folder, file), 'utf8'))

@@ -1,96 +1,82 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { CollapseWatch } from '#agent_rl/runs/watch/collapse-watch.ts';
+import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
+import { evidenceOf } from './evidence.ts';
 
-const healthy = {
-  'rollout/episodes': 100,
-  'rollout/entropyEstimate': 0.5,
-  'rollout/repetition': 0.02,
-  'rollout/malformedCalls': 4,
-  'rollout/rejectedCalls': 1,
-  'rollout/lengthMean': 200,
-  'rollout/successRate': 0.4,
-  'rollout/successWithoutCalls': 0.02,
-  'group/count': 10,
-  'group/zeroVariance': 2,
-  'group/allRight': 1,
-  'sent/ratioTail': 0,
-} as const satisfies Metrics;
+const { settings, prompt, series } = evidenceOf();
+const [healthy = { metrics: {} }] = series.iterations;
 
-interface Seen {
-  iteration: number;
-  about: string;
-  text: string;
+/** What is told, and after which iteration, of a run whose metrics change. */
+function watched(changes: readonly Metrics[], { tools = true } = {}): [number, string][] {
+  const watch = new RunWatch({ settings, prompt, tools });
+  return changes.flatMap((change, index) => {
+    const told = watch.note(index + 1, { ...healthy.metrics, ...change }, []);
+    return told === undefined ? [] : [[index + 1, told.check] as [number, string]];
+  });
 }
 
-/** Five iterations that are healthy, then as many with what changed. */
-function watched(changes: readonly Metrics[], { tools = true } = {}): Seen[] {
-  const watch = new CollapseWatch(tools);
-  const before = Array.from({ length: 5 }, (): Metrics => ({}));
-  return [...before, ...changes].flatMap((change, index) =>
-    watch
-      .note({ metrics: { ...healthy, ...change } })
-      .map((warning) => Object.assign({ iteration: index + 1 }, warning)),
-  );
-}
+const times = (count: number, change: Metrics = {}): Metrics[] =>
+  Array.from({ length: count }, () => change);
+/** Success rises, so that nothing else is to be said. */
+const learning = (count: number): Metrics[] =>
+  times(count).map((_, index) => ({
+    'rollout/successRate': 0.3 + (0.6 * index) / count,
+    'rollout/entropyEstimate': 0.5 - (0.2 * index) / count,
+  }));
 
-const five = (change: Metrics): Metrics[] => Array.from({ length: 5 }, () => change);
-
-describe('the watch for collapse', () => {
-  test('says nothing of a run that stays as it is', () => {
-    expect(watched(Array.from({ length: 40 }, () => ({})))).toEqual([]);
+describe('a run that watches itself', () => {
+  test('says nothing of a run that learns', () => {
+    expect(watched(learning(40))).toEqual([]);
   });
 
-  test.each<[string, Metrics, RegExp]>([
-    [
-      'entropy-collapse',
-      { 'rollout/entropyEstimate': 0.05, 'group/zeroVariance': 9, 'group/allRight': 3 },
-      // 1 of 10 idle at first, 6 of 10 now.
-      /from 0\.5 to 0\.05 nats .* from 10\.0 % to 60\.0 %/,
-    ],
-    ['repetition', { 'rollout/repetition': 0.4 }, /40\.0 % of sampled 4-grams .* at first 2\.0 %/],
-    [
-      'invalid-calls',
-      { 'rollout/malformedCalls': 30, 'rollout/rejectedCalls': 20 },
-      // 5 and 50 calls by 100 episodes.
-      /0\.5 unreadable or rejected calls an episode .* at first 0\.05/,
-    ],
-    ['lengths', { 'rollout/lengthMean': 450 }, /longer: from 200 to 450 .* 40\.0 % to 40\.0 %/],
-    ['lengths', { 'rollout/lengthMean': 50 }, /shorter: from 200 to 50/],
-    ['ratio-tails', { 'sent/ratioTail': 0.03 }, /3\.0 % of the tokens sent/],
-    [
-      'success-without-tool',
-      { 'rollout/successWithoutCalls': 0.3 },
-      /30\.0 % of episodes .* at first 2\.0 %/,
-    ],
-  ])('warns once of %s, with the iteration and the evidence', (about, change, text) => {
-    const seen = watched([...five(change), ...five(change)]);
-    expect(seen).toEqual([{ iteration: 10, about, text: expect.stringMatching(text) }]);
+  test('tells what is surely wrong after its second iteration, once', () => {
+    const unread = { 'rollout/malformedCalls': 300 };
+    expect(watched(times(8, unread))).toEqual([[2, 'unread-calls']]);
   });
 
-  test('takes low entropy and equal rewards for success where groups are all right', () => {
-    const solved = {
-      'rollout/entropyEstimate': 0.05,
-      'group/zeroVariance': 9,
-      'group/allRight': 9,
-      'rollout/successRate': 0.95,
+  test('does not tell what one iteration alone shows', () => {
+    const changes = learning(20).map((change, index) =>
+      index === 0 ? { ...change, 'rollout/malformedCalls': 51 } : change,
+    );
+    expect(watched(changes)).toEqual([]);
+  });
+
+  test('tells a trend once there are ten iterations, and the cause without its effects', () => {
+    const avoids = { 'rollout/toolCallRate': 0.2, 'rollout/successRate': 0.1 };
+    const told = watched([...times(5), ...times(25, avoids)]);
+    expect(told).toEqual([[11, 'no-calls']]);
+  });
+
+  test('tells an effect where no cause is found', () => {
+    const longer = { 'rollout/lengthMean': 450 };
+    const changes = learning(6).map((change) => ({ ...change, 'rollout/successRate': 0.4 }));
+    expect(watched([...changes, ...times(12, { ...changes.at(-1), ...longer })])).toEqual([
+      [11, 'lengths'],
+    ]);
+  });
+
+  test('does not miss tools in a run without any', () => {
+    const silent = { 'rollout/toolCallRate': 0, 'rollout/malformedCalls': 0 };
+    expect(watched(times(5, silent), { tools: false })).toEqual([]);
+    expect(watched(times(5, silent))).toEqual([[2, 'no-calls']]);
+  });
+
+  test('compares with its first iterations however long it trains', () => {
+    const falls = {
+      'rollout/successRate': 0.05,
+      'rollout/rewardMean': 0,
+      'rollout/entropyEstimate': 0.3,
     };
-    expect(watched(five(solved))).toEqual([]);
+    const told = watched([...learning(60), ...times(10, falls)]);
+    expect(told[0]).toEqual([expect.any(Number), 'success']);
   });
+});
 
-  test('lets episodes grow that succeed more often', () => {
-    expect(watched(five({ 'rollout/lengthMean': 450, 'rollout/successRate': 0.6 }))).toEqual([]);
-  });
-
-  test('does not miss tools in a run without any, and needs whole windows', () => {
-    const change = { 'rollout/malformedCalls': 90, 'rollout/successWithoutCalls': 0.9 };
-    expect(watched(five(change), { tools: false })).toEqual([]);
-    expect(watched(five(change).slice(1))).toEqual([]);
-  });
-
-  test('says nothing of what was not measured', () => {
-    const watch = new CollapseWatch(true);
-    expect(Array.from({ length: 20 }, () => watch.note({ metrics: {} })).flat()).toEqual([]);
-  });
+test('a warning names the case, its check and what to try, and leaves names of settings as they are', () => {
+  const finding = { check: 'lengths', asks: '', verdict: 'wrong', effect: true } as const;
+  const tries = ['raise rollout.groupSize (now 8)', 'policy.type (now "minimind")'];
+  expect(warningText({ ...finding, says: 'episodes get longer', tries })).toBe(
+    'Episodes get longer [lengths]. Raise rollout.groupSize (now 8). policy.type (now "minimind").',
+  );
 });

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+
+import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
+import { runVerdict } from '#agent_rl/runs/signs/run-verdict.ts';
+import { evidenceOf, type Sketch } from './evidence.ts';
+
+const verdictOf = (sketch: Sketch) => {
+  const evidence = evidenceOf(sketch);
+  return runVerdict(evidence, runChecks(evidence));
+};
+const heldOut = (before: number, after: number, low: number, high: number) => ({
+  heldOut: { before, after, interval: [low, high] as const },
+});
+
+test('a run whose held-out success rose got better, whatever else is found', () => {
+  const sketch = { ...heldOut(0.2, 0.9, 0.6, 0.8), metrics: { 'rollout/toolCallRate': 0.3 } };
+  expect(verdictOf(sketch)).toEqual({
+    is: 'better',
+    says: 'Held-out success rose from 20.0 % to 90.0 %.',
+  });
+});
+
+test('a run whose held-out success fell got worse, with its cause', () => {
+  const late = { 'rollout/toolCallRate': 0.1, 'rollout/successRate': 0.05 };
+  const { is, says } = verdictOf({ ...heldOut(0.4, 0.05, -0.4, -0.3), late });
+  expect(is).toBe('worse');
+  expect(says).toMatch(
+    /^The run got worse: held-out success fell from 40\.0 % to 5\.0 %\. Likely cause: the policy learns to leave its tools alone: .* \[no-calls\]\.$/,
+  );
+});
+
+test('a change within chance is unclear, and a few iterations are called few', () => {
+  expect(verdictOf(heldOut(0.3, 0.32, -0.05, 0.09)).says).toMatch(
+    /^Held-out success went from 30\.0 % to 32\.0 %, which may be chance\./,
+  );
+  expect(verdictOf({ ...heldOut(0.3, 0.3, -0.1, 0.1), iterations: 2 }).says).toBe(
+    'Held-out success did not change: 30.0 %. 2 iterations are too few to tell whether it learns.',
+  );
+});
+
+test('a run without evaluations is judged by its training, and a control is not judged', () => {
+  expect(verdictOf({ late: { 'rollout/successRate': 0.05 } }).is).toBe('worse');
+  expect(verdictOf({ late: { 'rollout/successRate': 0.9 } })).toMatchObject({ is: 'better' });
+  expect(verdictOf({ config: { train: { control: 'shuffled-rewards' } } }).is).toBe('control');
+});

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import {
+  readTrainedEpisodes,
+  type TrainedEpisode,
+} from '#agent_rl/runs/episodes/read-trained-episodes.ts';
+import { recordedRun } from '#agent_rl/runs/recorded-run.ts';
+import { isTrouble, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
+import { runEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
+import { runVerdict } from '#agent_rl/runs/signs/run-verdict.ts';
+import { RunWatch } from '#agent_rl/runs/signs/run-watch.ts';
+import { sickRuns } from '#scripts/sick-runs/sick-runs.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+/*
+ * Runs that were trained for real and went wrong on purpose (scripts/make-sick-runs.ts): what each is told first, while it
+ * trains and afterwards, is what is wrong with it.
+ */
+
+const folder = temporaryFolder();
+const prompt = 'in the prompt of the tasks';
+
+/** Puts the files of a packed run into a folder. */
+function unpacked(name: string): string {
+  const file = join(packageRoot(), 'tests', 'fixtures', 'sick-runs', `${name}.json.gz`);
+  const files = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Record<string, string>;
+  for (const [path, text] of Object.entries(files)) writeBelow(folder, `${name}/${path}`, text);
+  return join(folder, name);
+}
+
+/** What a recorded run would have been told, after which iteration. */
+async function toldWhileTraining(path: string): Promise<[number, string][]> {
+  const run = recordedRun(path);
+  const { settings, series, tools, trainedParameters = 0 } = await runEvidence(run, prompt);
+  const watch = new RunWatch({ settings, tools, prompt, trainedParameters });
+  const episodes: TrainedEpisode[] = [];
+  for await (const episode of readTrainedEpisodes(run.folder)) episodes.push(episode);
+  return series.iterations.flatMap(({ iteration, metrics }) => {
+    const played = episodes.filter(({ episode }) => episode.iteration === iteration);
+    const told = watch.note(iteration, metrics, played);
+    return told === undefined ? [] : [[iteration, told.check] as [number, string]];
+  });
+}
+
+const sick = sickRuns.filter(({ check }) => check !== '');
+
+describe.each(sick.map((run) => [run.name, run] as const))('the sick run %s', (name, run) => {
+  test('is warned of its cause first, while it trains', async () => {
+    const [first] = await toldWhileTraining(unpacked(name));
+    expect(first).toEqual([run.warnedAt, run.check]);
+  });
+
+  test('is explained by its cause first, and its last lines name it', async () => {
+    const evidence = await runEvidence(recordedRun(unpacked(name)), prompt);
+    const findings = runChecks(evidence);
+    const [first] = findings.filter(isTrouble);
+    expect(first?.check).toBe(run.check);
+    const { is, says } = runVerdict(evidence, findings);
+    expect(is).toBe(run.verdict);
+    if (is !== 'better') expect(says).toContain(`[${run.check}]`);
+  });
+});
+
+describe('a healthy run of the same project', () => {
+  test('is not warned, and nothing is found', async () => {
+    const path = unpacked('healthy');
+    expect(await toldWhileTraining(path)).toEqual([]);
+    const evidence = await runEvidence(recordedRun(path), prompt);
+    const findings = runChecks(evidence);
+    expect(findings.filter(isTrouble)).toEqual([]);
+    expect(runVerdict(evidence, findings).is).toBe('better');
+  });
+});
