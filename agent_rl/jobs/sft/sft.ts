@@ -109,6 +109,7 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
     sessions,
     loss,
     success: state.evaluated?.success ?? null,
+    verdict: missed === undefined ? null : { is: 'missed', says: missed },
     ...(missed !== undefined && { ok: false }),
     conversations,
     tokens: examples.tokens,

@@ -143,10 +143,12 @@ export const toolResults: Check = {
   look: ({ settings, tools, episodes }) => {
     if (!tools) return ok('the run has no tools');
     if (episodes === undefined) return unknown('no training episode is recorded');
-    const { scored, repeatedTool: repeated, repeatedToolSolved: right } = episodes;
+    const { agents, scored, repeatedTool: repeated, repeatedToolSolved: right } = episodes;
     const says = `${repeated} of ${scored} episodes end with what a tool last said, and ${right} of these are right`;
     // Few repeat it where results are long or need another step: then this says nothing.
-    if (repeated < leastRepeated || repeated < 0.3 * scored) return ok(says);
+    // Several agents may be right and lose.
+    const told = repeated >= leastRepeated && repeated >= 0.3 * scored && agents.size === 0;
+    if (!told) return ok(says);
     const verdict = verdictOf(1 - right / repeated, { wrong: 0.98, suspicious: 0.9 });
     if (verdict === 'ok') return ok(says);
     return {

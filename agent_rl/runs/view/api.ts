@@ -11,8 +11,11 @@ export type * from './episode-api.ts';
 /** A number of a record; those that JSON lacks as texts, null where nothing was measured. */
 export type Measured = number | 'NaN' | 'Infinity' | '-Infinity' | null;
 
-/** What becomes of a run; `interrupted` is a run that ended before its end, `unknown` one whose folder does not tell. */
-export type RunState = 'training' | 'finished' | 'interrupted' | 'failed' | 'unknown';
+/**
+ * What becomes of a run; `worse` is a run that finished with less success than it began with, or without the success that
+ * it was to reach, `interrupted` one that ended before its end, `unknown` one whose folder does not tell.
+ */
+export type RunState = 'training' | 'finished' | 'worse' | 'interrupted' | 'failed' | 'unknown';
 
 /** A rate with its 95 % interval; null where the record has none. */
 export interface Rate {

@@ -50,11 +50,19 @@ export function runState(
   if (problem !== null) return { state: 'unknown', stateWhy: problem };
   if (summary?.['interrupted'] === true)
     return { state: 'interrupted', stateWhy: 'it was stopped, and can be resumed' };
-  if (summary !== undefined) return { state: 'finished', stateWhy: null };
+  if (summary !== undefined) return endOf(summary);
   if (holder !== undefined) return { state: 'interrupted', stateWhy: holder.why };
   if (existsSync(folder.log))
     return { state: 'interrupted', stateWhy: 'no process works on it, and it has no summary' };
   return { state: 'unknown', stateWhy: 'it has neither a summary nor a log' };
+}
+
+/** How a run ended, by the verdict of its summary. */
+function endOf(summary: NonNullable<Summary>): { state: RunState; stateWhy: string | null } {
+  const { verdict } = summary;
+  const { is, says } = isRecord(verdict) ? verdict : {};
+  const isBad = is === 'worse' || is === 'missed';
+  return { state: isBad ? 'worse' : 'finished', stateWhy: typeof says === 'string' ? says : null };
 }
 
 /** What ended the run, where its log says so after the last summary was written. */

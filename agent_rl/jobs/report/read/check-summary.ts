@@ -10,6 +10,8 @@ export type StoredSummary = Partial<RunSummary> & {
   loss?: number | null;
   conversations?: number;
   tokens?: number;
+  /** What the run came to, in a sentence or two. */
+  verdict?: { is: string; says: string } | null;
 };
 
 const orNull = <Shape extends Parameters<typeof Type.Optional>[0]>(shape: Shape) =>
@@ -67,6 +69,7 @@ const Summary = Type.Object({
   sandboxLevel: text,
   weightsSha256: Type.Optional(Type.String()),
   selectionTasks: number,
+  verdict: orNull(Type.Object({ is: Type.String(), says: Type.String() })),
   best: orNull(Type.Object({ iteration: Type.Number() })),
   generation: orNull(Type.Object({ sampledTokens: number })),
   sandbox: orNull(Type.Object({ requests: number, repeats: number, incidents: number })),

@@ -115,6 +115,7 @@ function endOf(run: ReportedRun): string[] {
       ? [`The run has no summary.json: ${stateText(run)}. It has ${done} so far.`]
       : []),
     ...staleText(run),
+    ...(summary?.verdict && summary.verdict.is !== 'control' ? [summary.verdict.says] : []),
     ...(summary?.interrupted === true ? [`The run was interrupted after ${done}.`] : []),
     ...(typeof control === 'string' && control !== 'none'
       ? [`This run is a control and must not learn (train.control: ${control}).`]
@@ -127,6 +128,7 @@ const stateTexts: Readonly<Record<RunState, string>> = {
   failed: 'it failed',
   interrupted: 'it was interrupted',
   finished: 'it finished',
+  worse: 'it got worse',
   unknown: 'it is going on, or ended without one',
 };
 
