@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { errorText } from '#agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import { modelFolder } from '#model/find/model-folder.ts';
 import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';

@@ -94,6 +94,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'model.hfModelName': ['model/search-starter'],
   'model.adapters': [['an/adapter']],
   'model.lora': [{ rank: 4 }],
+  'train.until': [{ success: 0.9 }],
   'model.lora.targets': [['attention']],
   'policy.type': ['huggingface', 'minimind'],
   'policy.toolCallFormat': ['hermes'],

@@ -151,7 +151,7 @@ function supervised({
   const rollouts = new ScriptedRollouts((request) => episodeOf(request, count++, []));
   const tasks = {
     ...noTasks,
-    evaluation: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, 1),
+    evaluation: chooseTasks(tasksOf('eval', 40), config.eval.maxTasks, 1),
   };
   const evaluate = evaluationOf({ config, tasks }, { rollouts, weights: learner, signal: never });
   const trainer = new SFTTrainer(

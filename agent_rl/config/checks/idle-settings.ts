@@ -24,6 +24,8 @@ type IdleRule = readonly [
 
 const isSft = ({ config: { train } }: Circumstances): boolean => train.mode === 'sft';
 const isRl = (run: Circumstances): boolean => !isSft(run);
+/** Supervised training does where it evaluates. */
+const playsEpisodes = (run: Circumstances): boolean => isRl(run) || run.config.eval.every > 0;
 
 /** Of the algorithm, all but what the memory of a pass is set by. */
 const ofRewards = Object.keys(AlgorithmBlock.properties)
@@ -55,12 +57,12 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ['run.decoders'],
-    (run) => isRl(run) && run.config.run.device !== 'cpu',
+    (run) => playsEpisodes(run) && run.config.run.device !== 'cpu',
     'run.device is not cpu, and one thread draws for another device',
   ],
   [
     ['run.decoders'],
-    (run) => isRl(run) && !run.drawsTokens,
+    (run) => playsEpisodes(run) && !run.drawsTokens,
     'the generator of this run is not the engine, whose threads they are',
   ],
   [
@@ -90,7 +92,7 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ['rollout.failures.penalty'],
-    (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
+    (run) => !Object.values(run.config.rollout.outcomes).includes('penalise'),
     'no rollout.outcomes is penalise',
   ],
   [
@@ -100,13 +102,13 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ({ datasets }) => datasets.map((_, folder) => `datasets.${folder}.environment`),
-    (run) => isRl(run) && environmentBlocks(run.config).length === 1,
+    (run) => playsEpisodes(run) && environmentBlocks(run.config).length === 1,
     'the run has one environment, which all tasks are for',
   ],
   ...ofReading.map((key): IdleRule => [
     [`dataset.${key}`],
     (run) =>
-      isRl(run) &&
+      playsEpisodes(run) &&
       foldersOf(run).length > 0 &&
       foldersOf(run).every((one) => one[key] !== undefined),
     `every folder of datasets has ${key} of its own`,
@@ -123,17 +125,17 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ['eval.samples', 'eval.temperature'],
-    (run) => isRl(run) && run.config.eval.strategy === 'greedy',
+    (run) => playsEpisodes(run) && run.config.eval.strategy === 'greedy',
     'eval.strategy greedy makes one attempt at temperature 0',
   ],
   [
     ['eval.selector'],
-    (run) => isRl(run) && run.config.eval.strategy !== 'best-of-n',
+    (run) => playsEpisodes(run) && run.config.eval.strategy !== 'best-of-n',
     'only eval.strategy best-of-n rates attempts',
   ],
   [
     ['eval.every'],
-    (run) => isRl(run) && run.config.eval.every >= runLength(run.config).planned,
+    (run) => playsEpisodes(run) && run.config.eval.every >= runLength(run.config).planned,
     'the run ends before so many iterations are done',
   ],
   [
@@ -156,13 +158,14 @@ const idle: readonly IdleRule[] = [
     (run) => isRl(run) && !truncates(run.config.policy.sampling),
     'no token is cut off, and the gradient is unbiased',
   ],
-  [['sandbox'], (run) => isRl(run) && !run.runsPrograms, 'nothing in this run executes programs'],
+  [
+    ['sandbox'],
+    (run) => playsEpisodes(run) && !run.runsPrograms,
+    'nothing in this run executes programs',
+  ],
   [
     [
       'policy.sampling',
-      'rollout.tasksPerStep',
-      'rollout.groupSize',
-      'rollout.outcomes',
       ...ofRewards,
       'rewardManager',
       'train.parityBound',
@@ -186,8 +189,13 @@ const idle: readonly IdleRule[] = [
       'eval',
       'dataset.evalSplit',
     ],
-    (run) => isSft(run) && run.config.eval.every === 0,
+    (run) => !playsEpisodes(run),
     'supervised training plays no episodes while eval.every is 0',
+  ],
+  [
+    ['rollout.tasksPerStep', 'rollout.groupSize', 'rollout.outcomes'],
+    (run) => isSft(run) && playsEpisodes(run),
+    'supervised training plays episodes only to evaluate',
   ],
   [
     ['eval.before', 'eval.after', 'eval.selectionTasks'],
@@ -203,7 +211,7 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ofReading.map((key) => `dataset.${key}`),
-    (run) => isSft(run) && run.config.eval.every === 0,
+    (run) => !playsEpisodes(run),
     'supervised training reads conversations, which have one format',
   ],
 ];

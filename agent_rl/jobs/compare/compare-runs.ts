@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { changedSettings } from '../../runs/inputs/changed-settings.ts';
 import { type RecordedRun, recordedRun } from '../../runs/recorded-run.ts';
-import { RunSettings } from '../../runs/signs/run-settings.ts';
+import { RunSettings } from '../../runs/run-settings.ts';
 import { runTokenizer } from '../explain/step/run-tokenizer.ts';
 import { decoding } from '../explain/step/step-text.ts';
 import type { JobResult } from '../job.ts';

@@ -5,7 +5,7 @@ import { runChecks } from '../../runs/signs/run-checks.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { runVerdict } from '../../runs/signs/run-verdict.ts';
 import { runEvidence } from '../../runs/signs/run-evidence.ts';
-import { RunSettings } from '../../runs/signs/run-settings.ts';
+import { RunSettings } from '../../runs/run-settings.ts';
 import { findingsText, headText } from './findings-text.ts';
 import { promptOf } from './prompt-of.ts';
 import { explainStep } from './step/explain-step.ts';

@@ -1,6 +1,6 @@
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
 import { hasSetting } from '../../compose/has-setting.ts';
-import { RunSettings } from '../../runs/signs/run-settings.ts';
+import { RunSettings } from '../../runs/run-settings.ts';
 
 /**
  * Where the user says what the policy is told, in the words of a sentence. A system prompt is a setting of some

@@ -2,7 +2,7 @@ import { largest } from '../../core/long-lists.ts';
 import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
 import type { RunEvidence } from './run-evidence.ts';
-import type { RunSettings } from './run-settings.ts';
+import type { RunSettings } from '../run-settings.ts';
 import type { Series } from './series.ts';
 import { trendOf } from './trend.ts';
 

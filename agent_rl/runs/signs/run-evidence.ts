@@ -7,7 +7,7 @@ import { Unreadable } from '../episodes/unreadable.ts';
 import { readMetrics } from '../read-metrics.ts';
 import type { RecordedRun } from '../recorded-run.ts';
 import { EpisodeCounts, type EpisodeTally } from './episode-counts.ts';
-import { RunSettings } from './run-settings.ts';
+import { RunSettings } from '../run-settings.ts';
 import { Series } from './series.ts';
 
 /** Success before and after training, as `summary.json` has it. */

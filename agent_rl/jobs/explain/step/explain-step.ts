@@ -2,7 +2,7 @@ import type { RecordedRun } from '../../../runs/recorded-run.ts';
 import { countText, percentText, visibleControls } from '../../../telemetry/index.ts';
 import type { JobResult } from '../../job.ts';
 import { leftOutLines } from '../left-out-text.ts';
-import { RunSettings } from '../../../runs/signs/run-settings.ts';
+import { RunSettings } from '../../../runs/run-settings.ts';
 import { sharesByOutcome, stepGroups } from './gradient-shares.ts';
 import { zeroGradient } from './ledger-words.ts';
 import { runTokenizer } from './run-tokenizer.ts';

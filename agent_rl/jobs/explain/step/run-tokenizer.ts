@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { RecordedRun } from '../../../runs/recorded-run.ts';
 import { Tokenizer } from '../../../../model/text/tokenizer.ts';
-import { RunSettings } from '../../../runs/signs/run-settings.ts';
+import { RunSettings } from '../../../runs/run-settings.ts';
 
 /**
  * The tokenizer of a run: that of one of its checkpoints, all of which have the same, or of the model it began with.

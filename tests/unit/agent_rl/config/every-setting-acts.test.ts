@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { prepareRun, type PreparedRun } from '#agent_rl/compose/prepare-run.ts';
+import type { Config } from '#agent_rl/config/index.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { leavesOf, otherValues, type Leaf } from '#tests/support/other-values.ts';
@@ -35,9 +36,16 @@ const own: Readonly<Record<string, RegExp>> = {
 };
 
 /** The same runs, shorter: of their length only what is asked of them changes. */
-const shorter = (mode: string): string[] =>
-  mode === 'sft'
-    ? ['train.iterations=6', 'train.batchSize=3', 'train.warmupSteps=2']
+const shorter = ({ train, eval: evaluation }: Config): string[] =>
+  train.mode === 'sft'
+    ? [
+        'train.iterations=6',
+        'train.batchSize=3',
+        'train.warmupSteps=2',
+        ...(evaluation.every === 0
+          ? []
+          : ['eval.every=2', 'eval.maxTasks=30', 'train.until.success=0.9']),
+      ]
     : [
         'train.iterations=6',
         'train.warmupSteps=2',
@@ -81,8 +89,9 @@ async function outcomeOf(
 
 describe.each(files)('%s', (file) => {
   test('has no setting that is accepted and ignored', async () => {
-    const { mode } = (await prepared(file, [])).loaded.config.train;
-    const base = file.endsWith('smoke.yaml') ? [] : shorter(mode);
+    const { config } = (await prepared(file, [])).loaded;
+    const { mode } = config.train;
+    const base = file.endsWith('smoke.yaml') ? [] : shorter(config);
     const run = (sets: string[]) => prepared(file, [...base, ...sets]);
     const as = await run([]);
     const { opened, trained } = await effectsOf(as);

@@ -113,12 +113,12 @@ describe('a setting that cannot act in the run is named with its place and the r
       'rewards.0.floor is 0.2',
     ],
     [[sft, 'rollout.groupSize=4'], 'rollout.groupSize 4', 'plays no episodes'],
-    [[sft, 'algorithm.epochs=2'], 'algorithm.epochs 2', 'plays no episodes'],
-    [[sft, 'policy.sampling.topP=0.9'], 'policy.sampling.topP 0.9', 'plays no episodes'],
+    [[sft, 'algorithm.epochs=2'], 'algorithm.epochs 2', 'does not learn from episodes'],
+    [[sft, 'policy.sampling.topP=0.9'], 'policy.sampling.topP 0.9', 'does not learn from episodes'],
     [[sft, 'environment.systemPrompt=Be brief'], 'environment.systemPrompt', 'plays no episodes'],
     [[sft, 'rewards=[{type: brevity}]'], 'rewards', 'plays no episodes'],
     [[sft, 'tools.0.topK=3'], 'tools.0.topK 3', 'calls none'],
-    [[sft, 'eval.maxTasks=9'], 'eval.maxTasks 9', 'evaluates nothing'],
+    [[sft, 'eval.maxTasks=9'], 'eval.maxTasks 9', 'plays no episodes while eval.every is 0'],
     [
       [sft, 'checkpoint.every=0', 'checkpoint.keepLast=5'],
       'checkpoint.keepLast 5',
@@ -135,7 +135,7 @@ describe('a setting that cannot act in the run is named with its place and the r
   test('several with one reason are one sentence, each with its line', async () => {
     const text = `${search}train: {mode: sft}\nrollout:\n  maxTurns: 9\n  groupSize: 3\n`;
     expect(await warningsOf(text, [])).toEqual([
-      'rollout.groupSize 3 (run.yaml:6), rollout.maxTurns 9 (run.yaml:5) have no effect: supervised training plays no episodes.',
+      'rollout.groupSize 3 (run.yaml:6), rollout.maxTurns 9 (run.yaml:5) have no effect: supervised training plays no episodes while eval.every is 0.',
     ]);
   });
 

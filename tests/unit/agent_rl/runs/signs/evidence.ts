@@ -1,4 +1,4 @@
-import { RunSettings } from '#agent_rl/runs/signs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/run-settings.ts';
 import type { RunEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
 import { Series } from '#agent_rl/runs/signs/series.ts';
 import type { EpisodeTally } from '#agent_rl/runs/signs/episode-counts.ts';
