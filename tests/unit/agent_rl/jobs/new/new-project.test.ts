@@ -159,11 +159,8 @@ describe('the project depends on', () => {
 
 describe('the run files of the template', () => {
   test('go on where the one before ended', () => {
-    const { iterations } = settingsOf('sft.yaml')['train'] ?? {};
     const { seed } = settingsOf('run.yaml')['run'] ?? {};
-    expect(settingsOf('grpo.yaml')['model']).toEqual({
-      path: `runs/sft-seed${String(seed)}/checkpoints/step-${String(iterations)}`,
-    });
+    expect(settingsOf('grpo.yaml')['model']).toEqual({ path: `runs/sft-seed${String(seed)}` });
   });
 });
 
