@@ -19,6 +19,7 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
     log: createLog({ level: 'error', file: folder.log, console: 'none' }),
     memory: new ProcessTreeMemory(),
     iterations: 1,
+    secondsLeft: () => undefined,
     logRollouts: false,
   });
   const { trainer, metrics } = setUp(

@@ -49,7 +49,7 @@ export async function sftUpdates(session: SftSession): Promise<{
 }> {
   const { run, engine, record, resume, trackers, options } = session;
   const { last } = runLength(run.config);
-  const request = { record, learner: engine.learner, last };
+  const request = { record, learner: engine.learner, config: run.config };
   const restored = resume && (await restoreRun({ ...request, resume }));
   const saved: SavedState | undefined = restored?.state;
   const { usage: earlier, ...begun } = saved ?? { iteration: 0 };

@@ -4,18 +4,25 @@ import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { OpenRun } from '../../runs/open-run.ts';
-import { resumePoint, runToResume } from '../../runs/resume-point.ts';
+import { readTrainerState } from '../../runs/checkpoints.ts';
+import type { RunSources } from '../../runs/inputs/run-inputs.ts';
+import { resumePoint } from '../../runs/resume-point.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { type Began, withReport } from '../report/with-report.ts';
 import { type Profiled, profiling } from '../train/profiled.ts';
 import { checkpointRoom, freeBytes, roomText } from '../train/checkpoint-room.ts';
 import { howToContinue } from '../train/how-to-continue.ts';
+import { whereToBegin } from '../train/dry-run.ts';
+import { expectedSupervised, timeText } from '../train/measure-speed.ts';
+import { requireWithin, type SavedProgress } from '../train/restore-run.ts';
 import { withTrackers } from '../train/tracked.ts';
-import { readExamples, type SftExamples } from './sft-examples.ts';
+import { leftOutConversations, readExamples, type SftExamples } from './sft-examples.ts';
 import { type SftSession, sftUpdates, usageSoFar } from './sft-updates.ts';
-import { refuseWithoutResume, sourcesOf } from '../train/trainer-options.ts';
+import { refuseIdleFlags, sourcesOf } from '../train/trainer-options.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
+import { planInWords } from '../../engine-thread/memory-plan.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { largest } from '../../core/long-lists.ts';
 
 /**
@@ -23,23 +30,48 @@ import { largest } from '../../core/long-lists.ts';
  * assistants said. The prompt shows the tools of the conversation, or else those of the config, as in rollouts.
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
-  refuseWithoutResume(options);
+  refuseIdleFlags(options);
   const run = await resolveRun(options, { ...options, trains: true, demonstrates: true });
   // Of a dry run the plan is the result.
   const shown = { ...options, quiet: options.quiet === true && !options.dryRun };
   const examples = await readExamples(run, shown);
   if (!shown.quiet) await printRoom(run, options.print);
-  if (options.dryRun) {
-    if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
-    // Made and closed: what is wrong with their settings is known before a run.
-    await openTrackers(run.chosen.trackers).close();
-    const { length: conversations } = examples.examples;
-    return { dryRun: true, conversations, tokens: examples.tokens };
-  }
+  if (options.dryRun) return dryRun(run, examples, options);
   return withReport(options.print, (began) =>
     profiling(options, (profiled) => superviseOpened(run, { examples, options, profiled, began })),
   );
 }
+
+/** All that a run opens is opened, so that what the run would refuse is refused here. */
+async function dryRun(
+  run: ResolvedRun,
+  { examples, tokens, leftOut }: SftExamples,
+  options: TrainingOptions,
+): Promise<JobResult> {
+  const opened = new Cleanup();
+  try {
+    const resume = await whereToBegin(run, options, sftSources(run));
+    if (resume?.checkpoint !== undefined)
+      requireWithin((readTrainerState(resume.checkpoint) as SavedProgress).iteration, run.config);
+    opened.add(openTrackers(run.chosen.trackers));
+    const engine = opened.add(await openLearner(run, examples, options.signal));
+    const { plan: memory } = await engine.info();
+    const lengths = examples.map((example) => example.tokens.length);
+    const expected = options.measure
+      ? await expectedSupervised(engine.learner, run.config, lengths)
+      : undefined;
+    options.print(
+      `  memory        about ${mebibytes(memory.total)}: ${planInWords(memory)}\n${timeText(expected)}`,
+    );
+    const { length: conversations } = examples;
+    return { dryRun: true, conversations, tokens, memory, ...expected, leftOut };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Nothing is held out. */
+const sftSources = (run: ResolvedRun): RunSources => ({ ...sourcesOf(run), evalFiles: [] });
 
 async function superviseOpened(
   run: ResolvedRun,
@@ -52,8 +84,7 @@ async function superviseOpened(
 ): Promise<JobResult> {
   const opened = new Cleanup();
   try {
-    // Nothing is held out.
-    const sources = { ...sourcesOf(run), evalFiles: [] };
+    const sources = sftSources(run);
     const { resume: named } = options;
     const resume =
       named === undefined
@@ -64,7 +95,7 @@ async function superviseOpened(
     // Also where the run does not begin: they may have started a process.
     opened.defer(() => trackers.close());
     const usage = opened.add(await SessionUsage.start());
-    const engine = opened.add(await openLearner(run, examples, options.signal));
+    const engine = opened.add(await openLearner(run, examples.examples, options.signal));
     const { quiet } = options;
     const record = opened.add(await OpenRun.open({ ...run, sources, resume, quiet }));
     began(record.folder);
@@ -89,6 +120,8 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
   const conversations = examples.examples.length;
   for (const note of run.notes) record.log.info(note);
   for (const warning of run.warnings) record.log.shown(warning);
+  const { leftOut } = examples;
+  if (leftOut.length > 0) record.log.shown(leftOutConversations(leftOut, leftOut.join(', ')));
   record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
   const { state, earlier, interrupted } = await sftUpdates(session);
   throwIfFailed(options.signal);
@@ -111,6 +144,7 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
     machines: record.machines,
     peakRssBytes: memory.peakRssBytes,
     warnings: run.warnings,
+    leftOut,
   };
   const summary = await withTrackers(ended, { record, trackers });
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
@@ -122,7 +156,7 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
 /** An engine that learns and never samples. */
 const openLearner = (
   { config, model }: ResolvedRun,
-  { examples }: SftExamples,
+  examples: SftExamples['examples'],
   signal: AbortSignal,
 ) =>
   openEngine(config, model, {

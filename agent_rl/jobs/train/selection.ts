@@ -10,7 +10,10 @@ import { chooseSelection } from '../../../dataset/tasks/selection-tasks.ts';
  *
  * @throws AgentRlError `CONFIG_INVALID` when too few are left to train on.
  */
-export function withSelection(run: ResolvedRun, resume?: ResumePoint): ResolvedRun {
+export function withSelection(
+  run: ResolvedRun,
+  resume?: Pick<ResumePoint, 'checkpoint'>,
+): ResolvedRun {
   const { checkpoint, eval: evaluation, run: settings } = run.config;
   if (!checkpoint.keepBest) return run;
   if (resume?.checkpoint !== undefined) {

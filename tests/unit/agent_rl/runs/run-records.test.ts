@@ -17,6 +17,7 @@ test('a run that begins to repeat itself warns once, with the iteration', () => 
     log: log as unknown as Log,
     memory: { peak: { peakRssBytes: 1 } } as ProcessTreeMemory,
     iterations: 20,
+    secondsLeft: () => undefined,
     logRollouts: false,
   });
   for (let iteration = 1; iteration <= 20; iteration++)
