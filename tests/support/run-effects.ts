@@ -152,7 +152,8 @@ function supervised({
     maxContextTokens: 16,
     training: { longestTokens: 4, loss: { name: 'cross_entropy' } as const },
   };
-  return { sources, engine: engineOptions(config, model, request), trained };
+  const { tooLong } = config.dataset;
+  return { sources, tooLong, engine: engineOptions(config, model, request), trained };
 }
 
 const tasksOf = (set: string, count: number): Task[] =>
@@ -180,6 +181,7 @@ function reinforced({
     ]),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
+    tooLong: config.dataset.tooLong,
     prices: config.run.prices,
     engine: engineOptions(config, model, {
       ...collecting(config, model, workers),

@@ -8,6 +8,7 @@ import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { noGenerator } from '../no-generator.ts';
 import type { JobContext } from '../job.ts';
+import { countText } from '../../telemetry/index.ts';
 import { firstOf } from '../train/too-long.ts';
 
 /** Conversations to imitate, encoded. */
@@ -80,7 +81,7 @@ function conversationsTooLong(
 
 /** For the user: which conversations are left out. */
 export const leftOutConversations = (places: readonly string[], shown = firstOf(places)): string =>
-  `Left out, as they are longer than the model has positions (dataset.tooLong: skip): ${places.length} conversations: ${shown}.`;
+  `Left out, as they are longer than the model has positions (dataset.tooLong: skip): ${countText(places.length, 'conversation')}: ${shown}.`;
 
 /** The result of an action; what it throws names the place. */
 function atPlace<Result>(place: string, action: () => Result): Result {

@@ -7,6 +7,7 @@ import { OpenRun } from '../../runs/open-run.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
 import type { RunSources } from '../../runs/inputs/run-inputs.ts';
 import { resumePoint } from '../../runs/resume-point.ts';
+import { checkRunFolder } from '../../runs/run-folder.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { type Began, withReport } from '../report/with-report.ts';
@@ -90,7 +91,8 @@ async function superviseOpened(
       named === undefined
         ? undefined
         : await resumePoint({ ...options, ...run, resume: named, sources });
-    if (resume !== undefined) opened.defer(() => resume.lock.release());
+    if (resume === undefined) checkRunFolder(run.config.run);
+    else opened.defer(() => resume.lock.release());
     const trackers = openTrackers(run.chosen.trackers);
     // Also where the run does not begin: they may have started a process.
     opened.defer(() => trackers.close());

@@ -2,6 +2,7 @@ import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
+import { countText } from '../../telemetry/index.ts';
 import type { PromptLengths } from './measure-prompts.ts';
 
 /** A task that a run leaves out, as `summary.json` names it. */
@@ -78,7 +79,7 @@ export function leftOutText(
 ): string {
   const names = namesOf(leftOut);
   const shown = which === 'all' ? names.join(', ') : firstOf(names);
-  return `Left out, as their prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} (dataset.tooLong: skip): ${leftOut.length} tasks: ${shown}.`;
+  return `Left out, as their prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} (dataset.tooLong: skip): ${countText(leftOut.length, 'task')}: ${shown}.`;
 }
 
 /** What a checkpoint keeps of tasks that were left out, by their ids. */
@@ -99,6 +100,6 @@ export function requireSameLeftOut(
   if (other.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run left out ${before.length} tasks whose prompts were too long, and would now leave out ${now.length}; they differ in ${firstOf(other.map((taskId) => JSON.stringify(taskId)))}. Leave dataset.tooLong, rollout.maxEpisodeTokens and what prompts are made of as they were.`,
+    `The run left out ${countText(before.length, 'task')} whose prompts were too long, and would now leave out ${now.length}; they differ in ${firstOf(other.map((taskId) => JSON.stringify(taskId)))}. Leave dataset.tooLong, rollout.maxEpisodeTokens and what prompts are made of as they were.`,
   );
 }

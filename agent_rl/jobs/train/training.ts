@@ -8,6 +8,7 @@ import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { OpenRun } from '../../runs/open-run.ts';
+import { checkRunFolder } from '../../runs/run-folder.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
 import { RunRecords } from '../../runs/run-records.ts';
@@ -51,7 +52,8 @@ export async function openTraining(
       options.resume === undefined
         ? undefined
         : await resumePoint({ ...options, resume: options.resume, config, file, sources });
-    if (resume !== undefined) opened.defer(() => resume.lock.release());
+    if (resume === undefined) checkRunFolder(config.run);
+    else opened.defer(() => resume.lock.release());
     const usage = opened.add(await SessionUsage.start());
     const ready = await openReady(resolved, options, opened, resume);
     const { trackers, prompts, leftOut } = ready;
