@@ -152,7 +152,7 @@ describe('rows that are too long', () => {
     readFileSync(join(runs, 'one', 'trajectories', file), 'utf8')
       .trim()
       .split('\n')
-      .map((line) => String((JSON.parse(line) as { taskId: string }).taskId));
+      .map((line) => (JSON.parse(line) as { taskId: string }).taskId);
   const state = () =>
     JSON.parse(readFileSync(join(runs, 'one', 'summary.json'), 'utf8')) as Record<string, unknown>;
 

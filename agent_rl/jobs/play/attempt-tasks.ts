@@ -10,8 +10,8 @@ import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext, JobOptions } from '../job.ts';
-import { measurePrompts } from '../train/measure-prompts.ts';
-import { leftOutText, withoutTooLong } from '../train/too-long.ts';
+import { measurePrompts } from '../train/ready/measure-prompts.ts';
+import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 
 export interface EvaluationOptions extends JobOptions {
   /** Run folder or checkpoint to evaluate instead of `model.path`. */

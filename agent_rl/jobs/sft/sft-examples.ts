@@ -9,7 +9,7 @@ import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { noGenerator } from '../no-generator.ts';
 import type { JobContext } from '../job.ts';
 import { countText } from '../../telemetry/index.ts';
-import { firstOf } from '../train/too-long.ts';
+import { firstOf } from '../train/ready/too-long.ts';
 
 /** Conversations to imitate, encoded. */
 export interface SftExamples {
@@ -54,7 +54,8 @@ export async function readExamples(
   }
   const skips = config.dataset.tooLong === 'skip' && examples.length > 0;
   const all = examples.length + tooLong.length;
-  if (tooLong.length > 0 && !skips) throw conversationsTooLong(tooLong, all, { maxPositions, ...config.dataset });
+  if (tooLong.length > 0 && !skips)
+    throw conversationsTooLong(tooLong, all, { maxPositions, ...config.dataset });
   if (tooLong.length > 0) print(`Note: ${leftOutConversations(tooLong)}`);
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
   const { batchSize } = config.train;

@@ -8,7 +8,7 @@ import type { JobResult, TrainingOptions } from '../job.ts';
 import { freeBytes } from './checkpoint-room.ts';
 import { expectedTime, timeText } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
-import { openReady } from './ready-agent.ts';
+import { openReady } from './ready/ready-agent.ts';
 import { sourcesOf } from './trainer-options.ts';
 
 /** The plan and no run: everything is opened, so that what the run would refuse is refused here. */

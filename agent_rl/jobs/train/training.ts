@@ -26,12 +26,12 @@ import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { TrainingOptions } from '../job.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { SessionGenerations } from './session-generations.ts';
-import { promptsText } from './measure-prompts.ts';
+import { promptsText } from './ready/measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
-import { openReady, type ReadyAgent, tasksToDraw } from './ready-agent.ts';
+import { openReady, type ReadyAgent, tasksToDraw } from './ready/ready-agent.ts';
 import { restoreRun, type SavedProgress } from './restore-run.ts';
 import { trackedRun } from './tracked.ts';
-import { leftOutText, type SavedLeftOut } from './too-long.ts';
+import { leftOutText, type SavedLeftOut } from './ready/too-long.ts';
 import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */

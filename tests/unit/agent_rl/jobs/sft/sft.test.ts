@@ -86,7 +86,11 @@ test('conversations longer than the model has positions are named before trainin
     `1 of 2 conversations are longer than the model's 1024 positions: ${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens). Shorten them, take them out, leave them out with dataset.tooLong: skip, or train a model with more positions.`,
   );
   expect((await rejectionOf(train(Number(tokens) - 1))).code).toBe('DATASET_INVALID');
-  expect(await train(Number(tokens))).toMatchObject({ dryRun: true, conversations: 2, leftOut: [] });
+  expect(await train(Number(tokens))).toMatchObject({
+    dryRun: true,
+    conversations: 2,
+    leftOut: [],
+  });
   const skip = { 'dataset.tooLong': 'skip' };
   expect(await train(1024, skip)).toMatchObject({
     conversations: 1,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import type { Agent } from '#agent_rl/compose/open-agent.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
-import { measurePrompts, promptsText } from '#agent_rl/jobs/train/measure-prompts.ts';
+import { measurePrompts, promptsText } from '#agent_rl/jobs/train/ready/measure-prompts.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';

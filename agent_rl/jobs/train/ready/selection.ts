@@ -1,8 +1,8 @@
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { readTrainerState } from '../../runs/checkpoints.ts';
-import type { ResumePoint } from '../../runs/resume-point.ts';
-import type { TrainerState } from '../../trainer/trainer-contracts.ts';
-import { chooseSelection } from '../../../dataset/tasks/selection-tasks.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import { readTrainerState } from '../../../runs/checkpoints.ts';
+import type { ResumePoint } from '../../../runs/resume-point.ts';
+import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
+import { chooseSelection } from '../../../../dataset/tasks/selection-tasks.ts';
 
 /**
  * The run with the tasks that its best checkpoint is chosen by, cut from those it trains on. One begun by version 0.1

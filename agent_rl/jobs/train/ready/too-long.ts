@@ -1,8 +1,8 @@
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { AgentRlError } from '../../core/errors.ts';
-import type { Task } from '../../core/tasks/task.ts';
-import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
-import { countText } from '../../telemetry/index.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import type { Task } from '../../../core/tasks/task.ts';
+import { withoutTasks } from '../../../../dataset/tasks/selection-tasks.ts';
+import { countText } from '../../../telemetry/index.ts';
 import type { PromptLengths } from './measure-prompts.ts';
 
 /** A task that a run leaves out, as `summary.json` names it. */
@@ -63,8 +63,7 @@ function promptsTooLong(
   why: string,
 ): AgentRlError {
   const all = new Set([...tasks.train, ...tasks.selection, ...tasks.evaluation]).size;
-  const skip =
-    dataset.tooLong === 'refuse' ? ', or leave rows out with dataset.tooLong: skip' : '';
+  const skip = dataset.tooLong === 'refuse' ? ', or leave rows out with dataset.tooLong: skip' : '';
   return new AgentRlError(
     'DATASET_INVALID',
     `${long.length} of ${all} prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}: ${firstOf(namesOf(long))}.${why} Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), or shorten the tasks or take them out${skip}.`,

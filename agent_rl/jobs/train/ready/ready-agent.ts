@@ -1,17 +1,17 @@
-import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
-import { openTrackers } from '../../compose/open-trackers.ts';
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import type { Cleanup } from '../../core/stopping/cleanup.ts';
-import { drawsOf } from '../../../dataset/tasks/plan/task-plan.ts';
-import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
-import { planOf } from '../../../dataset/tasks/task-sets.ts';
-import { readTrainerState } from '../../runs/checkpoints.ts';
-import type { ResumePoint } from '../../runs/resume-point.ts';
-import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
-import type { TrainerState } from '../../trainer/trainer-contracts.ts';
-import type { JobContext } from '../job.ts';
+import { openTrainableAgent, type TrainableAgent } from '../../../compose/open-agent.ts';
+import { openTrackers } from '../../../compose/open-trackers.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import type { Cleanup } from '../../../core/stopping/cleanup.ts';
+import { drawsOf } from '../../../../dataset/tasks/plan/task-plan.ts';
+import { withoutTasks } from '../../../../dataset/tasks/selection-tasks.ts';
+import { planOf } from '../../../../dataset/tasks/task-sets.ts';
+import { readTrainerState } from '../../../runs/checkpoints.ts';
+import type { ResumePoint } from '../../../runs/resume-point.ts';
+import type { RunTrackers } from '../../../runs/trackers/run-trackers.ts';
+import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
+import type { JobContext } from '../../job.ts';
 import { measurePrompts, type PromptLengths } from './measure-prompts.ts';
-import { requireWithin } from './restore-run.ts';
+import { requireWithin } from '../restore-run.ts';
 import { withSelection } from './selection.ts';
 import {
   type LeftOut,

@@ -1,12 +1,16 @@
 import { expect, test } from '@jest/globals';
 
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
-import { tasksToDraw } from '#agent_rl/jobs/train/ready-agent.ts';
-import { leftOutText, requireSameLeftOut, withoutTooLong } from '#agent_rl/jobs/train/too-long.ts';
+import { tasksToDraw } from '#agent_rl/jobs/train/ready/ready-agent.ts';
+import {
+  leftOutText,
+  requireSameLeftOut,
+  withoutTooLong,
+} from '#agent_rl/jobs/train/ready/too-long.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 
 const taskOf = (taskId: string): Task => ({ taskId, prompt: taskId, metadata: {} });
-const named = (letters: string): Task[] => [...letters].map(taskOf);
+const named = (letters: string): Task[] => Array.from(letters, taskOf);
 
 interface Given {
   tooLong?: string;

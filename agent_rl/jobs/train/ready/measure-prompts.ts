@@ -1,13 +1,13 @@
-import type { Agent } from '../../compose/open-agent.ts';
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { sum } from '../../algorithms/statistics.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { unbiased } from '../../core/services/generator.ts';
-import { inTime } from '../../core/stopping/abort.ts';
-import { largest } from '../../core/long-lists.ts';
-import type { Task } from '../../core/tasks/task.ts';
-import { policyOf } from '../../rollout/episode-parts.ts';
-import { sole, worldOf } from '../../rollout/world.ts';
+import type { Agent } from '../../../compose/open-agent.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import { sum } from '../../../algorithms/statistics.ts';
+import { AgentRlError, messageOf } from '../../../core/errors.ts';
+import { unbiased } from '../../../core/services/generator.ts';
+import { inTime } from '../../../core/stopping/abort.ts';
+import { largest } from '../../../core/long-lists.ts';
+import type { Task } from '../../../core/tasks/task.ts';
+import { policyOf } from '../../../rollout/episode-parts.ts';
+import { sole, worldOf } from '../../../rollout/world.ts';
 
 /** A task whose prompt leaves no room to answer. */
 export interface LongPrompt {
