@@ -15,9 +15,9 @@ import { sickLength, type SickRun, sickRuns } from './sick-runs/sick-runs.ts';
  *   node dist/scripts/make-sick-runs.js my-agent [NAME …]
  */
 
-const [folder, ...names] = process.argv.slice(2);
-if (folder === undefined) throw new Error('Name a project of agent-rl new that has learned.');
-const project = resolve(folder);
+const [given, ...wanted] = process.argv.slice(2);
+if (given === undefined) throw new Error('Name a project of agent-rl new that has learned.');
+const project = resolve(given);
 const packed = join(packageRoot(), 'tests', 'fixtures', 'sick-runs');
 const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
 
@@ -77,7 +77,10 @@ function slim(line: string): string {
   return JSON.stringify({
     ...Object.fromEntries(names.map((name) => [name, episode[name]])),
     toolCalls: calls.map(({ name, status }) => ({ id: '', name, status, wallMs: 0 })),
-    ...{ tokens: [], logProbs: [], components: {}, metrics: {} },
+    tokens: [],
+    logProbs: [],
+    components: {},
+    metrics: {},
   });
 }
 
@@ -115,7 +118,7 @@ function pack({ name }: SickRun): void {
 }
 
 prepare();
-for (const run of sickRuns.filter(({ name }) => names.length === 0 || names.includes(name))) {
+for (const run of sickRuns.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   train(run);
   pack(run);
 }

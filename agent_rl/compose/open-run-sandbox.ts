@@ -32,13 +32,3 @@ export function sandboxOptions(config: Config): OpenSandboxOptions {
     limits: { wallS, memoryMiB },
   };
 }
-
-/** Which sandbox a config gets on this machine, and why no stronger one: it is started to see, and stopped. */
-export async function tryRunSandbox(
-  config: Config,
-  signal: AbortSignal,
-): Promise<Pick<OpenedSandbox, 'tier' | 'skipped'>> {
-  const sandbox = await openRunSandbox(config, signal);
-  await sandbox.close();
-  return { tier: sandbox.tier, skipped: sandbox.skipped };
-}

@@ -112,11 +112,12 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   return { config, file, origins, notes, warnings, chosen, model, frozen, tasks, format, isolated };
 }
 
+const isRun = (place: string): boolean =>
+  existsSync(join(place, 'config.yaml')) && !holdsModel(place);
+
 /** The config with a model that is on this machine: of a run, its newest checkpoint. */
 async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Config> {
   const { path, hfModelName } = loaded.config.model;
-  const isRun = (place: string): boolean =>
-    existsSync(join(place, 'config.yaml')) && !holdsModel(place);
   const run = hfModelName === undefined ? placesOf(path).find(isRun) : undefined;
   if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
   const folder = await checkpointAt(run, request.print);

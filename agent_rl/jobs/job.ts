@@ -29,6 +29,8 @@ export interface TrainingOptions extends JobOptions {
   allowOtherMachine?: boolean;
   /** Only prints the resolved plan. */
   dryRun: boolean;
+  /** Of a dry run: measures how fast this machine is, and guesses how long the run will take. */
+  measure?: boolean;
   /** Writes what each thread did to `profile.json` of the run. */
   profile?: boolean;
   /** Told what happens in a run of reinforcement learning. Must not throw. */

@@ -20,8 +20,10 @@ export interface TrainingControls {
   resume?: string;
   /** Resumes with other engine threads or on another device than before all the same. */
   allowOtherMachine?: boolean;
-  /** Only gives the plan; nothing is trained or written, except the tasks of a program. */
+  /** Checks all that the run needs and only gives the plan: nothing is trained, and no run is written. */
   dryRun?: boolean;
+  /** Of a dry run: measures how fast this machine is, and guesses how long the run will take (`expectedS`). */
+  measure?: boolean;
   /** Ends the run at the next safe place, with a checkpoint. */
   signal?: AbortSignal;
   /** Is given the preview, the plan and the table; they are not shown without it. */
@@ -88,7 +90,8 @@ async function run(
   onEvent: (event: TrainingEvent) => void,
 ): Promise<JobResult> {
   checkTrainingOptions(options);
-  const { dryRun = false, resume, allowOtherMachine = false, quiet = false } = options;
+  const { dryRun = false, measure = false, resume } = options;
+  const { allowOtherMachine = false, quiet = false } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const described = await descriptionOf(options, print);
   const prepared = await prepareRun(
@@ -102,6 +105,7 @@ async function run(
     print,
     quiet,
     dryRun,
+    measure,
     allowOtherMachine,
     onEvent,
     ...(resume !== undefined && { resume }),

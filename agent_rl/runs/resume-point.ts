@@ -43,25 +43,34 @@ export interface ResumePoint {
  * start model or engine threads are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
  */
 export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> {
-  const { sources, print } = request;
-  const path = runToResume(request);
-  const folder = runFolderAt(path);
+  const folder = runFolderAt(runToResume(request));
   const lock = lockRun(folder.path);
   try {
     const places = [folder.path, folder.checkpoints, folder.trackers];
     const cleared = places.flatMap(clearPartials);
-    const differences = await checkInputs(folder, sources, request.allowOtherMachine);
-    const notes = [...lock.notes, ...cleared, ...differences];
-    if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder)) {
-      const checkpoint = await newestCheckpoint(folder.checkpoints, print);
-      return { folder, checkpoint, lock, notes };
-    }
-    const anew = `${path} has no checkpoint yet: it begins again from its start model, and what it recorded is cut off.`;
-    return { folder, checkpoint: undefined, lock, notes: [...notes, anew] };
+    const { checkpoint, notes } = await whereToResume(request);
+    return { folder, checkpoint, lock, notes: [...lock.notes, ...cleared, ...notes] };
   } catch (failure) {
     lock.release();
     throw failure;
   }
+}
+
+/**
+ * Looks for what `resumePoint` would find, and leaves the run as it is.
+ *
+ * @throws AgentRlError as `resumePoint` does, but not for a run that another process continues
+ */
+export async function whereToResume(
+  request: ResumeRequest,
+): Promise<Pick<ResumePoint, 'checkpoint' | 'notes'>> {
+  const path = runToResume(request);
+  const folder = runFolderAt(path);
+  const notes = await checkInputs(folder, request.sources, request.allowOtherMachine);
+  if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder))
+    return { checkpoint: await newestCheckpoint(folder.checkpoints, request.print), notes };
+  const anew = `${path} has no checkpoint yet: it begins again from its start model, and what it recorded is cut off.`;
+  return { checkpoint: undefined, notes: [...notes, anew] };
 }
 
 /**

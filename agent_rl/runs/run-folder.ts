@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, writeFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { madeNew, writing } from '../telemetry/atomic-write.ts';
+import { madeNew, nearestExisting, writing } from '../telemetry/atomic-write.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */
@@ -77,14 +77,29 @@ export function createRunFolder({ outputDir, name, otherwise }: RunFolderOptions
       checkWritable(folder);
       return runFolderAt(folder);
     }
-    if (name !== undefined) {
-      throw new AgentRlError(
-        'OUTPUT_UNWRITABLE',
-        `A run is already in ${folder}, and runs are never overwritten. Continue it with --resume ${folder}, or choose another run.name.`,
-      );
-    }
+    if (name !== undefined) throw nameTaken(folder);
   }
 }
+
+/**
+ * Refuses what `createRunFolder` would, and makes nothing: only a full disk is not noticed.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`
+ */
+export function checkRunFolder({ outputDir, name }: Omit<RunFolderOptions, 'otherwise'>): void {
+  const parent = resolve(outputDir);
+  const place = nearestExisting(parent);
+  // With the dot, a file is refused as a folder below it would be.
+  writing(parent, () => accessSync(`${place}/.`, constants.W_OK | constants.X_OK));
+  const folder = name === undefined ? undefined : join(parent, name);
+  if (folder !== undefined && existsSync(folder)) throw nameTaken(folder);
+}
+
+const nameTaken = (folder: string): AgentRlError =>
+  new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `A run is already in ${folder}, and runs are never overwritten. Continue it with --resume ${folder}, or choose another run.name.`,
+  );
 
 /** A full disk often still lets folders be made: find out now and not after the first evaluation. */
 function checkWritable(folder: string): void {

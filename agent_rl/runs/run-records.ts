@@ -34,6 +34,8 @@ export interface RunRecordsOptions {
   log: Log;
   memory: ProcessTreeMemory;
   iterations: number;
+  /** Until the run ends; undefined while nothing is measured. */
+  secondsLeft: () => number | undefined;
   /** One log line per rollout. */
   logRollouts: boolean;
   /** What its warnings depend on. */
@@ -54,8 +56,9 @@ export class RunRecords implements TrainerObserver {
   #evalDone = 0;
 
   constructor(private readonly options: RunRecordsOptions) {
-    const { folder, log, iterations, display } = options;
-    this.#display = openTrainingDisplay({ ...display, name: folder.name, iterations });
+    const { folder, log, iterations, secondsLeft, display } = options;
+    const { name } = folder;
+    this.#display = openTrainingDisplay({ ...display, name, iterations, secondsLeft });
     this.#watch = new RunWatch(options.watched);
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);

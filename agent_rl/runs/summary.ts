@@ -17,6 +17,8 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
   machines: readonly Machine[];
   /** What the log said of its settings. */
   warnings: readonly string[];
+  /** Tasks whose prompts are too long, with the tokens of these. */
+  leftOut: readonly { taskId: string; tokens: number }[];
 }
 
 /** What is kept of an evaluation. */
@@ -71,6 +73,7 @@ export function summaryOf(
     },
     best: state.best,
     selectionTasks: state.selectionTasks ?? 0,
+    leftOut: facts.leftOut,
     parameters: facts.parameters,
     trainedParameters: facts.trainedParameters,
     weightsSha256: facts.weightsSha256,

@@ -83,6 +83,13 @@ function replace(folder: string, partial: string): void {
   rmSync(old, { recursive: true });
 }
 
+/** A path, or the nearest folder or file above it that is there. */
+export function nearestExisting(path: string): string {
+  let place = path;
+  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  return place;
+}
+
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free space, then continue with --resume.',
   EDQUOT: 'Your quota is used up: free space, then continue with --resume.',

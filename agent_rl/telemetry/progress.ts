@@ -15,7 +15,8 @@ export interface LiveNumbers {
 
 /** How much of a job is done. */
 export interface Progress {
-  update(done: number, live?: LiveNumbers): void;
+  /** @param secondsLeft where more is known of it than how fast it went so far */
+  update(done: number, live?: LiveNumbers, secondsLeft?: number): void;
   stop(): void;
 }
 
@@ -89,27 +90,34 @@ type Work = ProgressOptions & Required<Pick<ProgressOptions, 'stream' | 'clock' 
 
 function lines({ label, total, from = 0, lineEvery = 1, since, stream, clock }: Work): Progress {
   return {
-    update: (done, live = {}) => {
+    update: (done, live = {}, secondsLeft) => {
       if (done % lineEvery !== 0 && done !== total) return;
       // If the rest goes as fast as what was done since `from`.
-      const left = timeLeft((total - done) / (done - from), clock() - since);
+      const left =
+        secondsLeft === undefined
+          ? timeLeft((total - done) / (done - from), clock() - since)
+          : leftText(secondsLeft);
       stream.write(`${label} ${done}/${total}  ${left}  ${liveText(live)}`.trimEnd() + '\n');
     },
     stop: () => undefined,
   };
 }
 
+/** `left 3 min 20 s`. */
+export const leftText = (seconds: number | undefined): string =>
+  seconds === undefined ? 'left unknown' : `left ${durationText(seconds)}`;
+
 /**
- * `left 3 min 20 s`.
+ * The same, at the speed so far.
  *
  * @param ratio what is left to what is done
  * @param milliseconds how long what is done took
  * @param passed milliseconds since then
  */
-export const timeLeft = (ratio: number, milliseconds: number, passed = 0): string =>
-  Number.isFinite(ratio) && ratio >= 0
-    ? `left ${durationText((ratio * milliseconds - passed) / 1000)}`
-    : 'left unknown';
+const timeLeft = (ratio: number, milliseconds: number, passed = 0): string =>
+  leftText(
+    Number.isFinite(ratio) && ratio >= 0 ? (ratio * milliseconds - passed) / 1000 : undefined,
+  );
 
 const widestBar = 30;
 

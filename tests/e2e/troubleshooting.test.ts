@@ -6,6 +6,9 @@ import { Type } from 'typebox';
 
 import { errorText } from '#agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { noTasks } from '#agent_rl/compose/resolve-tasks.ts';
+import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
+import { withoutTooLong } from '#agent_rl/jobs/train/ready/too-long.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
 import { RunSettings } from '#agent_rl/runs/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
@@ -136,6 +139,12 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'PLUGIN_UNKNOWN: … no tool is named "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
   '… calls in … episodes named no tool': () => warnings({ script: calls('ecko') }),
+  'DATASET_INVALID: … prompts leave no room': () => {
+    const task = { taskId: 'a', prompt: '', metadata: {} };
+    const tasks = { ...noTasks, train: [task] };
+    const run = { ...config('tools: [{type: code_exec}]'), tasks } as unknown as ResolvedRun;
+    return shown(() => withoutTooLong(run, { tooLong: [{ task, tokens: 5000 }] }));
+  },
   'SANDBOX_UNAVAILABLE: No sandbox of type native': () =>
     shown(() => openSandbox({ ...sandbox, type: 'native', python: '/nowhere/python3' })),
   'SANDBOX_UNAVAILABLE: No sandbox of type remote': () =>

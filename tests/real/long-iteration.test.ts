@@ -20,6 +20,7 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
     log: createLog({ level: 'error', file: folder.log, console: 'none' }),
     memory: new ProcessTreeMemory(),
     iterations: 1,
+    secondsLeft: () => undefined,
     logRollouts: false,
     watched: { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
   });

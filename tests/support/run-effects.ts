@@ -177,10 +177,11 @@ function supervised({
     maxContextTokens: 16,
     training: { longestTokens: 4, loss: { name: 'cross_entropy' } as const },
   };
+  const { tooLong } = config.dataset;
   const imitates = { longestTokens: 4 };
   return evaluateEvery === 0
-    ? { sources, engine: engineOptions(config, model, request), trained }
-    : { sources, evalFiles, ...played({ config, chosen, model, imitates }), trained };
+    ? { sources, tooLong, engine: engineOptions(config, model, request), trained }
+    : { sources, tooLong, evalFiles, ...played({ config, chosen, model, imitates }), trained };
 }
 
 const tasksOf = (set: string, count: number): Task[] =>
@@ -206,6 +207,7 @@ function reinforced({
     ]),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
+    tooLong: config.dataset.tooLong,
     prices: config.run.prices,
     ...played({ config, chosen, model }),
     trained: () => trainedBy({ config, chosen }, sets),

@@ -31,7 +31,12 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
         'Write what each thread did to profile.json of the run, for the trace viewer of Chrome, Edge or Perfetto',
       ),
       quiet: quietFlag,
-      'dry-run': switchFlag('Check everything, print the plan and stop'),
+      'dry-run': switchFlag(
+        'Check everything that a run needs, print the plan with tokens and memory, and stop',
+      ),
+      measure: switchFlag(
+        'With --dry-run: measure how fast this machine is, and guess how long the run will take',
+      ),
     },
     settings: configOptions,
     renamed: renamedConfigFlags,

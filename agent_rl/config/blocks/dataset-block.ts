@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-import { block, flag, integer, most, number, text } from './block.ts';
+import { block, choice, flag, integer, most, number, text } from './block.ts';
 
 const split = (name: string, use: string) =>
   text(
@@ -81,6 +81,11 @@ export const DatasetBlock = block(
       }),
     ),
     shuffle: flag('Each pass in another order', true),
+    tooLong: choice(
+      'What becomes of rows and evaluation tasks whose prompt leaves no room to answer in rollout.maxEpisodeTokens, and of conversations longer than the model has positions: refuse ends the run before it begins, skip leaves them out and names them',
+      ['refuse', 'skip'],
+      'refuse',
+    ),
   },
   'Which tasks of the folders, and how they are read',
 );

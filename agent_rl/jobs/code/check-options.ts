@@ -65,6 +65,7 @@ const controls = {
   resume: { is: isText, allowed: "a run folder, or 'newest'" },
   allowOtherMachine: flag,
   dryRun: flag,
+  measure: flag,
   quiet: flag,
 } satisfies Record<string, Expected>;
 

@@ -1,4 +1,4 @@
-import { openAgent } from '../../compose/open-agent.ts';
+import { type Agent, openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { attemptsOf } from '../../config/index.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
@@ -10,6 +10,8 @@ import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext, JobOptions } from '../job.ts';
+import { measurePrompts } from '../train/ready/measure-prompts.ts';
+import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 
 export interface EvaluationOptions extends JobOptions {
   /** Run folder or checkpoint to evaluate instead of `model.path`. */
@@ -30,12 +32,12 @@ export async function attemptTasks(options: EvaluationOptions): Promise<Attempte
   const { print, signal } = options;
   const split = options.split ?? options.loaded.config.dataset.evalSplit;
   const tasks = { evaluation: split };
-  const run = await resolveRun(options, { ...options, trains: false, tasks });
-  const { workers } = run.config.rollout;
-  const agent = await openAgent(run, { workers, trains: false, signal });
-  const { stallS: limitS } = run.config.rollout.deadlines;
-  const watch = StallWatch.start({ limitS });
+  const resolved = await resolveRun(options, { ...options, trains: false, tasks });
+  const { workers, deadlines } = resolved.config.rollout;
+  const agent = await openAgent(resolved, { workers, trains: false, signal });
+  const watch = StallWatch.start({ limitS: deadlines.stallS });
   try {
+    const run = await withoutSkipped(resolved, agent, options);
     for (const note of agent.notes) print(`Note: ${note}`);
     agent.model?.incidents.listen((text) => print(`Note: ${text}`));
     const result = await attemptAll(run, agent.rollouts, options);
@@ -45,6 +47,19 @@ export async function attemptTasks(options: EvaluationOptions): Promise<Attempte
     await watch?.close();
     await agent.close();
   }
+}
+
+/** The run without the tasks that a training with its settings leaves out. */
+async function withoutSkipped(
+  resolved: ResolvedRun,
+  agent: Agent,
+  { print, signal }: JobContext,
+): Promise<ResolvedRun> {
+  if (resolved.config.dataset.tooLong === 'refuse') return resolved;
+  const prompts = await measurePrompts(agent, resolved, signal);
+  const { run, leftOut } = withoutTooLong(resolved, prompts);
+  if (leftOut.length > 0) print(`Note: ${leftOutText(run.config, leftOut, 'first')}`);
+  return run;
 }
 
 function attemptAll(

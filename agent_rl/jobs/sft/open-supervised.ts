@@ -3,6 +3,7 @@ import { openEngine } from '../../compose/model/open-engine.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { attemptsOf } from '../../config/index.ts';
 import { largest } from '../../core/long-lists.ts';
+import { type MemoryPlan, sumOfPlans } from '../../engine-thread/memory-plan.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
@@ -17,6 +18,8 @@ import type { SftExamples } from './sft-examples.ts';
 export interface Supervised {
   learner: Learner;
   evaluate: SftParts['evaluate'];
+  /** Memory that it may hold. */
+  plan(): Promise<MemoryPlan>;
   close(): Promise<void>;
 }
 
@@ -37,7 +40,12 @@ export async function openLearner(
     training: { longestTokens: longestOf(examples), loss: { name: 'cross_entropy' } },
     signal,
   });
-  return { learner: engine.learner, evaluate: undefined, close: () => engine.close() };
+  return {
+    learner: engine.learner,
+    evaluate: undefined,
+    plan: async () => (await engine.info()).plan,
+    close: () => engine.close(),
+  };
 }
 
 /** An agent whose weights are trained on conversations and that attempts tasks with them. */
@@ -53,7 +61,14 @@ export async function openEvaluated(
   agent.model.incidents.listen((text) => print(`Note: ${text}`));
   const { learner, weights } = agent.model.training;
   const evaluates = evaluationOf(run, { rollouts: agent.rollouts, weights, signal });
-  return { learner, evaluate: evaluates, close: () => agent.close() };
+  const { engines } = agent.model;
+  return {
+    learner,
+    evaluate: evaluates,
+    plan: async () =>
+      sumOfPlans(await Promise.all(engines.map(async (engine) => (await engine.info()).plan))),
+    close: () => agent.close(),
+  };
 }
 
 interface Evaluated {

@@ -9,21 +9,23 @@ import { percentText } from '../../telemetry/index.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { noGenerator } from '../no-generator.ts';
 import type { JobContext } from '../job.ts';
+import { countText } from '../../telemetry/index.ts';
+import { firstOf } from '../train/ready/too-long.ts';
 
 /** Conversations to imitate, encoded. */
 export interface SftExamples {
   examples: TranscriptRecord[];
   /** Of all together. */
   tokens: number;
+  /** Places of conversations that are too long, with their tokens. */
+  leftOut: readonly string[];
 }
-
-const mostShown = 5;
 
 /**
  * Reads and encodes all conversations, and prints how often each will be learned from.
  *
  * @throws AgentRlError `DATASET_INVALID` of what no conversation is, and of conversations that are longer than the model
- * has positions
+ * has positions, unless `dataset.tooLong` is `skip` and others are left
  */
 export async function readExamples(
   { config, chosen, model, format }: ResolvedRun,
@@ -48,10 +50,14 @@ export async function readExamples(
       const example = atPlace(place, () => policy.demonstrate(messages, tools).record());
       const { length } = example.tokens;
       if (length > maxPositions) tooLong.push(`${place} (${length} tokens)`);
-      examples.push(example);
+      else examples.push(example);
     }
   }
-  if (tooLong.length > 0) throw conversationsTooLong(tooLong, examples.length, maxPositions);
+  const skips = config.dataset.tooLong === 'skip' && examples.length > 0;
+  const all = examples.length + tooLong.length;
+  if (tooLong.length > 0 && !skips)
+    throw conversationsTooLong(tooLong, all, { maxPositions, ...config.dataset });
+  if (tooLong.length > 0) print(`Note: ${leftOutConversations(tooLong)}`);
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
   const { batchSize } = config.train;
   const { last: iterations } = runLength(config);
@@ -60,20 +66,24 @@ export async function readExamples(
     print(
       `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${untilText(config)}${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
     );
-  return { examples, tokens };
+  return { examples, tokens, leftOut: tooLong };
 }
 
 function conversationsTooLong(
   places: readonly string[],
   conversations: number,
-  maxPositions: number,
+  { maxPositions, tooLong }: { maxPositions: number } & Pick<Config['dataset'], 'tooLong'>,
 ): AgentRlError {
-  const more = places.length > mostShown ? ', …' : '';
+  const skip = tooLong === 'refuse' ? ', leave them out with dataset.tooLong: skip' : '';
   return new AgentRlError(
     'DATASET_INVALID',
-    `${places.length} of ${conversations} conversations are longer than the model's ${maxPositions} positions: ${places.slice(0, mostShown).join(', ')}${more}. Shorten them, take them out, or train a model with more positions.`,
+    `${places.length} of ${conversations} conversations are longer than the model's ${maxPositions} positions: ${firstOf(places)}. Shorten them, take them out${skip}, or train a model with more positions.`,
   );
 }
+
+/** For the user: which conversations are left out. */
+export const leftOutConversations = (places: readonly string[], shown = firstOf(places)): string =>
+  `Left out, as they are longer than the model has positions (dataset.tooLong: skip): ${countText(places.length, 'conversation')}: ${shown}.`;
 
 /** The result of an action; what it throws names the place. */
 function atPlace<Result>(place: string, action: () => Result): Result {

@@ -60,7 +60,7 @@ export async function sftUpdates(session: SftSession): Promise<{
 }> {
   const { run, learner, record, resume, trackers, options } = session;
   const { last } = runLength(run.config);
-  const request = { record, learner, last };
+  const request = { record, learner, config: run.config };
   const restored = resume && (await restoreRun({ ...request, resume }));
   const saved: SavedState | undefined = restored?.state;
   const { usage: earlier, ...begun } = saved ?? { iteration: 0 };

@@ -6,26 +6,33 @@ import type { SftState } from '../../trainer/sft-trainer.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { OpenRun } from '../../runs/open-run.ts';
-import { resumePoint, runToResume } from '../../runs/resume-point.ts';
+import { readTrainerState } from '../../runs/checkpoints.ts';
+import { resumePoint } from '../../runs/resume-point.ts';
+import { checkRunFolder } from '../../runs/run-folder.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { type Began, withReport } from '../report/with-report.ts';
 import { type Profiled, profiling } from '../train/profiled.ts';
 import { checkpointRoom, freeBytes, roomText } from '../train/checkpoint-room.ts';
 import { howToContinue } from '../train/how-to-continue.ts';
+import { whereToBegin } from '../train/dry-run.ts';
+import { expectedSupervised, timeText } from '../train/measure-speed.ts';
+import { requireWithin, type SavedProgress } from '../train/restore-run.ts';
 import { withTrackers } from '../train/tracked.ts';
-import { openEvaluated, openLearner } from './open-supervised.ts';
-import { readExamples, type SftExamples } from './sft-examples.ts';
+import { openEvaluated, openLearner, type Supervised } from './open-supervised.ts';
+import { leftOutConversations, readExamples, type SftExamples } from './sft-examples.ts';
 import { type SftSession, sftUpdates, usageSoFar } from './sft-updates.ts';
-import { refuseWithoutResume, sourcesOf } from '../train/trainer-options.ts';
+import { refuseIdleFlags, sourcesOf } from '../train/trainer-options.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
+import { planInWords } from '../../engine-thread/memory-plan.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 /**
  * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
  * assistants said. The prompt shows the tools of the conversation, or else those of the config, as in rollouts.
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
-  refuseWithoutResume(options);
+  refuseIdleFlags(options);
   const { dataset, eval: evaluation } = options.loaded.config;
   const tasks = evaluation.every > 0 && { tasks: { evaluation: dataset.evalSplit } };
   const request = { ...options, trains: true, demonstrates: true, ...tasks };
@@ -34,16 +41,38 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   const shown = { ...options, quiet: options.quiet === true && !options.dryRun };
   const examples = await readExamples(run, shown);
   if (!shown.quiet) await printRoom(run, options.print);
-  if (options.dryRun) {
-    if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
-    // Made and closed: what is wrong with their settings is known before a run.
-    await openTrackers(run.chosen.trackers).close();
-    const { length: conversations } = examples.examples;
-    return { dryRun: true, conversations, tokens: examples.tokens };
-  }
+  if (options.dryRun) return dryRun(run, examples, options);
   return withReport(options.print, (began) =>
     profiling(options, (profiled) => superviseOpened(run, { examples, options, profiled, began })),
   );
+}
+
+/** All that a run opens is opened, so that what the run would refuse is refused here. */
+async function dryRun(
+  run: ResolvedRun,
+  conversations: SftExamples,
+  options: TrainingOptions,
+): Promise<JobResult> {
+  const { examples, tokens, leftOut } = conversations;
+  const opened = new Cleanup();
+  try {
+    const resume = await whereToBegin(run, options, sourcesOf(run));
+    if (resume?.checkpoint !== undefined)
+      requireWithin((readTrainerState(resume.checkpoint) as SavedProgress).iteration, run.config);
+    opened.add(openTrackers(run.chosen.trackers));
+    const trained = opened.add(await openSupervised(run, conversations, options));
+    const memory = await trained.plan();
+    const lengths = examples.map((example) => example.tokens.length);
+    const expected = options.measure
+      ? await expectedSupervised(trained.learner, run.config, lengths)
+      : undefined;
+    options.print(
+      `  memory        about ${mebibytes(memory.total)}: ${planInWords(memory)}\n${timeText(expected)}`,
+    );
+    return { dryRun: true, conversations: examples.length, tokens, memory, ...expected, leftOut };
+  } finally {
+    await opened.close();
+  }
 }
 
 async function superviseOpened(
@@ -63,13 +92,13 @@ async function superviseOpened(
       named === undefined
         ? undefined
         : await resumePoint({ ...options, ...run, resume: named, sources });
-    if (resume !== undefined) opened.defer(() => resume.lock.release());
+    if (resume === undefined) checkRunFolder(run.config.run);
+    else opened.defer(() => resume.lock.release());
     const trackers = openTrackers(run.chosen.trackers);
     // Also where the run does not begin: they may have started a process.
     opened.defer(() => trackers.close());
     const usage = opened.add(await SessionUsage.start());
-    const opens = run.config.eval.every > 0 ? openEvaluated : openLearner;
-    const trained = opened.add(await opens(run, examples, options));
+    const trained = opened.add(await openSupervised(run, examples, options));
     const { quiet } = options;
     const record = opened.add(await OpenRun.open({ ...run, sources, resume, quiet }));
     began(record.folder);
@@ -94,6 +123,8 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
   const conversations = examples.examples.length;
   for (const note of run.notes) record.log.info(note);
   for (const warning of run.warnings) record.log.shown(warning);
+  const { leftOut } = examples;
+  if (leftOut.length > 0) record.log.shown(leftOutConversations(leftOut, leftOut.join(', ')));
   record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
   const { state, earlier, interrupted } = await sftUpdates(session);
   throwIfFailed(options.signal);
@@ -120,6 +151,7 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
     machines: record.machines,
     peakRssBytes: memory.peakRssBytes,
     warnings: run.warnings,
+    leftOut,
   };
   const summary = await withTrackers(ended, { record, trackers });
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
@@ -136,3 +168,11 @@ function missedSuccess({ train }: Config, { evaluated }: SftState): string | und
   if (until === undefined || success >= until.success) return undefined;
   return `The wanted success was not reached: ${percentText(success)} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
 }
+
+/** A learner, with what attempts tasks where the run evaluates. */
+const openSupervised = (
+  run: ResolvedRun,
+  examples: SftExamples,
+  options: TrainingOptions,
+): Promise<Supervised> =>
+  (run.config.eval.every > 0 ? openEvaluated : openLearner)(run, examples, options);

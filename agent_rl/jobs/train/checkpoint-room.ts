@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 
 import { type Config, runLength } from '../../config/index.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
+import { nearestExisting } from '../../telemetry/atomic-write.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 /** Weights and the optimiser's two moments, each in float32. Tokenizer and state are small beside them. */
@@ -32,9 +32,7 @@ export function checkpointRoom(config: Config, trained: number): CheckpointRoom 
 
 /** Bytes that may still be written to the disk of a folder, which need not exist yet. */
 export async function freeBytes(folder: string): Promise<number> {
-  let place = folder;
-  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
-  const { bavail, bsize } = await statfs(place);
+  const { bavail, bsize } = await statfs(nearestExisting(folder));
   return bavail * bsize;
 }
 

@@ -1,10 +1,19 @@
-import { sum } from '../../algorithms/statistics.ts';
-import type { Config } from '../../config/index.ts';
+import { mean, sum } from '../../algorithms/statistics.ts';
+import { type Config, runLength } from '../../config/index.ts';
+import { largest } from '../../core/long-lists.ts';
 import { type Generator, unbiased } from '../../core/services/generator.ts';
 import type { Learner } from '../../core/services/learner.ts';
+import { durationText } from '../../telemetry/index.ts';
 
 /** How long a run will take, and the speeds of this machine that it follows from. */
-export type ExpectedTime = Awaited<ReturnType<typeof expectedTime>>;
+export type ExpectedTime = Speed & { expectedS: number };
+
+/** Tokens a second. */
+interface Speed {
+  /** Null where none are drawn. */
+  decodeTokensPerSecond: number | null;
+  trainTokensPerSecond: number;
+}
 
 const [warmUpTokens, sampledTokens] = [4, 16];
 /** A backward pass costs about two forward ones. */
@@ -16,7 +25,7 @@ interface Measured {
   training: { learner: Learner };
 }
 
-/** What an episode is expected to fill of the tokens that it may have. */
+/** What an episode is expected to fill of the tokens that it may have besides its prompt. */
 const filledShare = 0.5;
 
 /** Longest context or sequence that is measured with: a large model would take minutes for more. */
@@ -26,24 +35,20 @@ const longestMeasured = 192;
 const ownTokens = (row: number, length: number): number[] =>
   Array.from({ length }, (_, place) => (place < 16 ? (row >> place) & 1 : 0));
 
-/** Samples a few tokens with every row, in contexts of half the expected length, and scores one micro-batch, each once to warm up and once timed. */
-async function measureSpeed(
-  { generator, training: { learner } }: Measured,
-  { rollout, algorithm }: Config,
-) {
-  const length = Math.min(longestMeasured, rollout.maxEpisodeTokens);
+/** Tokens a second through an update: scores one micro-batch, once to warm up and once timed. */
+async function trainingSpeed(
+  learner: Learner,
+  { algorithm }: Config,
+  longestTokens: number,
+): Promise<number> {
+  const length = Math.min(longestMeasured, longestTokens);
   const sequences = Math.max(1, Math.floor(algorithm.microBatchTokens / length));
   const tokens = Array.from({ length: sequences }, (_, row) =>
     Int32Array.from(ownTokens(row, length)),
   );
   const score = () => learner.forward(tokens, { temperature: 1, which: 'policy' });
-  const decodeTokensPerSecond = await drawingSpeed(generator, rollout);
   await score();
-  const scoreS = await secondsOf(score);
-  return {
-    decodeTokensPerSecond,
-    trainTokensPerSecond: (sequences * length) / (scoreS * passesOfUpdate),
-  };
+  return (sequences * length) / ((await secondsOf(score)) * passesOfUpdate);
 }
 
 /** Tokens a second with all rows in use, whose prompts were computed before; null where none are drawn. */
@@ -105,30 +110,69 @@ type PlannedWork = Record<
 > & {
   /** Of an episode, 1 by default: each has its turns. */
   agents?: number;
+  /** Of a prompt, on average. */
+  promptTokens: number;
 };
 
 /**
- * How long a run will take, from what is measured just now, if episodes fill half of the tokens that they may have, as if
- * each of these were drawn and trained on by itself: what episodes have in common is not counted, nor are sandbox and tools.
+ * How long a run will take, from what is measured just now, if episodes fill half of the room that their prompts leave: most
+ * end sooner. Sandbox and tools are not counted.
  */
-export async function expectedTime(parts: Measured, config: Config, plan: PlannedWork) {
-  const speed = await measureSpeed(parts, config);
+export async function expectedTime(
+  parts: Measured,
+  config: Config,
+  plan: PlannedWork,
+): Promise<ExpectedTime> {
+  const { generator, training } = parts;
+  const decodeTokensPerSecond = await drawingSpeed(generator, config.rollout);
+  const longest = config.rollout.maxEpisodeTokens;
+  const trainTokensPerSecond = await trainingSpeed(training.learner, config, longest);
+  const speed = { decodeTokensPerSecond, trainTokensPerSecond };
   return { ...speed, expectedS: expectedSeconds(config, plan, speed) };
 }
 
 /** The same, from speeds that are known. */
 export function expectedSeconds(
-  { rollout, algorithm }: Config,
+  { rollout, policy, algorithm, train }: Config,
   plan: PlannedWork,
-  speed: { decodeTokensPerSecond: number | null; trainTokensPerSecond: number },
+  speed: Speed,
 ): number {
-  const tokens = rollout.maxEpisodeTokens * filledShare;
+  const { agents = 1, promptTokens } = plan;
+  const filled = (rollout.maxEpisodeTokens - promptTokens) * filledShare;
+  const sampled = Math.min(filled, rollout.maxTurns * policy.maxTurnTokens * filledShare);
+  // The prompt of a group goes through the update once.
+  const prompt = promptTokens / (train.prefixTrees ? rollout.groupSize : 1);
   const passes = algorithm.epochs + scorings(algorithm).length / passesOfUpdate;
-  const { agents = 1 } = plan;
-  const updates = (plan.rollouts * agents * passes * tokens) / speed.trainTokensPerSecond;
+  const trained = plan.rollouts * agents * passes * (prompt + filled);
+  const updates = trained / speed.trainTokensPerSecond;
   const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;
   const episodes = plan.rollouts + evaluated;
-  const drawn = episodes * agents * tokens;
+  const drawn = episodes * agents * sampled;
   const { decodeTokensPerSecond: drawing } = speed;
   return (drawing === null ? 0 : drawn / drawing) + updates;
+}
+
+/** The same of supervised training, by the lengths of its conversations. */
+export async function expectedSupervised(
+  learner: Learner,
+  config: Config,
+  lengths: readonly number[],
+): Promise<Pick<ExpectedTime, 'expectedS' | 'trainTokensPerSecond'>> {
+  const trainTokensPerSecond = await trainingSpeed(learner, config, largest(lengths));
+  const tokens = runLength(config).last * config.train.batchSize * mean(lengths);
+  return { expectedS: tokens / trainTokensPerSecond, trainTokensPerSecond };
+}
+
+/** The line of a dry run's plan. */
+export function timeText(
+  expected: (Partial<ExpectedTime> & Omit<ExpectedTime, 'decodeTokensPerSecond'>) | undefined,
+): string {
+  if (expected === undefined)
+    return '  time          not measured: a run says it once it has begun; --measure guesses it now';
+  const { expectedS, decodeTokensPerSecond: drawing, trainTokensPerSecond } = expected;
+  const about = `  time          about ${durationText(expectedS)}`;
+  const trains = `trains on ${Math.round(trainTokensPerSecond)} tokens a second`;
+  if (drawing === undefined) return `${about}, a rough guess: this machine ${trains}`;
+  const samples = drawing === null ? 'draws none anew' : `samples ${Math.round(drawing)}`;
+  return `${about}, a rough guess that is mostly too high: this machine ${trains} and ${samples}; episodes are taken to fill half of the room that their prompts leave, tools and sandbox are not counted`;
 }

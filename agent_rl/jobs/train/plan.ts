@@ -18,7 +18,8 @@ import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { checkpointRoom, roomText } from './checkpoint-room.ts';
 import { tokensText } from '../../runs/cost/price.ts';
-import { type ExpectedTime, scorings } from './measure-speed.ts';
+import { evaluationsAfter } from '../../runs/cost/evaluations-after.ts';
+import { scorings } from './measure-speed.ts';
 
 /** What the plan of a run follows from besides its config. */
 export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
@@ -61,13 +62,12 @@ type PlannedEpisodes = Pick<
 /** A run before it starts, as numbers. */
 export function trainingPlan(config: Config, facts: PlanFacts) {
   const { rollout, algorithm } = config;
-  const { last, planned } = runLength(config);
+  const { last } = runLength(config);
   const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
   const { agents = 1 } = facts;
   const mostTokens = rolloutsPerIteration * agents * rollout.maxEpisodeTokens;
   const tokens = algorithm.microBatchTokens;
-  const during =
-    config.eval.every === 0 ? 0 : Math.floor(Math.min(last, planned - 1) / config.eval.every);
+  const { heldOut, selection } = evaluationsAfter(0, config);
   return {
     rolloutsPerIteration,
     rollouts: rolloutsPerIteration * last,
@@ -75,17 +75,17 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
     optimizerSteps: last * algorithm.epochs * algorithm.updatesPerBatch,
     /** If every episode were as long as allowed. */
     mostMicroBatchesPerStep: Math.ceil(mostTokens / algorithm.updatesPerBatch / tokens),
-    evaluations: during + Number(config.eval.before) + Number(config.eval.after),
+    evaluations: heldOut + Number(config.eval.before),
     evalEpisodes: facts.evalTasks * attemptsOf(config.eval).samples,
     checkpointBytes: checkpointRoom(config, facts.trainedParameters),
     /** Of the tasks that the best checkpoint is chosen by, after the last iteration in any case. */
-    selections: facts.selectionTasks === 0 ? 0 : during + Number(last >= planned),
+    selections: facts.selectionTasks === 0 ? 0 : selection,
     selectionEpisodes: facts.selectionTasks * attemptsOf(config.eval).samples,
   };
 }
 
 /** What is known once the engine and the sandbox are open. */
-export interface OpenedFacts extends ExpectedTime {
+export interface OpenedFacts {
   memory: MemoryPlan;
   /** Threads that draw tokens, of the engine that has most. */
   decoders: number;
@@ -100,12 +100,12 @@ export interface OpenedFacts extends ExpectedTime {
 /** What the engines of this process say of themselves once they are open, and which sandbox there is. */
 export async function openedFacts(
   engines: readonly EngineClient[],
-  known: ExpectedTime & Pick<OpenedFacts, 'bytesForCheckpoints'>,
+  bytesForCheckpoints: number,
   tier: SandboxTier | undefined,
 ): Promise<OpenedFacts> {
   const infos = await Promise.all(engines.map((engine) => engine.info()));
   return {
-    ...known,
+    bytesForCheckpoints,
     memory: sumOfPlans(infos.map(({ plan }) => plan)),
     decoders: largest(
       infos.map(({ decoders }) => decoders),
@@ -125,18 +125,6 @@ const beyondMemory = (bytes: number, sandboxes: number): string[] =>
 
 const percent = (share: number): string =>
   `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })} %`;
-
-function timeText({
-  expectedS,
-  decodeTokensPerSecond,
-  trainTokensPerSecond,
-}: ExpectedTime): string {
-  const samples =
-    decodeTokensPerSecond === null
-      ? 'samples none, as they were drawn before,'
-      : `samples ${Math.round(decodeTokensPerSecond)} tokens a second`;
-  return `about ${Math.round(expectedS)} s: measured just now, this machine ${samples} and trains on ${Math.round(trainTokensPerSecond)}; episodes are taken to fill half of rollout.maxEpisodeTokens, tools and sandbox are not counted`;
-}
 
 /** Where prices are known: what the run costs if every episode takes all that it may. */
 function priceText(
@@ -166,14 +154,7 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: ReturnType<typeof trainingPlan>,
-  {
-    memory,
-    decoders,
-    sandboxTier,
-    sandboxesSkipped = [],
-    bytesForCheckpoints,
-    ...expected
-  }: OpenedFacts,
+  { memory, decoders, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
@@ -196,7 +177,6 @@ export function planText(
     ...beyondMemory(total, facts.sandboxes),
     ...sandboxesSkipped.map((why) => `  warning       sandbox skipped: ${why}`),
     ...roomText(plan.checkpointBytes, bytesForCheckpoints, config.run.outputDir),
-    `  time          ${timeText(expected)}`,
     ...priceText(config, plan),
   ].join('\n');
 }

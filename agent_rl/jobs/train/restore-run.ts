@@ -1,3 +1,4 @@
+import { type Config, runLength } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
@@ -17,8 +18,7 @@ export interface RestoreRequest {
   record: OpenRun;
   resume: ResumePoint;
   learner: Learner;
-  /** Iteration after which the run ends. */
-  last: number;
+  config: Config;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function restoreRun({
   record,
   resume,
   learner,
-  last,
+  config,
 }: RestoreRequest): Promise<{ state: SavedProgress | undefined; changed: readonly string[] }> {
   const { checkpoint } = resume;
   let state: SavedProgress | undefined;
@@ -42,14 +42,16 @@ export async function restoreRun({
       record.log.warn(
         'The checkpoint holds no times: the totals of summary.json begin at this resume.',
       );
-    refuseIfBeyond(state.iteration, last);
+    requireWithin(state.iteration, config);
   }
   const repaired = await truncateAfter(record.folder, state?.iteration ?? -1);
   const changed = record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
   return { state, changed };
 }
 
-function refuseIfBeyond(iteration: number, last: number): void {
+/** @throws AgentRlError `CONFIG_INVALID` when more was done than the run is to do */
+export function requireWithin(iteration: number, config: Config): void {
+  const { last } = runLength(config);
   if (iteration <= last) return;
   throw new AgentRlError(
     'CONFIG_INVALID',

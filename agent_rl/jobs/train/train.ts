@@ -1,10 +1,9 @@
-import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import { resolveRun } from '../../compose/resolve-run.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
+import type { JobResult, TrainingOptions } from '../job.ts';
 import { withReport } from '../report/with-report.ts';
 import { openTraining, type Training } from './training.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
-import { runToResume } from '../../runs/resume-point.ts';
 import { summaryOf } from '../../runs/summary.ts';
 import { recordedRun } from '../../runs/recorded-run.ts';
 import { runChecks } from '../../runs/signs/run-checks.ts';
@@ -13,18 +12,10 @@ import { type RunVerdict, runVerdict } from '../../runs/signs/run-verdict.ts';
 import { promptOf } from '../explain/prompt-of.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
-import { type ModelServices, openModelServices } from '../../compose/model/open-model-services.ts';
-import { openTrackers } from '../../compose/open-trackers.ts';
-import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
-import { Cleanup } from '../../core/stopping/cleanup.ts';
-import { abortableStart } from '../../core/stopping/abort.ts';
-import { freeBytes } from './checkpoint-room.ts';
+import { dryRun } from './dry-run.ts';
 import { howToContinue } from './how-to-continue.ts';
-import { expectedTime } from './measure-speed.ts';
-import { withSelection } from './selection.ts';
 import { withTrackers } from './tracked.ts';
-import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
-import { refuseWithoutResume } from './trainer-options.ts';
+import { refuseIdleFlags } from './trainer-options.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { profiling } from './profiled.ts';
 import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
@@ -36,7 +27,7 @@ import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
  * @throws AgentRlError for what the user can fix, before anything is written wherever possible.
  */
 export async function train(options: TrainingOptions): Promise<JobResult> {
-  refuseWithoutResume(options);
+  refuseIdleFlags(options);
   const { trainSplit, evalSplit } = options.loaded.config.dataset;
   const tasks = { train: trainSplit, evaluation: evalSplit };
   const run = await resolveRun(options, { ...options, trains: true, tasks });
@@ -49,10 +40,7 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const left = run.tasks.train.length - (checkpoint.keepBest ? evaluation.selectionTasks : 0);
   // A generator makes as many as are drawn.
   if (!endless) warnIfFewer('dataset.maxSamples', dataset.maxSamples, left, options.print);
-  if (options.dryRun) {
-    if (options.resume !== undefined) runToResume({ ...run, resume: options.resume });
-    return dryRun(withSelection(run), options);
-  }
+  if (options.dryRun) return dryRun(run, options);
   const { print } = options;
   return withReport(print, (began) =>
     profiling(options, async (profiled) => {
@@ -85,6 +73,7 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     prices: run.config.run.prices,
     machines: record.machines,
     warnings: run.warnings,
+    leftOut: training.parts.leftOut,
     ...training.reports(),
   });
   const verdict = result.interrupted ? undefined : await verdictOf(folder.path, ended);
@@ -113,32 +102,6 @@ const verdictText = ({ is, says }: RunVerdict, path: string): string =>
   visibleControls(
     is === 'better' || is === 'control' ? says : `${says}\nMore: agent-rl explain ${path}`,
   );
-
-/** The plan and no run; the engine is opened to measure what the expected time follows from. */
-async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<JobResult> {
-  const { config } = run;
-  const facts = planFacts(run);
-  const plan = trainingPlan(config, facts);
-  const opened = new Cleanup();
-  try {
-    // Made and closed: what is wrong with their settings is known before a run.
-    opened.add(openTrackers(run.chosen.trackers));
-    const request = { workers: config.rollout.workers, trains: true, signal };
-    const services = (await openModelServices(run, request, opened)) as Required<ModelServices>;
-    services.incidents.listen((text) => print(`Note: ${text}`));
-    const expected = await abortableStart(expectedTime(services, config, plan), signal);
-    const known = { ...expected, bytesForCheckpoints: await freeBytes(config.run.outputDir) };
-    const sandbox = facts.sandboxes === 0 ? undefined : await tryRunSandbox(config, signal);
-    const made = {
-      ...(await openedFacts(services.engines, known, sandbox?.tier)),
-      ...(sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
-    };
-    print(planText(config, facts, plan, made));
-    return { dryRun: true, plan, ...made };
-  } finally {
-    await opened.close();
-  }
-}
 
 /**
  * The first tasks of a split, indented.

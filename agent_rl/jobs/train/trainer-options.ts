@@ -76,10 +76,14 @@ const readingOf = ({ format, columns, answerPattern }: TaskReading): TaskReading
 });
 
 /** @throws AgentRlError `CONFIG_INVALID` for a flag that has no effect */
-export function refuseWithoutResume({ resume, allowOtherMachine }: TrainingOptions): void {
-  if (allowOtherMachine !== true || resume !== undefined) return;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    '--allow-other-machine (allowOtherMachine) says how a run may be resumed, and has no effect without --resume. Give both or neither.',
-  );
+export function refuseIdleFlags(options: TrainingOptions): void {
+  const { resume, allowOtherMachine = false, dryRun, measure = false } = options;
+  const idle =
+    (allowOtherMachine &&
+      resume === undefined &&
+      '--allow-other-machine (allowOtherMachine) says how a run may be resumed, and has no effect without --resume.') ||
+    (measure &&
+      !dryRun &&
+      '--measure guesses how long a run will take before it starts, and has no effect without --dry-run: a run says it after its first iteration.');
+  if (idle) throw new AgentRlError('CONFIG_INVALID', `${idle} Give both or neither.`);
 }

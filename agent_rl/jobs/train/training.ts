@@ -1,10 +1,8 @@
-import { openTrackers } from '../../compose/open-trackers.ts';
-import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
 import { generationTotals } from '../../compose/model/open-model-services.ts';
 import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
-import { runLength } from '../../config/index.ts';
+import { attemptsOf, runLength } from '../../config/index.ts';
 import { RunSettings } from '../../runs/run-settings.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { promptOf } from '../explain/prompt-of.ts';
@@ -12,13 +10,13 @@ import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { OpenRun } from '../../runs/open-run.ts';
+import { checkRunFolder } from '../../runs/run-folder.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
 import { RunRecords } from '../../runs/run-records.ts';
 import { RunCosts } from '../../runs/cost/run-costs.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage, SessionUsage } from '../../runs/run-usage.ts';
-import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type {
   CheckpointReason,
@@ -26,28 +24,27 @@ import type {
   TrainerState,
   TrainingResult,
 } from '../../trainer/trainer-contracts.ts';
-import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
-import { planOf, reportGroups } from '../../../dataset/tasks/task-sets.ts';
+import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { TrainingOptions } from '../job.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
-import { expectedTime } from './measure-speed.ts';
 import { SessionGenerations } from './session-generations.ts';
-import { measurePrompts, promptsText } from './measure-prompts.ts';
+import { promptsText } from './ready/measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import { openReady, type ReadyAgent, tasksToDraw } from './ready/ready-agent.ts';
 import { restoreRun, type SavedProgress } from './restore-run.ts';
 import { trackedRun } from './tracked.ts';
-import { withSelection } from './selection.ts';
+import { leftOutText, type SavedLeftOut } from './ready/too-long.ts';
 import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */
-type SavedState = TrainerState & SavedProgress & { reports?: RunReports };
+type SavedState = TrainerState & SavedProgress & SavedLeftOut & { reports?: RunReports };
 
 /** Opens everything a run needs, the folder of a new one last: a run that cannot start leaves none behind. */
 export async function openTraining(
   resolved: ResolvedRun,
   options: TrainingOptions,
 ): Promise<Training> {
-  const { signal, print, quiet } = options;
+  const { signal, quiet } = options;
   const { config, file, origins } = resolved;
   throwIfStopped(signal);
   const opened = new Cleanup();
@@ -57,22 +54,18 @@ export async function openTraining(
       options.resume === undefined
         ? undefined
         : await resumePoint({ ...options, resume: options.resume, config, file, sources });
-    if (resume !== undefined) opened.defer(() => resume.lock.release());
-    const run = withSelection(resolved, resume);
-    const trackers = openTrackers(run.chosen.trackers);
-    // Also where the run does not begin: they may have started a process.
-    opened.defer(() => trackers.close());
+    if (resume === undefined) checkRunFolder(config.run);
+    else opened.defer(() => resume.lock.release());
     const usage = opened.add(await SessionUsage.start());
-    const agent = opened.add(
-      await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
-    );
-    const prompts = await measurePrompts(agent, run, signal);
+    const ready = await openReady(resolved, options, opened, resume);
+    const { trackers, prompts, leftOut } = ready;
     const record = opened.add(
       await OpenRun.open({ config, file, sources, origins, resume, quiet }),
     );
     opened.add(trackers);
     record.log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) record.log.warn(why);
+    if (leftOut.length > 0) record.log.shown(leftOutText(config, leftOut, 'all'));
     const { stallS: limitS } = config.rollout.deadlines;
     const watch = StallWatch.start({ limitS, log: record.folder.log });
     if (watch !== undefined) opened.add(watch);
@@ -80,21 +73,17 @@ export async function openTraining(
       record.log.warn(
         'A debugger is attached: a plugin that blocks the process does not end the run.',
       );
-    for (const note of agent.notes) print(`Note: ${note}`);
     usage.restartClock();
-    return new Training({ run, context: options, agent, record, trackers, usage, resume, opened });
+    return new Training({ ...ready, context: options, record, usage, resume, opened });
   } catch (failure) {
     await opened.abandon();
     throw failure;
   }
 }
 
-interface TrainingParts {
-  run: ResolvedRun;
+interface TrainingParts extends ReadyAgent {
   context: Pick<TrainingOptions, 'signal' | 'print' | 'quiet' | 'onEvent'>;
-  agent: TrainableAgent;
   record: OpenRun;
-  trackers: RunTrackers;
   usage: SessionUsage;
   resume: ResumePoint | undefined;
   opened: Cleanup;
@@ -108,7 +97,15 @@ export class Training {
   readonly #costs: RunCosts;
 
   constructor(readonly parts: TrainingParts) {
-    this.#costs = new RunCosts(parts.run.config);
+    const { config, tasks } = parts.run;
+    const { samples } = attemptsOf(config.eval);
+    this.#costs = new RunCosts({
+      config,
+      attempts: {
+        heldOut: samples * tasks.evaluation.length,
+        selection: samples * tasks.selection.length,
+      },
+    });
   }
 
   /** Evaluates, trains and evaluates again, from the start or from the checkpoint to resume from. */
@@ -172,13 +169,8 @@ export class Training {
       record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
     const facts = planFacts(run);
     const plan = trainingPlan(config, facts);
-    const expected = await expectedTime(agent.model, config, plan);
-    const { each } = plan.checkpointBytes;
-    const known = {
-      ...expected,
-      bytesForCheckpoints: await bytesForCheckpoints(record.folder, each),
-    };
-    const opened = await openedFacts(agent.model.engines, known, agent.sandbox?.tier);
+    const free = await bytesForCheckpoints(record.folder, plan.checkpointBytes.each);
+    const opened = await openedFacts(agent.model.engines, free, agent.sandbox?.tier);
     if (context.quiet !== true) context.print(planText(config, facts, plan, opened));
     agent.model.incidents.listen((text) => record.log.warn(text));
     if (agent.sandbox === undefined) return;
@@ -196,6 +188,7 @@ export class Training {
       log: record.log,
       memory: usage.memory,
       iterations: runLength(config).last,
+      secondsLeft: this.#costs.secondsLeft,
       logRollouts: config.run.logRollouts,
       trackers,
       display: { quiet: this.parts.context.quiet },
@@ -212,18 +205,12 @@ export class Training {
     const { run, agent } = this.parts;
     const { config, tasks } = run;
     const { selection } = tasks;
-    const { maxSamples, shuffle } = config.dataset;
-    const { seed } = config.run;
     return new GRPOTrainer(
       {
         ...agent.model.training,
         rollouts: agent.rollouts,
         rewarding: agent.rewarding,
-        tasks: planOf(withoutTasks(tasks.sets, new Set(selection)), {
-          seed,
-          shuffle,
-          ...(maxSamples !== undefined && { maxSamples }),
-        }),
+        tasks: tasksToDraw(run),
         evalTasks: tasks.evaluation,
         selectionTasks: selection,
         groupsOf: reportGroups,
@@ -249,8 +236,8 @@ export class Training {
       },
       onIteration: (iteration, metrics, episodes) => {
         record.requireOwn();
-        records.onIteration(iteration, metrics, episodes);
         const forecast = costs.noteIteration(iteration, metrics);
+        records.onIteration(iteration, metrics, episodes);
         if (forecast !== undefined) record.log.info(forecast);
         tell({ type: 'iteration', iteration, metrics });
       },
@@ -275,25 +262,29 @@ export class Training {
   async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<readonly string[]> {
     const { run, agent, record } = this.parts;
     const { learner } = agent.model.training;
-    const { last } = runLength(run.config);
-    const request = { record, resume, learner, last };
+    const request = { record, resume, learner, config: run.config };
     const { state: saved, changed } = await restoreRun(request);
     const earlier = saved as SavedState | undefined;
     this.#earlier = earlier;
     if (earlier !== undefined) {
-      const { usage: _usage, reports: _reports, ...state } = earlier;
+      const { usage: _usage, reports: _reports, leftOut: _leftOut, ...state } = earlier;
       trainer.restore(state);
     }
     return changed;
   }
 
   async #saveCheckpoint(reason: CheckpointReason, state: TrainerState): Promise<void> {
-    const { run, agent, record, trackers } = this.parts;
+    const { run, agent, record, trackers, leftOut } = this.parts;
     const { iteration } = state;
     await record.saveCheckpoint<SavedState>({
       reason,
       step: iteration,
-      state: { ...state, usage: await this.totals(), reports: this.reports() },
+      state: {
+        ...state,
+        usage: await this.totals(),
+        reports: this.reports(),
+        leftOut: leftOut.map(({ taskId }) => taskId),
+      },
       learner: agent.model.training.learner,
       textFolder: run.model.textFolder,
     });

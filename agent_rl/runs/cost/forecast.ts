@@ -1,46 +1,34 @@
-import {
-  addTokens,
-  noTokens,
-  timesTokens,
-  type TokenCounts,
-} from '../../rollout/tokens/token-counts.ts';
+import { addTokens, timesTokens, type TokenCounts } from '../../rollout/tokens/token-counts.ts';
+import { durationText } from '../../telemetry/index.ts';
 import { type Prices, tokensText } from './price.ts';
-import { countText } from '../../telemetry/index.ts';
 
-/** What one iteration or one evaluation took. */
+/** What one iteration or one attempt of an evaluation takes. */
 export interface Taken {
   tokens: TokenCounts;
   /** Wall clock. */
   seconds: number;
 }
 
-export interface ForecastOptions {
-  /** Iterations that are left after the first of this session. */
+/** What of a run is still to be done. */
+export interface Rest {
   iterations: number;
-  /** Evaluations that are left. */
-  evaluations: number;
-  prices: Prices | undefined;
+  /** Of all evaluations. */
+  attempts: number;
 }
 
-/**
- * What the rest of a run takes, if its iterations and evaluations are like those that were measured.
- *
- * @param evaluation absent where none was made yet: then those that are left are not counted
- */
-export function forecastText(
-  iteration: Taken,
-  evaluation: Taken | undefined,
-  { iterations, evaluations, prices }: ForecastOptions,
-): string {
-  const evaluated = evaluation ?? { tokens: noTokens, seconds: 0 };
-  const tokens = addTokens(
-    timesTokens(iterations, iteration.tokens),
-    timesTokens(evaluations, evaluated.tokens),
-  );
-  const seconds = iterations * iteration.seconds + evaluations * evaluated.seconds;
-  const uncounted =
-    evaluation === undefined && evaluations > 0
-      ? `; ${countText(evaluations, 'evaluation')} not counted`
-      : '';
-  return `If the rest is like the first iteration: ${Math.round(seconds)} s more, ${tokensText(tokens, prices)}${uncounted}`;
-}
+/** What the rest of a run takes, if its iterations and attempts are like those that were measured. */
+export const restTaken = (iteration: Taken, attempt: Taken, rest: Rest): Taken => ({
+  tokens: addTokens(
+    timesTokens(rest.iterations, iteration.tokens),
+    timesTokens(rest.attempts, attempt.tokens),
+  ),
+  seconds: rest.iterations * iteration.seconds + rest.attempts * attempt.seconds,
+});
+
+/** @param passed seconds that the session took so far */
+export const forecastText = (
+  { tokens, seconds }: Taken,
+  passed: number,
+  prices: Prices | undefined,
+): string =>
+  `If the rest is like the first iteration: ${durationText(passed + seconds)} in all, ${durationText(seconds)} more with ${tokensText(tokens, prices)}`;

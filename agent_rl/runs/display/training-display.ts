@@ -17,6 +17,8 @@ export interface TrainingDisplayOptions extends Display {
   /** Of the run. */
   name: string;
   iterations: number;
+  /** Until the run ends; undefined while nothing is measured. */
+  secondsLeft: () => number | undefined;
 }
 
 /** What is shown of an iteration. */

@@ -30,8 +30,9 @@ export class TrainingLines implements TrainingDisplay {
   }
 
   onIteration(iteration: number, metrics: Metrics): void {
-    const { iterations } = this.options;
-    this.#of('train', iterations, iteration - 1).update(iteration, liveNumbers(metrics));
+    const { iterations, secondsLeft } = this.options;
+    const progress = this.#of('train', iterations, iteration - 1);
+    progress.update(iteration, liveNumbers(metrics), secondsLeft());
   }
 
   onEvaluation(): void {

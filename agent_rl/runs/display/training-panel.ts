@@ -10,7 +10,7 @@ import {
   screenOf,
   type ShownPanel,
   sparkline,
-  timeLeft,
+  leftText,
 } from '../../telemetry/index.ts';
 import type { EvaluationTime, TrainerPhase } from '../../trainer/trainer-contracts.ts';
 import {
@@ -40,8 +40,6 @@ export class TrainingPanel implements TrainingDisplay, Panel {
   #episodes = 0;
   /** Iterations done. */
   #iteration = 0;
-  /** Of this session: when its first iteration began, how many are done and when the last of them was. */
-  #pace: { began: number; done: number; at: number } | undefined;
   readonly #newest: LiveNumbers[] = [];
 
   constructor(private readonly options: TrainingDisplayOptions) {
@@ -56,7 +54,6 @@ export class TrainingPanel implements TrainingDisplay, Panel {
     this.#since = this.#clock();
     this.#episodes = 0;
     this.#iteration = phase.iteration;
-    if (phase.name === 'collect') this.#pace ??= { began: this.#since, done: 0, at: this.#since };
     this.#shown.changed();
   }
 
@@ -72,10 +69,6 @@ export class TrainingPanel implements TrainingDisplay, Panel {
 
   onIteration(iteration: number, metrics: Metrics): void {
     this.#iteration = iteration;
-    if (this.#pace !== undefined) {
-      this.#pace.done += 1;
-      this.#pace.at = this.#clock();
-    }
     this.#newest.push(liveNumbers(metrics));
     if (this.#newest.length > mostIterations) this.#newest.shift();
     this.#shown.changed();
@@ -110,12 +103,12 @@ export class TrainingPanel implements TrainingDisplay, Panel {
     return `${waitingText(this.#phase, this.#episodes)}, ${time}`;
   }
 
-  /** If the other iterations take as long as those of this session did, evaluations and checkpoints between them included. */
   #timeLeft(): string {
-    const left = this.options.iterations - this.#iteration;
-    if (left === 0) return 'all iterations done';
-    const { began = 0, done = 0, at = 0 } = this.#pace ?? {};
-    return timeLeft(left / done, at - began, this.#clock() - at);
+    const { iterations, secondsLeft } = this.options;
+    const left = secondsLeft();
+    return this.#iteration === iterations && (left ?? 0) <= 0
+      ? 'all iterations done'
+      : leftText(left);
   }
 
   #sparklines(columns: number): string[] {

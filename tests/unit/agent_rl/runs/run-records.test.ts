@@ -18,6 +18,7 @@ test('a run that begins to repeat itself warns once, with the iteration', () => 
     log: log as unknown as Log,
     memory: { peak: { peakRssBytes: 1 } } as ProcessTreeMemory,
     iterations: 20,
+    secondsLeft: () => undefined,
     logRollouts: false,
     watched: { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
   });

@@ -39,6 +39,7 @@ async function runWith(...overrides: string[]) {
     folder,
     log,
     iterations: 1,
+    secondsLeft: () => undefined,
     logRollouts: config.run.logRollouts,
   } as ConstructorParameters<typeof RunRecords>[0]);
   records.onEpisode([trajectory({ taskId: 'task-of-this-episode' })]);

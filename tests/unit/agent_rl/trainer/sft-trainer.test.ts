@@ -196,8 +196,11 @@ describe('SFTTrainer', () => {
   test('the beginning of a longer training evaluates when the whole of it does', async () => {
     const train = { ...options.train, iterations: 4, plannedIterations: 8 };
     const asked: number[] = [];
-    const evaluate = async (iteration: number): Promise<undefined> => void asked.push(iteration);
-    const parts = { learner: new FakeLearner(), examples: [conversation(10, 1)], evaluate };
+    const parts = {
+      learner: new FakeLearner(),
+      examples: [conversation(10, 1)],
+      evaluate: async (iteration: number): Promise<undefined> => void asked.push(iteration),
+    };
     await new SFTTrainer(parts, { ...options, train, evaluateEvery: 3 }).train(never);
     expect(asked).toEqual([3]);
   });

@@ -16,7 +16,7 @@ beforeEach(() => process.chdir(folder));
 afterEach(() => process.chdir(started));
 
 /** A dry run on the conversations in `said/`. */
-const planned = (model: string) =>
+const planned = (model: string, overrides: Readonly<Record<string, unknown>> = {}) =>
   trainAgent({
     config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
     overrides: {
@@ -24,6 +24,7 @@ const planned = (model: string) =>
       'model.path': model,
       'policy.thinking': false,
       'dataset.dir': join(folder, 'said'),
+      ...overrides,
     },
     dryRun: true,
   });
@@ -72,18 +73,32 @@ test('conversations longer than the model has positions are named before trainin
       ],
     });
   writeBelow(folder, 'said/train.jsonl', [of('Gone.'), of('x y '.repeat(900))].join('\n'));
-  const train = (positions: number) => {
+  const train = (positions: number, overrides = {}) => {
     const file = join(model, 'config.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     writeFileSync(file, JSON.stringify({ ...config, max_position_embeddings: positions }));
-    return planned(model);
+    return planned(model, overrides);
   };
   const { code, message } = await rejectionOf(train(1024));
   expect(code).toBe('DATASET_INVALID');
   const [, tokens = ''] = /:2 \((\d+) tokens\)/.exec(message) ?? [];
   expect(message).toBe(
-    `1 of 2 conversations are longer than the model's 1024 positions: ${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens). Shorten them, take them out, or train a model with more positions.`,
+    `1 of 2 conversations are longer than the model's 1024 positions: ${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens). Shorten them, take them out, leave them out with dataset.tooLong: skip, or train a model with more positions.`,
   );
   expect((await rejectionOf(train(Number(tokens) - 1))).code).toBe('DATASET_INVALID');
-  expect(await train(Number(tokens))).toMatchObject({ dryRun: true, conversations: 2 });
+  expect(await train(Number(tokens))).toMatchObject({
+    dryRun: true,
+    conversations: 2,
+    leftOut: [],
+  });
+  const skip = { 'dataset.tooLong': 'skip' };
+  expect(await train(1024, skip)).toMatchObject({
+    conversations: 1,
+    leftOut: [`${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens)`],
+    memory: { total: expect.any(Number) },
+  });
+  // Of nothing, nothing is learned.
+  expect((await rejectionOf(train(4, skip))).message).toMatch(
+    /^2 of 2 conversations .* Shorten them, take them out, or train/,
+  );
 });

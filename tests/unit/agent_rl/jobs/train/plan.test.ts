@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { expectedSeconds } from '#agent_rl/jobs/train/measure-speed.ts';
+import { expectedSeconds, timeText } from '#agent_rl/jobs/train/measure-speed.ts';
 import { planText, trainingPlan } from '#agent_rl/jobs/train/plan.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -25,7 +25,6 @@ const memory = {
 };
 const time = { expectedS: 12, decodeTokensPerSecond: 812.4, trainTokensPerSecond: 2300 };
 const opened = {
-  ...time,
   memory,
   decoders: 2,
   sandboxTier: 'pyodide',
@@ -56,7 +55,9 @@ describe('a plan', () => {
     const [one, two] = [trainingPlan(config, facts), trainingPlan(config, { ...facts, agents: 2 })];
     expect(two.rollouts).toBe(one.rollouts);
     expect(two.mostMicroBatchesPerStep).toBe(2 * one.mostMicroBatchesPerStep);
-    expect(expectedSeconds(config, two, time)).toBeCloseTo(2 * expectedSeconds(config, one, time));
+    const seconds = (plan: typeof one) =>
+      expectedSeconds(config, { ...plan, promptTokens: 56 }, time);
+    expect(seconds(two)).toBeCloseTo(2 * seconds(one));
     expect(planText(config, facts, two, opened)).toContain('agents in an episode: 2');
   });
 
@@ -79,14 +80,14 @@ describe('a plan', () => {
       const config = configOf(settings.replace('algorithm: {', `algorithm: {${text}`));
       const plan = trainingPlan(config, facts);
       return {
-        seconds: expectedSeconds(config, plan, time),
+        seconds: expectedSeconds(config, { ...plan, promptTokens: 56 }, time),
         text: planText(config, facts, plan, opened),
       };
     };
     const none = secondsOf('');
     const both = secondsOf('kl: {kind: k3, weight: 0.1}, correction: {type: tis}, ');
-    // A forward pass is a third of an update; 192 episodes that fill half of 256 tokens.
-    const tokens = 192 * 128;
+    // A forward pass is a third of an update; 192 episodes that fill half of the 200 tokens beside a prompt that 8 share.
+    const tokens = 192 * (100 + 56 / 8);
     expect(both.seconds - none.seconds).toBeCloseTo((2 / 3) * (tokens / 2300), 6);
     expect(both.text).toContain(
       'of 1024 tokens each; one forward pass more for the KL; one forward pass more for the correction\n',
@@ -114,9 +115,7 @@ describe('a plan', () => {
     const config = configOf(settings);
     const text = planText(config, facts, trainingPlan(config, facts), opened);
     expect(text).toContain('0.52 M of them, 25 %');
-    expect(text).toContain(
-      'about 12 s: measured just now, this machine samples 812 tokens a second and trains on 2300; episodes are taken to fill half of rollout.maxEpisodeTokens,',
-    );
+    expect(text).not.toMatch(/^ +time/m);
     // 604 + 2 x 230.
     expect(text).toContain(
       'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB (pyodide)',
@@ -125,6 +124,19 @@ describe('a plan', () => {
     // 604 + 60 + 2 x 40.
     expect(planText(config, facts, trainingPlan(config, facts), ofNative)).toContain(
       'about 744 MiB',
+    );
+  });
+
+  test('of a dry run says how long the run takes only where that was measured, and that it is a guess', () => {
+    expect(timeText(undefined)).toBe(
+      '  time          not measured: a run says it once it has begun; --measure guesses it now',
+    );
+    expect(timeText(time)).toBe(
+      '  time          about 12 s, a rough guess that is mostly too high: this machine trains on 2300 tokens a second and samples 812; episodes are taken to fill half of the room that their prompts leave, tools and sandbox are not counted',
+    );
+    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain('and draws none anew;');
+    expect(timeText({ expectedS: 61, trainTokensPerSecond: 2300 })).toBe(
+      '  time          about 1 min 01 s, a rough guess: this machine trains on 2300 tokens a second',
     );
   });
 
@@ -155,14 +167,14 @@ describe('a plan', () => {
       planText(given, facts, trainingPlan(given, facts), { ...opened, bytesForCheckpoints });
     // 524,288 parameters and two moments of each, in 4 bytes: 6 MiB. Three are there while the third is written.
     expect(text(18 * mebibyte)).toContain(
-      '  checkpoints   about 6 MiB each, 12 MiB kept, 18 MiB while one is written\n',
+      '  checkpoints   about 6 MiB each, 12 MiB kept, 18 MiB while one is written',
     );
     expect(text(18 * mebibyte)).not.toContain('warning');
     expect(text(18 * mebibyte - 1)).toMatch(
       /warning {7}the disk of .* has 18 MiB left: free space, lower checkpoint\.keepLast, or/,
     );
     const once = configOf(`${settings}checkpoint: {every: 0}\n`);
-    expect(text(6 * mebibyte, once)).toContain('  checkpoints   about 6 MiB each\n');
+    expect(text(6 * mebibyte, once)).toContain('  checkpoints   about 6 MiB each');
     const best = configOf(`${settings}checkpoint: {every: 0, keepBest: true}\n`);
     expect(text(18 * mebibyte, best)).toContain('6 MiB each, 12 MiB kept, 18 MiB while');
   });

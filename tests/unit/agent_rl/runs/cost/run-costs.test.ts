@@ -29,10 +29,35 @@ const episode = [
   },
 ] as const;
 
-const metrics = { 'train/updatedTokens': 46, 'seconds/total': 5 };
+const metrics = { 'train/updatedTokens': 46, 'seconds/total': 5, 'seconds/collect': 3 };
+
+/** A session with a clock of its own, and 4 attempts an evaluation, 2 of them for the choice of the best checkpoint. */
+function session(more: string) {
+  let time = 0;
+  const costs = new RunCosts({
+    config: configOf(more),
+    attempts: { heldOut: 4, selection: 2 },
+    clock: () => time,
+  });
+  const wait = (seconds: number) => {
+    time += 1000 * seconds;
+  };
+  const evaluate = (attempts: number, seconds: number) =>
+    costs.evaluating(async () => {
+      for (let attempt = 0; attempt < attempts; attempt++) costs.noteEvaluationEpisode(episode);
+      wait(seconds);
+    });
+  const iterate = (iteration: number, seconds: number) => {
+    costs.noteEpisode(episode);
+    costs.noteEpisode(episode);
+    wait(seconds);
+    return costs.noteIteration(iteration, { ...metrics, 'seconds/total': seconds });
+  };
+  return { costs, wait, evaluate, iterate };
+}
 
 test('each turn reads its whole context, and tokens of failed attempts were sampled too', () => {
-  const costs = new RunCosts(configOf('eval: {every: 0}'));
+  const { costs } = session('eval: {every: 0}');
   costs.noteEpisode(episode);
   costs.noteEpisode([
     {
@@ -52,33 +77,45 @@ test('each turn reads its whole context, and tokens of failed attempts were samp
   expect(costs.tokens).toEqual({ read: 30, sampled: 12, trained: 46 });
 });
 
-test('the first iteration says what the rest takes, and with prices what it costs', async () => {
-  const config = configOf(`
+test('the first iteration says how long the run takes, and with prices what it costs', async () => {
+  const { costs, evaluate, iterate } = session(`
 eval: {every: 2, before: true, after: true}
 run: {prices: {currency: EUR, read: 1000, sampled: 2000, trained: 3000}}
 `);
-  const costs = new RunCosts(config);
-  await costs.evaluating(async () => costs.noteEvaluationEpisode(episode));
-  costs.noteEpisode(episode);
-  costs.noteEpisode(episode);
+  await evaluate(4, 8);
+  expect(costs.secondsLeft()).toBeUndefined();
   /*
-   * Five more iterations of 60 read, 14 sampled, 46 trained on; three more evaluations, after iterations 2, 4 and 6, of 30 and 7:
-   * 390 read at 0.001, 91 sampled at 0.002, 230 trained on at 0.003.
+   * Five more iterations of 5 s and of 60 read, 14 sampled, 46 trained on. After iterations 2, 4 and 6, evaluations of 4 attempts
+   * of 2 s and two choices of the best checkpoint, with 2 attempts, and one at the end: 18 attempts of 30 read, 7 sampled.
+   * 840 read at 0.001, 196 sampled at 0.002, 230 trained on at 0.003. 13 s have passed.
    */
-  expect(costs.noteIteration(1, metrics)).toBe(
-    'If the rest is like the first iteration: 25 s more, 390 tokens read, 91 sampled, 230 trained on: 1.26 EUR',
+  expect(iterate(1, 5)).toBe(
+    'If the rest is like the first iteration: 1 min 14 s in all, 1 min 01 s more with 840 tokens read, 196 sampled, 230 trained on: 1.92 EUR',
   );
-  expect(costs.noteIteration(2, metrics)).toBeUndefined();
+  expect(iterate(2, 5)).toBeUndefined();
 });
 
-test('evaluations that were not measured are named', () => {
-  const costs = new RunCosts(configOf('eval: {every: 0, before: false, after: true}'));
-  costs.noteEpisode(episode);
-  expect(costs.noteIteration(5, metrics)).toBe(
-    'If the rest is like the first iteration: 5 s more, 30 tokens read, 7 sampled, 46 trained on; 1 evaluation not counted',
+test('an attempt takes as long as one of training until something was evaluated', () => {
+  const { iterate } = session('eval: {every: 0, before: false, after: true}');
+  // One more iteration of 5 s; 4 attempts after it and 2 of the choice, each half of the 3 s in which two were drawn.
+  expect(iterate(5, 5)).toBe(
+    'If the rest is like the first iteration: 19 s in all, 14 s more with 240 tokens read, 56 sampled, 46 trained on',
   );
+});
+
+test('the time left follows from the newest iterations, what lies between them included, and goes by', async () => {
+  const { costs, wait, evaluate, iterate } = session('eval: {every: 0, after: false}');
+  iterate(1, 30);
+  // 5 iterations of 30 s, and 2 attempts of 1.5 s for the choice.
+  expect(costs.secondsLeft()).toBe(153);
+  wait(1);
+  await evaluate(2, 10);
+  expect(costs.secondsLeft()).toBe(142);
+  iterate(2, 4);
+  // 4 of 5 s, a checkpoint of 1 s included, and 2 attempts of 5 s; the slow beginning does not count any more.
+  expect(costs.secondsLeft()).toBe(30);
 });
 
 test('after the last iteration nothing is left to say', () => {
-  expect(new RunCosts(configOf('eval: {every: 0}')).noteIteration(6, metrics)).toBeUndefined();
+  expect(session('eval: {every: 0, after: false}').iterate(6, 5)).toBeUndefined();
 });

@@ -17,9 +17,11 @@ function setUp(
 ) {
   const terminal = new EmulatedTerminal({ columns });
   let time = 0;
+  let ends: number | undefined;
   const display = openTrainingDisplay({
     name: 'smoke-seed42',
     iterations: 5,
+    secondsLeft: () => ends && (ends - time) / 1000,
     stream: terminal,
     clock: () => time,
     environment: {},
@@ -28,16 +30,21 @@ function setUp(
   const wait = (seconds: number) => {
     time += 1000 * seconds;
   };
-  return { terminal, display, wait };
+  /** From now on the run is expected to end in so many seconds. */
+  const expectEnd = (seconds: number) => {
+    ends = time + 1000 * seconds;
+  };
+  return { terminal, display, wait, expectEnd };
 }
 
 /** Four iterations of 10 s, and 12 s into the collection of the fifth. */
 function fourIterations(columns: number) {
   const all = setUp(columns);
-  const { display, wait } = all;
+  const { display, wait, expectEnd } = all;
   for (let iteration = 0; iteration < 4; iteration++) {
     display.onPhase({ name: 'collect', iteration, episodes: 8 });
     wait(10);
+    expectEnd(10 * (4 - iteration));
     display.onIteration(iteration + 1, metrics(2 * iteration, iteration / 4));
   }
   display.onPhase({ name: 'collect', iteration: 4, episodes: 8 });
@@ -52,7 +59,7 @@ describe('the panel of a training', () => {
     await terminal.resize(80);
     expect(await terminal.rowsShown()).toEqual([
       'smoke-seed42  collecting: waits for 5 of 8 episodes, 3 s',
-      // 40 s for 4 leave 10 s for the fifth, of which 3 have passed. 24 of 30 columns.
+      // 10 s were left, of which 3 have passed. 24 of 30 columns.
       'iterations [████████████████████████░░░░░░] 4/5  left 7 s',
       // Rewards 0, 2, 4 and 6 lie evenly over eight levels, as do 0, 1/4, 1/2 and 3/4 below 1.
       'reward ▁▃▆█ 6.00  success ▁▃▅▇ 75 %',
@@ -60,6 +67,20 @@ describe('the panel of a training', () => {
     ]);
     display.close();
     expect(await terminal.rowsShown()).toEqual([]);
+  });
+
+  test('says no time before an iteration, and how long the evaluation after the last will take', async () => {
+    const { terminal, display, expectEnd, wait } = setUp(110);
+    display.onPhase({ name: 'collect', iteration: 0, episodes: 8 });
+    expect((await terminal.rowsShown())[1]).toContain('left unknown');
+    expectEnd(8);
+    display.onIteration(5, metrics(1, 1));
+    display.onPhase({ name: 'evaluate', when: 'after', iteration: 5, episodes: 4 });
+    await terminal.resize(109);
+    expect((await terminal.rowsShown())[1]).toMatch(/5\/5 {2}left 8 s$/);
+    wait(9);
+    await terminal.resize(108);
+    expect((await terminal.rowsShown())[1]).toMatch(/5\/5 {2}all iterations done$/);
   });
 
   test('is one line where the terminal is narrow', async () => {
@@ -111,20 +132,23 @@ describe('the panel of a training', () => {
 
 describe('without a panel', () => {
   test('a training is a plain line for each iteration and each whole evaluation', async () => {
-    const { terminal, display, wait } = setUp(80, { environment: { NO_COLOR: '1' } });
+    const { terminal, display, wait, expectEnd } = setUp(80, {
+      environment: { NO_COLOR: '1' },
+    });
     wait(2);
     display.onEvaluationEpisode(1, 2);
     display.onEvaluationEpisode(2, 2);
     display.onEvaluation();
     display.onPhase({ name: 'collect', iteration: 0, episodes: 8 });
     wait(10);
+    // The evaluation after training among them.
+    expectEnd(42);
     display.onIteration(1, metrics(0.5, 0.25));
     display.close();
     expect(terminal.bytes).not.toContain('\u001B');
     expect(await terminal.linesShown()).toEqual([
       'eval 2/2  left 0 s',
-      // 10 s for 1 of 5.
-      'train 1/5  left 40 s  reward 0.50  success 25 %  failed 0 %  calls 92 %  1840 tok/s',
+      'train 1/5  left 42 s  reward 0.50  success 25 %  failed 0 %  calls 92 %  1840 tok/s',
     ]);
   });
 

@@ -34,7 +34,12 @@ describe('the checks of a run', () => {
     ['learning-rate', 'wrong', { metrics: { 'train/learningRate': 0 } }, /is 0/],
     ['learning-rate', 'suspicious', { late: { 'train/learningRate': 0 } }, /in 3 of 12/],
     ['learning-rate', 'suspicious', { metrics: { 'train/learningRate': 1e-9 } }, /1e-9/],
-    ['learning-rate', 'suspicious', { iterations: 4, metrics: { 'train/optimizerSteps': 3 } }, /3 of 5 steps/],
+    [
+      'learning-rate',
+      'suspicious',
+      { iterations: 4, metrics: { 'train/optimizerSteps': 3 } },
+      /3 of 5 steps/,
+    ],
     ['gradient', 'wrong', { late: { 'train/loss': Number.NaN } }, /no number/],
     ['gradient', 'suspicious', { metrics: { 'train/gradNorm': 11 } }, /clipped to a tenth/],
     // 5e-5 / sqrt(1e6) = 5e-8, under ten times eps.

@@ -37,7 +37,7 @@ describe('a run that watches itself', () => {
 
   test('does not tell what one iteration alone shows', () => {
     const changes = learning(20).map((change, index) =>
-      index === 0 ? { ...change, 'rollout/malformedCalls': 51 } : change,
+      Object.assign(change, index === 0 ? { 'rollout/malformedCalls': 51 } : {}),
     );
     expect(watched(changes)).toEqual([]);
   });
@@ -50,7 +50,9 @@ describe('a run that watches itself', () => {
 
   test('tells an effect where no cause is found', () => {
     const longer = { 'rollout/lengthMean': 450 };
-    const changes = learning(6).map((change) => ({ ...change, 'rollout/successRate': 0.4 }));
+    const changes = learning(6).map((change) =>
+      Object.assign(change, { 'rollout/successRate': 0.4 }),
+    );
     expect(watched([...changes, ...times(12, { ...changes.at(-1), ...longer })])).toEqual([
       [11, 'lengths'],
     ]);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import type { Agent } from '#agent_rl/compose/open-agent.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
-import { measurePrompts, promptsText } from '#agent_rl/jobs/train/measure-prompts.ts';
+import { measurePrompts, promptsText } from '#agent_rl/jobs/train/ready/measure-prompts.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
@@ -42,18 +42,22 @@ function agentOf(finished: string[] = [], start?: () => never): Pick<Agent, 'mak
 test('prompts are measured before the run, and their environments finished', async () => {
   const finished: string[] = [];
   const lengths = await measurePrompts(agentOf(finished), run(31), never);
-  expect(lengths).toEqual({ tasks: 3, longest: 30, unmeasured: [] });
+  expect(lengths).toEqual({
+    tasks: 3,
+    longest: 30,
+    meanTokens: 20,
+    tooLong: [],
+    unmeasured: [],
+  });
   expect(finished).toEqual(['a aborted', 'b aborted', 'c aborted']);
   expect(promptsText(lengths)).toBe('Prompts: 3 measured, the longest of 30 tokens');
 });
 
-test('prompts that leave no room are refused before the run, all at once', async () => {
-  await expect(measurePrompts(agentOf(), run(20), never)).rejects.toMatchObject({
-    code: 'DATASET_INVALID',
-    message: expect.stringContaining(
-      '2 of 3 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "c" (30 tokens).',
-    ),
-  });
+test('prompts that leave no room are found before the run, all at once', async () => {
+  expect((await measurePrompts(agentOf(), run(20), never)).tooLong).toEqual([
+    { task: tasks[1], tokens: 20 },
+    { task: tasks[2], tokens: 30 },
+  ]);
 });
 
 test('a plugin that can be made for no task ends the run before it begins, and one task does not', async () => {
@@ -88,6 +92,8 @@ test('an environment that cannot start is reported, and the run decides what bec
   expect(await measurePrompts(agentOf([], broken), run(31), never)).toEqual({
     tasks: 0,
     longest: 0,
+    meanTokens: 0,
+    tooLong: [],
     unmeasured: ['The prompts of 3 of 3 tasks could not be measured: no port is free'],
   });
 });

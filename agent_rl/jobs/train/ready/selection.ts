@@ -1,8 +1,8 @@
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { readTrainerState } from '../../runs/checkpoints.ts';
-import type { ResumePoint } from '../../runs/resume-point.ts';
-import type { TrainerState } from '../../trainer/trainer-contracts.ts';
-import { chooseSelection } from '../../../dataset/tasks/selection-tasks.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import { readTrainerState } from '../../../runs/checkpoints.ts';
+import type { ResumePoint } from '../../../runs/resume-point.ts';
+import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
+import { chooseSelection } from '../../../../dataset/tasks/selection-tasks.ts';
 
 /**
  * The run with the tasks that its best checkpoint is chosen by, cut from those it trains on. One begun by version 0.1
@@ -10,7 +10,10 @@ import { chooseSelection } from '../../../dataset/tasks/selection-tasks.ts';
  *
  * @throws AgentRlError `CONFIG_INVALID` when too few are left to train on.
  */
-export function withSelection(run: ResolvedRun, resume?: ResumePoint): ResolvedRun {
+export function withSelection(
+  run: ResolvedRun,
+  resume?: Pick<ResumePoint, 'checkpoint'>,
+): ResolvedRun {
   const { checkpoint, eval: evaluation, run: settings } = run.config;
   if (!checkpoint.keepBest) return run;
   if (resume?.checkpoint !== undefined) {

@@ -1,29 +1,36 @@
-import type { Agent } from '../../compose/open-agent.ts';
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { unbiased } from '../../core/services/generator.ts';
-import { inTime } from '../../core/stopping/abort.ts';
-import { largest } from '../../core/long-lists.ts';
-import type { Task } from '../../core/tasks/task.ts';
-import { policyOf } from '../../rollout/episode-parts.ts';
-import { sole, worldOf } from '../../rollout/world.ts';
+import type { Agent } from '../../../compose/open-agent.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import { sum } from '../../../algorithms/statistics.ts';
+import { AgentRlError, messageOf } from '../../../core/errors.ts';
+import { unbiased } from '../../../core/services/generator.ts';
+import { inTime } from '../../../core/stopping/abort.ts';
+import { largest } from '../../../core/long-lists.ts';
+import type { Task } from '../../../core/tasks/task.ts';
+import { policyOf } from '../../../rollout/episode-parts.ts';
+import { sole, worldOf } from '../../../rollout/world.ts';
+
+/** A task whose prompt leaves no room to answer. */
+export interface LongPrompt {
+  task: Task;
+  tokens: number;
+}
 
 export interface PromptLengths {
   tasks: number;
   /** Tokens of the longest; 0 where none could be measured. */
   longest: number;
+  meanTokens: number;
+  /** Those that leave no room to answer, in the order of the tasks. */
+  tooLong: readonly LongPrompt[];
   /** Why tasks were not measured, a sentence for each reason. */
   unmeasured: readonly string[];
 }
-
-const mostShown = 5;
 
 /**
  * Starts the environment of every task once and encodes what it says first, so that a prompt that leaves no room to
  * answer is found before the run and not by an episode that fails in the middle of it.
  *
- * @throws AgentRlError `DATASET_INVALID` that names tasks whose prompt does not fit; `PLUGIN_LOAD_FAILED` of a plugin that
- * can be made for no task
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` of a plugin that can be made for no task
  */
 export async function measurePrompts(
   agent: Pick<Agent, 'make'>,
@@ -58,11 +65,12 @@ export async function measurePrompts(
   }
   // Not one episode could be played: the plugin is at fault, and not a task.
   if (unmade.length > 0 && unmade.length === all.length) throw unmade[0]!;
-  const long = [...lengths].filter(([, length]) => length >= limit);
-  if (long.length > 0) throw promptsTooLong(long, all.length, limit);
+  const measured = [...lengths.values()];
   return {
     tasks: lengths.size,
-    longest: [...lengths.values()].reduce((a, b) => Math.max(a, b), 0),
+    longest: largest(measured, 0),
+    meanTokens: sum(measured) / Math.max(1, measured.length),
+    tooLong: [...lengths].flatMap(([task, tokens]) => (tokens < limit ? [] : [{ task, tokens }])),
     unmeasured: [...problems].map(
       ([problem, count]) =>
         `The prompts of ${count} of ${all.length} tasks could not be measured: ${problem}`,
@@ -95,21 +103,6 @@ async function promptTokens(
   } finally {
     await parts.close?.();
   }
-}
-
-function promptsTooLong(
-  long: readonly (readonly [Task, number])[],
-  tasks: number,
-  limit: number,
-): AgentRlError {
-  const shown = long
-    .slice(0, mostShown)
-    .map(([{ taskId }, length]) => `${JSON.stringify(taskId)} (${length} tokens)`);
-  const more = long.length > mostShown ? ', …' : '';
-  return new AgentRlError(
-    'DATASET_INVALID',
-    `${long.length} of ${tasks} prompts leave no room to answer in rollout.maxEpisodeTokens = ${limit}: ${shown.join(', ')}${more}. Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), or shorten the tasks or take them out.`,
-  );
 }
 
 /** For the log. */

@@ -1,0 +1,76 @@
+import { openTrainableAgent, type TrainableAgent } from '../../../compose/open-agent.ts';
+import { openTrackers } from '../../../compose/open-trackers.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import type { Cleanup } from '../../../core/stopping/cleanup.ts';
+import { drawsOf } from '../../../../dataset/tasks/plan/task-plan.ts';
+import { withoutTasks } from '../../../../dataset/tasks/selection-tasks.ts';
+import { planOf } from '../../../../dataset/tasks/task-sets.ts';
+import { readTrainerState } from '../../../runs/checkpoints.ts';
+import type { ResumePoint } from '../../../runs/resume-point.ts';
+import type { RunTrackers } from '../../../runs/trackers/run-trackers.ts';
+import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
+import type { JobContext } from '../../job.ts';
+import { measurePrompts, type PromptLengths } from './measure-prompts.ts';
+import { requireWithin } from '../restore-run.ts';
+import { withSelection } from './selection.ts';
+import {
+  type LeftOut,
+  leftOutText,
+  requireSameLeftOut,
+  type SavedLeftOut,
+  withoutTooLong,
+} from './too-long.ts';
+
+/** What a run begins with. */
+export interface ReadyAgent {
+  /** With the tasks that are trained on, evaluated on and chosen by. */
+  run: ResolvedRun;
+  agent: TrainableAgent;
+  trackers: RunTrackers;
+  prompts: PromptLengths;
+  leftOut: readonly LeftOut[];
+}
+
+/**
+ * Opens everything that a run needs and that writes nothing, for the run and for a dry run: what one refuses, the other
+ * does.
+ *
+ * @throws AgentRlError of whatever is missing, and of tasks or a checkpoint that do not fit
+ */
+export async function openReady(
+  resolved: ResolvedRun,
+  { signal, print }: JobContext,
+  opened: Cleanup,
+  resume?: Pick<ResumePoint, 'checkpoint'>,
+): Promise<ReadyAgent> {
+  const selected = withSelection(resolved, resume);
+  const trackers = openTrackers(selected.chosen.trackers);
+  // Also where the run does not begin: they may have started a process.
+  opened.defer(() => trackers.close());
+  const { workers } = selected.config.rollout;
+  const agent = opened.add(await openTrainableAgent(selected, { workers, signal }));
+  const prompts = await measurePrompts(agent, selected, signal);
+  const { run, leftOut } = withoutTooLong(selected, prompts);
+  if (resume?.checkpoint !== undefined) requireSame(resume.checkpoint, run, leftOut);
+  if (leftOut.length > 0) print(`Note: ${leftOutText(run.config, leftOut, 'first')}`);
+  for (const note of agent.notes) print(`Note: ${note}`);
+  return { run, agent, trackers, prompts, leftOut };
+}
+
+/** The tasks that a run draws. */
+export function tasksToDraw({ config, tasks }: ResolvedRun) {
+  const { maxSamples, shuffle } = config.dataset;
+  return planOf(withoutTasks(tasks.sets, new Set(tasks.selection)), {
+    seed: config.run.seed,
+    shuffle,
+    ...(maxSamples !== undefined && { maxSamples }),
+  });
+}
+
+/** @throws AgentRlError where a checkpoint does not go on with this run */
+function requireSame(checkpoint: string, run: ResolvedRun, leftOut: readonly LeftOut[]): void {
+  const state = readTrainerState(checkpoint) as TrainerState & SavedLeftOut;
+  requireWithin(state.iteration, run.config);
+  requireSameLeftOut(state, leftOut);
+  drawsOf(state.tasks, tasksToDraw(run));
+}

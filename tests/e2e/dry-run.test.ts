@@ -1,0 +1,198 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { jobs } from '#agent_rl/jobs/jobs.ts';
+import { commandLine } from '../support/command-line.ts';
+import { writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/*
+ * What a run refuses when it starts, a dry run of it refuses with the same words, and neither leaves a run behind.
+ */
+
+const project = temporaryFolder();
+const runs = join(project, 'runs');
+
+beforeAll(() => writeSmallModel(join(project, 'model')));
+
+const question = (id: string, prompt = `What is ${id}?`): string =>
+  `${JSON.stringify({ task_id: id, question: prompt, answer: id })}\n`;
+const long = 'word '.repeat(600);
+
+beforeEach(() => {
+  rmSync(runs, { recursive: true, force: true });
+  writeBelow(project, 'tasks/train.jsonl', ['1', '2', '3'].map((id) => question(id)).join(''));
+  writeBelow(project, 'tasks/eval.jsonl', question('4') + question('5'));
+});
+
+const runFile = (changes = ''): string =>
+  writeBelow(
+    project,
+    'run.yaml',
+    `dataset: { dir: ${project}/tasks }
+environment: { type: question }
+model: { path: ${project}/model }
+run: { outputDir: ${runs}, name: one, engineThreads: 1, previewTasks: 0 }
+policy: { maxTurnTokens: 4, maxContextTokens: 512 }
+rollout: { maxEpisodeTokens: 512, tasksPerStep: 1, groupSize: 2, workers: 1 }
+algorithm: { microBatchTokens: 512 }
+train: { iterations: 1 }
+eval: { before: false, after: false }
+${changes}`,
+  );
+
+const command = (...args: string[]) => commandLine(args, { jobs });
+
+/** What `agent-rl train` says of a run file that it refuses, after it was seen that the dry run says the same. */
+async function refused(file: string, ...args: string[]): Promise<string> {
+  const dry = await command('train', '--config', file, '--dry-run', ...args);
+  expect({ code: dry.code, there: existsSync(join(runs, 'one', 'config.yaml')) }).toEqual({
+    code: 2,
+    there: false,
+  });
+  const real = await command('train', '--config', file, ...args);
+  expect(real.code).toBe(2);
+  expect(dry.stderr).toBe(real.stderr);
+  return real.stderr;
+}
+
+describe('a dry run refuses what the run refuses:', () => {
+  test('a prompt that leaves no room to answer', async () => {
+    writeBelow(project, 'tasks/train.jsonl', question('1') + question('2', long));
+    expect(await refused(runFile())).toMatch(
+      /DATASET_INVALID: 1 of 4 prompts leave no room to answer in rollout\.maxEpisodeTokens = 512: "2" \(\d+ tokens\)\. .*dataset\.tooLong: skip/,
+    );
+  });
+
+  test('such a prompt among the held-out tasks', async () => {
+    writeBelow(project, 'tasks/eval.jsonl', question('4') + question('5', long));
+    expect(await refused(runFile())).toMatch(/1 of 5 prompts leave no room .*"5"/);
+  });
+
+  test('a tool that misses what its settings name', async () => {
+    const settings = `tools: [{ type: search, mode: corpus, corpus: { path: ${project}/no-index } }]`;
+    expect(await refused(runFile(settings))).toMatch(/CORPUS_INVALID: .*no-index/);
+  });
+
+  test('a reward that cannot be opened', async () => {
+    const reward = `rewards: [{ type: answer_similarity, embedder: { type: transformers, model: ${project}/no-model } }]`;
+    expect(await refused(runFile(reward))).toMatch(/no-model/);
+  });
+
+  test('a device that is not there', async () => {
+    expect(await refused(runFile(), '--device', 'cuda:99')).toMatch(/DEVICE_UNAVAILABLE/);
+  });
+
+  test('too few tasks to choose the best checkpoint by', async () => {
+    const best = ['--set', 'checkpoint.keepBest=true', '--set', 'eval.every=1'];
+    const file = runFile();
+    expect(await refused(file, ...best, '--set', 'eval.selectionTasks=3')).toMatch(
+      /CONFIG_INVALID: eval\.selectionTasks is 3, and there are 3 training tasks/,
+    );
+  });
+
+  test('an output folder below a file', async () => {
+    const below = join(writeBelow(project, 'occupied', 'a file'), 'runs');
+    expect(await refused(runFile(), '--output', below)).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
+  });
+
+  test('the name of a run that is there', async () => {
+    mkdirSync(join(runs, 'one'), { recursive: true });
+    expect(await refused(runFile())).toMatch(/OUTPUT_UNWRITABLE: A run is already in/);
+  });
+});
+
+describe('a dry run of supervised training refuses what the run refuses:', () => {
+  const conversation = (content: string): string =>
+    `${JSON.stringify({
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content },
+      ],
+    })}\n`;
+  const file = () => {
+    writeBelow(project, 'tasks/train.jsonl', conversation('Hi.'));
+    return runFile();
+  };
+  const sft = ['--set', 'train.mode=sft', '--set', 'policy.thinking=false'];
+
+  test('a device that is not there', async () => {
+    expect(await refused(file(), ...sft, '--device', 'cuda:99')).toMatch(/DEVICE_UNAVAILABLE/);
+  });
+
+  test('the name of a run that is there', async () => {
+    mkdirSync(join(runs, 'one'), { recursive: true });
+    expect(await refused(file(), ...sft)).toMatch(/OUTPUT_UNWRITABLE: A run is already in/);
+  });
+});
+
+test('a dry run tells tokens and memory, and the time only where it is to measure', async () => {
+  const file = runFile();
+  const plain = await command('train', '--config', file, '--dry-run', '--set', 'run.name=two');
+  expect(plain.stdout).toMatch(/^ {2}memory {8}about \d+ MiB/m);
+  expect(plain.stdout).toMatch(/^ {2}time {10}not measured: .*--measure/m);
+  const measured = ['--dry-run', '--measure', '--set', 'run.name=two'];
+  expect((await command('train', '--config', file, ...measured)).stdout).toMatch(
+    /^ {2}time {10}about \d+ s, a rough guess that is mostly too high/m,
+  );
+  const { code, stderr } = await command('train', '--config', file, '--measure');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('has no effect without --dry-run'),
+  });
+  expect(existsSync(join(runs, 'two'))).toBe(false);
+});
+
+describe('rows that are too long', () => {
+  const medium = 'word '.repeat(300);
+  const skip = ['--set', 'dataset.tooLong=skip', '--set', 'rollout.maxEpisodeTokens=256'];
+  const lines = (file: string) =>
+    readFileSync(join(runs, 'one', 'trajectories', file), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { taskId: string }).taskId);
+  const state = () =>
+    JSON.parse(readFileSync(join(runs, 'one', 'summary.json'), 'utf8')) as Record<string, unknown>;
+
+  test('are left out, named and never dealt, in a dry run, a run, its resume and eval', async () => {
+    writeBelow(project, 'tasks/train.jsonl', question('1') + question('2', medium) + question('3'));
+    writeBelow(project, 'tasks/eval.jsonl', question('4') + question('5', `${medium}5`));
+    const file = runFile();
+    const train = (...args: string[]) => command('train', '--config', file, ...skip, ...args);
+    const left = /2 tasks: "2" \(\d+ tokens\), "5" \(\d+ tokens\)\./;
+    const plan = /tasks +2 to train on, 1 held out/;
+    const dry = await train('--dry-run');
+    expect([dry.code, dry.stderr]).toEqual([0, '']);
+    expect(dry.stdout).toMatch(left);
+    expect(dry.stdout).toMatch(plan);
+
+    const eight = ['--set', 'rollout.tasksPerStep=4', '--set', 'train.iterations=2'];
+    const before = ['--set', 'eval.before=true'];
+    const begun = await train(...eight, ...before, '--max-iterations', '1');
+    expect([begun.code, begun.code === 0 ? '' : begun.stderr]).toEqual([0, '']);
+    expect(begun.stdout).toMatch(left);
+    expect(begun.stdout).toMatch(plan);
+    expect(state()['leftOut']).toEqual([
+      { taskId: '2', tokens: expect.any(Number) },
+      { taskId: '5', tokens: expect.any(Number) },
+    ]);
+    expect(readFileSync(join(runs, 'one', 'run.log'), 'utf8')).toMatch(left);
+
+    const resumed = ['train', '--resume', join(runs, 'one'), '--max-iterations', '2'];
+    const other = ['--set', 'rollout.maxEpisodeTokens=512'];
+    for (const dryRun of [['--dry-run'], []])
+      expect((await command(...resumed, ...other, ...dryRun)).stderr).toMatch(
+        /CHECKPOINT_INVALID: The run left out 2 tasks .* now leave out 0; they differ in "2", "5"/,
+      );
+    const { code, stderr } = await command(...resumed);
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    expect(new Set(lines('train.jsonl'))).toEqual(new Set(['1', '3']));
+    expect(lines('train.jsonl')).toHaveLength(16);
+    expect(lines('eval.jsonl')).toEqual(['4']);
+
+    const evaluated = await command('eval', join(runs, 'one'), '--json');
+    expect(JSON.parse(evaluated.stdout)).toMatchObject({ tasks: 1, n: 1 });
+  });
+});
