@@ -15,6 +15,7 @@ import {
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
 import { recordProvenance } from './inputs/provenance.ts';
+import { resumeCommand } from './run-command.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { changedSettings } from './inputs/changed-settings.ts';
 import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
@@ -126,14 +127,17 @@ export class OpenRun {
     writeFileAtomic(this.folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
   }
 
-  /** Runs what the session is for; a failure goes into the log, with how to continue, before it is rethrown. */
+  /**
+   * Runs what the session is for; a failure goes into the log file, with how to continue, before it is rethrown. The user is
+   * told by whoever takes it.
+   */
   async logging<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (thrown) {
-      this.log.error(`The run ended: ${String(thrown)}`);
+      this.log.shown(`The run ended: ${String(thrown)}`, 'error');
       const next = this.nextStep();
-      this.log.info(next);
+      this.log.shown(next, 'info');
       noteNextStep(thrown, next);
       throw thrown;
     }
@@ -143,7 +147,7 @@ export class OpenRun {
   nextStep(): string {
     const { path } = this.folder;
     const where = this.#newest ?? 'none yet, the run begins again from its start model';
-    return `Newest checkpoint: ${where}\nContinue: agent-rl train --resume ${path}`;
+    return `Newest checkpoint: ${where}\nContinue: ${resumeCommand(path)}`;
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { madeNew, writing } from '../telemetry/atomic-write.ts';
+import { resumeCommand } from './run-command.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */
@@ -80,7 +81,7 @@ export function createRunFolder({ outputDir, name, otherwise }: RunFolderOptions
     if (name !== undefined) {
       throw new AgentRlError(
         'OUTPUT_UNWRITABLE',
-        `A run is already in ${folder}, and runs are never overwritten. Continue it with --resume ${folder}, or choose another run.name.`,
+        `A run is already in ${folder}, and runs are never overwritten. Continue it: ${resumeCommand(folder)}\nOr choose another run.name.`,
       );
     }
   }

@@ -1,5 +1,10 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { trainingJob } from '../../jobs/jobs.ts';
 import type { Override } from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { packageRoot } from '../../core/package-root.ts';
 import { type Command, command } from '../command.ts';
 import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
 import { type Flag, quietFlag, switchFlag } from '../flags/flag.ts';
@@ -14,9 +19,22 @@ const resume: Flag<string | undefined> = {
 };
 
 interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
-  /** Run file of `configs/` when none is named. */
+  /** Run file of `configs/` when none is named; without it one must be named. */
   usual?: string;
   fixed?: readonly Override[];
+}
+
+const isForSft = (file: string): boolean => file.endsWith('_sft.yaml');
+
+/** @throws AgentRlError `CONFIG_INVALID`, with the command lines of the run files that ship with the package */
+function refuseWithoutRunFile(name: string): never {
+  const files = readdirSync(join(packageRoot(), 'configs'))
+    .filter((file) => file.endsWith('.yaml') && isForSft(file) === (name === 'sft'))
+    .map((file) => `\n  npx agent-rl ${name} --config configs/${file}`);
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. Run files that ship with the package:${files.join('')}`,
+  );
 }
 
 const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =>
@@ -36,10 +54,12 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
     settings: configOptions,
     renamed: renamedConfigFlags,
     run: async (flags, running) => {
-      const folder = running.parsed['resume'];
-      const otherwise = configFor(folder, running, usual);
+      const { config, resume: folder } = running.parsed;
+      const isNamed = config !== undefined || (folder !== undefined && folder !== '');
+      if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name);
+      const file = configFor(folder, running, usual);
       const training = folder === undefined ? 'new' : 'resumed';
-      const job = await prepare(running, { otherwise, fixed, logs: true, training });
+      const job = await prepare(running, { file, fixed, logs: true, training });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
     },
   });
@@ -57,7 +77,7 @@ const asTrain = {
 /** `train` with another run file of `configs/` when none is named, for a program of its own. */
 export const trainFrom = (usual: string): Command => trainingCommand({ ...asTrain, usual });
 
-export const train = trainFrom('workspace_grpo.yaml');
+export const train = trainingCommand(asTrain);
 
 export const sft = trainingCommand({
   name: 'sft',
