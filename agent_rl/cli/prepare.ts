@@ -5,7 +5,7 @@ import type { JobOptions } from '../jobs/job.ts';
 import type { Override, TrainingStart } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { runFileOf } from '../runs/run-folder.ts';
+import { runFileOf, runsNear } from '../runs/run-folder.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
 import type { Running } from './command.ts';
 
@@ -56,7 +56,7 @@ function configOfRun(folder: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `There is no ${resolve(folder)}. A run has a folder once everything it needs is open: one that ended before has nothing to resume, and is started again.`,
+      `There is no folder ${resolve(folder)}. A run has one once everything it needs is open: one that ended before has nothing to resume, and is started again. ${runsNear(folder)}`,
     );
   throw new AgentRlError(
     'CHECKPOINT_INVALID',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
@@ -61,6 +61,31 @@ export function runFileOf(checkpoint: string): string | undefined {
   return [whole, dirname(whole), dirname(dirname(whole))]
     .map((folder) => join(folder, 'config.yaml'))
     .find((file) => existsSync(file));
+}
+
+/** The error for a folder that is not a run's: it is not there, or lacks something. */
+export function notARun(path: string, lacks: string): AgentRlError {
+  const whole = resolve(path);
+  const problem = existsSync(whole)
+    ? `${whole} is not a run: it has no ${lacks}.`
+    : `There is no folder ${whole}.`;
+  return new AgentRlError('CHECKPOINT_INVALID', `${problem} ${runsNear(whole)}`);
+}
+
+const mostNamed = 8;
+
+/** A sentence with the runs beside a folder, or in `runs/` there. */
+export function runsNear(path: string): string {
+  const beside = dirname(resolve(path));
+  for (const parent of [beside, join(beside, 'runs')]) {
+    const runs = (existsSync(parent) ? readdirSync(parent) : []).filter((name) =>
+      existsSync(join(parent, name, 'config.yaml')),
+    );
+    if (runs.length === 0) continue;
+    const more = runs.length > mostNamed ? ` and ${runs.length - mostNamed} more` : '';
+    return `The runs in ${parent} are ${runs.slice(0, mostNamed).join(', ')}${more}.`;
+  }
+  return 'Give the folder of a run, such as runs/NAME.';
 }
 
 /**

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { trainingJob } from '../../jobs/jobs.ts';
@@ -21,23 +20,31 @@ const resume: Flag<string | undefined> = {
 interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
   /** Run file of `configs/` when none is named; without it one must be named. */
   usual?: string;
+  /** Run files of `configs/` that are proposed where none is named. */
+  ready?: readonly string[];
   fixed?: readonly Override[];
 }
 
-const isForSft = (file: string): boolean => file.endsWith('_sft.yaml');
+/** Those of `configs/` that need neither data nor a model that others make first. */
+const readyToTrain = [
+  'code_exec_smoke',
+  'search_qa_grpo',
+  'workspace_grpo',
+  'code_tasks_grpo',
+  'mixed_grpo',
+];
 
-/** @throws AgentRlError `CONFIG_INVALID`, with the command lines of the run files that ship with the package */
-function refuseWithoutRunFile(name: string): never {
-  const files = readdirSync(join(packageRoot(), 'configs'))
-    .filter((file) => file.endsWith('.yaml') && isForSft(file) === (name === 'sft'))
-    .map((file) => `\n  npx agent-rl ${name} --config configs/${file}`);
+function refuseWithoutRunFile(name: string, ready: readonly string[] = []): never {
+  const lines = ready.map((file) => `\n  npx agent-rl ${name} --config configs/${file}.yaml`);
+  const these = lines.length === 0 ? '' : ` These ship with the package:${lines.join('')}\n`;
+  const others = `${these === '' ? ' Those of the package' : 'More'} are in ${join(packageRoot(), 'configs')}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. Run files that ship with the package:${files.join('')}`,
+    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN.${these}${others}; npx agent-rl new NAME makes a project with its own.`,
   );
 }
 
-const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =>
+const trainingCommand = ({ usual, ready, fixed = [], ...described }: Preset): Command =>
   command({
     ...described,
     flags: {
@@ -56,7 +63,7 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
     run: async (flags, running) => {
       const { config, resume: folder } = running.parsed;
       const isNamed = config !== undefined || (folder !== undefined && folder !== '');
-      if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name);
+      if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name, ready);
       const file = configFor(folder, running, usual);
       const training = folder === undefined ? 'new' : 'resumed';
       const job = await prepare(running, { file, fixed, logs: true, training });
@@ -77,7 +84,7 @@ const asTrain = {
 /** `train` with another run file of `configs/` when none is named, for a program of its own. */
 export const trainFrom = (usual: string): Command => trainingCommand({ ...asTrain, usual });
 
-export const train = trainingCommand(asTrain);
+export const train = trainingCommand({ ...asTrain, ready: readyToTrain });
 
 export const sft = trainingCommand({
   name: 'sft',

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 import { settingsOfRuns } from '../../../config/settings-of.ts';
 import { flatSettings } from '../../../runs/flat-settings.ts';
@@ -25,11 +25,17 @@ export function originSection(runs: readonly ReportedRun[]): Section {
   };
 }
 
+/** A path as it is shorter from here, if the run lies below. */
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}
+
 function commandOf({ folder, config, inputs }: ReportedRun): string {
   const threads = inputs?.machines?.at(-1)?.engineThreads;
   const isSet = flatSettings(config).some(([path]) => path === 'run.engineThreads');
   const flag = threads === undefined || isSet ? '' : ` --engine-threads ${threads}`;
-  return `npx agent-rl train --config ${pathWord(join(folder.path, 'config.yaml'))}${flag}`;
+  return `npx agent-rl train --config ${pathWord(shortPath(join(folder.path, 'config.yaml')))}${flag}`;
 }
 
 /** Where a run lies says nothing of how it was made. */

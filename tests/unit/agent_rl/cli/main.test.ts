@@ -94,9 +94,9 @@ describe('the exit code', () => {
 
   test('ends with how to continue, where that is known, in JSON too', async () => {
     const error = new AgentRlError('PARITY_BROKEN', 'They disagree.');
-    noteNextStep(error, 'Continue: agent-rl train --resume runs/one');
+    noteNextStep(error, 'Continue: npx agent-rl train --resume runs/one');
     const { stderr } = await failing(error);
-    expect(stderr).toMatch(/They disagree[^]*\nContinue: agent-rl train --resume runs\/one\n$/);
+    expect(stderr).toMatch(/They disagree[^]*\nContinue: npx agent-rl train --resume runs\/one\n$/);
     const { stdout } = await commandLine(['train', '--config', config, '--json'], {
       jobs: {
         train: async () => {
@@ -108,7 +108,7 @@ describe('the exit code', () => {
       error: {
         code: 'PARITY_BROKEN',
         message: 'They disagree.',
-        next: 'Continue: agent-rl train --resume runs/one',
+        next: 'Continue: npx agent-rl train --resume runs/one',
       },
     });
   });
@@ -179,7 +179,10 @@ describe('the exit code', () => {
       /^CONFIG_INVALID: agent-rl train needs a run file[^]*--config configs\/workspace_grpo\.yaml\n/,
     ],
     [['train', '--resume'], /^CONFIG_INVALID: agent-rl train needs a run file/],
-    [['sft', '--seed', '2'], /npx agent-rl sft --config configs\/code_tasks_sft\.yaml\n/],
+    [
+      ['sft', '--seed', '2'],
+      /needs a run file, .* Those of the package are in .*configs; npx agent-rl new NAME/,
+    ],
     [['verify-dataset'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
   ])('of %j is 2, with what is wrong', async (args, expected) => {
@@ -241,7 +244,7 @@ describe('what is printed', () => {
     [['attack'], undefined, 'code_tasks_grpo.yaml'],
     [['serve', '--model', 'model/starter'], undefined, 'code_tasks_grpo.yaml'],
   ])('by %j names the run file it uses where none was named', async (args, only, file) => {
-    const job = () => Promise.resolve({});
+    const job = () => Promise.resolve({ ok: true });
     const jobs = { train: job, attack: job, serveModel: job };
     const { code, stdout } = await commandLine(args, { jobs, ...(only && { only }) });
     const path = join(packageRoot(), 'configs', file);
