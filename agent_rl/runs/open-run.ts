@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { parse } from 'yaml';
 
 import { type Config, resolvedYaml, type SettingOrigins } from '../config/index.ts';
@@ -146,8 +146,10 @@ export class OpenRun {
   /** Where a run that ended early stands, and how to continue. */
   nextStep(): string {
     const { path } = this.folder;
-    const where = this.#newest ?? 'none yet, the run begins again from its start model';
-    return `Newest checkpoint: ${where}\nContinue: ${resumeCommand(path)}`;
+    const command = resumeCommand(path);
+    return this.#newest === undefined
+      ? `There is no checkpoint yet. Begin again from the start model: ${command}`
+      : `Newest checkpoint: ${this.#newest}\nContinue: ${command}`;
   }
 
   async close(): Promise<void> {
@@ -159,10 +161,16 @@ async function newFolder({ config, file, sources, origins }: OpenRunOptions): Pr
   const { name, outputDir, seed } = config.run;
   const inputs = await readInputs(sources);
   const folder = createRunFolder({ outputDir, name, otherwise: defaultRunName(file, seed) });
-  writeRunConfig(folder, config);
-  writeInputs(folder, inputs);
-  recordProvenance(folder, origins, sources.machine);
-  return folder;
+  try {
+    writeRunConfig(folder, config);
+    writeInputs(folder, inputs);
+    recordProvenance(folder, origins, sources.machine);
+    return folder;
+  } catch (failure) {
+    // Half of it could neither be resumed nor begun under its name.
+    rmSync(folder.path, { recursive: true });
+    throw failure;
+  }
 }
 
 /** Writes the `config.yaml` of a run. @throws AgentRlError `OUTPUT_UNWRITABLE` */

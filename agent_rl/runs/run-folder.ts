@@ -115,8 +115,11 @@ export function createRunFolder({ outputDir, name, otherwise }: RunFolderOptions
 /** A full disk often still lets folders be made: find out now and not after the first evaluation. */
 function checkWritable(folder: string): void {
   const probe = join(folder, '.writable');
-  writing(folder, () => {
-    writeFileSync(probe, 'x'.repeat(4096));
+  try {
+    writing(folder, () => writeFileSync(probe, 'x'.repeat(4096)));
     rmSync(probe);
-  });
+  } catch (failure) {
+    rmSync(folder, { recursive: true });
+    throw failure;
+  }
 }

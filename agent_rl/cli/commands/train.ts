@@ -36,11 +36,9 @@ const readyToTrain = [
 
 function refuseWithoutRunFile(name: string, ready: readonly string[] = []): never {
   const lines = ready.map((file) => `\n  npx agent-rl ${name} --config configs/${file}.yaml`);
-  const these = lines.length === 0 ? '' : ` These ship with the package:${lines.join('')}\n`;
-  const others = `${these === '' ? ' Those of the package' : 'More'} are in ${join(packageRoot(), 'configs')}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN.${these}${others}; npx agent-rl new NAME makes a project with its own.`,
+    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. npx agent-rl new NAME makes a project with run files. Those of the package are in ${join(packageRoot(), 'configs')}${lines.length === 0 ? '.' : ', such as:'}${lines.join('')}`,
   );
 }
 

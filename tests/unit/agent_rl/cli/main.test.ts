@@ -181,7 +181,7 @@ describe('the exit code', () => {
     [['train', '--resume'], /^CONFIG_INVALID: agent-rl train needs a run file/],
     [
       ['sft', '--seed', '2'],
-      /needs a run file, .* Those of the package are in .*configs; npx agent-rl new NAME/,
+      /needs a run file, .*npx agent-rl new NAME .*Those of the package are in .*configs\.\n/,
     ],
     [['verify-dataset'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
