@@ -13,3 +13,13 @@ export function howToContinue(
   const onwards = resumeCommand(folder, `--max-iterations ${planned}`);
   return `Ended after ${last} of ${planned} iterations. Continue: ${onwards}`;
 }
+
+/** More iterations than that may have been meant to learn something. */
+const mostOfTrial = 3;
+
+/** Says of a run that is planned as a trial that it was one; `undefined` of others. */
+export function tooShortToLearn(config: Config): string | undefined {
+  const { planned } = runLength(config);
+  if (planned > mostOfTrial) return undefined;
+  return `This run only shows that everything works: ${planned === 1 ? '1 iteration is' : `${planned} iterations are`} too few to learn.`;
+}

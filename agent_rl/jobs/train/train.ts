@@ -14,7 +14,7 @@ import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import { freeBytes } from './checkpoint-room.ts';
-import { howToContinue } from './how-to-continue.ts';
+import { howToContinue, tooShortToLearn } from './how-to-continue.ts';
 import { expectedTime } from './measure-speed.ts';
 import { withSelection } from './selection.ts';
 import { withTrackers } from './tracked.ts';
@@ -84,6 +84,8 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
   });
   const summary = await withTrackers(ended, { record, trackers });
   if (result.before ?? result.after) context.print(beforeAfterTable(result));
+  const short = tooShortToLearn(run.config);
+  if (short !== undefined) context.print(short);
   context.print(`Outputs: ${folder.path}\nCheckpoint: ${saved.path}`);
   const onwards = howToContinue(run.config, folder.path, result);
   if (onwards !== undefined) context.print(onwards);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { loadConfig } from '#agent_rl/config/index.ts';
-import { howToContinue } from '#agent_rl/jobs/train/how-to-continue.ts';
+import { howToContinue, tooShortToLearn } from '#agent_rl/jobs/train/how-to-continue.ts';
 import { resumeCommand } from '#agent_rl/runs/run-command.ts';
 
 const smoke = (...overrides: string[]) =>
@@ -25,4 +25,12 @@ test('a run that ended early gives the command, and one at its planned end gives
     'Ended after 2 of 5 iterations. Continue: npx agent-rl train --resume /r/a --max-iterations 5',
   );
   expect(howToContinue(smoke(), '/r/a', { interrupted: false })).toBeUndefined();
+});
+
+test('a run that is planned as a trial says that it was not meant to learn', () => {
+  expect(tooShortToLearn(smoke())).toBe(
+    'This run only shows that everything works: 2 iterations are too few to learn.',
+  );
+  expect(tooShortToLearn(smoke('train.iterations=1'))).toContain('1 iteration is too few');
+  expect(tooShortToLearn(smoke('train.iterations=4', 'train.maxIterations=2'))).toBeUndefined();
 });
