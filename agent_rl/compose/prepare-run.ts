@@ -64,7 +64,7 @@ export async function prepareRun(
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
-    { training, places, more: idlePluginSettings(config, chosen) },
+    { training, places, file: loaded.file, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }
