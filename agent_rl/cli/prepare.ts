@@ -5,13 +5,13 @@ import type { JobOptions } from '../jobs/job.ts';
 import type { Override, TrainingStart } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { runFileOf } from '../runs/run-folder.ts';
+import { runFileOf, runsNear } from '../runs/run-folder.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
 import type { Running } from './command.ts';
 
 export interface PrepareOptions {
-  /** Run file when `--config` is absent. */
-  otherwise: string;
+  /** Run file. */
+  file: string;
   /** Settings that the command itself sets. */
   fixed?: readonly Override[];
   /** The job keeps a log, which names the files its settings came from. */
@@ -27,14 +27,13 @@ export interface PrepareOptions {
  */
 export async function prepare(
   { parsed, job }: Running,
-  { otherwise, fixed = [], logs = false, training }: PrepareOptions,
+  { file, fixed = [], logs = false, training }: PrepareOptions,
 ): Promise<JobOptions> {
-  const named = parsed['config'];
   // Late, so that `--help` does not load every plugin.
   const { shippedNotes } = await import('../config/index.ts');
   const { prepareRun } = await import('../compose/prepare-run.ts');
   const settings = {
-    file: typeof named === 'string' ? named : otherwise,
+    file,
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
     ...(training !== undefined && { training }),
@@ -57,7 +56,7 @@ function configOfRun(folder: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `There is no ${resolve(folder)}. A run has a folder once everything it needs is open: one that ended before has nothing to resume, and is started again.`,
+      `There is no folder ${resolve(folder)}. A run has one once everything it needs is open: one that ended before has nothing to resume, and is started again. ${runsNear(folder)}`,
     );
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
@@ -66,17 +65,20 @@ function configOfRun(folder: string): string {
 }
 
 /**
- * Run file for a command on a run or checkpoint, when `--config` is absent.
+ * Run file for a command on a run or checkpoint: that of `--config`, or else that of the run.
  *
- * @param usual the one of `configs/` that is meant where there is no run either
+ * @param usual the one of `configs/` that is meant where there is no run either, which the user is told
+ * @throws AgentRlError `CHECKPOINT_INVALID` for a folder of no run
  */
 export function configFor(
   folder: unknown,
-  { parsed }: Pick<Running, 'parsed'>,
+  { parsed, job }: Pick<Running, 'parsed' | 'job'>,
   usual = 'code_tasks_grpo.yaml',
 ): string {
-  const given = typeof folder === 'string' && folder !== '';
-  return given && parsed['config'] === undefined
-    ? configOfRun(folder)
-    : join(packageRoot(), 'configs', usual);
+  const named = parsed['config'];
+  if (typeof named === 'string') return named;
+  if (typeof folder === 'string' && folder !== '') return configOfRun(folder);
+  const file = join(packageRoot(), 'configs', usual);
+  if (parsed['quiet'] !== true) job.print(`No run file was named with --config: using ${file}`);
+  return file;
 }

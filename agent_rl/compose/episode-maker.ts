@@ -110,15 +110,16 @@ function playedIn({ environments }: ChosenPlugins, task: Task, container: Contai
     );
   }
   const { requires = [] } = chosen.entry.spec;
-  const environmentName = chosen.name;
+  const { name: environmentName, entry } = chosen;
+  const named = { environmentName, environmentSource: entry.source };
   if (chosen.agents !== undefined) {
     const environment = make(container, chosen) as MultiAgentEnvironment;
-    return { environment, environmentName, agents: chosen.agents };
+    return { environment, ...named, agents: chosen.agents };
   }
   const inner = make(container, chosen) as Environment;
   const choosesTool = environments.length > 1 && requires.length > 0;
   const environment = choosesTool ? new ToolChoice(inner, requires) : inner;
-  return { environment, environmentName };
+  return { environment, ...named };
 }
 
 function scoring(
@@ -128,7 +129,14 @@ function scoring(
 ): WeightedReward {
   const { name, weight, blind } = reward;
   const score = rewardFunction(container, { ...naming(reward), shared: shared.get(name) });
-  return { name, weight, blind, score, ...(tool !== undefined && { tool }) };
+  return {
+    name,
+    source: reward.entry.source,
+    weight,
+    blind,
+    score,
+    ...(tool !== undefined && { tool }),
+  };
 }
 
 const naming = ({ entry, settings }: Chosen<{ name: string; needs?: readonly Needed[] }>) => ({

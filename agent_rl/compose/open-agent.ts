@@ -130,8 +130,13 @@ async function openParts(
     }),
   );
   const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
+  const sources = new Map(
+    chosen.tools.map(({ entry }) => [entry.spec.name, entry.source] as const),
+  );
   const { toolThrows, retries } = episodeSettings(config);
-  const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows));
+  const toolRunner = opened.add(
+    new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows, sources),
+  );
   const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });

@@ -32,6 +32,7 @@ export function openRewarding(
   ];
   return {
     name,
+    source: entry.source,
     manager,
     terms: terms.filter(({ weight }) => weight !== 0),
     deadlineS: deadlines.gradingS,

@@ -14,7 +14,7 @@ import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
 import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
 import { needsSandbox } from './plugins/plugin-needs.ts';
-import { type Plugins, withOwn } from './plugins/registries.ts';
+import { type Plugins, programSource, replacedPlugins, withExports } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
@@ -43,7 +43,12 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const check = checkConfig(options);
   const { exported = [] } = options;
-  const { plugins, replaced } = withOwn(await loadedPlugins(check, signal), exported);
+  const fromFiles = await loadedPlugins(check, signal);
+  const plugins = withExports(fromFiles, exported, programSource);
+  const replaced = [
+    ...replacedPlugins(builtinPlugins(), fromFiles),
+    ...replacedPlugins(fromFiles, plugins),
+  ];
   const loaded = {
     ...check.loaded,
     warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced],
@@ -59,7 +64,7 @@ export async function prepareRun(
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
-    { training, places, more: idlePluginSettings(config, chosen) },
+    { training, places, file: loaded.file, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }

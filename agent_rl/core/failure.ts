@@ -24,6 +24,11 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
+/** A plugin gave what is not allowed: no line of it threw. */
+export class WrongValue extends TypeError {
+  override readonly name = 'WrongValue';
+}
+
 /** A call to the generator or a tool failed each time it was made. */
 export class RetriesSpent extends Error {
   override readonly name = 'RetriesSpent';

@@ -108,7 +108,7 @@ async function naming<Value>(
     return await work();
   } catch (thrown) {
     if (AgentRlError.is(thrown)) throw thrown;
-    const { message } = pluginFailure(plugin, thrown, method);
+    const { message } = pluginFailure(plugin, thrown, method === undefined ? {} : { method });
     throw new AgentRlError('GENERATION_FAILED', message, { cause: thrown });
   }
 }

@@ -1,5 +1,6 @@
 import type { Override } from '../config/index.ts';
 import { prepareRun, type PrepareRunOptions } from '../compose/prepare-run.ts';
+import { nextStepOf } from '../core/errors.ts';
 import {
   agentInCode,
   type AgentParts,
@@ -99,7 +100,7 @@ async function run(
     signal,
   );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
-  return jobs[trainingJob(prepared.loaded.config)]({
+  const result = jobs[trainingJob(prepared.loaded.config)]({
     ...prepared,
     signal,
     print,
@@ -109,6 +110,11 @@ async function run(
     allowOtherMachine,
     onEvent,
     ...(resume !== undefined && { resume }),
+  });
+  return result.catch((error: unknown) => {
+    const next = nextStepOf(error);
+    if (next !== undefined) print(next);
+    throw error;
   });
 }
 

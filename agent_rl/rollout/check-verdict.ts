@@ -1,3 +1,4 @@
+import { WrongValue } from '../core/failure.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
 import { isRecord } from '../core/is-record.ts';
 import { isSystemFailure, outcomes } from '../core/outcome.ts';
@@ -10,7 +11,7 @@ const mostReward = 1e6;
  * Holds what an environment gave as its verdict against what a verdict is, so that nothing else is trained on.
  *
  * @param agent whose it is, where an episode has several
- * @throws TypeError that says what is wrong and what is allowed
+ * @throws WrongValue that says what is wrong and what is allowed
  */
 export function checkVerdict(verdict: Verdict, agent?: string): void {
   const own = agent === undefined ? 'verdict' : `verdict of ${agent}`;
@@ -19,7 +20,7 @@ export function checkVerdict(verdict: Verdict, agent?: string): void {
   if (!outcomes.includes(outcome))
     throw wrong(`${own}.outcome`, outcome, `one of ${outcomes.join(', ')}`);
   if (typeof success !== 'boolean') throw wrong(`${own}.success`, success, 'true or false');
-  if (!Number.isFinite(solvedAt)) throw wrong(`${own}.solvedAt`, solvedAt, 'a finite number');
+  checkNumber(`${own}.solvedAt`, solvedAt);
   if (typeof answer !== 'string') throw wrong(`${own}.answer`, answer, 'text, or nothing');
   // What the system failed has no reward, whatever the verdict says.
   if (!isSystemFailure(outcome)) checkReward(`${own}.reward`, reward);
@@ -27,18 +28,22 @@ export function checkVerdict(verdict: Verdict, agent?: string): void {
   checkNumbers(`${own}.metrics`, metrics);
 }
 
-/** @throws TypeError unless it is a number that can be trained on */
+/** @throws WrongValue unless it is a number that can be trained on */
 export function checkReward(name: string, value: unknown): asserts value is number {
   if (typeof value === 'number' && Math.abs(value) <= mostReward) return;
   throw wrong(name, value, `a number between -${mostReward} and ${mostReward}`);
 }
 
-/** @throws TypeError unless it is finite numbers by name */
+/** @throws WrongValue unless it is finite numbers by name */
 export function checkNumbers(name: string, values: unknown): void {
   if (!isRecord(values)) throw wrong(name, values, 'numbers by name');
-  for (const [key, value] of Object.entries(values))
-    if (!Number.isFinite(value)) throw wrong(`${name}.${key}`, value, 'a finite number');
+  for (const [key, value] of Object.entries(values)) checkNumber(`${name}.${key}`, value);
 }
 
-const wrong = (name: string, value: unknown, allowed: string): TypeError =>
-  new TypeError(`${name} is ${showValue(value, 60)}; expected ${allowed}.`);
+/** @throws WrongValue unless it is a finite number */
+export function checkNumber(name: string, value: unknown): void {
+  if (!Number.isFinite(value)) throw wrong(name, value, 'a finite number');
+}
+
+const wrong = (name: string, value: unknown, allowed: string): WrongValue =>
+  new WrongValue(`${name} is ${showValue(value, 60)}; expected ${allowed}.`);

@@ -2,11 +2,13 @@ import { PluginError } from '../core/failure.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import { blindView, type EpisodeView } from '../core/plugins/reward.ts';
-import { checkReward } from './check-verdict.ts';
+import { checkNumber, checkReward } from './check-verdict.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {
   name: string;
+  /** Where it is from, for messages. */
+  source?: string;
   weight: number;
   /** Name of the tool whose calls alone it sees. */
   tool?: string;
@@ -63,10 +65,11 @@ export async function combineRewards(
     reward += value;
   };
   const unpaid: Record<string, number> = {};
-  for (const { name, weight, tool, blind = false, score } of rewards) {
+  for (const { name, source, weight, tool, blind = false, score } of rewards) {
     const seen = tool === undefined ? episode : viewOfTool(episode, tool);
     const view = blind ? blindView(seen) : seen;
-    const given = await runningPlugin(`Reward "${name}"`, () => score(view));
+    const scored = async () => checkScore(await score(view));
+    const given = await runningPlugin(`Reward "${name}"`, scored, { source });
     if (given === undefined) continue;
     const value = verdict.forfeited === true ? withoutGain(given, weight) : given;
     scores[name] = finite(name, value);
@@ -105,6 +108,12 @@ const withoutGain = (score: number, weight: number): number => (score * weight >
 function timesWeight(parts: Verdict['components'], weight: number): Record<string, number> {
   if (weight === 0) return {};
   return Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, weight * value]));
+}
+
+/** @throws WrongValue unless it is a number that can be added, or nothing */
+function checkScore(value: number | undefined): number | undefined {
+  if (value !== undefined) checkNumber('its score', value);
+  return value;
 }
 
 function finite(name: string, value: Verdict['reward']): number {

@@ -32,6 +32,8 @@ export interface SharedParts {
   opponents?: ReadonlyMap<string, Policy>;
   /** For messages. */
   environmentName?: string;
+  /** Where the environment is from, for messages. */
+  environmentSource?: string;
   tools: ReadonlyMap<string, Tool>;
   /** Shared by all episodes of a run. */
   toolRunner: ToolRunner;

@@ -288,7 +288,8 @@ export class Episode {
   }
 
   #plugin<Value>(method: string, work: () => Value | Promise<Value>): Promise<Value> {
-    return runningPlugin(this.#environmentName, work, method);
+    const { environmentSource: source } = this.stage.parts;
+    return runningPlugin(this.#environmentName, work, { method, source });
   }
 
   get #environmentName(): string {

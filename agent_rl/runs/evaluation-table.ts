@@ -77,8 +77,17 @@ export const row = (...cells: readonly string[]): string =>
 
 type Result = Pick<TrainingResult, 'before' | 'after' | 'difference'>;
 
-/** Before, after and the change, over all held-out tasks and by group. */
+/** Of fewer tasks a rate and its interval would only look like a finding. */
+const fewestTasks = 10;
+
+/** Before, after and the change, over all held-out tasks and by group; of very few tasks how many were solved. */
 export function beforeAfterTable({ before, after, difference }: Result): string {
+  const tasks = (before ?? after)?.perTask.length ?? 0;
+  if (tasks < fewestTasks)
+    return row(
+      'held-out success',
+      `${solvedText(before)} before, ${solvedText(after)} after: too few tasks for rates`,
+    );
   const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
   const chosen = after?.chosen ?? before?.chosen;
   const line = (name: string, rates: readonly (SuccessRate | undefined)[], since?: Difference) =>
@@ -99,6 +108,12 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
     ...failureRows(before, after),
     `  ${intervalNote}${difference ? '; change: the same, in pairs' : ''}`,
   ].join('\n');
+}
+
+function solvedText(evaluation: Evaluation | undefined): string {
+  if (evaluation === undefined) return '-';
+  const { perTask } = evaluation;
+  return `${sum(perTask.map(({ successes }) => successes))} of ${sum(perTask.map(({ n }) => n))}`;
 }
 
 const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;

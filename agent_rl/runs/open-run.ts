@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { parse } from 'yaml';
 
 import { type Config, resolvedYaml, type SettingOrigins } from '../config/index.ts';
@@ -15,6 +15,7 @@ import {
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
 import { recordProvenance } from './inputs/provenance.ts';
+import { resumeCommand } from './run-command.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { changedSettings } from './inputs/changed-settings.ts';
 import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
@@ -126,14 +127,17 @@ export class OpenRun {
     writeFileAtomic(this.folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
   }
 
-  /** Runs what the session is for; a failure goes into the log, with how to continue, before it is rethrown. */
+  /**
+   * Runs what the session is for; a failure goes into the log file, with how to continue, before it is rethrown. The user is
+   * told by whoever takes it.
+   */
   async logging<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (thrown) {
-      this.log.error(`The run ended: ${String(thrown)}`);
+      this.log.shown(`The run ended: ${String(thrown)}`, 'error');
       const next = this.nextStep();
-      this.log.info(next);
+      this.log.shown(next, 'info');
       noteNextStep(thrown, next);
       throw thrown;
     }
@@ -142,8 +146,10 @@ export class OpenRun {
   /** Where a run that ended early stands, and how to continue. */
   nextStep(): string {
     const { path } = this.folder;
-    const where = this.#newest ?? 'none yet, the run begins again from its start model';
-    return `Newest checkpoint: ${where}\nContinue: agent-rl train --resume ${path}`;
+    const command = resumeCommand(path);
+    return this.#newest === undefined
+      ? `There is no checkpoint yet. Begin again from the start model: ${command}`
+      : `Newest checkpoint: ${this.#newest}\nContinue: ${command}`;
   }
 
   async close(): Promise<void> {
@@ -155,10 +161,16 @@ async function newFolder({ config, file, sources, origins }: OpenRunOptions): Pr
   const { name, outputDir, seed } = config.run;
   const inputs = await readInputs(sources);
   const folder = createRunFolder({ outputDir, name, otherwise: defaultRunName(file, seed) });
-  writeRunConfig(folder, config);
-  writeInputs(folder, inputs);
-  recordProvenance(folder, origins, sources.machine);
-  return folder;
+  try {
+    writeRunConfig(folder, config);
+    writeInputs(folder, inputs);
+    recordProvenance(folder, origins, sources.machine);
+    return folder;
+  } catch (failure) {
+    // Half of it could neither be resumed nor begun under its name.
+    rmSync(folder.path, { recursive: true });
+    throw failure;
+  }
 }
 
 /** Writes the `config.yaml` of a run. @throws AgentRlError `OUTPUT_UNWRITABLE` */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
 import { parse } from 'yaml';
-import { type RunFolder, runFolderAt } from './run-folder.ts';
+import { notARun, type RunFolder, runFolderAt } from './run-folder.ts';
 
 /** What a run's folder says of it, whether it has ended or not. */
 export interface RecordedRun {
@@ -21,11 +21,7 @@ export interface RecordedRun {
 export function recordedRun(run: string): RecordedRun {
   const folder = runFolderAt(resolve(run));
   const config = readRecord(folder.config, parse);
-  if (config === undefined)
-    throw new AgentRlError(
-      'CHECKPOINT_INVALID',
-      `${folder.path} is not a run: it has no config.yaml. Give the folder of a run, such as runs/NAME.`,
-    );
+  if (config === undefined) throw notARun(folder.path, 'config.yaml');
   return {
     folder,
     config,

@@ -3,6 +3,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
+import { resumeCommand } from './run-command.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { holdsCheckpoints, newestCheckpoint } from './checkpoints.ts';
 import { requireSameMode } from './inputs/require-same-mode.ts';
@@ -85,7 +86,7 @@ export function runToResume(request: Pick<ResumeRequest, 'resume' | 'config' | '
     const run = dirname(dirname(path));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is a checkpoint; a run is resumed from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
+      `${path} is a checkpoint; a run is resumed from its newest whole one. Continue the run: ${resumeCommand(run)}\nTo train on from these weights in a new run, give them with --model.`,
     );
   }
   if (!isRun(path)) {

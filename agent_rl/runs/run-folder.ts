@@ -1,8 +1,17 @@
-import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { madeNew, nearestExisting, writing } from '../telemetry/atomic-write.ts';
+import { resumeCommand } from './run-command.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */
@@ -62,6 +71,31 @@ export function runFileOf(checkpoint: string): string | undefined {
     .find((file) => existsSync(file));
 }
 
+/** The error for a folder that is not a run's: it is not there, or lacks something. */
+export function notARun(path: string, lacks: string): AgentRlError {
+  const whole = resolve(path);
+  const problem = existsSync(whole)
+    ? `${whole} is not a run: it has no ${lacks}.`
+    : `There is no folder ${whole}.`;
+  return new AgentRlError('CHECKPOINT_INVALID', `${problem} ${runsNear(whole)}`);
+}
+
+const mostNamed = 8;
+
+/** A sentence with the runs beside a folder, or in `runs/` there. */
+export function runsNear(path: string): string {
+  const beside = dirname(resolve(path));
+  for (const parent of [beside, join(beside, 'runs')]) {
+    const runs = (existsSync(parent) ? readdirSync(parent) : []).filter((name) =>
+      existsSync(join(parent, name, 'config.yaml')),
+    );
+    if (runs.length === 0) continue;
+    const more = runs.length > mostNamed ? ` and ${runs.length - mostNamed} more` : '';
+    return `The runs in ${parent} are ${runs.slice(0, mostNamed).join(', ')}${more}.`;
+  }
+  return 'Give the folder of a run, such as runs/NAME.';
+}
+
 /**
  * Makes a new folder for a run. One that exists is never used again: a name the user gave must be free,
  * another name gets `-2`, `-3`, …
@@ -98,14 +132,17 @@ export function checkRunFolder({ outputDir, name }: Omit<RunFolderOptions, 'othe
 const nameTaken = (folder: string): AgentRlError =>
   new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `A run is already in ${folder}, and runs are never overwritten. Continue it with --resume ${folder}, or choose another run.name.`,
+    `A run is already in ${folder}, and runs are never overwritten. Continue it: ${resumeCommand(folder)}\nOr choose another run.name.`,
   );
 
 /** A full disk often still lets folders be made: find out now and not after the first evaluation. */
 function checkWritable(folder: string): void {
   const probe = join(folder, '.writable');
-  writing(folder, () => {
-    writeFileSync(probe, 'x'.repeat(4096));
+  try {
+    writing(folder, () => writeFileSync(probe, 'x'.repeat(4096)));
     rmSync(probe);
-  });
+  } catch (failure) {
+    rmSync(folder, { recursive: true });
+    throw failure;
+  }
 }

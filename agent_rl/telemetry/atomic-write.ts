@@ -91,8 +91,8 @@ export function nearestExisting(path: string): string {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  ENOSPC: 'The disk is full: free space, then continue with --resume.',
-  EDQUOT: 'Your quota is used up: free space, then continue with --resume.',
+  ENOSPC: 'The disk is full: free space.',
+  EDQUOT: 'Your quota is used up: free space.',
   EACCES: 'Permission is denied: choose another folder (of runs: --output).',
   EPERM: 'Permission is denied: choose another folder (of runs: --output).',
   EROFS: 'The file system is read-only: choose another folder (of runs: --output).',

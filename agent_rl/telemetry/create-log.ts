@@ -18,8 +18,8 @@ export type LogFacts = Readonly<Record<string, unknown>>;
 
 /** What the framework reports of its work, by level. Secrets of the environment are hidden in all of it. */
 export interface Log extends Record<LogLevel, (message: string, facts?: LogFacts) => void> {
-  /** A warning that the user was shown before there was a log: into the file alone. */
-  shown(message: string): void;
+  /** What the user is shown elsewhere, a warning unless said otherwise: into the file alone. */
+  shown(message: string, level?: LogLevel): void;
   /** Waits until everything is written. Nothing may be logged afterwards. */
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function createLog({
     warn: logAt('warn'),
     info: logAt('info'),
     debug: logAt('debug'),
-    shown: (message) => void logger.log('warn', message, { [seen]: true }),
+    shown: (message, one = 'warn') => void logger.log(one, message, { [seen]: true }),
     close: async () => {
       // winston's own `finish` comes before its file is on disk: wait for the file's.
       const written = once(inFile, 'finish');

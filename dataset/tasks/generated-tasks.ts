@@ -96,7 +96,7 @@ function running<Value>(name: string, method: string, work: () => Value): Value 
     return work();
   } catch (thrown) {
     if (AgentRlError.is(thrown)) throw thrown;
-    const { message } = pluginFailure(plugin, thrown, method);
+    const { message } = pluginFailure(plugin, thrown, { method });
     throw new AgentRlError('PLUGIN_LOAD_FAILED', message, { cause: thrown });
   }
 }

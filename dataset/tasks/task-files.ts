@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 
 import type { Config } from '../../agent_rl/config/index.ts';
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
 import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
 import { readTable, tableEndings } from '../tables/read-table.ts';
@@ -63,6 +64,23 @@ export function splitFile(dir: string, split: string): string {
     .filter(({ path }) => existsSync(path));
   const own = found.find(({ shipped }) => !shipped) ?? found[0];
   return own?.path ?? ownOrShipped(join(dir, files[0] ?? split)).path;
+}
+
+/** The file of a split. @throws AgentRlError `DATASET_INVALID` where there is no such folder, or no such file in it */
+export function splitFileToRead(dir: string, split: string): string {
+  const file = splitFile(dir, split);
+  if (existsSync(file)) return file;
+  const [folder, name] = [dirname(file), basename(file)];
+  if (!existsSync(folder))
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `There is no folder ${folder}, where dataset.dir says that ${name} is. Make it, or name another with dataset.dir or --dataset-dir.`,
+    );
+  const files = readdirSync(folder).filter((one) => tableEndings.includes(extname(one)));
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder with dataset.dir.`,
+  );
 }
 
 /** Says which other files a split could be, a sentence each. */

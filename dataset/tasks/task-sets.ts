@@ -7,7 +7,7 @@ import { evaluationTasks, type GeneratedTasks, trainingTasks } from './generated
 import { type EndlessTasks, mapEndless } from './plan/endless-plan.ts';
 import { MixedPlan, planOfOne } from './plan/mixed-plan.ts';
 import type { TaskPlan, TaskPlanOptions } from './plan/task-plan.ts';
-import { otherSplitFiles, readTaskFile, splitFile } from './task-files.ts';
+import { otherSplitFiles, readTaskFile, splitFileToRead } from './task-files.ts';
 
 /** Tasks of one source, and how often they are drawn. */
 export interface TaskSet {
@@ -70,7 +70,7 @@ async function readFolder(
   warn: SplitRequest['warn'],
 ): Promise<Pick<TaskSet, 'tasks'>> {
   const { columns, answerPattern } = reading;
-  const file = splitFile(dir, split);
+  const file = splitFileToRead(dir, split);
   const { tasks, warnings } = await readTaskFile(file, format, { columns, answerPattern });
   [...otherSplitFiles(dir, split), ...warnings].forEach(warn);
   return { tasks };

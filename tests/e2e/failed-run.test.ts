@@ -65,8 +65,10 @@ test('a run whose episodes all fail leaves a checkpoint of its last whole iterat
   expect(readLines(run('failed'), 'metrics.jsonl')).toHaveLength(3);
   const checkpoint = join(run('failed'), 'checkpoints', 'step-3');
   expect(await corruption(checkpoint)).toBeUndefined();
-  const next = `Newest checkpoint: ${checkpoint}\nContinue: agent-rl train --resume ${run('failed')}\n`;
+  const next = `Newest checkpoint: ${checkpoint}\nContinue: npx agent-rl train --resume ${run('failed')}\n`;
   expect(stderr.endsWith(next)).toBe(true);
+  // As the episode fails and as what ended the run.
+  expect(stderr.split('The judge is gone')).toHaveLength(3);
   expect(readFileSync(join(run('failed'), 'run.log'), 'utf8')).toContain(next.trimEnd());
   const report = readFileSync(join(run('failed'), 'report.html'), 'utf8');
   expect(report).toContain('It has 3 iterations so far.');

@@ -82,7 +82,7 @@ train: { iterations: 200, batchSize: 1, learningRate: 1, weightDecay: 10, warmup
   const checkpoint = /checkpoint: (\S+step-\d+)$/m.exec(stderr)?.[1] ?? '';
   const run = join(folder, 'runs', 'diverges');
   expect(checkpoint).toContain(join(run, 'checkpoints', 'step-'));
-  expect(stderr).toContain(`Continue: agent-rl train --resume ${run}\n`);
+  expect(stderr).toContain(`Continue: npx agent-rl train --resume ${run}\n`);
   expect(await corruption(checkpoint)).toBeUndefined();
   expect(readdirSync(run).toSorted()).toEqual(
     expect.arrayContaining(['config.yaml', 'metrics.jsonl', 'run.log']),

@@ -89,7 +89,9 @@ describe('a run that is interrupted', () => {
     run.interrupt();
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
-    expect(stdout).toContain(`Interrupted. Continue with --resume ${folderOf('cut')}`);
+    expect(stdout).toContain(
+      `Interrupted. Continue: npx agent-rl train --resume ${folderOf('cut')}\n`,
+    );
     expect(readJson(folderOf('cut'), 'summary.json')).toMatchObject({ interrupted: true });
     expect(readFileSync(join(folderOf('cut'), 'report.html'), 'utf8')).toMatch(
       /The run was interrupted after \d+ iterations\./,
@@ -129,7 +131,7 @@ describe('a run that --max-iterations ends', () => {
     const { stdout } = await agentRl(args('begun', ...evaluates, '--max-iterations', '2'), project);
     const on = ['--resume', folderOf('begun'), '--max-iterations'];
     expect(stdout).toContain(
-      `Ended after 2 of ${iterations} iterations. Continue with ${on.join(' ')} ${iterations}`,
+      `Ended after 2 of ${iterations} iterations. Continue: npx agent-rl train ${on.join(' ')} ${iterations}\n`,
     );
     const back = await resumed(folderOf('begun'), '--max-iterations', '1');
     expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('has done 2 iterations')]);

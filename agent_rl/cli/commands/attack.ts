@@ -27,7 +27,7 @@ export const attack = command({
     'log-rollouts',
   ]),
   run: async (flags, running) => {
-    const otherwise = configFor(undefined, running);
-    return running.jobs.attack({ ...(await prepare(running, { otherwise })), ...flags });
+    const file = configFor(undefined, running);
+    return running.jobs.attack({ ...(await prepare(running, { file })), ...flags });
   },
 });

@@ -54,7 +54,7 @@ export const chat = command({
   run: async ({ color: isColored, ...flags }, running) => {
     const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');
-    const job = await prepare(running, { otherwise: configFor(flags.checkpoint, running) });
+    const job = await prepare(running, { file: configFor(flags.checkpoint, running) });
     const shown = isColored ?? io.stdout.isTTY === true;
     const isJson = parsed['json'] === true;
     const options = { ...job, ...flags, color: shown, print: printer(io, isJson, shown) };

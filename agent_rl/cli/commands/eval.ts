@@ -64,8 +64,8 @@ export const evaluate = command({
     const [checkpoint] = named;
     refuseBoth({ ...running.parsed, checkpoint }, 'checkpoint', 'model');
     if (named.length < 2) {
-      const otherwise = configFor(checkpoint, running);
-      const prepared = await prepare(running, { otherwise });
+      const file = configFor(checkpoint, running);
+      const prepared = await prepare(running, { file });
       return running.jobs.evaluate({ ...prepared, ...given, ...(checkpoint && { checkpoint }) });
     }
     const ofRun = named.find((folder) => runFileOf(folder) !== undefined);
@@ -74,7 +74,7 @@ export const evaluate = command({
         'CONFIG_INVALID',
         `None of ${named.join(', ')} is of a run, so that nothing says which tasks to attempt, and how. Name the run file with --config.`,
       );
-    const prepared = await prepare(running, { otherwise: configFor(ofRun, running) });
+    const prepared = await prepare(running, { file: configFor(ofRun, running) });
     return running.jobs.evaluateSeveral({ ...prepared, ...given, checkpoints: named });
   },
 });

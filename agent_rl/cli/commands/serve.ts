@@ -41,9 +41,9 @@ export const serve = command({
   renamed: renamedModelFlags,
   run: async ({ timeout: timeoutS, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
-    const otherwise = configFor(flags.checkpoint, running);
+    const file = configFor(flags.checkpoint, running);
     return running.jobs.serveModel({
-      ...(await prepare(running, { otherwise })),
+      ...(await prepare(running, { file })),
       ...flags,
       timeoutS,
     });

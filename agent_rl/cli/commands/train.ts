@@ -1,5 +1,9 @@
+import { join } from 'node:path';
+
 import { trainingJob } from '../../jobs/jobs.ts';
 import type { Override } from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { packageRoot } from '../../core/package-root.ts';
 import { type Command, command } from '../command.ts';
 import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
 import { type Flag, quietFlag, switchFlag } from '../flags/flag.ts';
@@ -14,12 +18,31 @@ const resume: Flag<string | undefined> = {
 };
 
 interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
-  /** Run file of `configs/` when none is named. */
+  /** Run file of `configs/` when none is named; without it one must be named. */
   usual?: string;
+  /** Run files of `configs/` that are proposed where none is named. */
+  ready?: readonly string[];
   fixed?: readonly Override[];
 }
 
-const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =>
+/** Those of `configs/` that need neither data nor a model that others make first. */
+const readyToTrain = [
+  'code_exec_smoke',
+  'search_qa_grpo',
+  'workspace_grpo',
+  'code_tasks_grpo',
+  'mixed_grpo',
+];
+
+function refuseWithoutRunFile(name: string, ready: readonly string[] = []): never {
+  const lines = ready.map((file) => `\n  npx agent-rl ${name} --config configs/${file}.yaml`);
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. npx agent-rl new NAME makes a project with run files. Those of the package are in ${join(packageRoot(), 'configs')}${lines.length === 0 ? '.' : ', such as:'}${lines.join('')}`,
+  );
+}
+
+const trainingCommand = ({ usual, ready, fixed = [], ...described }: Preset): Command =>
   command({
     ...described,
     flags: {
@@ -41,10 +64,12 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
     settings: configOptions,
     renamed: renamedConfigFlags,
     run: async (flags, running) => {
-      const folder = running.parsed['resume'];
-      const otherwise = configFor(folder, running, usual);
+      const { config, resume: folder } = running.parsed;
+      const isNamed = config !== undefined || (folder !== undefined && folder !== '');
+      if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name, ready);
+      const file = configFor(folder, running, usual);
       const training = folder === undefined ? 'new' : 'resumed';
-      const job = await prepare(running, { otherwise, fixed, logs: true, training });
+      const job = await prepare(running, { file, fixed, logs: true, training });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
     },
   });
@@ -62,7 +87,7 @@ const asTrain = {
 /** `train` with another run file of `configs/` when none is named, for a program of its own. */
 export const trainFrom = (usual: string): Command => trainingCommand({ ...asTrain, usual });
 
-export const train = trainFrom('workspace_grpo.yaml');
+export const train = trainingCommand({ ...asTrain, ready: readyToTrain });
 
 export const sft = trainingCommand({
   name: 'sft',

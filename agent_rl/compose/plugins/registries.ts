@@ -4,6 +4,7 @@ import { selections, type SelectionSpec } from '../../core/algorithm/selection.t
 import { losses, type LossPluginSpec } from '../../core/algorithm/loss.ts';
 import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
 import {
+  builtInSource,
   type PluginKind,
   type PluginSpec,
   Registry,
@@ -95,40 +96,48 @@ export function registriesOf(plugins: Partial<Record<keyof Plugins, Iterable<Sou
   return Object.fromEntries(registries) as Plugins;
 }
 
-/** Registries that also hold what a module exports; each export counts as what it is marked as. */
+/** The source of plugins that a program brings itself. */
+export const programSource = 'this program';
+
+/**
+ * Registries that also hold what a module exports or a program brings; each counts as what it is marked as. It takes the
+ * place of a built-in one of its name, and what a program brings that of any: `replacedPlugins` says so.
+ *
+ * @throws AgentRlError `PLUGIN_DUPLICATE` where two modules bring the same name
+ */
 export function withExports(
   plugins: Plugins,
   exported: readonly unknown[],
   source: string,
 ): Plugins {
   const registries = kindNames.map((name) => {
-    const ofKind = exported.filter((plugin) => pluginKinds[name].specOf(plugin) !== undefined);
-    return [name, plugins[name].with(ofKind.map((plugin) => ({ plugin, source })))];
+    const kind: PluginKind<PluginSpec, unknown> = pluginKinds[name];
+    const ofKind = exported.filter((plugin) => kind.specOf(plugin) !== undefined);
+    const names = new Set(ofKind.map((plugin) => kind.specOf(plugin)?.name));
+    const before: readonly RegistryEntry<PluginSpec>[] = plugins[name].entries();
+    const kept = before.filter(
+      (entry) =>
+        !names.has(entry.spec.name) ||
+        ofKind.includes(entry.plugin) ||
+        (source !== programSource && entry.source !== builtInSource),
+    );
+    return [name, new Registry(kind, [...kept, ...ofKind.map((plugin) => ({ plugin, source }))])];
   });
   return Object.fromEntries(registries) as Plugins;
 }
 
-/** Registries in which plugins of a program take the place of others of their names, and a sentence for each that did. */
-export function withOwn(
-  plugins: Plugins,
-  own: readonly unknown[],
-): { plugins: Plugins; replaced: readonly string[] } {
-  const replaced: string[] = [];
-  const registries = kindNames.map((name) => {
-    const kind: PluginKind<PluginSpec, unknown> = pluginKinds[name];
-    const ofKind = own.filter((plugin) => kind.specOf(plugin) !== undefined);
-    const names = new Set(ofKind.map((plugin) => kind.specOf(plugin)?.name));
-    const before: readonly RegistryEntry<PluginSpec>[] = plugins[name].entries();
-    for (const { spec, source } of before.filter((entry) => names.has(entry.spec.name)))
-      replaced.push(
-        `The ${kind.kind} "${spec.name}" is this program's; that from ${source} is not used.`,
-      );
-    const kept = before.filter((entry) => !names.has(entry.spec.name));
-    const added = ofKind.map((plugin) => ({ plugin, source: 'this program' }));
-    return [name, new Registry(kind, [...kept, ...added])];
-  });
-  return { plugins: Object.fromEntries(registries) as Plugins, replaced };
-}
+/** A sentence for each plugin that another one has taken the place of. */
+export const replacedPlugins = (before: Plugins, after: Plugins): readonly string[] =>
+  kindNames.flatMap((name) =>
+    before[name].entries().flatMap(({ plugin, source, spec }) => {
+      const now: RegistryEntry<PluginSpec> = after[name].get(spec.name);
+      if (now.plugin === plugin) return [];
+      const other = source === builtInSource ? 'the built-in one' : `that of ${source}`;
+      return [
+        `The ${before[name].kind} "${spec.name}" is that of ${now.source}; ${other} is not used.`,
+      ];
+    }),
+  );
 
 /** Whether a value is marked as a plugin of any kind. */
 export const isPlugin = (value: unknown): boolean =>

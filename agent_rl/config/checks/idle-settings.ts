@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 import { isRecord } from '../../core/is-record.ts';
 import { truncates } from '../../core/services/generator.ts';
 import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
@@ -300,6 +302,12 @@ export function changed({ path, schema, value }: Part, why: string): IdleSetting
 
 const placed = ({ path }: IdleSetting, places: Places) =>
   placeOf(places, path.split('.').map(pointerStep).join('')).value;
+
+/** Whether a setting stands in a file that the run file extends: that serves other runs too, such as the evaluation of this one. */
+export function isShared(setting: IdleSetting, places: Places, file: string): boolean {
+  const { source, line } = placed(setting, places);
+  return line !== undefined && resolve(source) !== file;
+}
 
 /** Refusals of settings that cannot act. */
 export const idleProblems = (settings: readonly IdleSetting[], places: Places): Problem[] =>

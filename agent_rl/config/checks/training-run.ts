@@ -6,6 +6,7 @@ import {
   type IdleSetting,
   idleSettings,
   idleWarnings,
+  isShared,
   mistakenSettings,
 } from './idle-settings.ts';
 import { placeOf, type Places, type Problem } from './problem.ts';
@@ -43,15 +44,25 @@ export function refusedInTraining(config: Config, places: Places): Problem[] {
   return [...mistakes, problem];
 }
 
+interface TrainingPlaces {
+  training: TrainingStart;
+  places: Places;
+  /** The run file. Absolute. */
+  file: string;
+  /** Settings of plugins that cannot act. */
+  more: IdleSetting[];
+}
+
 /** Warnings about the settings of a training run, for the terminal and its log, a sentence each. */
 export function trainingWarnings(
   run: Circumstances,
-  { training, places, more }: { training: TrainingStart; places: Places; more: IdleSetting[] },
+  { training, places, file, more }: TrainingPlaces,
 ): string[] {
   const mistakes = training === 'resumed' ? mistakenSettings(run.config) : [];
+  const idle = idleSettings(run).filter((setting) => !isShared(setting, places, file));
   const biased = biasedBy(run.config);
   return [
-    ...idleWarnings([...mistakes, ...idleSettings(run), ...more], places),
+    ...idleWarnings([...mistakes, ...idle, ...more], places),
     ...(biased ? [`policy.sampling.${biased.key} ${biased.value} ${whyBiased}.`] : []),
   ];
 }

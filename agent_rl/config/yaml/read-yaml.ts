@@ -8,6 +8,7 @@ import {
   type Node,
   parseDocument,
   type Scalar,
+  type YAMLError,
   type YAMLMap,
 } from 'yaml';
 
@@ -43,12 +44,17 @@ export function readYaml(text: string, source: string): YamlReading {
     const { line, col } = lines.linePos(offset);
     return { source, line, column: col };
   };
-  const problems = [...document.errors, ...document.warnings].map(
-    ({ code, message, pos: [offset] }): Problem => ({
-      location: locate(offset),
-      path: '',
-      text: explain(code, message, text.slice(offset).split('\n', 1)[0] ?? ''),
-    }),
+  const told = [...document.errors, ...document.warnings];
+  const mistakes = told.filter((error, index) => !isToldAgain(error, told[index + 1]));
+  const found = mistakes.map((error): Problem => {
+    const offset = offsetOf(error, text);
+    const rest = text.slice(offset).split('\n', 1)[0] ?? '';
+    return { location: locate(offset), path: '', text: explain(error, rest) };
+  });
+  // What follows on a line is mostly the same mistake, in other words.
+  const problems = found.filter(
+    ({ location: { line } }, index) =>
+      found.findIndex(({ location }) => location.line === line) === index,
   );
   if (document.errors.length > 0) return { value: undefined, places, problems };
   const walk = new Walk({ document, locate, places, problems });
@@ -56,11 +62,24 @@ export function readYaml(text: string, source: string): YamlReading {
   return { value, places, problems };
 }
 
-function explain(code: string, message: string, rest: string): string {
+/** A block under a value is told twice: as a map that stands in a value, and as a key of several lines, which ends where the block begins. */
+const isToldAgain = ({ pos: [start] }: YAMLError, next: YAMLError | undefined): boolean =>
+  next?.code === 'MULTILINE_IMPLICIT_KEY' && next.pos[0] === start;
+
+/** Where an error is: of a key of several lines, the last of them. */
+function offsetOf({ code, pos: [start, end] }: YAMLError, text: string): number {
+  if (code !== 'MULTILINE_IMPLICIT_KEY') return start;
+  const line = text.lastIndexOf('\n', end - 1) + 1;
+  return line + text.slice(line).search(/\S/);
+}
+
+function explain({ code, message }: YAMLError, rest: string): string {
   if (code === 'DUPLICATE_KEY') {
     return `the key ${JSON.stringify(rest.split(':', 1)[0])} appears twice in this block. Keep one.`;
   }
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent. Use spaces.';
+  if (code === 'MULTILINE_IMPLICIT_KEY')
+    return 'this line is indented further than the one above it, which has a value already. Indent both alike; a text of several lines that holds a colon needs quotes.';
   return `not valid YAML: ${message}${message.endsWith('.') ? '' : '.'}`;
 }
 

@@ -79,8 +79,9 @@ const resultKeys: ReadonlySet<string> = new Set(['content', 'isError', 'data', '
 function resultOf(output: unknown): ToolResult {
   if (typeof output === 'string') return { content: output };
   if (isResult(output)) return output;
-  // Nothing is JSON for undefined.
-  return { content: JSON.stringify(output) ?? '', data: output };
+  // JSON has nothing for undefined, and null for what is not a finite number.
+  const content = typeof output === 'number' ? String(output) : (JSON.stringify(output) ?? '');
+  return { content, data: output };
 }
 
 const isResult = (output: unknown): output is ToolResult =>

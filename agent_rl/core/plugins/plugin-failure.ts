@@ -4,13 +4,29 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNativeError } from 'node:util/types';
 
 import { messageOf, nodeCodeOf } from '../errors.ts';
-import { PluginError } from '../failure.ts';
+import { PluginError, WrongValue } from '../failure.ts';
+import { builtInSource } from './plugin.ts';
 import { enterPlugin } from './entered-plugin.ts';
 import { packageRoot } from '../package-root.ts';
 
-/** An error that says which plugin threw, in which method, and where in the plugin's own code. */
-export function pluginFailure(plugin: string, thrown: unknown, method?: string): PluginError {
-  const place = placeOf(thrown);
+/** What is known of a plugin's call besides the plugin's name. */
+export interface PluginCall {
+  method?: string;
+  /** Where the plugin is from, as its registry has it. */
+  source?: string | undefined;
+}
+
+/**
+ * An error that says which plugin failed, in which method, and where in the plugin's own code or, where that threw nothing and
+ * gave what is not allowed, in which file.
+ */
+export function pluginFailure(
+  plugin: string,
+  thrown: unknown,
+  { method, source }: PluginCall = {},
+): PluginError {
+  const file = source === undefined || source === builtInSource ? undefined : shown(source);
+  const place = thrown instanceof WrongValue ? file : placeOf(thrown);
   const inMethod = method === undefined ? '' : ` in ${method}`;
   const at = place === undefined ? '' : ` (${place})`;
   const text = `${plugin} failed${inMethod}${at}: ${messagesOf(thrown)}`;
@@ -35,13 +51,14 @@ function messagesOf(thrown: unknown): string {
 export async function runningPlugin<Value>(
   plugin: string,
   work: () => Value | Promise<Value>,
-  method?: string,
+  call: PluginCall = {},
 ): Promise<Value> {
+  const { method } = call;
   enterPlugin(method === undefined ? plugin : `${plugin} in ${method}`);
   try {
     return await work();
   } catch (thrown) {
-    throw pluginFailure(plugin, thrown, method);
+    throw pluginFailure(plugin, thrown, call);
   }
 }
 
@@ -67,9 +84,13 @@ export function placeOf(thrown: unknown): string | undefined {
   const place = places.find(({ file }) => !file.includes('node_modules')) ?? places[0];
   if (place === undefined) return undefined;
   const { line, column } = asWritten(place);
-  const below = relative(process.cwd(), place.file);
-  const file = below.startsWith('..') || isAbsolute(below) ? place.file : below;
-  return `${file}:${line}:${column}`;
+  return `${shown(place.file)}:${line}:${column}`;
+}
+
+/** A file as it is shorter from the working directory, if it lies below; the name of a package as it is. */
+function shown(file: string): string {
+  const below = isAbsolute(file) ? relative(process.cwd(), file) : file;
+  return below.startsWith('..') || isAbsolute(below) ? file : below;
 }
 
 /** The file of a line such as `    at async Guess.step (file:///home/me/guess.ts:31:5)`. */

@@ -4,7 +4,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
-import { splitFiles } from '../../../dataset/tasks/task-files.ts';
+import { splitFileToRead } from '../../../dataset/tasks/task-files.ts';
 import { percentText } from '../../telemetry/index.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { noGenerator } from '../no-generator.ts';
@@ -39,7 +39,10 @@ export async function readExamples(
     format as ToolCallFormat,
   );
   for (const note of policy.notes) print(`Note: ${note}`);
-  const files = splitFiles(config.datasets, config.dataset.trainSplit);
+  const { trainSplit } = config.dataset;
+  const files = config.datasets.flatMap(({ dir }) =>
+    dir === undefined ? [] : splitFileToRead(dir, trainSplit),
+  );
   const toolsOfRun = chosen.tools.map(({ entry }) => entry.spec);
   const examples: TranscriptRecord[] = [];
   const tooLong: string[] = [];

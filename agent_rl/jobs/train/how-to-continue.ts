@@ -1,4 +1,5 @@
 import { type Config, runLength } from '../../config/index.ts';
+import { resumeCommand } from '../../runs/run-command.ts';
 
 /** How a run that is not at its planned end is continued; `undefined` when it is there. */
 export function howToContinue(
@@ -7,7 +8,18 @@ export function howToContinue(
   { interrupted }: { interrupted: boolean },
 ): string | undefined {
   const { last, planned } = runLength(config);
-  if (interrupted) return `Interrupted. Continue with --resume ${folder}`;
+  if (interrupted) return `Interrupted. Continue: ${resumeCommand(folder)}`;
   if (last === planned) return undefined;
-  return `Ended after ${last} of ${planned} iterations. Continue with --resume ${folder} --max-iterations ${planned}`;
+  const onwards = resumeCommand(folder, `--max-iterations ${planned}`);
+  return `Ended after ${last} of ${planned} iterations. Continue: ${onwards}`;
+}
+
+/** More iterations than that may have been meant to learn something. */
+const mostOfTrial = 3;
+
+/** Says of a run that is planned as a trial that it was one; `undefined` of others. */
+export function tooShortToLearn(config: Config): string | undefined {
+  const { planned } = runLength(config);
+  if (planned > mostOfTrial) return undefined;
+  return `This run only shows that everything works: ${planned === 1 ? '1 iteration is' : `${planned} iterations are`} too few to learn.`;
 }

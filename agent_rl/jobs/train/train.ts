@@ -13,7 +13,7 @@ import { promptOf } from '../explain/prompt-of.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { dryRun } from './dry-run.ts';
-import { howToContinue } from './how-to-continue.ts';
+import { howToContinue, tooShortToLearn } from './how-to-continue.ts';
 import { withTrackers } from './tracked.ts';
 import { refuseIdleFlags } from './trainer-options.ts';
 import { visibleControls } from '../../telemetry/index.ts';
@@ -84,10 +84,13 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
   };
   const summary = await withTrackers(judged, { record, trackers });
   if (result.before ?? result.after) context.print(beforeAfterTable(result));
+  const short = tooShortToLearn(run.config);
+  if (short !== undefined) context.print(short);
   context.print(`Outputs: ${folder.path}\nCheckpoint: ${saved.path}`);
   const onwards = howToContinue(run.config, folder.path, result);
   if (onwards !== undefined) context.print(onwards);
-  if (verdict !== undefined) context.print(verdictText(verdict, folder.path));
+  if (verdict !== undefined && short === undefined)
+    context.print(verdictText(verdict, folder.path));
   return { run: folder.path, summaryFile: folder.summary, ...summary };
 }
 

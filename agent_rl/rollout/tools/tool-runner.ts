@@ -2,11 +2,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 
 import { runEndingError } from '../../core/errors.ts';
-import { failureOf } from '../../core/failure.ts';
+import { failureOf, WrongValue } from '../../core/failure.ts';
 import { type Timed, withDeadline } from '../../core/stopping/abort.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { pluginFailure } from '../../core/plugins/plugin-failure.ts';
 import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../../core/plugins/tool.ts';
@@ -53,12 +55,14 @@ export class ToolRunner {
   /**
    * @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript
    * @param settings of isolated tools, by the tool's name
+   * @param sources where tools are from, by their names, for messages
    */
   constructor(
     specs: readonly ToolSpec[],
     hooks: readonly ModuleHooks[] = [],
     settings: ReadonlyMap<string, ToolSettings> = new Map(),
     private readonly throws: ToolThrows = 'tell-model',
+    private readonly sources: ReadonlyMap<string, string> = new Map(),
   ) {
     const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
     this.specs = specs;
@@ -105,7 +109,8 @@ export class ToolRunner {
       return { call, status, result, wallMs: wallMs(), ...said };
     } catch (thrown) {
       options.signal.throwIfAborted();
-      const failure = pluginFailure(`Tool "${spec.name}"`, thrown);
+      const source = this.sources.get(spec.name);
+      const failure = pluginFailure(`Tool "${spec.name}"`, thrown, { source });
       if (this.#failsEpisode(failure)) throw failure;
       // What it threw may quote what is hidden from the model.
       const result = { content: `Error: ${spec.name} failed on this call.`, isError: true };
@@ -177,8 +182,8 @@ function invalidArguments(spec: ToolSpec, errors: readonly ErrorObject[]): strin
 
 function checkResult(spec: ToolSpec, result: ToolResult): ToolResult {
   if (typeof result?.content !== 'string') {
-    const got = JSON.stringify(result)?.slice(0, 200) ?? typeof result;
-    throw new Error(`Tool "${spec.name}" must answer with { content: string }; got ${got}.`);
+    const got = isRecord(result) ? `content ${showValue(result['content'])}` : showValue(result);
+    throw new WrongValue(`it must answer with { content: string }; got ${got}.`);
   }
   // Before it is cut, which could leave half a secret, and before the model sees it: tokens can be read back.
   const clean = redactor()(result.content);

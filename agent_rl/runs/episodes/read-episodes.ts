@@ -12,7 +12,7 @@ import type {
   JudgedBy,
   Trajectory,
 } from '../../core/trajectory.ts';
-import { type RunFolder, runFolderAt } from '../run-folder.ts';
+import { notARun, type RunFolder, runFolderAt } from '../run-folder.ts';
 import { readLines } from './read-lines.ts';
 
 /** A line of `trajectories/*.jsonl`. */
@@ -72,10 +72,7 @@ export function runWithEpisodes(run: string): RunFolder {
       'CHECKPOINT_INVALID',
       `${path} has no episodes (trajectories/): it is a run of supervised training, or ended before it played any. Its figures are in metrics.jsonl.`,
     );
-  throw new AgentRlError(
-    'CHECKPOINT_INVALID',
-    `${path} is not a run: it has no trajectories/. Give the folder of a run, such as runs/NAME.`,
-  );
+  throw notARun(path, 'trajectories/');
 }
 
 /**

@@ -175,7 +175,9 @@ export class TrackerQueue {
     if (this.#closed) return;
     this.#closed = true;
     await this.#owning(() =>
-      runningPlugin(this.#label, () => this.#timed(() => this.#tracker.close?.()), 'close'),
+      runningPlugin(this.#label, () => this.#timed(() => this.#tracker.close?.()), {
+        method: 'close',
+      }),
     );
   }
 

@@ -45,5 +45,5 @@ export class Budget {
 const spent = (limit: string, calls: number): AgentRlError =>
   new AgentRlError(
     'WEB_BUDGET_SPENT',
-    `The budget of the web is spent: ${calls} calls were made and ${limit}. Raise it and continue with --resume; what a cassette holds costs nothing.`,
+    `The budget of the web is spent: ${calls} calls were made and ${limit}. Raise it; what a cassette holds costs nothing.`,
   );

@@ -1,5 +1,5 @@
 import { messageOf, runEndingError } from '../../core/errors.ts';
-import { type Failure, failureOf, PluginError } from '../../core/failure.ts';
+import { type Failure, failureOf, PluginError, WrongValue } from '../../core/failure.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { runningPlugin } from '../../core/plugins/plugin-failure.ts';
 import type {
@@ -22,6 +22,8 @@ import { redactor } from '../../telemetry/redact.ts';
 export interface GroupRewarding {
   /** As the run file names it. */
   name: string;
+  /** Where it is from, for messages. */
+  source?: string;
   manager: Pick<RewardManager, 'assign'>;
   /** The rewards that have a weight, the environment's among them, in the order they are added. */
   terms: readonly RewardTerm[];
@@ -104,34 +106,38 @@ function judgedEpisode(member: Member, terms: readonly RewardTerm[]): JudgedEpis
 
 function assigned(
   group: JudgedGroup,
-  { name, manager, deadlineS: seconds }: GroupRewarding,
+  { name, source, manager, deadlineS: seconds }: GroupRewarding,
   signal: AbortSignal,
 ): Promise<GroupRewards> {
   const plugin = `Reward manager "${name}"`;
   const work = (timed: AbortSignal): Promise<GroupRewards> =>
-    runningPlugin(plugin, async () => {
-      const given = await manager.assign(group, timed);
-      checkGiven(given, group.episodes.length);
-      return given;
-    });
+    runningPlugin(
+      plugin,
+      async () => {
+        const given = await manager.assign(group, timed);
+        checkGiven(given, group.episodes.length);
+        return given;
+      },
+      { source },
+    );
   const late = `${plugin} took longer than ${seconds} s for a group (rollout.deadlines.gradingS).`;
   return seconds === undefined
     ? abortable(work(signal), signal)
     : inTime(work, { seconds, signal, late: new PluginError(late) });
 }
 
-/** @throws TypeError that says what is wrong and what is allowed */
+/** @throws WrongValue that says what is wrong and what is allowed */
 function checkGiven(given: GroupRewards, episodes: number): void {
   const { rewards, components, weights = {} }: Partial<GroupRewards> = isRecord(given) ? given : {};
   const one = `a list of ${episodes}, one for each episode`;
   if (!Array.isArray(rewards) || rewards.length !== episodes)
-    throw new TypeError(`rewards is ${showValue(rewards, 60)}; expected ${one}.`);
+    throw new WrongValue(`rewards is ${showValue(rewards, 60)}; expected ${one}.`);
   for (const [index, reward] of rewards.entries())
     if (reward !== undefined) checkReward(`rewards[${index}]`, reward);
   checkNumbers('weights', weights);
   if (components === undefined) return;
   if (!Array.isArray(components) || components.length !== episodes)
-    throw new TypeError(`components is ${showValue(components, 60)}; expected ${one}.`);
+    throw new WrongValue(`components is ${showValue(components, 60)}; expected ${one}.`);
   for (const [index, parts] of components.entries()) checkNumbers(`components[${index}]`, parts);
 }
 

@@ -28,6 +28,6 @@ export const judgeCalibration = command({
         'CONFIG_INVALID',
         'Which run file lists the reward? Name it with --config.',
       );
-    return jobs.judgeCalibration({ ...(await prepare(running, { otherwise: config })), ...flags });
+    return jobs.judgeCalibration({ ...(await prepare(running, { file: config })), ...flags });
   },
 });

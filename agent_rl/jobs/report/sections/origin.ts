@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 
 import { settingsOfRuns } from '../../../config/settings-of.ts';
 import { flatSettings } from '../../../runs/flat-settings.ts';
+import { pathWord } from '../../../runs/run-command.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { cutText } from '../render/cut-text.ts';
 import { type Section, text } from '../report.ts';
@@ -30,14 +31,11 @@ function shortPath(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-const quoted = (path: string): string =>
-  /^[\w./:@=+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
-
 function commandOf({ folder, config, inputs }: ReportedRun): string {
   const threads = inputs?.machines?.at(-1)?.engineThreads;
   const isSet = flatSettings(config).some(([path]) => path === 'run.engineThreads');
   const flag = threads === undefined || isSet ? '' : ` --engine-threads ${threads}`;
-  return `npx agent-rl train --config ${quoted(shortPath(join(folder.path, 'config.yaml')))}${flag}`;
+  return `npx agent-rl train --config ${pathWord(shortPath(join(folder.path, 'config.yaml')))}${flag}`;
 }
 
 /** Where a run lies says nothing of how it was made. */

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
+import type { Command } from '#agent_rl/cli/command.ts';
+import { trainFrom } from '#agent_rl/cli/commands/train.ts';
 import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
 import { AgentRlError, type ErrorCode, noteNextStep } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -92,9 +94,9 @@ describe('the exit code', () => {
 
   test('ends with how to continue, where that is known, in JSON too', async () => {
     const error = new AgentRlError('PARITY_BROKEN', 'They disagree.');
-    noteNextStep(error, 'Continue: agent-rl train --resume runs/one');
+    noteNextStep(error, 'Continue: npx agent-rl train --resume runs/one');
     const { stderr } = await failing(error);
-    expect(stderr).toMatch(/They disagree[^]*\nContinue: agent-rl train --resume runs\/one\n$/);
+    expect(stderr).toMatch(/They disagree[^]*\nContinue: npx agent-rl train --resume runs\/one\n$/);
     const { stdout } = await commandLine(['train', '--config', config, '--json'], {
       jobs: {
         train: async () => {
@@ -106,7 +108,7 @@ describe('the exit code', () => {
       error: {
         code: 'PARITY_BROKEN',
         message: 'They disagree.',
-        next: 'Continue: agent-rl train --resume runs/one',
+        next: 'Continue: npx agent-rl train --resume runs/one',
       },
     });
   });
@@ -172,6 +174,15 @@ describe('the exit code', () => {
       ['train', '--sede', '3'],
       /Unknown option: --sede. Did you mean --seed\?\nSee agent-rl train --help/,
     ],
+    [
+      ['train'],
+      /^CONFIG_INVALID: agent-rl train needs a run file[^]*--config configs\/workspace_grpo\.yaml\n/,
+    ],
+    [['train', '--resume'], /^CONFIG_INVALID: agent-rl train needs a run file/],
+    [
+      ['sft', '--seed', '2'],
+      /needs a run file, .*npx agent-rl new NAME .*Those of the package are in .*configs\.\n/,
+    ],
     [['verify-dataset'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
   ])('of %j is 2, with what is wrong', async (args, expected) => {
@@ -228,6 +239,18 @@ test('verify-dataset gives the job the sandbox that was written', async () => {
 });
 
 describe('what is printed', () => {
+  test.each<[string[], Command | undefined, string]>([
+    [[], trainFrom('search_qa_grpo.yaml'), 'search_qa_grpo.yaml'],
+    [['attack'], undefined, 'code_tasks_grpo.yaml'],
+    [['serve', '--model', 'model/starter'], undefined, 'code_tasks_grpo.yaml'],
+  ])('by %j names the run file it uses where none was named', async (args, only, file) => {
+    const job = () => Promise.resolve({ ok: true });
+    const jobs = { train: job, attack: job, serveModel: job };
+    const { code, stdout } = await commandLine(args, { jobs, ...(only && { only }) });
+    const path = join(packageRoot(), 'configs', file);
+    expect([code, stdout]).toEqual([0, `No run file was named with --config: using ${path}\n`]);
+  });
+
   test('with --json and an error is the error, as JSON', async () => {
     const { stdout, code } = await commandLine(['train', '--config', 'none.yaml', '--json']);
     expect(code).toBe(2);

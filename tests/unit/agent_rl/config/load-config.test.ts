@@ -191,6 +191,26 @@ run: {device: gpu, seed: -1}
     expect(problemsOf(text)[0]).toMatch(expected);
   });
 
+  test.each([
+    ['seed: 1\n  name: x\n', ['run.yaml:2:3']],
+    ['run:\n  seed: 1\n\n   name: x\n', ['run.yaml:4:4']],
+    ['tools:\n  - type: a\n     b: 1\n', ['run.yaml:3:6']],
+    [
+      'run:\n  seed: 1\n   name: x\nmodel:\n  path: a\n    b: 2\n',
+      ['run.yaml:3:4', 'run.yaml:6:5'],
+    ],
+  ])('a line indented too far is named once, and not the line above it: %j', (text, expected) => {
+    const problems = problemsOf(text);
+    expect(problems.map((one) => one.split(' ', 1)[0])).toEqual(expected);
+    expect(problems[0]).toContain(' this line is indented further than the one above it');
+  });
+
+  test('a list item indented otherwise than those above it is one problem', () => {
+    expect(problemsOf('tools:\n  - type: a\n - type: b\n')).toEqual([
+      expect.stringMatching(/^run\.yaml:3:1 /),
+    ]);
+  });
+
   test('a file that is missing, or not UTF-8, is named', () => {
     const missing = thrownBy(() => loadConfig({ file: `${folder}/none.yaml` }));
     expect(missing.message).toMatch(/none\.yaml cannot be read: there is no such file/);

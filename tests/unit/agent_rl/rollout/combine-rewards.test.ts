@@ -128,7 +128,7 @@ describe('the reward of an episode', () => {
     const options = { ...plain, rewards: [gives('a', 0, Infinity)] };
     const combined = combineRewards(judged(1), options);
     await expect(combined).rejects.toThrow(
-      'Reward "a" must be a finite number or undefined; got Infinity.',
+      'Reward "a" failed: its score is Infinity; expected a finite number.',
     );
     expect(failureOf(await combined.catch((thrown: unknown) => thrown))).toEqual({
       owner: 'plugin',

@@ -82,6 +82,17 @@ describe('the table at the end of a run', () => {
     ]);
   });
 
+  test('says of very few tasks how many were solved, and no rate', () => {
+    const before = evaluation(tasksOf(9, 1, 1));
+    const table = beforeAfterTable({ before, after: evaluation(tasksOf(9, 3)) });
+    expect(cells(table)).toEqual([
+      'held-out success',
+      '1 of 8 before, 3 of 9 after: too few tasks for rates',
+    ]);
+    expect(beforeAfterTable({ after: before })).toContain('- before, 1 of 8 after');
+    expect(beforeAfterTable({ before: evaluation(tasksOf(10, 1)) })).toContain('10.0 %');
+  });
+
   test('says so where nothing was judged', () => {
     expect(rateText(successRateOf(tasksOf(4, 0, 4), { seed: 1, of: 'total' }))).toBe(
       'none judged, 4 failed (100.0 %)',

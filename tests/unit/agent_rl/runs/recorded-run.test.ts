@@ -1,5 +1,9 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { expect, test } from '@jest/globals';
 
+import { runWithEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readLearned } from '#agent_rl/runs/episodes/read-learned.ts';
 import { readMetrics } from '#agent_rl/runs/read-metrics.ts';
 import { recordedRun } from '#agent_rl/runs/recorded-run.ts';
@@ -16,11 +20,30 @@ test('a run that is still going has its settings and no summary', () => {
 });
 
 test('a folder without config.yaml is refused with what to give', () => {
-  const { code, message } = thrownBy(() => recordedRun(root));
+  const folder = join(root, 'empty', 'folder');
+  mkdirSync(folder, { recursive: true });
+  const { code, message } = thrownBy(() => recordedRun(folder));
   expect([code, message]).toEqual([
     'CHECKPOINT_INVALID',
-    `${root} is not a run: it has no config.yaml. Give the folder of a run, such as runs/NAME.`,
+    `${folder} is not a run: it has no config.yaml. Give the folder of a run, such as runs/NAME.`,
   ]);
+});
+
+test('a folder that is not there is said to be missing, with the runs beside it', () => {
+  const near = join(root, 'near');
+  writeBelow(near, 'runs/one/config.yaml', 'run: {}\n');
+  writeBelow(near, 'runs/two/config.yaml', 'run: {}\n');
+  writeBelow(near, 'runs/three/other.txt', '');
+  const gone = join(near, 'runs', 'gone');
+  const wanted = {
+    code: 'CHECKPOINT_INVALID',
+    message: `There is no folder ${gone}. The runs in ${join(near, 'runs')} are one, two.`,
+  };
+  expect(thrownBy(() => recordedRun(gone))).toMatchObject(wanted);
+  expect(thrownBy(() => runWithEpisodes(gone))).toMatchObject(wanted);
+  expect(thrownBy(() => recordedRun(join(near, 'one'))).message).toContain('are one, two.');
+  const elsewhere = thrownBy(() => recordedRun(join(near, 'nowhere', 'gone')));
+  expect(elsewhere.message).toMatch(/\. Give the folder of a run, such as runs\/NAME\.$/);
 });
 
 test('a summary that was cut short is named', () => {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
 import { noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
-import { loadConfig } from '#agent_rl/config/index.ts';
+import { type Config, loadConfig, type SettingOrigins } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
 import { OpenRun } from '#agent_rl/runs/open-run.ts';
@@ -17,6 +17,14 @@ const outputDir = temporaryFolder();
 const file = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const model = { layers: { base: join(packageRoot(), 'model', 'starter'), adapters: [] } };
 
+const sourcesFor = (config: Config) =>
+  sourcesOf({
+    config,
+    chosen: { environments: [], taskGenerators: [] },
+    model,
+    frozen: noFrozen,
+  } as unknown as Parameters<typeof sourcesOf>[0]);
+
 /** Folder and log of a run in which an episode was played and something was said at every level. */
 async function runWith(...overrides: string[]) {
   const { config } = loadConfig({
@@ -27,12 +35,7 @@ async function runWith(...overrides: string[]) {
     config,
     file,
     origins: {},
-    sources: sourcesOf({
-      config,
-      chosen: { environments: [], taskGenerators: [] },
-      model,
-      frozen: noFrozen,
-    } as unknown as Parameters<typeof sourcesOf>[0]),
+    sources: sourcesFor(config),
   });
   const { folder, log } = record;
   const records = new RunRecords({
@@ -55,6 +58,36 @@ test('run.outputDir and run.name say where a run writes, and run.seed where it h
   expect((await runWith('run.seed=9')).path).toBe(join(outputDir, 'code_exec_smoke-seed9'));
   const deeper = join(outputDir, 'deeper');
   expect((await runWith(`run.outputDir=${deeper}`)).path).toMatch(deeper);
+});
+
+test('a run whose first files cannot be written leaves no folder, so that its name is free again', async () => {
+  const { config } = loadConfig({
+    file,
+    overrides: [`run.outputDir=${outputDir}`, 'run.name=half'],
+  });
+  // Read when the last of them is written.
+  const origins: SettingOrigins = {
+    get 'run.seed'(): never {
+      throw new Error('the disk is full');
+    },
+  };
+  const options = { config, file, sources: sourcesFor(config) };
+  await expect(OpenRun.open({ ...options, origins })).rejects.toThrow('the disk is full');
+  expect(existsSync(join(outputDir, 'half'))).toBe(false);
+  await (await OpenRun.open({ ...options, origins: {} })).close();
+});
+
+test('a session that ends early says whether there is a checkpoint, and the command', async () => {
+  const { config } = loadConfig({
+    file,
+    overrides: [`run.outputDir=${outputDir}`, 'run.name=early'],
+  });
+  const record = await OpenRun.open({ config, file, sources: sourcesFor(config), origins: {} });
+  const command = `npx agent-rl train --resume ${join(outputDir, 'early')}`;
+  expect(record.nextStep()).toBe(
+    `There is no checkpoint yet. Begin again from the start model: ${command}`,
+  );
+  await record.close();
 });
 
 test('run.logLevel is the lowest level that is logged', async () => {

@@ -80,7 +80,9 @@ const full = '/dev/full';
     const { code, message } = thrownBy(() => writer.write({ a: 1 }));
     writer.close();
     expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(/Cannot write \/dev\/full: .*no space left.*free space.*--resume/);
+    expect(message).toMatch(
+      /Cannot write \/dev\/full: .*no space left.*\. The disk is full: free space\.$/,
+    );
   });
 });
 

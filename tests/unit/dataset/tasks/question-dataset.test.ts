@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { QuestionDataset } from '#dataset/tasks/question-dataset.ts';
-import { otherSplitFiles, readTaskFile, splitFile } from '#dataset/tasks/task-files.ts';
+import {
+  otherSplitFiles,
+  readTaskFile,
+  splitFile,
+  splitFileToRead,
+} from '#dataset/tasks/task-files.ts';
 import { csvOf, parquetOf } from '#tests/support/table-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const write = (path: string, text: string | Uint8Array): string => writeBelow(folder, path, text);
@@ -123,5 +128,21 @@ describe('the file of a split', () => {
       `${folder}/both holds train.jsonl, which is read, and train.csv. Name the other one with its ending to read it, as in dataset.trainSplit: train.csv.`,
     ]);
     expect(otherSplitFiles(`${folder}/both`, 'train.csv')).toEqual([]);
+  });
+
+  test('is refused where there is no such folder, or no such file in it', () => {
+    write('other/test.jsonl', '{"question": "J"}\n');
+    write('other/notes.txt', '');
+    const none = {
+      code: 'DATASET_INVALID',
+      message: expect.stringContaining(
+        `There is no folder ${folder}/none, where dataset.dir`,
+      ) as unknown,
+    };
+    expect(thrownBy(() => splitFileToRead(`${folder}/none`, 'train'))).toMatchObject(none);
+    expect(thrownBy(() => splitFileToRead(`${folder}/other`, 'train')).message).toContain(
+      `The folder ${folder}/other has no train.jsonl. Its splits: test.jsonl. Name one`,
+    );
+    expect(splitFileToRead(`${folder}/other`, 'test')).toBe(`${folder}/other/test.jsonl`);
   });
 });

@@ -2,19 +2,55 @@ import { expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
-import { withOwn } from '#agent_rl/compose/plugins/registries.ts';
+import {
+  programSource,
+  replacedPlugins,
+  withExports,
+} from '#agent_rl/compose/plugins/registries.ts';
 import { defineTool } from '#agent_rl/core/plugins/define-tool.ts';
+import { reward } from '#agent_rl/core/plugins/reward.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
-test("a program's plugin takes the place of the built-in one of its name, and a sentence says so", () => {
-  const own = ['search', 'lookup'].map((name) =>
-    defineTool({ name, description: 'Mine.', inputSchema: Type.Object({}), execute: () => 1 }),
-  );
-  const { plugins, replaced } = withOwn(builtinPlugins(), own);
-  expect(plugins.tools.get('search')).toMatchObject({ plugin: own[0], source: 'this program' });
-  expect(plugins.tools.has('lookup')).toBe(true);
-  expect(plugins.tools.names()).toEqual([...builtinPlugins().tools.names(), 'lookup'].toSorted());
-  expect(plugins.rewards.names()).toEqual(builtinPlugins().rewards.names());
-  expect(replaced).toEqual([
-    'The tool "search" is this program\'s; that from built in is not used.',
+const toolNamed = (name: string) =>
+  defineTool({ name, description: 'Mine.', inputSchema: Type.Object({}), execute: () => 1 });
+
+test.each([programSource, '/mine/tools.ts'])(
+  'a plugin of %s takes the place of the built-in one of its name, and a sentence says so',
+  (source) => {
+    const own = ['search', 'lookup'].map(toolNamed);
+    const plugins = withExports(builtinPlugins(), own, source);
+    expect(plugins.tools.get('search')).toMatchObject({ plugin: own[0], source });
+    expect(plugins.tools.names()).toEqual([...builtinPlugins().tools.names(), 'lookup'].toSorted());
+    expect(plugins.rewards.names()).toEqual(builtinPlugins().rewards.names());
+    expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
+      `The tool "search" is that of ${source}; the built-in one is not used.`,
+    ]);
+  },
+);
+
+test('a reward of a file takes the place of the built-in one of its name', () => {
+  const own = reward({ name: 'f1', description: 'Mine.' })(() => 1);
+  const plugins = withExports(builtinPlugins(), [own], 'one.ts');
+  expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
+    'The reward "f1" is that of one.ts; the built-in one is not used.',
   ]);
+});
+
+test('two files may not bring the same name, and a program may bring what a file brings', () => {
+  const one = withExports(builtinPlugins(), [toolNamed('lookup')], 'one.ts');
+  const { code, message } = thrownBy(() => withExports(one, [toolNamed('lookup')], 'two.ts'));
+  expect([code, message]).toEqual([
+    'PLUGIN_DUPLICATE',
+    'Two tool plugins are named "lookup": one from one.ts, one from two.ts. Rename one of them.',
+  ]);
+  const program = withExports(one, [toolNamed('lookup')], programSource);
+  expect(replacedPlugins(one, program)).toEqual([
+    'The tool "lookup" is that of this program; that of one.ts is not used.',
+  ]);
+});
+
+test('a built-in plugin that a file exports again is none of its own', () => {
+  const { plugin } = builtinPlugins().tools.get('search');
+  const plugins = withExports(builtinPlugins(), [plugin], 'one.ts');
+  expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([]);
 });

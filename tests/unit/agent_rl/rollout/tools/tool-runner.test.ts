@@ -100,7 +100,10 @@ describe('ToolRunner', () => {
     });
     const none = 'must answer with { content: string }; got';
     expect((await runWith(() => 42)).problem).toContain(`${none} 42`);
-    expect((await runWith(() => undefined)).problem).toContain(`${none} undefined`);
+    expect((await runWith(() => undefined)).problem).toContain(`${none} nothing`);
+    expect((await runWith(() => ({ content: Number.NaN }))).problem).toContain(
+      `${none} content NaN`,
+    );
   });
 
   test('fails the episode instead where the run says so', async () => {
