@@ -1,6 +1,7 @@
 import { prepareRun } from '../compose/prepare-run.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { agentInCode, type AgentParts, placeOfTasks } from './code/agent-in-code.ts';
+import { callInstead } from './code/call-instead.ts';
 import { checkEvaluationOptions } from './code/check-options.ts';
 import { checkpointGiven } from './code/checkpoint-given.ts';
 import { type TaskRows, writeEvaluationTasks } from './code/task-folder.ts';
@@ -44,6 +45,7 @@ export async function evaluateAgent(
       ? undefined
       : await writeEvaluationTasks(placeOfTasks(options).outputDir, tasks);
   const described = await agentInCode(options, { caller: 'evaluateAgent', base, dir });
-  const prepared = await prepareRun(described, signal);
+  const instead = callInstead.evaluate(checkpoint);
+  const prepared = await prepareRun({ ...described, instead }, signal);
   return jobs.evaluate({ ...prepared, checkpoint: path, signal, print });
 }

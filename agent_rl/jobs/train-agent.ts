@@ -6,6 +6,7 @@ import {
   placeOfTasks,
   type TasksInCode,
 } from './code/agent-in-code.ts';
+import { callInstead } from './code/call-instead.ts';
 import { checkTrainingOptions } from './code/check-options.ts';
 import { writeTrainingTasks } from './code/task-folder.ts';
 import type { JobResult } from './job.ts';
@@ -92,7 +93,11 @@ async function run(
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const described = await descriptionOf(options, print);
   const prepared = await prepareRun(
-    { ...described, training: resume === undefined ? 'new' : 'resumed' },
+    {
+      ...described,
+      training: resume === undefined ? 'new' : 'resumed',
+      instead: callInstead.train(resume),
+    },
     signal,
   );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);

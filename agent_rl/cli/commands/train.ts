@@ -1,3 +1,4 @@
+import { callInstead } from '../../jobs/code/call-instead.ts';
 import { trainingJob } from '../../jobs/jobs.ts';
 import type { Override } from '../../config/index.ts';
 import { type Command, command } from '../command.ts';
@@ -39,7 +40,8 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
       const folder = running.parsed['resume'];
       const otherwise = configFor(folder, running, usual);
       const training = folder === undefined ? 'new' : 'resumed';
-      const job = await prepare(running, { otherwise, fixed, logs: true, training });
+      const instead = callInstead.train(flags.resume);
+      const job = await prepare(running, { otherwise, fixed, logs: true, training, instead });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
     },
   });

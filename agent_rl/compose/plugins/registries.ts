@@ -108,6 +108,9 @@ export function withExports(
   return Object.fromEntries(registries) as Plugins;
 }
 
+/** The source of plugins that a program gives. */
+export const programSource = 'this program';
+
 /** Registries in which plugins of a program take the place of others of their names, and a sentence for each that did. */
 export function withOwn(
   plugins: Plugins,
@@ -124,7 +127,7 @@ export function withOwn(
         `The ${kind.kind} "${spec.name}" is this program's; that from ${source} is not used.`,
       );
     const kept = before.filter((entry) => !names.has(entry.spec.name));
-    const added = ofKind.map((plugin) => ({ plugin, source: 'this program' }));
+    const added = ofKind.map((plugin) => ({ plugin, source: programSource }));
     return [name, new Registry(kind, [...kept, ...added])];
   });
   return { plugins: Object.fromEntries(registries) as Plugins, replaced };

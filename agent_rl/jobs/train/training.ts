@@ -27,6 +27,7 @@ import type {
 import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
 import { planOf, reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { TrainingOptions } from '../job.ts';
+import { writeToolFile } from '../token-files/tool-file.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { SessionGenerations } from './session-generations.ts';
@@ -69,6 +70,7 @@ export async function openTraining(
       await OpenRun.open({ config, file, sources, origins, resume, quiet }),
     );
     opened.add(trackers);
+    writeToolFile(record.folder.tools, agent.toolSpecs);
     record.log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) record.log.warn(why);
     const { stallS: limitS } = config.rollout.deadlines;

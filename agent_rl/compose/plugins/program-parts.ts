@@ -1,0 +1,96 @@
+import {
+  type Config,
+  type LoadedConfig,
+  type Override,
+  type ProgramPlugin,
+  programPlugins,
+} from '../../config/index.ts';
+import { builtInSource } from '../../core/plugins/plugin.ts';
+import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
+import { type Plugins, programSource } from './registries.ts';
+
+/** What of a run a job cannot do without: its policy; its tools too, to be asked; all of it, to be judged or trained. */
+export type Needs = 'all' | 'agent' | 'model';
+
+const judging = new Set<string>([
+  'environments',
+  'rewards',
+  'rewardManagers',
+  'trackers',
+  'taskGenerators',
+  'advantages',
+  'losses',
+  'corrections',
+  'selections',
+] satisfies (keyof Plugins)[]);
+
+/** Whether a job does without plugins of a kind. */
+export const isSpared = (kind: string, needs: Needs): boolean =>
+  needs !== 'all' && (judging.has(kind) || (kind === 'tools' && needs === 'model'));
+
+/** The plugins that a program gave to a run, and that nothing brings now. */
+export const missingParts = ({ config }: LoadedConfig, plugins: Plugins): ProgramPlugin[] =>
+  programPlugins(config.plugins).filter(({ kind, name }) => {
+    const entry = entriesOf(plugins, kind).find(({ spec }) => spec.name === name);
+    // A built-in one of the same name is another.
+    return entry === undefined || entry.source === builtInSource;
+  });
+
+const entriesOf = (plugins: Plugins, kind: string) =>
+  Object.hasOwn(plugins, kind) ? plugins[kind as keyof Plugins].entries() : [];
+
+/** That a program gave parts: `the tool "add" and the reward "reward" were given by a program, and no file or package brings them`. */
+export function gaveParts(parts: readonly ProgramPlugin[], plugins: Plugins): string {
+  const names = parts.map(({ kind, name }) => {
+    const word = Object.hasOwn(plugins, kind) ? plugins[kind as keyof Plugins].kind : kind;
+    return `the ${word} "${name}"`;
+  });
+  const [were, them] = names.length === 1 ? ['was', 'it'] : ['were', 'them'];
+  const list = [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
+  return `${list} ${were} given by a program, and no file or package brings ${them}`;
+}
+
+const parts = {
+  advantages: 'advantage',
+  losses: 'loss',
+  corrections: 'correction',
+  selections: 'selection',
+};
+
+/** Settings for a job that judges and trains nothing, over those of a run some of whose parts are missing. */
+export function withoutParts({ tools }: Config, missing: readonly ProgramPlugin[]): Override[] {
+  const names = new Set(missing.filter(({ kind }) => kind === 'tools').map(({ name }) => name));
+  const ofAlgorithm = missing.flatMap(({ kind }) =>
+    kind in parts ? [`algorithm.${parts[kind as keyof typeof parts]}`] : [],
+  );
+  const settings: Readonly<Record<string, unknown>> = {
+    tools: tools.filter(({ type }) => !names.has(type)),
+    environments: undefined,
+    environment: { type: 'question' },
+    agents: undefined,
+    // Nothing reads the tasks.
+    datasets: [{ dir: '.' }],
+    dataset: undefined,
+    rewards: undefined,
+    rewardManager: undefined,
+    eval: undefined,
+    trackers: [],
+    ...Object.fromEntries(ofAlgorithm.map((path) => [path, undefined])),
+  };
+  return Object.entries(settings).map(([path, value]) => ({ source: programSource, path, value }));
+}
+
+/** The plugins that this program gives to a run and that the run uses. */
+export function partsGiven(chosen: ChosenPlugins, plugins: Plugins): ProgramPlugin[] {
+  const used = new Set(Object.values(chosen).flatMap(pluginsOf));
+  return Object.keys(plugins).flatMap((kind) =>
+    entriesOf(plugins, kind)
+      .filter(({ plugin, source }) => source === programSource && used.has(plugin))
+      .map(({ spec: { name } }) => ({ kind, name })),
+  );
+}
+
+type OfKind = ChosenPlugins[keyof ChosenPlugins];
+
+const pluginsOf = (ofKind: OfKind): unknown[] =>
+  [ofKind].flat().map((one) => (one as Chosen<unknown> | undefined)?.entry.plugin);
