@@ -9,9 +9,9 @@ import type { JobResult } from './job.ts';
 import { jobs } from './jobs.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
-export interface EvaluateAgentOptions extends AgentParts {
+export interface EvaluateAgentOptions<Row extends object = object> extends AgentParts<Row> {
   /** Attempted; by default the held-out tasks of the run. */
-  tasks?: TaskRows;
+  tasks?: TaskRows<Row>;
   signal?: AbortSignal;
   /** Is given the table; it is not shown without it. */
   print?: (text: string) => void;
@@ -28,9 +28,9 @@ export interface EvaluateAgentOptions extends AgentParts {
  * const { successRate } = await evaluateAgent('runs/trainAgent-seed42', { tasks, tools: [add], reward });
  * ```
  */
-export async function evaluateAgent(
+export async function evaluateAgent<Row extends object = object>(
   checkpoint: string,
-  options: EvaluateAgentOptions = {},
+  options: EvaluateAgentOptions<Row> = {},
 ): Promise<JobResult> {
   checkEvaluationOptions(options);
   const { path, base } = checkpointGiven('evaluateAgent', checkpoint);

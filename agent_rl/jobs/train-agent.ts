@@ -39,12 +39,14 @@ export interface TrainFileOptions extends TrainingControls {
   plugins?: readonly string[];
 }
 
-/** A training described by a program. */
-export interface TrainCodeOptions extends TrainingControls, AgentParts, TasksInCode {
+/** A training described by a program; `reward` is given the task of a row. */
+export interface TrainCodeOptions<Row extends object = object>
+  extends TrainingControls, AgentParts<Row>, TasksInCode<Row> {
   config?: never;
 }
 
-export type TrainAgentOptions = TrainFileOptions | TrainCodeOptions;
+export type TrainAgentOptions<Row extends object = object> =
+  TrainFileOptions | TrainCodeOptions<Row>;
 
 /** A training under way: its result when it is awaited, its events when it is iterated. */
 export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<TrainingEvent> {}
@@ -68,7 +70,9 @@ export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<Trai
  * const { run } = await training;
  * ```
  */
-export function trainAgent(options: TrainAgentOptions): TrainingUnderWay {
+export function trainAgent<Row extends object = object>(
+  options: TrainAgentOptions<Row>,
+): TrainingUnderWay {
   const events = new EventStream<TrainingEvent>();
   const result = run(options, (event) => events.push(event)).finally(() => events.end());
   async function* read(): AsyncGenerator<TrainingEvent, void> {
@@ -84,8 +88,8 @@ export function trainAgent(options: TrainAgentOptions): TrainingUnderWay {
   });
 }
 
-async function run(
-  options: TrainAgentOptions,
+async function run<Row extends object>(
+  options: TrainAgentOptions<Row>,
   onEvent: (event: TrainingEvent) => void,
 ): Promise<JobResult> {
   checkTrainingOptions(options);
@@ -113,8 +117,8 @@ async function run(
   });
 }
 
-async function descriptionOf(
-  options: TrainAgentOptions,
+async function descriptionOf<Row extends object>(
+  options: TrainAgentOptions<Row>,
   print: (text: string) => void,
 ): Promise<PrepareRunOptions> {
   const { overrides } = options;

@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-import { type Config, resolvedYaml, type SettingOrigins } from '../config/index.ts';
+import {
+  type Config,
+  isProgramPlugin,
+  resolvedYaml,
+  type SettingOrigins,
+} from '../config/index.ts';
 import { noteNextStep } from '../core/errors.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { createLog, type Log, writeFileAtomic } from '../telemetry/index.ts';
@@ -143,7 +148,10 @@ export class OpenRun {
   nextStep(): string {
     const { path } = this.folder;
     const where = this.#newest ?? 'none yet, the run begins again from its start model';
-    return `Newest checkpoint: ${where}\nContinue: agent-rl train --resume ${path}`;
+    const how = this.options.config.plugins.some(isProgramPlugin)
+      ? `call trainAgent again, with resume: '${path}'`
+      : `agent-rl train --resume ${path}`;
+    return `Newest checkpoint: ${where}\nContinue: ${how}`;
   }
 
   async close(): Promise<void> {

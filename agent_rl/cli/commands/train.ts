@@ -1,5 +1,6 @@
 import { callInstead } from '../../jobs/code/call-instead.ts';
 import { trainingJob } from '../../jobs/jobs.ts';
+import type { Needs } from '../../compose/plugins/program-parts.ts';
 import type { Override } from '../../config/index.ts';
 import { type Command, command } from '../command.ts';
 import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
@@ -18,9 +19,13 @@ interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
   /** Run file of `configs/` when none is named. */
   usual?: string;
   fixed?: readonly Override[];
+  /** Of the run file, where a new run begins from it. */
+  needs?: Needs;
 }
 
-const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =>
+const taughtWithout = () => 'conversations that name no tools are taught without any.';
+
+const trainingCommand = ({ usual, fixed = [], needs = 'all', ...described }: Preset): Command =>
   command({
     ...described,
     flags: {
@@ -40,8 +45,17 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
       const folder = running.parsed['resume'];
       const otherwise = configFor(folder, running, usual);
       const training = folder === undefined ? 'new' : 'resumed';
-      const instead = callInstead.train(flags.resume);
-      const job = await prepare(running, { otherwise, fixed, logs: true, training, instead });
+      const ofProgram =
+        folder === undefined && needs === 'model'
+          ? { needs, instead: taughtWithout }
+          : { instead: callInstead.train(flags.resume) };
+      const job = await prepare(running, {
+        otherwise,
+        fixed,
+        logs: true,
+        training,
+        ...ofProgram,
+      });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
     },
   });
@@ -69,4 +83,5 @@ export const sft = trainingCommand({
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
   fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],
+  needs: 'model',
 });

@@ -1,5 +1,6 @@
 import {
   type Config,
+  isProgramPlugin,
   type LoadedConfig,
   type Override,
   type ProgramPlugin,
@@ -58,7 +59,10 @@ const parts = {
 };
 
 /** Settings for a job that judges and trains nothing, over those of a run some of whose parts are missing. */
-export function withoutParts({ tools }: Config, missing: readonly ProgramPlugin[]): Override[] {
+export function withoutParts(
+  { tools, datasets, plugins }: Config,
+  missing: readonly ProgramPlugin[],
+): Override[] {
   const names = new Set(missing.filter(({ kind }) => kind === 'tools').map(({ name }) => name));
   const ofAlgorithm = missing.flatMap(({ kind }) =>
     kind in parts ? [`algorithm.${parts[kind as keyof typeof parts]}`] : [],
@@ -68,13 +72,15 @@ export function withoutParts({ tools }: Config, missing: readonly ProgramPlugin[
     environments: undefined,
     environment: { type: 'question' },
     agents: undefined,
-    // Nothing reads the tasks.
-    datasets: [{ dir: '.' }],
-    dataset: undefined,
+    datasets: datasets.map(({ environment: _, generator, ...folder }) =>
+      // Nothing reads these tasks.
+      generator === undefined ? folder : { dir: '.' },
+    ),
     rewards: undefined,
     rewardManager: undefined,
     eval: undefined,
     trackers: [],
+    plugins: plugins.filter((specifier) => !isProgramPlugin(specifier)),
     ...Object.fromEntries(ofAlgorithm.map((path) => [path, undefined])),
   };
   return Object.entries(settings).map(([path, value]) => ({ source: programSource, path, value }));

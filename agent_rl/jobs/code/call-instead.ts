@@ -19,14 +19,16 @@ function given(missing: readonly ProgramPlugin[]): string {
 
 const text = (value: string): string => `'${value}'`;
 
+/** The call that trains with parts of a program. */
+export const trainCall = (parts: readonly ProgramPlugin[], resume?: string): string =>
+  `trainAgent({ tasks, ${given(parts)}, …${resume === undefined ? '' : `, resume: ${text(resume)}`} })`;
+
 /** What a program calls, with the parts that it gave, for what a command cannot do without them. */
 export const callInstead = {
   evaluate: (checkpoint: string) => (missing: readonly ProgramPlugin[]) =>
     `In a program, call evaluateAgent(${text(checkpoint)}, { ${given(missing)} }).`,
   load: (checkpoint: string) => (missing: readonly ProgramPlugin[]) =>
     `In a program, call loadAgent(${text(checkpoint)}, { ${given(missing)} }).`,
-  train: (resume: string | undefined) => (missing: readonly ProgramPlugin[]) => {
-    const others = resume === undefined ? '…' : `…, resume: ${text(resume)}`;
-    return `In that program, call trainAgent({ tasks, ${given(missing)}, ${others} }).`;
-  },
+  train: (resume: string | undefined) => (missing: readonly ProgramPlugin[]) =>
+    `In that program, call ${trainCall(missing, resume)}.`,
 };

@@ -9,7 +9,7 @@ import { showValue } from '../../core/show-value.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
 
 /** Rows of tasks in the form that the environment reads, such as `{ question, answer }`. Read to the end before the run. */
-export type TaskRows = Iterable<object> | AsyncIterable<object>;
+export type TaskRows<Row extends object = object> = Iterable<Row> | AsyncIterable<Row>;
 
 export interface TrainingTasks {
   /** Folder of all runs. */

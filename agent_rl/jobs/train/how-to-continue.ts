@@ -1,4 +1,4 @@
-import { type Config, runLength } from '../../config/index.ts';
+import { type Config, isProgramPlugin, runLength } from '../../config/index.ts';
 
 /** How a run that is not at its planned end is continued; `undefined` when it is there. */
 export function howToContinue(
@@ -7,7 +7,14 @@ export function howToContinue(
   { interrupted }: { interrupted: boolean },
 ): string | undefined {
   const { last, planned } = runLength(config);
-  if (interrupted) return `Interrupted. Continue with --resume ${folder}`;
+  const ofProgram = config.plugins.some(isProgramPlugin);
+  const how = ofProgram
+    ? `Call trainAgent again, with resume: '${folder}'`
+    : `Continue with --resume ${folder}`;
+  if (interrupted) return `Interrupted. ${how}`;
   if (last === planned) return undefined;
-  return `Ended after ${last} of ${planned} iterations. Continue with --resume ${folder} --max-iterations ${planned}`;
+  const further = ofProgram
+    ? `, overrides: { 'train.maxIterations': ${planned} }`
+    : ` --max-iterations ${planned}`;
+  return `Ended after ${last} of ${planned} iterations. ${how}${further}`;
 }
