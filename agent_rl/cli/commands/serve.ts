@@ -4,7 +4,7 @@ import { numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
 
-const clientsBring = () => 'clients send the tools that the model may call with their requests.';
+const clientsBring = () => 'clients send their tools with each request.';
 
 export const serve = command({
   name: 'serve [checkpoint]',
