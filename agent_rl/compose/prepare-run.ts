@@ -8,7 +8,6 @@ import {
   pluginRequests,
   type ProgramPlugin,
   trainingWarnings,
-  withProgramPlugins,
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { builtinPlugins } from './plugins/builtin-plugins.ts';
@@ -21,10 +20,10 @@ import {
   isSpared,
   missingParts,
   type Needs,
-  partsGiven,
+  rememberingParts,
   withoutParts,
-} from './plugins/program-parts.ts';
-import { type Plugins, programSource, withOwn } from './plugins/registries.ts';
+} from './program-parts.ts';
+import { type Plugins, withOwn } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
@@ -67,7 +66,7 @@ export async function prepareRun(
     warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced, ...notes],
   };
   const chosen = choosePlugins(warned, plugins, check.problems);
-  const loaded = withProgramPlugins(warned, partsGiven(chosen, plugins), programSource);
+  const loaded = rememberingParts(warned, chosen, plugins);
   if (training === undefined) return { loaded, plugins, chosen };
   const { config, places } = loaded;
   const warnings = trainingWarnings(

@@ -20,8 +20,8 @@ export {
 export {
   isProgramPlugin,
   type ProgramPlugin,
+  programPlugin,
   programPlugins,
-  withProgramPlugins,
 } from './program-plugins.ts';
 export { type SettingOrigin, type SettingOrigins, settingOrigins } from './setting-origins.ts';
 export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';

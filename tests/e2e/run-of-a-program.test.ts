@@ -32,7 +32,7 @@ const gave = (parts: string) => `${parts} given by a program, and no file or pac
 const both = gave('the tool "search" and the reward "reward" were');
 
 beforeAll(async () => {
-  const summary = await trainAgent({
+  await trainAgent({
     model: 'model/search-starter',
     tasks: towns.map((town) => ({ question: `Who governs ${town}?`, answer: 'Delperi' })),
     tools: [search],
@@ -43,7 +43,6 @@ beforeAll(async () => {
     eval: { before: false, after: false },
     run: { outputDir: join(folder, 'runs') },
   });
-  expect(summary['run']).toBe(join(folder, run));
 });
 
 test('the run remembers what the program gave', () => {

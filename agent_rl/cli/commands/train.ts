@@ -1,6 +1,6 @@
 import { callInstead } from '../../jobs/code/call-instead.ts';
 import { trainingJob } from '../../jobs/jobs.ts';
-import type { Needs } from '../../compose/plugins/program-parts.ts';
+import type { Needs } from '../../compose/program-parts.ts';
 import type { Override } from '../../config/index.ts';
 import { type Command, command } from '../command.ts';
 import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';

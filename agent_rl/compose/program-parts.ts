@@ -4,11 +4,12 @@ import {
   type LoadedConfig,
   type Override,
   type ProgramPlugin,
+  programPlugin,
   programPlugins,
-} from '../../config/index.ts';
-import { builtInSource } from '../../core/plugins/plugin.ts';
-import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
-import { type Plugins, programSource } from './registries.ts';
+} from '../config/index.ts';
+import { builtInSource } from '../core/plugins/plugin.ts';
+import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
+import { type Plugins, programSource } from './plugins/registries.ts';
 
 /** What of a run a job cannot do without: its policy; its tools too, to be asked; all of it, to be judged or trained. */
 export type Needs = 'all' | 'agent' | 'model';
@@ -51,7 +52,7 @@ export function gaveParts(parts: readonly ProgramPlugin[], plugins: Plugins): st
   return `${list} ${were} given by a program, and no file or package brings ${them}`;
 }
 
-const parts = {
+const partsOfAlgorithm = {
   advantages: 'advantage',
   losses: 'loss',
   corrections: 'correction',
@@ -65,14 +66,16 @@ export function withoutParts(
 ): Override[] {
   const names = new Set(missing.filter(({ kind }) => kind === 'tools').map(({ name }) => name));
   const ofAlgorithm = missing.flatMap(({ kind }) =>
-    kind in parts ? [`algorithm.${parts[kind as keyof typeof parts]}`] : [],
+    kind in partsOfAlgorithm
+      ? [`algorithm.${partsOfAlgorithm[kind as keyof typeof partsOfAlgorithm]}`]
+      : [],
   );
   const settings: Readonly<Record<string, unknown>> = {
     tools: tools.filter(({ type }) => !names.has(type)),
     environments: undefined,
     environment: { type: 'question' },
     agents: undefined,
-    datasets: datasets.map(({ environment: _, generator, ...folder }) =>
+    datasets: datasets.map(({ environment: _environment, generator, ...folder }) =>
       // Nothing reads these tasks.
       generator === undefined ? folder : { dir: '.' },
     ),
@@ -86,14 +89,32 @@ export function withoutParts(
   return Object.entries(settings).map(([path, value]) => ({ source: programSource, path, value }));
 }
 
-/** The plugins that this program gives to a run and that the run uses. */
-export function partsGiven(chosen: ChosenPlugins, plugins: Plugins): ProgramPlugin[] {
+/** The config with the plugins among its `plugins` that this program gives and the run uses, so that the run remembers them. */
+export function rememberingParts(
+  loaded: LoadedConfig,
+  chosen: ChosenPlugins,
+  plugins: Plugins,
+): LoadedConfig {
   const used = new Set(Object.values(chosen).flatMap(pluginsOf));
-  return Object.keys(plugins).flatMap((kind) =>
+  const given = Object.keys(plugins).flatMap((kind) =>
     entriesOf(plugins, kind)
       .filter(({ plugin, source }) => source === programSource && used.has(plugin))
-      .map(({ spec: { name } }) => ({ kind, name })),
+      .map(({ spec: { name } }) => programPlugin({ kind, name })),
   );
+  const { plugins: named } = loaded.config;
+  const added = given.filter((specifier) => !named.includes(specifier));
+  if (added.length === 0) return loaded;
+  const all = Object.freeze([...named, ...added]);
+  const source = { source: programSource };
+  const places = added.map(
+    (_, index) => [`/plugins/${named.length + index}`, { key: source, value: source }] as const,
+  );
+  return {
+    ...loaded,
+    config: Object.freeze({ ...loaded.config, plugins: all }),
+    written: { ...(loaded.written as object), plugins: all },
+    places: new Map([...loaded.places, ...places]),
+  };
 }
 
 type OfKind = ChosenPlugins[keyof ChosenPlugins];
