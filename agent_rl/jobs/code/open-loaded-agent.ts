@@ -15,7 +15,7 @@ import { checkLoadOptions } from './check-options.ts';
 import { checkpointGiven } from './checkpoint-given.ts';
 import { chatTask } from '../play/chat-task.ts';
 
-/** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
+/** Parts that are not given are as in the checkpoint's run; tools that a program gave must be given again. */
 export interface LoadAgentOptions extends Omit<
   AgentParts,
   'reward' | 'rewards' | 'rewardManager' | 'trackers'
