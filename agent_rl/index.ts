@@ -99,6 +99,7 @@ export type {
   SettingsInCode,
   TasksInCode,
 } from './jobs/code/agent-in-code.ts';
+export type { EpisodeOf, TaskOf } from './jobs/code/row-task.ts';
 export type { TaskRows } from './jobs/code/task-folder.ts';
 export {
   type BlockPlace,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { JobOptions } from '../jobs/job.ts';
+import type { PrepareRunOptions } from '../compose/prepare-run.ts';
 import type { Override, TrainingStart } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
@@ -9,7 +10,7 @@ import { runFileOf, runsNear } from '../runs/run-folder.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
 import type { Running } from './command.ts';
 
-export interface PrepareOptions {
+export interface PrepareOptions extends Pick<PrepareRunOptions, 'needs' | 'instead'> {
   /** Run file. */
   file: string;
   /** Settings that the command itself sets. */
@@ -27,7 +28,7 @@ export interface PrepareOptions {
  */
 export async function prepare(
   { parsed, job }: Running,
-  { file, fixed = [], logs = false, training }: PrepareOptions,
+  { file, fixed = [], logs = false, training, ...ofProgram }: PrepareOptions,
 ): Promise<JobOptions> {
   // Late, so that `--help` does not load every plugin.
   const { shippedNotes } = await import('../config/index.ts');
@@ -37,6 +38,7 @@ export async function prepare(
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
     ...(training !== undefined && { training }),
+    ...ofProgram,
   };
   const prepared = await prepareRun(settings, job.signal);
   for (const warning of prepared.loaded.warnings) job.print(`Note: ${warning}`);

@@ -6,6 +6,7 @@ import {
   type LoadedConfig,
   placeOf,
   pluginRequests,
+  type ProgramPlugin,
   trainingWarnings,
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
@@ -14,6 +15,14 @@ import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
 import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
 import { needsSandbox } from './plugins/plugin-needs.ts';
+import {
+  gaveParts,
+  isSpared,
+  missingParts,
+  type Needs,
+  rememberingParts,
+  withoutParts,
+} from './program-parts.ts';
 import { type Plugins, programSource, replacedPlugins, withExports } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
@@ -28,7 +37,14 @@ export interface PreparedRun {
 export interface PrepareRunOptions extends LoadConfigOptions {
   /** Marked plugins that a program brings itself. */
   exported?: readonly unknown[];
+  /** What of the run must be here; the rest is left out where a program gave it and nothing brings it. `all` by default. */
+  needs?: Needs;
+  /** Said after the names of what a program gave and nothing brings: what to call, or what goes on without it. */
+  instead?: (missing: readonly ProgramPlugin[]) => string;
 }
+
+const bringThem =
+  'In a program, prepareRun takes them as exported; on the command line, --plugin names a file that exports them.';
 
 /**
  * Reads a run file, loads the plugins it names and checks their settings. What is wrong with the config and with the
@@ -41,20 +57,21 @@ export async function prepareRun(
   options: PrepareRunOptions,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<PreparedRun> {
-  const check = checkConfig(options);
-  const { exported = [] } = options;
-  const fromFiles = await loadedPlugins(check, signal);
+  const whole = checkConfig(options);
+  const { exported = [], training } = options;
+  const fromFiles = await loadedPlugins(whole, signal);
   const plugins = withExports(fromFiles, exported, programSource);
   const replaced = [
     ...replacedPlugins(builtinPlugins(), fromFiles),
     ...replacedPlugins(fromFiles, plugins),
   ];
-  const loaded = {
+  const { check, notes } = withoutSpared(whole, plugins, options);
+  const warned = {
     ...check.loaded,
-    warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced],
+    warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced, ...notes],
   };
-  const chosen = choosePlugins(loaded, plugins, check.problems);
-  const { training } = options;
+  const chosen = choosePlugins(warned, plugins, check.problems);
+  const loaded = rememberingParts(warned, chosen, plugins);
   if (training === undefined) return { loaded, plugins, chosen };
   const { config, places } = loaded;
   const warnings = trainingWarnings(
@@ -67,6 +84,33 @@ export async function prepareRun(
     { training, places, file: loaded.file, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
+}
+
+/**
+ * The config without what a program gave, nothing brings now and the job can spare, and a sentence for the tools among it.
+ *
+ * @throws AgentRlError `PLUGIN_UNKNOWN` for what the job needs
+ */
+function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRunOptions) {
+  const { needs = 'all', instead } = options;
+  const { loaded, problems } = check;
+  const missing = missingParts(loaded, plugins);
+  if (missing.length === 0) return { check, notes: [] };
+  const needed = missing.filter(({ kind }) => !isSpared(kind, needs));
+  if (needed.length > 0) {
+    const what = (needs !== 'model' && instead?.(needed)) || bringThem;
+    const { value: location } = placeOf(loaded.places, '/plugins');
+    const text = `${gaveParts(needed, plugins)}. ${what}`;
+    const code = problems.length === 0 ? 'PLUGIN_UNKNOWN' : 'CONFIG_INVALID';
+    throw configInvalid([...problems, { location, path: 'plugins', text }], code);
+  }
+  const tools = missing.filter(({ kind }) => kind === 'tools');
+  const flags = [...(options.flags ?? []), ...withoutParts(loaded.config, missing)];
+  return {
+    check: checkConfig({ ...options, flags }),
+    notes:
+      tools.length === 0 ? [] : [`${gaveParts(tools, plugins)}: ${instead?.(tools) ?? bringThem}`],
+  };
 }
 
 /** Says how the environment `mixed` of version 0.1 is written now. */

@@ -17,6 +17,12 @@ export {
   resolvedYaml,
   shippedNotes,
 } from './load-config.ts';
+export {
+  isProgramPlugin,
+  type ProgramPlugin,
+  programPlugin,
+  programPlugins,
+} from './program-plugins.ts';
 export { type SettingOrigin, type SettingOrigins, settingOrigins } from './setting-origins.ts';
 export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
 export { algorithmPresets } from './algorithm-presets.ts';

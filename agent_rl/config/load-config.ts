@@ -15,6 +15,7 @@ import {
   pointerStep,
   type Problem,
 } from './checks/problem.ts';
+import { isProgramPlugin } from './program-plugins.ts';
 import { readConfigFile, readSettings } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
 import { refusedInTraining, type TrainingStart } from './checks/training-run.ts';
@@ -124,12 +125,13 @@ export interface PluginRequest {
   namedBy: string;
 }
 
-/** The plugins a config asks for, each with the folder of the file that names it. */
+/** The plugins that a config has loaded, each with the folder of the file that names it. */
 export function pluginRequests({ config, places }: LoadedConfig): readonly PluginRequest[] {
-  return config.plugins.map((specifier, index) => {
+  return config.plugins.flatMap((specifier, index) => {
+    if (isProgramPlugin(specifier)) return [];
     const { folder, location } = pluginPlace(places, index);
     const line = location.line === undefined ? '' : `:${location.line}`;
-    return { specifier, folder, namedBy: `${location.source}${line}` };
+    return [{ specifier, folder, namedBy: `${location.source}${line}` }];
   });
 }
 

@@ -52,7 +52,7 @@ export const errorCatalogue = {
   ),
   PLUGIN_UNKNOWN: user(
     'A `type` that no plugin has',
-    'The message lists the known ones; name the file or package of the plugin under `plugins:`',
+    'The message lists the known ones; name the file or package of the plugin under `plugins:`. For a plugin that a program gave, it says what to call',
   ),
   PLUGIN_DUPLICATE: user(
     'Two plugins of one kind have the same name',

@@ -1,6 +1,7 @@
 import { prepareRun } from '../compose/prepare-run.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { agentInCode, type AgentParts, placeOfTasks } from './code/agent-in-code.ts';
+import { callInstead } from './code/call-instead.ts';
 import { checkEvaluationOptions } from './code/check-options.ts';
 import { checkpointGiven } from './code/checkpoint-given.ts';
 import { type TaskRows, writeEvaluationTasks } from './code/task-folder.ts';
@@ -8,9 +9,9 @@ import type { JobResult } from './job.ts';
 import { jobs } from './jobs.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
-export interface EvaluateAgentOptions extends AgentParts {
+export interface EvaluateAgentOptions<Row extends object = object> extends AgentParts<Row> {
   /** Attempted; by default the held-out tasks of the run. */
-  tasks?: TaskRows;
+  tasks?: TaskRows<Row>;
   signal?: AbortSignal;
   /** Is given the table; it is not shown without it. */
   print?: (text: string) => void;
@@ -27,9 +28,9 @@ export interface EvaluateAgentOptions extends AgentParts {
  * const { successRate } = await evaluateAgent('runs/trainAgent-seed42', { tasks, tools: [add], reward });
  * ```
  */
-export async function evaluateAgent(
+export async function evaluateAgent<Row extends object = object>(
   checkpoint: string,
-  options: EvaluateAgentOptions = {},
+  options: EvaluateAgentOptions<Row> = {},
 ): Promise<JobResult> {
   checkEvaluationOptions(options);
   const { path, base } = checkpointGiven('evaluateAgent', checkpoint);
@@ -44,6 +45,7 @@ export async function evaluateAgent(
       ? undefined
       : await writeEvaluationTasks(placeOfTasks(options).outputDir, tasks);
   const described = await agentInCode(options, { caller: 'evaluateAgent', base, dir });
-  const prepared = await prepareRun(described, signal);
+  const instead = callInstead.evaluate(checkpoint);
+  const prepared = await prepareRun({ ...described, instead }, signal);
   return jobs.evaluate({ ...prepared, checkpoint: path, signal, print });
 }

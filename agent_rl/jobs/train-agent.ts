@@ -7,6 +7,7 @@ import {
   placeOfTasks,
   type TasksInCode,
 } from './code/agent-in-code.ts';
+import { callInstead } from './code/call-instead.ts';
 import { checkTrainingOptions } from './code/check-options.ts';
 import { writeTrainingTasks } from './code/task-folder.ts';
 import type { JobResult } from './job.ts';
@@ -41,12 +42,14 @@ export interface TrainFileOptions extends TrainingControls {
   plugins?: readonly string[];
 }
 
-/** A training described by a program. */
-export interface TrainCodeOptions extends TrainingControls, AgentParts, TasksInCode {
+/** A training described by a program; `reward` is given the task of a row. */
+export interface TrainCodeOptions<Row extends object = object>
+  extends TrainingControls, AgentParts<Row>, TasksInCode<Row> {
   config?: never;
 }
 
-export type TrainAgentOptions = TrainFileOptions | TrainCodeOptions;
+export type TrainAgentOptions<Row extends object = object> =
+  TrainFileOptions | TrainCodeOptions<Row>;
 
 /** A training under way: its result when it is awaited, its events when it is iterated. */
 export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<TrainingEvent> {}
@@ -70,7 +73,9 @@ export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<Trai
  * const { run } = await training;
  * ```
  */
-export function trainAgent(options: TrainAgentOptions): TrainingUnderWay {
+export function trainAgent<Row extends object = object>(
+  options: TrainAgentOptions<Row>,
+): TrainingUnderWay {
   const events = new EventStream<TrainingEvent>();
   const result = run(options, (event) => events.push(event)).finally(() => events.end());
   async function* read(): AsyncGenerator<TrainingEvent, void> {
@@ -86,8 +91,8 @@ export function trainAgent(options: TrainAgentOptions): TrainingUnderWay {
   });
 }
 
-async function run(
-  options: TrainAgentOptions,
+async function run<Row extends object>(
+  options: TrainAgentOptions<Row>,
   onEvent: (event: TrainingEvent) => void,
 ): Promise<JobResult> {
   checkTrainingOptions(options);
@@ -96,7 +101,11 @@ async function run(
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const described = await descriptionOf(options, print);
   const prepared = await prepareRun(
-    { ...described, training: resume === undefined ? 'new' : 'resumed' },
+    {
+      ...described,
+      training: resume === undefined ? 'new' : 'resumed',
+      instead: callInstead.train(resume),
+    },
     signal,
   );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
@@ -118,8 +127,8 @@ async function run(
   });
 }
 
-async function descriptionOf(
-  options: TrainAgentOptions,
+async function descriptionOf<Row extends object>(
+  options: TrainAgentOptions<Row>,
   print: (text: string) => void,
 ): Promise<PrepareRunOptions> {
   const { overrides } = options;

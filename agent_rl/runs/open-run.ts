@@ -1,7 +1,12 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { parse } from 'yaml';
 
-import { type Config, resolvedYaml, type SettingOrigins } from '../config/index.ts';
+import {
+  type Config,
+  isProgramPlugin,
+  resolvedYaml,
+  type SettingOrigins,
+} from '../config/index.ts';
 import { noteNextStep } from '../core/errors.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { createLog, type Log, writeFileAtomic } from '../telemetry/index.ts';
@@ -146,7 +151,10 @@ export class OpenRun {
   /** Where a run that ended early stands, and how to continue. */
   nextStep(): string {
     const { path } = this.folder;
-    const command = resumeCommand(path);
+    const ofProgram = this.options.config.plugins.some(isProgramPlugin);
+    const command = ofProgram
+      ? `call trainAgent again, with resume: '${path}'`
+      : resumeCommand(path);
     return this.#newest === undefined
       ? `There is no checkpoint yet. Begin again from the start model: ${command}`
       : `Newest checkpoint: ${this.#newest}\nContinue: ${command}`;

@@ -39,6 +39,8 @@ export interface RunFolder {
   log: string;
   /** What trackers keep to continue with. */
   trackers: string;
+  /** What its policy could call, in the form of the OpenAI API. */
+  tools: string;
   /** What came of it, to read and to send on. */
   report: string;
 }
@@ -58,6 +60,7 @@ export function runFolderAt(path: string): RunFolder {
     profile: join(whole, 'profile.json'),
     log: join(whole, 'run.log'),
     trackers: join(whole, 'trackers'),
+    tools: join(whole, 'tools.json'),
     report: join(whole, 'report.html'),
   };
 }

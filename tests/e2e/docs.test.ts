@@ -267,7 +267,7 @@ describe.each(userPages())('%s', (page) => {
   test('names settings and metrics that exist', () => {
     const dotted = codeSpans(text).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
     // `eval` is also a key of summary.json.
-    const files = ['run.log', 'run.lock', 'train.jsonl', 'eval.jsonl'];
+    const files = ['run.log', 'run.lock', 'tools.json', 'train.jsonl', 'eval.jsonl'];
     const others = new Set(['eval.before', 'eval.after', ...files]);
     const unknown = dotted.filter(
       (span) => settingBlocks.has(span.split('.')[0]) && !isSetting(span) && !others.has(span),

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
+import { transformSync } from 'esbuild';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { codeBlocks, readDocument } from '../support/markdown.ts';
@@ -13,12 +14,13 @@ const folder = temporaryFolder();
 test('the program of the page trains as it stands, here for two iterations', () => {
   const [block] = codeBlocks(readDocument('docs/guides/from-code.md'));
   const program = block?.text ?? '';
+  const { code } = transformSync(program, { loader: 'ts', format: 'esm' });
   expect(program.split('\n').filter((line) => line !== '').length).toBeLessThanOrEqual(30);
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
   symlinkSync(packageRoot(), join(modules, 'agent_rl'));
   symlinkSync(join(packageRoot(), 'node_modules', 'zod'), join(modules, 'zod'));
-  const file = writeBelow(folder, 'train.mjs', program.replace('iterations: 12', 'iterations: 2'));
+  const file = writeBelow(folder, 'train.mjs', code.replace('iterations: 12', 'iterations: 2'));
   const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
     cwd: folder,
     encoding: 'utf8',

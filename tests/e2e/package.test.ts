@@ -15,12 +15,35 @@ import {
   type Packed,
   runTogether,
 } from '../support/package/installed-project.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { codeBlocks, readDocument } from '../support/markdown.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const project = join(folder, 'project');
-const tools = ['typescript', 'jest', '@jest/globals'];
+const tools = ['typescript', 'jest', '@jest/globals', 'zod'];
 let packed: Packed;
+
+/** The task of a reward has the type of its row. */
+const typedRows = `
+import { type EpisodeOf, evaluateAgent, trainAgent } from 'agent_rl';
+const tasks = [{ question: 'How many?', answer: 42, level: 3 }];
+trainAgent({ tasks, reward: ({ task }) => (task.answer === '42' ? task.metadata.level : 0) });
+// @ts-expect-error A row has no such field.
+trainAgent({ tasks, reward: ({ task }) => task.answr.length });
+// @ts-expect-error It is a number.
+trainAgent({ tasks, reward: ({ task }) => task.metadata.level.length });
+async function* stream() {
+  yield { prompt: 'Guess.', secret: 7 };
+}
+trainAgent({ tasks: stream(), reward: ({ task }) => task.metadata.secret });
+interface Row {
+  question: string;
+  answer: string;
+}
+const reward = ({ task }: EpisodeOf<Row>) => task.answer.length;
+evaluateAgent('runs/one', { reward });
+evaluateAgent<Row>('runs/one', { reward: ({ task }) => task.answer.length });
+`;
 
 // Outside this repository, without the network: what npm needs, npm ci of the repository has left in its cache.
 beforeAll(() => {
@@ -76,6 +99,19 @@ describe('A project that installed it', () => {
       eval: { after: { n: 3, groups: { 'unseen-pair': { n: 1 } } } },
     });
     expect(readLines(run, 'trajectories', 'train.jsonl')).toHaveLength(4);
+  });
+
+  test('compiles what the guide for code shows, and holds its libraries to their types', () => {
+    const blocks = codeBlocks(readDocument('docs/guides/from-code.md'));
+    const files = blocks
+      .filter(({ language }) => language === 'ts')
+      .map(({ text }, index) => writeBelow(project, `guide/${index}.ts`, text));
+    expect(files).toHaveLength(3);
+    const typed = writeBelow(project, 'guide/typed.ts', typedRows);
+    const strict = '--ignoreConfig --noEmit --strict --skipLibCheck false --module nodenext';
+    const options = `${strict} --target es2023 --types node`;
+    const { code, stdout } = inShell(`npx tsc ${options} ${[...files, typed].join(' ')}`, project);
+    expect([code, stdout]).toEqual([0, '']);
   });
 
   test('runs what the pages show', () => {

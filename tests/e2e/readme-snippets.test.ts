@@ -41,6 +41,7 @@ const runnable = typescript.filter(({ block }) => block.runnable);
 /** Snippets know the package by its name, as its users do. */
 const source = join(root, 'agent_rl', 'index.ts');
 const contracts = join(root, 'tests', 'contracts', 'index.ts');
+const zod = join(root, 'node_modules', 'zod', 'index.d.ts');
 const write = ({ place, file, block }: Snippet): string =>
   writeBelow(folder, join(place, file), block.text);
 const onSources = ({ place, block }: Snippet, index: number): string =>
@@ -181,7 +182,7 @@ test('snippets of the pages have the right types', () => {
       noEmit: true,
       rootDir: '/',
       typeRoots: [join(root, 'node_modules', '@types')],
-      paths: { agent_rl: [source], 'agent_rl/contracts': [contracts] },
+      paths: { agent_rl: [source], 'agent_rl/contracts': [contracts], zod: [zod] },
     },
     include: [],
     // The sources that the snippets import need the types of packages without any.

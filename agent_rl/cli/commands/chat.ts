@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 
+import type { ProgramPlugin } from '../../config/index.ts';
+import { callInstead } from '../../jobs/code/call-instead.ts';
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
 import { type Flag, textFlag } from '../flags/flag.ts';
@@ -20,6 +22,9 @@ const color: Flag<boolean | undefined> = {
   option: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
   read: (given) => (typeof given === 'boolean' ? given : undefined),
 };
+
+const playsWithout = (checkpoint: string) => (missing: readonly ProgramPlugin[]) =>
+  `the agent plays without. ${callInstead.load(checkpoint)(missing)}`;
 
 export const chat = command({
   name: 'chat [checkpoint]',
@@ -54,7 +59,9 @@ export const chat = command({
   run: async ({ color: isColored, ...flags }, running) => {
     const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');
-    const job = await prepare(running, { file: configFor(flags.checkpoint, running) });
+    const file = configFor(flags.checkpoint, running);
+    const instead = playsWithout(flags.checkpoint ?? file);
+    const job = await prepare(running, { file, needs: 'model', instead });
     const shown = isColored ?? io.stdout.isTTY === true;
     const isJson = parsed['json'] === true;
     const options = { ...job, ...flags, color: shown, print: printer(io, isJson, shown) };

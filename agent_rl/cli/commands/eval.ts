@@ -6,6 +6,7 @@ import {
   renamedModelFlags,
 } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import { callInstead } from '../../jobs/code/call-instead.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
 import { type Flag, quietFlag, textFlag, textOf, textsOf } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
@@ -65,7 +66,8 @@ export const evaluate = command({
     refuseBoth({ ...running.parsed, checkpoint }, 'checkpoint', 'model');
     if (named.length < 2) {
       const file = configFor(checkpoint, running);
-      const prepared = await prepare(running, { file });
+      const instead = callInstead.evaluate(checkpoint ?? file);
+      const prepared = await prepare(running, { file, instead });
       return running.jobs.evaluate({ ...prepared, ...given, ...(checkpoint && { checkpoint }) });
     }
     const ofRun = named.find((folder) => runFileOf(folder) !== undefined);
@@ -74,7 +76,9 @@ export const evaluate = command({
         'CONFIG_INVALID',
         `None of ${named.join(', ')} is of a run, so that nothing says which tasks to attempt, and how. Name the run file with --config.`,
       );
-    const prepared = await prepare(running, { file: configFor(ofRun, running) });
+    const file = configFor(ofRun, running);
+    const instead = callInstead.evaluate(ofRun ?? file);
+    const prepared = await prepare(running, { file, instead });
     return running.jobs.evaluateSeveral({ ...prepared, ...given, checkpoints: named });
   },
 });

@@ -4,6 +4,8 @@ import { numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
 
+const clientsBring = () => 'clients send their tools with each request.';
+
 export const serve = command({
   name: 'serve [checkpoint]',
   describe: 'Serve a trained agent to clients of the OpenAI API',
@@ -43,7 +45,7 @@ export const serve = command({
     refuseBoth(running.parsed, 'checkpoint', 'model');
     const file = configFor(flags.checkpoint, running);
     return running.jobs.serveModel({
-      ...(await prepare(running, { file })),
+      ...(await prepare(running, { file, needs: 'model', instead: clientsBring })),
       ...flags,
       timeoutS,
     });

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 
+import { callInstead } from '../../jobs/code/call-instead.ts';
 import { trainingJob } from '../../jobs/jobs.ts';
+import type { Needs } from '../../compose/program-parts.ts';
 import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
@@ -23,6 +25,8 @@ interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
   /** Run files of `configs/` that are proposed where none is named. */
   ready?: readonly string[];
   fixed?: readonly Override[];
+  /** Of the run file, where a new run begins from it. */
+  needs?: Needs;
 }
 
 /** Those of `configs/` that need neither data nor a model that others make first. */
@@ -42,7 +46,15 @@ function refuseWithoutRunFile(name: string, ready: readonly string[] = []): neve
   );
 }
 
-const trainingCommand = ({ usual, ready, fixed = [], ...described }: Preset): Command =>
+const taughtWithout = () => 'conversations that name no tools are taught without any.';
+
+const trainingCommand = ({
+  usual,
+  ready,
+  fixed = [],
+  needs = 'all',
+  ...described
+}: Preset): Command =>
   command({
     ...described,
     flags: {
@@ -69,7 +81,17 @@ const trainingCommand = ({ usual, ready, fixed = [], ...described }: Preset): Co
       if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name, ready);
       const file = configFor(folder, running, usual);
       const training = folder === undefined ? 'new' : 'resumed';
-      const job = await prepare(running, { file, fixed, logs: true, training });
+      const ofProgram =
+        folder === undefined && needs === 'model'
+          ? { needs, instead: taughtWithout }
+          : { instead: callInstead.train(flags.resume) };
+      const job = await prepare(running, {
+        file,
+        fixed,
+        logs: true,
+        training,
+        ...ofProgram,
+      });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
     },
   });
@@ -97,4 +119,5 @@ export const sft = trainingCommand({
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
   fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],
+  needs: 'model',
 });

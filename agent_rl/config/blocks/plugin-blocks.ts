@@ -143,5 +143,6 @@ export const TrackersBlock = Type.Array(
 /** `plugins:` packages and local files that provide plugins. */
 export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {
   default: [],
-  description: 'Packages, or files relative to the run file, that provide plugins',
+  description:
+    'Packages, or files relative to the run file, that provide plugins; the config.yaml of a run also names those that a program gave, as program:KIND/NAME',
 });

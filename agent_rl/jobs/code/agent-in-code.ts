@@ -19,18 +19,19 @@ import {
 import { tools as toolKind } from '../../core/plugins/tool.ts';
 import { trackers } from '../../core/plugins/tracker.ts';
 import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
+import type { EpisodeOf } from './row-task.ts';
 import type { TaskRows } from './task-folder.ts';
 
-/** A reward as a function of the finished episode; `undefined` when it does not apply. */
-export type RewardInCode = (
-  episode: EpisodeView,
+/** A reward as a function of the finished episode of a row's task; `undefined` when it does not apply. */
+export type RewardInCode<Row = object> = (
+  episode: EpisodeOf<Row>,
 ) => number | undefined | Promise<number | undefined>;
 
 /** A block of the run file. */
 export type SettingsInCode = Readonly<Record<string, unknown>>;
 
 /** What an agent is made of, given by a program in place of a run file. */
-export interface AgentParts {
+export interface AgentParts<Row = object> {
   /** Model folder, or the block `model:` of a run file; the starter model by default. */
   model?: string | SettingsInCode;
   /** Made by `defineTool`, classes marked with `@tool`, blocks of a run file, or tools of the AI SDK by name. */
@@ -43,7 +44,7 @@ export interface AgentParts {
   /** `agents:` of a run file, of an environment that has several. */
   agents?: readonly SettingsInCode[];
   /** Added to the environment's own reward. */
-  reward?: RewardInCode;
+  reward?: RewardInCode<Row>;
   /** More rewards: functions and classes marked with `reward(…)`, or blocks of a run file. */
   rewards?: readonly (object | SettingsInCode)[];
   /**
@@ -68,11 +69,11 @@ export interface AgentParts {
 }
 
 /** The tasks of a training. */
-export interface TasksInCode {
+export interface TasksInCode<Row extends object = object> {
   /** Trained on. */
-  tasks: TaskRows;
+  tasks: TaskRows<Row>;
   /** Attempted and not trained on; by default a tenth of `tasks` is held out. */
-  evalTasks?: TaskRows;
+  evalTasks?: TaskRows<Row>;
 }
 
 /** A run file's worth of settings, and the plugins they name. */
@@ -94,7 +95,7 @@ export interface InCodeOptions {
  * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_UNMARKED`
  */
 export async function agentInCode(
-  parts: AgentParts,
+  parts: AgentParts<never>,
   { caller, base, dir }: InCodeOptions,
 ): Promise<InCode> {
   const { model, policy, algorithm, rollout, train, checkpoint, dataset, sandbox, run } = parts;
@@ -165,13 +166,13 @@ function environmentBlock(
 }
 
 function rewardBlocks(
-  { reward, rewards: more = [] }: AgentParts,
+  { reward, rewards: more = [] }: AgentParts<never>,
   exported: unknown[],
 ): SettingsInCode[] {
   const blocks = listed(rewards, more, { name: 'rewards', exported });
   if (reward === undefined) return blocks;
   // A function of its own, so that the caller's is not marked.
-  const own = (episode: EpisodeView) => reward(episode);
+  const own = (episode: EpisodeView) => reward(episode as EpisodeOf<never>);
   exported.push(markReward({ name: 'reward', description: 'Given by the program.' })(own));
   return [{ type: 'reward' }, ...blocks];
 }

@@ -10,11 +10,12 @@ import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { runSoleEpisode } from '../../rollout/run-episode.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
+import { callInstead } from './call-instead.ts';
 import { checkLoadOptions } from './check-options.ts';
 import { checkpointGiven } from './checkpoint-given.ts';
 import { chatTask } from '../play/chat-task.ts';
 
-/** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
+/** Parts that are not given are as in the checkpoint's run; tools that a program gave must be given again. */
 export interface LoadAgentOptions extends Omit<
   AgentParts,
   'reward' | 'rewards' | 'rewardManager' | 'trackers'
@@ -67,7 +68,8 @@ export async function openLoadedAgent(
     // Nothing reads the tasks: a model that no run made needs none.
     { caller: 'loadAgent', base, dir: (base ?? options.dataset) ? undefined : '.' },
   );
-  const prepared = await prepareRun(described, signal);
+  const instead = callInstead.load(checkpoint);
+  const prepared = await prepareRun({ ...described, needs: 'agent', instead }, signal);
   const run = await resolveRun(prepared, { checkpoint: path, signal, print, trains: false });
   const agent = await openAgent(run, { workers: 1, trains: false, packs: true, signal });
   agent.model?.incidents.listen((text) => print(`Note: ${text}`));

@@ -9,7 +9,7 @@ import { showValue } from '../../core/show-value.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
 
 /** Rows of tasks in the form that the environment reads, such as `{ question, answer }`. Read to the end before the run. */
-export type TaskRows = Iterable<object> | AsyncIterable<object>;
+export type TaskRows<Row extends object = object> = Iterable<Row> | AsyncIterable<Row>;
 
 export interface TrainingTasks {
   /** Folder of all runs. */
@@ -55,7 +55,10 @@ export async function writeTrainingTasks(options: TrainingTasks): Promise<TaskFo
 export const writeEvaluationTasks = async (outputDir: string, tasks: TaskRows): Promise<string> =>
   writeFolder(outputDir, { eval: await rowsOf(tasks, 'tasks') });
 
-function writeFolder(outputDir: string, splits: Readonly<Record<string, readonly Row[]>>): string {
+function writeFolder(
+  outputDir: string,
+  splits: Readonly<Record<string, readonly WrittenRow[]>>,
+): string {
   const files = Object.entries(splits).map(([split, rows]) => [split, linesOf(rows)] as const);
   const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex');
   const dir = resolve(outputDir, `tasks-${hash.slice(0, 12)}`);
@@ -67,10 +70,10 @@ function writeFolder(outputDir: string, splits: Readonly<Record<string, readonly
   return dir;
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type WrittenRow = Readonly<Record<string, unknown>>;
 
-async function rowsOf(rows: TaskRows, name: string): Promise<Row[]> {
-  const read: Row[] = [];
+async function rowsOf(rows: TaskRows, name: string): Promise<WrittenRow[]> {
+  const read: WrittenRow[] = [];
   for await (const row of rows) {
     if (!isRecord(row))
       throw new AgentRlError(
@@ -84,11 +87,11 @@ async function rowsOf(rows: TaskRows, name: string): Promise<Row[]> {
 }
 
 /** A row under the names of task files. */
-function withId({ taskId, ...row }: Row, otherwise: string): Row {
+function withId({ taskId, ...row }: WrittenRow, otherwise: string): WrittenRow {
   return { task_id: taskId ?? otherwise, ...row };
 }
 
-function holdOut(rows: readonly Row[], seed: number) {
+function holdOut(rows: readonly WrittenRow[], seed: number) {
   const count = Math.max(leastHeldOut, Math.floor(rows.length * heldOutShare));
   if (rows.length <= count)
     throw new AgentRlError(
@@ -106,5 +109,5 @@ function holdOut(rows: readonly Row[], seed: number) {
   };
 }
 
-const linesOf = (rows: readonly Row[]): string =>
+const linesOf = (rows: readonly WrittenRow[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join('');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { prepareRun } from '../../compose/prepare-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import {
   type EpisodeRecord,
@@ -17,6 +17,7 @@ import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
 import { episodeId } from '../../runs/episodes/episode-id.ts';
+import { readToolFile } from '../token-files/tool-file.ts';
 
 export interface DemonstrationsOptions {
   /** Folder of a run. */
@@ -67,7 +68,7 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
   const folder = runWithEpisodes(run);
   const output = resolve(options.output ?? join(folder.path, 'demonstrations', 'train.jsonl'));
   refuseExisting(output);
-  const tools = await toolsOf(folder, options.signal);
+  const tools = toolsOf(folder);
   const choice = await choose(folder, tools, options);
   const report = leftOutText(choice);
   if (choice.chosen.size === 0)
@@ -86,10 +87,13 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
   return { output, episodes, demonstrations: written, tasks, leftOut };
 }
 
-/** What the policy of a run could call, as its config says. */
-async function toolsOf({ config }: RunFolder, signal: AbortSignal): Promise<Conversation['tools']> {
-  const { chosen } = await prepareRun({ file: config }, signal);
-  return chosen.tools.map(({ entry }) => entry.spec);
+/** What the policy of a run could call. */
+function toolsOf({ path, tools }: RunFolder): Conversation['tools'] {
+  if (existsSync(tools)) return readToolFile(tools, tools);
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${path} has no tools.json, which says what its policy could call: it was made by an earlier version. Put a file there that is a list of tools as the OpenAI API has them.`,
+  );
 }
 
 interface Choice {

@@ -1,4 +1,4 @@
-import { type Config, runLength } from '../../config/index.ts';
+import { type Config, isProgramPlugin, runLength } from '../../config/index.ts';
 import { resumeCommand } from '../../runs/run-command.ts';
 
 /** How a run that is not at its planned end is continued; `undefined` when it is there. */
@@ -8,10 +8,18 @@ export function howToContinue(
   { interrupted }: { interrupted: boolean },
 ): string | undefined {
   const { last, planned } = runLength(config);
-  if (interrupted) return `Interrupted. Continue: ${resumeCommand(folder)}`;
+  const ofProgram = config.plugins.some(isProgramPlugin);
+  const how = (options: string, ...flags: string[]): string =>
+    ofProgram
+      ? `Call trainAgent again, with resume: '${folder}'${options}`
+      : `Continue: ${resumeCommand(folder, ...flags)}`;
+  if (interrupted) return `Interrupted. ${how('')}`;
   if (last === planned) return undefined;
-  const onwards = resumeCommand(folder, `--max-iterations ${planned}`);
-  return `Ended after ${last} of ${planned} iterations. Continue: ${onwards}`;
+  const onwards = how(
+    `, overrides: { 'train.maxIterations': ${planned} }`,
+    `--max-iterations ${planned}`,
+  );
+  return `Ended after ${last} of ${planned} iterations. ${onwards}`;
 }
 
 /** More iterations than that may have been meant to learn something. */

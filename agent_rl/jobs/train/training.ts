@@ -26,6 +26,7 @@ import type {
 } from '../../trainer/trainer-contracts.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { TrainingOptions } from '../job.ts';
+import { writeToolFile } from '../token-files/tool-file.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { SessionGenerations } from './session-generations.ts';
 import { promptsText } from './ready/measure-prompts.ts';
@@ -63,6 +64,7 @@ export async function openTraining(
       await OpenRun.open({ config, file, sources, origins, resume, quiet }),
     );
     opened.add(trackers);
+    writeToolFile(record.folder.tools, ready.agent.toolSpecs);
     record.log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) record.log.warn(why);
     if (leftOut.length > 0) record.log.shown(leftOutText(config, leftOut, 'all'));

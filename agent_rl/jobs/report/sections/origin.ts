@@ -1,8 +1,10 @@
 import { join, relative } from 'node:path';
 
+import { programPlugins } from '../../../config/index.ts';
 import { settingsOfRuns } from '../../../config/settings-of.ts';
 import { flatSettings } from '../../../runs/flat-settings.ts';
 import { pathWord } from '../../../runs/run-command.ts';
+import { trainCall } from '../../code/call-instead.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { cutText } from '../render/cut-text.ts';
 import { type Section, text } from '../report.ts';
@@ -32,6 +34,9 @@ function shortPath(path: string): string {
 }
 
 function commandOf({ folder, config, inputs }: ReportedRun): string {
+  const { plugins } = config;
+  const given = Array.isArray(plugins) ? programPlugins(plugins.map(String)) : [];
+  if (given.length > 0) return trainCall(given);
   const threads = inputs?.machines?.at(-1)?.engineThreads;
   const isSet = flatSettings(config).some(([path]) => path === 'run.engineThreads');
   const flag = threads === undefined || isSet ? '' : ` --engine-threads ${threads}`;

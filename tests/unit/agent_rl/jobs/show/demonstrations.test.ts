@@ -7,6 +7,7 @@ import { type Message, user } from '#agent_rl/core/message.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
+import { writeToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
@@ -30,6 +31,8 @@ const episode = (
 beforeAll(() => {
   const config = join(packageRoot(), 'configs', 'code_tasks_grpo.yaml');
   writeBelow(folder, 'run/config.yaml', readFileSync(config, 'utf8'));
+  const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
+  writeToolFile(join(run, 'tools.json'), [tool]);
   const lines = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
   const write = (iteration: number, one: Trajectory) =>
     lines.write({ iteration, ...trajectoryLine('run', one) });

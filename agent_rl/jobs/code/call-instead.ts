@@ -1,0 +1,34 @@
+import type { ProgramPlugin } from '../../config/index.ts';
+
+/** The options of `trainAgent` that give plugins of a kind; `plugins` gives all others. */
+const optionOf: Readonly<Record<string, string>> = {
+  tools: 'tools',
+  environments: 'environment',
+  rewards: 'rewards',
+  rewardManagers: 'rewardManager',
+  trackers: 'trackers',
+};
+
+/** `tools, reward`: the options that give what is missing. */
+function given(missing: readonly ProgramPlugin[]): string {
+  const options = missing.map(({ kind, name }) =>
+    kind === 'rewards' && name === 'reward' ? name : (optionOf[kind] ?? 'plugins'),
+  );
+  return [...new Set(options)].join(', ');
+}
+
+const text = (value: string): string => `'${value}'`;
+
+/** The call that trains with parts of a program. */
+export const trainCall = (parts: readonly ProgramPlugin[], resume?: string): string =>
+  `trainAgent({ tasks, ${given(parts)}, …${resume === undefined ? '' : `, resume: ${text(resume)}`} })`;
+
+/** What a program calls, with the parts that it gave, for what a command cannot do without them. */
+export const callInstead = {
+  evaluate: (checkpoint: string) => (missing: readonly ProgramPlugin[]) =>
+    `In a program, call evaluateAgent(${text(checkpoint)}, { ${given(missing)} }).`,
+  load: (checkpoint: string) => (missing: readonly ProgramPlugin[]) =>
+    `In a program, call loadAgent(${text(checkpoint)}, { ${given(missing)} }).`,
+  train: (resume: string | undefined) => (missing: readonly ProgramPlugin[]) =>
+    `In that program, call ${trainCall(missing, resume)}.`,
+};
