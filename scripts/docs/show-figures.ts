@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { figurePages } from './figures/figure-pages.ts';
-import { problemsOf, readFigures, withHashes } from './figures/read-figures.ts';
+import { type Figures, problemsOf, readFigures, withHashes } from './figures/read-figures.ts';
 
 /*
  * `npm run figures` lists the measured figures of the pages, what they rest on, and what has changed since.
@@ -11,33 +11,33 @@ import { problemsOf, readFigures, withHashes } from './figures/read-figures.ts';
  * measured again.
  */
 const fileOf = (page: string): string => join(packageRoot(), page);
-const asked = process.argv.slice(2);
-const found = figurePages().flatMap((page) =>
-  readFigures(readFileSync(fileOf(page), 'utf8')).map((figures) => {
-    return { place: `${page}:${figures.line}`, page, ...figures };
-  }),
-);
-const unknown = asked.filter((place) => !found.some((figures) => figures.place === place));
-if (unknown.length > 0) {
-  process.stderr.write(`No measured figures begin at ${unknown.join(', ')}.\n`);
-  process.exit(2);
-}
-for (const { place, page, basis } of found.filter((figures) => asked.includes(figures.place))) {
+const print = (...lines: readonly string[]): void =>
+  void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+
+const found = new Map<string, Figures>();
+for (const page of figurePages()) {
   const text = readFileSync(fileOf(page), 'utf8');
-  if (basis !== undefined) {
-    writeFileSync(
-      fileOf(page),
-      text.replaceAll(`<!-- ${basis} -->`, `<!-- ${withHashes(basis)} -->`),
+  for (const figures of readFigures(text)) found.set(`${page}:${figures.line}`, figures);
+}
+
+function writeHashes(place: string): void {
+  const basis = found.get(place)?.basis;
+  if (basis === undefined) {
+    throw new TypeError(
+      `No measured figures with a comment begin at ${place}: npm run figures lists them.`,
     );
   }
-  process.stdout.write(`${place}: ${basis === undefined ? 'has no comment' : withHashes(basis)}\n`);
+  const file = fileOf(place.replace(/:\d+$/, ''));
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replaceAll(`<!-- ${basis} -->`, `<!-- ${withHashes(basis)} -->`));
+  print(`${place}: ${withHashes(basis)}`);
 }
+
+const asked = process.argv.slice(2);
+for (const place of asked) writeHashes(place);
 if (asked.length === 0) {
-  for (const figures of found) {
-    const problems = problemsOf(figures);
-    const { place, kind, basis = 'nothing' } = figures;
-    process.stdout.write(
-      `${place} (${kind}): ${basis}\n${problems.map((one) => `  ${one}\n`).join('')}`,
-    );
+  for (const [place, figures] of found) {
+    const { kind, basis = 'nothing' } = figures;
+    print(`${place} (${kind}): ${basis}`, ...problemsOf(figures).map((problem) => `  ${problem}`));
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 import { readConfigFile } from '../../../agent_rl/config/yaml/read-config-file.ts';
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
@@ -14,6 +14,8 @@ const generators = { arithmetic, workspace };
 
 /** Of a SHA-256, as many as are written down. */
 const digits = 8;
+
+const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
 /** Of what a generator makes, not of how its code is written: its evaluations, and the first tasks of seed 1. */
 function madeTasks(name: string): string {
@@ -36,14 +38,9 @@ function folderHash(folder: string): string {
   if (!existsSync(at)) throw new Error(`${folder} is not there: figures cannot rest on it.`);
   const files = readdirSync(at, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && isRead(folder, entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
+    .map((entry) => relative(at, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .toSorted();
-  const hash = createHash('sha256');
-  for (const file of files) {
-    const content = createHash('sha256').update(readFileSync(file)).digest('hex');
-    hash.update(`${file.slice(at.length)} ${content}\n`);
-  }
-  return hash.digest('hex');
+  return sha256(files.map((file) => `${file} ${sha256(readFileSync(join(at, file)))}\n`).join(''));
 }
 
 /** A run file with what it extends, without comments and defaults. */
@@ -53,18 +50,24 @@ function settingsOf(file: string): Record<string, unknown> {
   return value;
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
 /**
  * The hash of something that figures rest on, as it ships: a run file, a folder, or `generator:NAME`.
  *
  * @throws Error for a name of something that is not there
  */
 export function basisHash(name: string): string {
+  const hash = hashes.get(name) ?? wholeHash(name).slice(0, digits);
+  hashes.set(name, hash);
+  return hash;
+}
+
+/** Of this process: many tables rest on one starter. */
+const hashes = new Map<string, string>();
+
+function wholeHash(name: string): string {
   const [, generator] = /^generator:(.+)$/.exec(name) ?? [];
-  if (generator !== undefined) return sha256(madeTasks(generator)).slice(0, digits);
-  const hash = name.endsWith('.yaml') ? sha256(canonicalJson(settingsOf(name))) : folderHash(name);
-  return hash.slice(0, digits);
+  if (generator !== undefined) return sha256(madeTasks(generator));
+  return name.endsWith('.yaml') ? sha256(canonicalJson(settingsOf(name))) : folderHash(name);
 }
 
 const at = (value: unknown, ...keys: readonly string[]): unknown =>

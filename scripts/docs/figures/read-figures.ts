@@ -16,9 +16,10 @@ interface Block {
   text: string;
 }
 
+const blank = (text: string): string => text.replaceAll(/[^\n]/g, '');
+
 /** Blocks that blank lines part. Of fenced code only commands are kept, whose comments tell of minutes. */
 function blocksOf(page: string): Block[] {
-  const blank = (text: string): string => text.replaceAll(/[^\n]/g, '');
   const prose = page.replaceAll(/^```(\w*)\n[\s\S]*?^```$/gm, (fenced, language) =>
     language === 'sh' ? fenced.replaceAll('```', '') : blank(fenced),
   );
@@ -111,6 +112,8 @@ export function withHashes(basis: string): string {
   const [, list] = /^rests on: (.+)$/.exec(basis) ?? [];
   if (list === undefined) return basis;
   const names = list.split(' ').map((entry) => named.exec(entry)?.[1] ?? entry);
-  const all = names.flatMap((name) => (name.endsWith('.yaml') ? [name, ...basesOf(name)] : name));
+  const all = names.flatMap((name) =>
+    name.endsWith('.yaml') ? [name].concat(basesOf(name)) : name,
+  );
   return `rests on: ${[...new Set(all)].map((name) => `${name}@${basisHash(name)}`).join(' ')}`;
 }
