@@ -109,22 +109,23 @@ async function run<Row extends object>(
     signal,
   );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
-  const result = jobs[trainingJob(prepared.loaded.config)]({
-    ...prepared,
-    signal,
-    print,
-    quiet,
-    dryRun,
-    measure,
-    allowOtherMachine,
-    onEvent,
-    ...(resume !== undefined && { resume }),
-  });
-  return result.catch((error: unknown) => {
+  try {
+    return await jobs[trainingJob(prepared.loaded.config)]({
+      ...prepared,
+      signal,
+      print,
+      quiet,
+      dryRun,
+      measure,
+      allowOtherMachine,
+      onEvent,
+      ...(resume !== undefined && { resume }),
+    });
+  } catch (error) {
     const next = nextStepOf(error);
     if (next !== undefined) print(next);
     throw error;
-  });
+  }
 }
 
 async function descriptionOf<Row extends object>(

@@ -315,11 +315,13 @@ function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
 
 describe('the pages', () => {
   test('keep to their sizes', () => {
-    expect(readDocument('README.md').split('\n').length).toBeLessThanOrEqual(251);
-    expect(Buffer.byteLength(readDocument('README.md'))).toBeLessThanOrEqual(12_000);
+    // Comments say what figures rest on, and are not read.
+    const read = (page: string) => readDocument(page).replaceAll(/<!--.*?-->\n*/g, '');
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(251);
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12_000);
     expect(Buffer.byteLength(readDocument('design.md'))).toBeLessThanOrEqual(20_000);
     const guides = userPages().filter((page) => /^docs\/(guides|tutorials)\//.test(page));
-    const long = guides.filter((page) => readDocument(page).split('\n').length > 250);
+    const long = guides.filter((page) => read(page).split('\n').length > 250);
     expect(long).toEqual([]);
   });
 

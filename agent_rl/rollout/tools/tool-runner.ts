@@ -42,6 +42,14 @@ interface Known {
  */
 export type ToolThrows = 'tell-model' | 'fail-episode';
 
+/** What becomes of the failures of tools. */
+export interface ToolMessages {
+  /** Of what a tool throws; `tell-model` by default. */
+  throws?: ToolThrows;
+  /** Where tools are from, by their names, for messages. */
+  sources?: ReadonlyMap<string, string>;
+}
+
 /**
  * Checks and runs the calls of a policy. What the policy did wrong is an answer to it, never an exception.
  *
@@ -55,14 +63,12 @@ export class ToolRunner {
   /**
    * @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript
    * @param settings of isolated tools, by the tool's name
-   * @param sources where tools are from, by their names, for messages
    */
   constructor(
     specs: readonly ToolSpec[],
     hooks: readonly ModuleHooks[] = [],
     settings: ReadonlyMap<string, ToolSettings> = new Map(),
-    private readonly throws: ToolThrows = 'tell-model',
-    private readonly sources: ReadonlyMap<string, string> = new Map(),
+    private readonly told: ToolMessages = {},
   ) {
     const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
     this.specs = specs;
@@ -109,7 +115,7 @@ export class ToolRunner {
       return { call, status, result, wallMs: wallMs(), ...said };
     } catch (thrown) {
       options.signal.throwIfAborted();
-      const source = this.sources.get(spec.name);
+      const source = this.told.sources?.get(spec.name);
       const failure = pluginFailure(`Tool "${spec.name}"`, thrown, { source });
       if (this.#failsEpisode(failure)) throw failure;
       // What it threw may quote what is hidden from the model.
@@ -122,7 +128,9 @@ export class ToolRunner {
   #failsEpisode(failure: Error): boolean {
     const { owner } = failureOf(failure);
     return (
-      this.throws === 'fail-episode' || owner !== 'plugin' || runEndingError(failure) !== undefined
+      this.told.throws === 'fail-episode' ||
+      owner !== 'plugin' ||
+      runEndingError(failure) !== undefined
     );
   }
 

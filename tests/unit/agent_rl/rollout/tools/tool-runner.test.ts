@@ -107,7 +107,7 @@ describe('ToolRunner', () => {
   });
 
   test('fails the episode instead where the run says so', async () => {
-    const runner = new ToolRunner([spec], [], new Map(), 'fail-episode');
+    const runner = new ToolRunner([spec], [], new Map(), { throws: 'fail-episode' });
     const throwing = { call: () => Promise.reject(new Error('disk gone')) };
     const running = runner.run(
       { id: 'call_0_0', name: 'adder', arguments: { a: 1 } },

@@ -1,0 +1,129 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { figurePages } from '#scripts/docs/figures/figure-pages.ts';
+import { basesOf, basisHash } from '#scripts/docs/figures/basis-hash.ts';
+import { problemsOf, readFigures, withHashes } from '#scripts/docs/figures/read-figures.ts';
+import { readDocument } from '#tests/support/markdown.ts';
+import { promisedJobs } from '#tests/support/promised-jobs.ts';
+
+/** Pages whose figures are being measured again; no other may be here. */
+const awaited = new Set(['docs/tutorials/own-tool.md']);
+
+const pages = figurePages().filter((page) => !awaited.has(page));
+
+test.each(pages)('%s holds no figure of something that ships no longer', (page) => {
+  const problems = readFigures(readDocument(page)).flatMap((figures) =>
+    problemsOf(figures).map((problem) => `${page}:${figures.line} ${problem}`),
+  );
+  if (problems.length === 0) return;
+  throw new Error(
+    `${problems.join('\n')}\nMeasure again and run: npm run figures -- ${page}:LINE. Or remove the figures.`,
+  );
+});
+
+const table = (cell: string, basis = ''): string =>
+  `# A page\n\n${basis}\n\n| Run | Success |\n| --- | --- |\n| one | ${cell} |\n`;
+
+describe('measured figures are found', () => {
+  test.each(['90 %', '12 s', '0.34', '1,200', '200 [190, 210]', '1.5 GB', '1.2 x'])(
+    'in a cell with %s',
+    (cell) => {
+      expect(readFigures(table(cell))).toMatchObject([
+        { line: 5, kind: 'table', basis: undefined },
+      ]);
+    },
+  );
+
+  test.each(['`0.2 s`', 'Python 3.9 or later', '40', 'a share'])('but not in %s', (cell) => {
+    expect(readFigures(table(cell))).toEqual([]);
+  });
+
+  test('in running text and in comments of commands, where they are shares or minutes', () => {
+    const page =
+      'It wins 90 %\nof games.\n\n```sh\nrun # 2 to 6 minutes\n```\n\nTen 95 % intervals.\n';
+    expect(readFigures(page).map(({ line, kind }) => [line, kind])).toEqual([
+      [1, 'text'],
+      [4, 'text'],
+    ]);
+  });
+
+  test('a table has the comment directly above it, a text that of its section', () => {
+    const basis = '<!-- measured at 12345678: two cores -->';
+    const page = `## One\n\nWins 9 %.\n\n${table('9 %', basis).replace('# A page\n\n', '')}\n## Two\n\nWins 8 %.\n`;
+    expect(readFigures(page).map((figures) => figures.basis !== undefined)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(readFigures(table('9 %', `${basis}\n\nText between.`))[0]?.basis).toBeUndefined();
+  });
+});
+
+describe('what figures rest on', () => {
+  const file = 'configs/search_qa_grpo.yaml';
+  const right = withHashes(`rests on: ${file}`);
+
+  test('is completed by what a run file names and written with hashes of today', () => {
+    expect(right.replaceAll(/@[0-9a-f]{8}/g, '')).toBe(
+      `rests on: ${file} model/search-starter dataset/search_tasks dataset/search_corpus`,
+    );
+    expect(problemsOf({ basis: right, success: true })).toEqual([]);
+    expect(basesOf('configs/code_exec_smoke.yaml')).toEqual([
+      'model/starter',
+      'dataset/code_tasks',
+    ]);
+    expect(basesOf('configs/mixed_grpo.yaml')).toContain('generator:workspace');
+  });
+
+  test('is refused with another hash, without a hash, incomplete, without a reason or machine, and if absent', () => {
+    const starter = `model/search-starter@${basisHash('model/search-starter')}`;
+    const ofProblem = (basis: string | undefined) =>
+      problemsOf({ basis, success: false }).join('\n');
+    expect(ofProblem(right.replace(starter, 'model/search-starter@00000000'))).toBe(
+      `model/search-starter is ${basisHash('model/search-starter')} now, not 00000000`,
+    );
+    expect(ofProblem(right.replace(starter, 'model/search-starter'))).toContain('not undefined');
+    expect(ofProblem(right.replace(` ${starter}`, ''))).toContain(
+      'does not name model/search-starter',
+    );
+    expect(ofProblem('not measured: no')).toContain('none of the three forms');
+    expect(ofProblem('measured at 12345678')).toContain('none of the three forms');
+    expect(ofProblem(undefined)).toBe('does not say what it rests on');
+  });
+
+  test('is more than a commit where a table shows success', () => {
+    const basis = 'measured at 12345678: two cores';
+    expect(problemsOf({ basis, success: false })).toEqual([]);
+    const [figures] = readFigures(table('**90 %** [80, 95]', `<!-- ${basis} -->`));
+    expect(problemsOf(figures!).join()).toContain('shows success');
+  });
+});
+
+test('the shipped jobs promise something that can be checked', () => {
+  const jobs = promisedJobs();
+  expect(jobs.find(({ name }) => name === 'search')?.least).toBeGreaterThan(0.9);
+  for (const { commands, least } of jobs) {
+    expect(commands.length).toBeGreaterThan(0);
+    expect(least ?? 1).toBeLessThanOrEqual(1);
+  }
+});
+
+test('every run file in configs/ is part of a promised job', () => {
+  const files = readdirSync(join(packageRoot(), 'configs'));
+  const shipped = files.filter((name) => name.endsWith('.yaml'));
+  const commands = promisedJobs()
+    .flatMap((job) => job.commands)
+    .join('\n');
+  // Those of starters are run by make-starter.
+  const others = shipped.filter((name) => !commands.includes(`configs/${name}`));
+  expect(others.toSorted()).toEqual([
+    'code_tasks_sft.yaml',
+    'mixed_sft.yaml',
+    'search_sft.yaml',
+    'workspace_sft.yaml',
+  ]);
+});
