@@ -31,6 +31,8 @@ const agentRl = (...args: string[]) => builtProgram('agent-rl', args, folder);
 const gave = (parts: string) => `${parts} given by a program, and no file or package brings`;
 const both = gave('the tool "search" and the reward "reward" were');
 
+const printed: string[] = [];
+
 beforeAll(async () => {
   await trainAgent({
     model: 'model/search-starter',
@@ -39,9 +41,10 @@ beforeAll(async () => {
     reward,
     policy: { thinking: true, maxTurnTokens: 32, maxContextTokens: 320 },
     rollout: { tasksPerStep: 2, groupSize: 2, maxTurns: 2, maxEpisodeTokens: 320 },
-    train: { iterations: 1, learningRate: 1e-4 },
+    train: { iterations: 2, maxIterations: 1, learningRate: 1e-4 },
     eval: { before: false, after: false },
     run: { outputDir: join(folder, 'runs') },
+    print: (text) => printed.push(text),
   });
 });
 
@@ -56,6 +59,11 @@ test('the run remembers what the program gave', () => {
   expect(JSON.parse(read('tools.json'))).toMatchObject([
     { function: { name: 'search', parameters: { required: ['query'] } } },
   ]);
+});
+
+test('it says how the program goes on with it', () => {
+  const again = `Call trainAgent again, with resume: '${join(folder, run)}', overrides: { 'train.maxIterations': 2 }`;
+  expect(printed.join('\n')).toContain(`Ended after 1 of 2 iterations. ${again}`);
 });
 
 describe('serve', () => {
