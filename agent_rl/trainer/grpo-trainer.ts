@@ -38,6 +38,7 @@ import type {
   TrainerState,
   TrainingResult,
 } from './trainer-contracts.ts';
+import { requireSameSelection } from './require-same-selection.ts';
 import type { GrpoOptions } from './training-options.ts';
 import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
 
@@ -94,13 +95,7 @@ export class GRPOTrainer {
    * @throws AgentRlError `CHECKPOINT_INVALID` when it is of other tasks.
    */
   restore(state: TrainerState): void {
-    const { selectionTasks: now = 0 } = this.#state;
-    const { selectionTasks: before = 0 } = state;
-    if (before !== now)
-      throw new AgentRlError(
-        'CHECKPOINT_INVALID',
-        `The run keeps ${before} tasks out of training to choose its best checkpoint by, and would now keep ${now}. Leave checkpoint.keepBest and eval.selectionTasks as they were.`,
-      );
+    requireSameSelection(state, this.#parts.selectionTasks);
     const tasks = stateAfter(drawsOf(state.tasks, this.#parts.tasks), this.#parts.tasks);
     this.#state = { ...state, tasks };
     this.#checkpointed = state.iteration;

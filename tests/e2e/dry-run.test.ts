@@ -192,6 +192,15 @@ describe('rows that are too long', () => {
     expect(lines('train.jsonl')).toHaveLength(16);
     expect(lines('eval.jsonl')).toEqual(['4']);
 
+    const best = ['checkpoint.keepBest=true', 'eval.every=1', 'eval.selectionTasks=1'];
+    const sets = best.flatMap((set) => ['--set', set]);
+    for (const dryRun of [['--dry-run'], []]) {
+      const fewer = [...resumed.slice(0, -1), '1', ...dryRun];
+      expect((await command(...fewer)).stderr).toMatch(/The run to resume has done 2 iterations/);
+      expect((await command(...resumed, ...sets, ...dryRun)).stderr).toMatch(
+        /CHECKPOINT_INVALID: The run keeps 0 tasks out of training .* would now keep 1\./,
+      );
+    }
     const evaluated = await command('eval', join(runs, 'one'), '--json');
     expect(JSON.parse(evaluated.stdout)).toMatchObject({ tasks: 1, n: 1 });
   });

@@ -8,6 +8,7 @@ import { planOf } from '../../../../dataset/tasks/task-sets.ts';
 import { readTrainerState } from '../../../runs/checkpoints.ts';
 import type { ResumePoint } from '../../../runs/resume-point.ts';
 import type { RunTrackers } from '../../../runs/trackers/run-trackers.ts';
+import { requireSameSelection } from '../../../trainer/require-same-selection.ts';
 import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
 import type { JobContext } from '../../job.ts';
 import { measurePrompts, type PromptLengths } from './measure-prompts.ts';
@@ -72,5 +73,6 @@ function requireSame(checkpoint: string, run: ResolvedRun, leftOut: readonly Lef
   const state = readTrainerState(checkpoint) as TrainerState & SavedLeftOut;
   requireWithin(state.iteration, run.config);
   requireSameLeftOut(state, leftOut);
+  requireSameSelection(state, run.tasks.selection);
   drawsOf(state.tasks, tasksToDraw(run));
 }
