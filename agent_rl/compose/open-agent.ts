@@ -132,7 +132,12 @@ async function openParts(
   );
   const { toolThrows, retries } = episodeSettings(config);
   const toolRunner = opened.add(
-    new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows, sources),
+    new ToolRunner(toolSpecs, {
+      hooks: pluginHooks(),
+      settings: isolated,
+      throws: toolThrows,
+      sources,
+    }),
   );
   const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;

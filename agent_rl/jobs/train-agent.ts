@@ -97,21 +97,22 @@ async function run(
     signal,
   );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
-  const result = jobs[trainingJob(prepared.loaded.config)]({
-    ...prepared,
-    signal,
-    print,
-    quiet,
-    dryRun,
-    allowOtherMachine,
-    onEvent,
-    ...(resume !== undefined && { resume }),
-  });
-  return result.catch((error: unknown) => {
+  try {
+    return await jobs[trainingJob(prepared.loaded.config)]({
+      ...prepared,
+      signal,
+      print,
+      quiet,
+      dryRun,
+      allowOtherMachine,
+      onEvent,
+      ...(resume !== undefined && { resume }),
+    });
+  } catch (error) {
     const next = nextStepOf(error);
     if (next !== undefined) print(next);
     throw error;
-  });
+  }
 }
 
 async function descriptionOf(

@@ -42,6 +42,17 @@ interface Known {
  */
 export type ToolThrows = 'tell-model' | 'fail-episode';
 
+export interface ToolRunnerOptions {
+  /** Registered in the threads of isolated tools, for tools that are not plain JavaScript. */
+  hooks?: readonly ModuleHooks[];
+  /** Of isolated tools, by the tool's name. */
+  settings?: ReadonlyMap<string, ToolSettings>;
+  /** `tell-model` by default. */
+  throws?: ToolThrows;
+  /** Where tools are from, by their names, for messages. */
+  sources?: ReadonlyMap<string, string>;
+}
+
 /**
  * Checks and runs the calls of a policy. What the policy did wrong is an answer to it, never an exception.
  *
@@ -52,18 +63,11 @@ export class ToolRunner {
   readonly specs: readonly ToolSpec[];
   readonly #known: ReadonlyMap<string, Known>;
 
-  /**
-   * @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript
-   * @param settings of isolated tools, by the tool's name
-   * @param sources where tools are from, by their names, for messages
-   */
   constructor(
     specs: readonly ToolSpec[],
-    hooks: readonly ModuleHooks[] = [],
-    settings: ReadonlyMap<string, ToolSettings> = new Map(),
-    private readonly throws: ToolThrows = 'tell-model',
-    private readonly sources: ReadonlyMap<string, string> = new Map(),
+    private readonly options: ToolRunnerOptions = {},
   ) {
+    const { hooks = [], settings } = options;
     const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
     this.specs = specs;
     this.#known = new Map(
@@ -72,7 +76,7 @@ export class ToolRunner {
         const isolated =
           spec.isolated === undefined
             ? undefined
-            : new IsolatedTool(spec.name, spec.isolated, hooks, settings.get(spec.name));
+            : new IsolatedTool(spec.name, spec.isolated, hooks, settings?.get(spec.name));
         return [spec.name, { spec, validate, isolated }];
       }),
     );
@@ -109,7 +113,7 @@ export class ToolRunner {
       return { call, status, result, wallMs: wallMs(), ...said };
     } catch (thrown) {
       options.signal.throwIfAborted();
-      const source = this.sources.get(spec.name);
+      const source = this.options.sources?.get(spec.name);
       const failure = pluginFailure(`Tool "${spec.name}"`, thrown, { source });
       if (this.#failsEpisode(failure)) throw failure;
       // What it threw may quote what is hidden from the model.
@@ -122,7 +126,9 @@ export class ToolRunner {
   #failsEpisode(failure: Error): boolean {
     const { owner } = failureOf(failure);
     return (
-      this.throws === 'fail-episode' || owner !== 'plugin' || runEndingError(failure) !== undefined
+      this.options.throws === 'fail-episode' ||
+      owner !== 'plugin' ||
+      runEndingError(failure) !== undefined
     );
   }
 

@@ -107,7 +107,7 @@ describe('ToolRunner', () => {
   });
 
   test('fails the episode instead where the run says so', async () => {
-    const runner = new ToolRunner([spec], [], new Map(), 'fail-episode');
+    const runner = new ToolRunner([spec], { throws: 'fail-episode' });
     const throwing = { call: () => Promise.reject(new Error('disk gone')) };
     const running = runner.run(
       { id: 'call_0_0', name: 'adder', arguments: { a: 1 } },
@@ -223,7 +223,7 @@ describe('an isolated tool', () => {
 
   test('is made with its own settings', async () => {
     const settings = new Map([['patient', { unit: { name: 'grams' } }]]);
-    const runner = new ToolRunner([{ ...isolated, isolated: url }], [], settings);
+    const runner = new ToolRunner([{ ...isolated, isolated: url }], { settings });
     expect((await call(runner, 'settings')).result.content).toBe('{"unit":{"name":"grams"}}');
     await runner.close();
   });
@@ -236,7 +236,7 @@ describe('an isolated tool', () => {
       url: new URL('plugin-loading-hooks.js', dist).href,
       data: { packageUrl: new URL('../../../../package.json', dist).href },
     };
-    const runner = new ToolRunner([{ ...isolated, isolated: typed }], [hooks]);
+    const runner = new ToolRunner([{ ...isolated, isolated: typed }], { hooks: [hooks] });
     expect((await call(runner, 'hello')).result.content).toBe('typed hello');
     await runner.close();
   });
