@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
@@ -218,6 +218,30 @@ const isSetting = (span: string): boolean =>
   settings.includes(span) ||
   pluginSettings.includes(span) ||
   settings.some((name) => name.startsWith(`${span}.`));
+
+/** The run that a command line trains: named after its run file and its seed. */
+function runMadeBy(command: string): string[] {
+  const file = /^npx (?:agent-rl train|train-\S+) .*--config (configs\/\S+)\.yaml/.exec(
+    command,
+  )?.[1];
+  if (file === undefined) return [];
+  const { run } = loadConfig({ file: `${file}.yaml` }).config;
+  return [`${basename(file)}-seed${/--seed (\d+)/.exec(command)?.[1] ?? run.seed}`];
+}
+
+test.each(['README.md', 'docs/getting-started.md'])(
+  'each run that a command of %s names was made by one before it',
+  (page) => {
+    const made = new Set<string>();
+    const unknown: string[] = [];
+    for (const command of shellCommands(readDocument(page))) {
+      for (const [, name = ''] of command.matchAll(/ runs\/([\w-]+)/g))
+        if (!made.has(name)) unknown.push(command);
+      runMadeBy(command).forEach((name) => made.add(name));
+    }
+    expect([unknown, made.size > 0]).toEqual([[], true]);
+  },
+);
 
 describe.each(userPages())('%s', (page) => {
   const text = readDocument(page);
