@@ -34,13 +34,13 @@ describe.each(promisedJobs().filter(runnable))('$name', ({ name, commands, least
       const cwd = join(folder, name);
       await mkdir(cwd);
       if (medquad !== undefined) symlinkSync(medquad, join(cwd, 'MedQuAD'));
-      let [stdout, stderr] = ['', ''];
+      let stdout = '';
       for (const command of commands) {
         const [program = '', ...args] = command.split(' ');
         const ended = await startProgram(program, args, cwd, { timeoutMs }).ended;
-        if (ended.code !== 0)
-          throw new Error(`${command} ended with ${ended.code}:\n${ended.stderr}`);
-        ({ stdout, stderr } = ended);
+        const { code, stderr } = ended;
+        if (code !== 0) throw new Error(`${command} ended with ${code}:\n${stderr}`);
+        ({ stdout } = ended);
       }
       const asked = commands.at(-1)?.startsWith('agent-rl eval ');
       const success = asked
@@ -48,7 +48,7 @@ describe.each(promisedJobs().filter(runnable))('$name', ({ name, commands, least
         : successOfNewestRun(cwd);
       const promised = least ?? 0;
       process.stderr.write(
-        `${name}: ${(100 * success).toFixed(1)} %, promised ${100 * promised} %\n${stderr.split('\n').slice(-12).join('\n')}`,
+        `${name}: ${(100 * success).toFixed(1)} %, promised ${100 * promised} %\n${stdout.split('\n').slice(-12).join('\n')}`,
       );
       expect(success).toBeGreaterThanOrEqual(promised);
     },
