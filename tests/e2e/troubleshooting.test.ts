@@ -221,7 +221,8 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
         return { content: 'at last' };
       },
     }),
-  '… % of … groups have equal rewards': () => warnings({ script: calls('echo') }),
+  '… % of … groups have equal rewards': () =>
+    warnings({ script: calls('echo'), environment: unsolved }),
   'PARITY_BROKEN:': () =>
     shown(() =>
       iteration({
@@ -230,6 +231,16 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
         gap: 0.5,
       }),
     ),
+};
+
+/** No episode succeeds. */
+const unsolved: Partial<Environment> = {
+  finish: async () => ({
+    outcome: 'wrong-answer',
+    reward: 0,
+    components: { solved: 0 },
+    success: false,
+  }),
 };
 
 /** Every second episode succeeds, so that there is something to learn. */

@@ -10,10 +10,7 @@ import { problemsOf, readFigures, withHashes } from '#scripts/docs/figures/read-
 import { readDocument } from '#tests/support/markdown.ts';
 import { promisedJobs } from '#tests/support/promised-jobs.ts';
 
-/** Pages whose figures are being measured again; no other may be here. */
-const awaited = new Set(['docs/tutorials/own-tool.md']);
-
-const pages = figurePages().filter((page) => !awaited.has(page));
+const pages = figurePages();
 
 test.each(pages)('%s holds no figure of something that ships no longer', (page) => {
   const problems = readFigures(readDocument(page)).flatMap((figures) =>
