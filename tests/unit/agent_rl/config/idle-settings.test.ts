@@ -40,7 +40,7 @@ test('a setting of a file that the run file extends is not warned of: it serves 
     expect.stringMatching(/^policy\.maxTurnTokens 9 \(--set .*\) has no effect: supervised/),
   ]);
   expect(await warningsOf(search + idle, [sft])).toEqual([
-    'rollout.maxTurns 2 (run.yaml:3) has no effect: supervised training plays no episodes.',
+    'rollout.maxTurns 2 (run.yaml:3) has no effect: supervised training plays no episodes while eval.every is 0.',
   ]);
 });
 
