@@ -162,7 +162,7 @@ describe('rows that are too long', () => {
     const file = runFile();
     const train = (...args: string[]) => command('train', '--config', file, ...skip, ...args);
     const left = /2 tasks: "2" \(\d+ tokens\), "5" \(\d+ tokens\)\./;
-    const plan = /tasks +2 to train on, 1 held out/;
+    const plan = /tasks +2 to train on, 1 held out, 2 left out as too long/;
     const dry = await train('--dry-run');
     expect([dry.code, dry.stderr]).toEqual([0, '']);
     expect(dry.stdout).toMatch(left);

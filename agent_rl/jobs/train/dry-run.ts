@@ -22,7 +22,7 @@ export async function dryRun(resolved: ResolvedRun, options: TrainingOptions): P
     const { model, sandbox } = agent;
     model.incidents.listen((text) => print(`Note: ${text}`));
     for (const why of prompts.unmeasured) print(`Note: ${why}`);
-    const facts = planFacts(run);
+    const facts = { ...planFacts(run), leftOut: leftOut.length };
     const plan = trainingPlan(config, facts);
     const bytesForCheckpoints = await freeBytes(config.run.outputDir);
     const made = {

@@ -45,6 +45,8 @@ export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
 type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents' | 'endless'> & {
   agents?: number;
   endless?: readonly string[];
+  /** Tasks whose prompts are too long. */
+  leftOut?: number;
 };
 
 /** How many tasks are trained on; made without end, in place of a number, by what. */
@@ -157,13 +159,14 @@ export function planText(
   { memory, decoders, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
+  const { leftOut = 0 } = facts;
   const { last, planned } = runLength(config);
   const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
   const sandboxes = sandboxTier === undefined ? 0 : tierMemory(sandboxTier, facts.sandboxes);
   const total = memory.total + sandboxes;
   return [
     'Plan',
-    `  tasks         ${trainedText(facts)} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}`,
+    `  tasks         ${trainedText(facts)} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}${leftOut > 0 ? `, ${leftOut} left out as too long` : ''}`,
     `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}${plan.agents === 1 ? '' : `; agents in an episode: ${plan.agents}`}`,
     `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each${scorings(
       algorithm,

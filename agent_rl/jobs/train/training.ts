@@ -160,7 +160,7 @@ export class Training {
   }
 
   async #logStart(): Promise<void> {
-    const { run, context, agent, record } = this.parts;
+    const { run, context, agent, record, leftOut } = this.parts;
     const { config } = run;
     for (const note of run.notes) record.log.info(note);
     for (const warning of run.warnings) record.log.shown(warning);
@@ -169,7 +169,7 @@ export class Training {
     const { control } = config.train;
     if (control !== 'none')
       record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
-    const facts = planFacts(run);
+    const facts = { ...planFacts(run), leftOut: leftOut.length };
     const plan = trainingPlan(config, facts);
     const free = await bytesForCheckpoints(record.folder, plan.checkpointBytes.each);
     const opened = await openedFacts(agent.model.engines, free, agent.sandbox?.tier);
