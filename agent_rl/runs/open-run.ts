@@ -20,8 +20,7 @@ import {
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
 import { recordProvenance } from './inputs/provenance.ts';
-import { resumeCommand } from './run-command.ts';
-import { createRunFolder, type RunFolder } from './run-folder.ts';
+import { type RunFolder, createRunFolder, resumeCommand } from './run-folder.ts';
 import { changedSettings } from './inputs/changed-settings.ts';
 import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
 

@@ -3,8 +3,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
-import { resumeCommand } from './run-command.ts';
-import { type RunFolder, runFolderAt } from './run-folder.ts';
+import { type RunFolder, resumeCommand, runFolderAt } from './run-folder.ts';
 import { holdsCheckpoints, newestCheckpoint } from './checkpoints.ts';
 import { requireSameMode } from './inputs/require-same-mode.ts';
 import { checkInputs, hasInputs, type RunSources } from './inputs/run-inputs.ts';

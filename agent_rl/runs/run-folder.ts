@@ -11,7 +11,6 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { madeNew, nearestExisting, writing } from '../telemetry/atomic-write.ts';
-import { resumeCommand } from './run-command.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */
@@ -149,3 +148,13 @@ function checkWritable(folder: string): void {
     throw failure;
   }
 }
+
+/** A path as a word of a command line that can be pasted. */
+export function pathWord(path: string): string {
+  if (/^[\w./\\:@=+-]+$/.test(path)) return path;
+  return process.platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The command that continues a run, with the settings that its folder holds. */
+export const resumeCommand = (folder: string, ...more: readonly string[]): string =>
+  ['npx agent-rl train --resume', pathWord(folder), ...more].join(' ');

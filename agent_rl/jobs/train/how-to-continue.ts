@@ -1,5 +1,5 @@
 import { type Config, isProgramPlugin, runLength } from '../../config/index.ts';
-import { resumeCommand } from '../../runs/run-command.ts';
+import { resumeCommand } from '../../runs/run-folder.ts';
 
 /** How a run that is not at its planned end is continued; `undefined` when it is there. */
 export function howToContinue(

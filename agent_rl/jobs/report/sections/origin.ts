@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { programPlugins } from '../../../config/index.ts';
 import { settingsOfRuns } from '../../../config/settings-of.ts';
 import { flatSettings } from '../../../runs/flat-settings.ts';
-import { pathWord } from '../../../runs/run-command.ts';
+import { pathWord } from '../../../runs/run-folder.ts';
 import { trainCall } from '../../code/call-instead.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { cutText } from '../render/cut-text.ts';

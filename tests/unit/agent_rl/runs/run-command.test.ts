@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { howToContinue, tooShortToLearn } from '#agent_rl/jobs/train/how-to-continue.ts';
-import { resumeCommand } from '#agent_rl/runs/run-command.ts';
+import { resumeCommand } from '#agent_rl/runs/run-folder.ts';
 
 const smoke = (...overrides: string[]) =>
   loadConfig({ file: 'configs/code_exec_smoke.yaml', overrides }).config;
