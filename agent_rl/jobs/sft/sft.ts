@@ -1,6 +1,6 @@
 import { openTrackers } from '../../compose/open-trackers.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
-import type { Config } from '../../config/index.ts';
+import { type Config, runLength } from '../../config/index.ts';
 import { percentText } from '../../telemetry/index.ts';
 import type { SftState } from '../../trainer/sft-trainer.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
@@ -162,10 +162,12 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
 }
 
 /** Says that training ended without the success that was to end it. */
-function missedSuccess({ train }: Config, { evaluated }: SftState): string | undefined {
-  const { until, iterations } = train;
+function missedSuccess(config: Config, { evaluated }: SftState): string | undefined {
+  const { until, iterations } = config.train;
+  const { last, planned } = runLength(config);
   const success = evaluated?.success ?? 0;
-  if (until === undefined || success >= until.success) return undefined;
+  // The beginning of a run may still reach it.
+  if (until === undefined || success >= until.success || last < planned) return undefined;
   return `The wanted success was not reached: ${percentText(success)} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
 }
 
