@@ -85,8 +85,7 @@ export const installedCommands: InstalledCommand[] = [
   },
   {
     title: 'its supervised training begins',
-    command:
-      'npm run sft -- --set train.iterations=1 --set train.warmupSteps=0 --set train.batchSize=4',
+    command: 'npm run sft -- --max-iterations 1 --set train.batchSize=4',
     folder: own,
     writes: /Loss of the last step/,
   },
