@@ -86,7 +86,7 @@ function slim(line: string): string {
 
 function pack({ name }: SickRun): void {
   const of = (file: string): string => below('runs', `sick-${name}`, file);
-  // Paths of the machine it was made on are nobody's business.
+  // Fixtures hold no paths of the machine that made them.
   const config = stringify(
     JSON.parse(
       JSON.stringify(parse(readFileSync(of('config.yaml'), 'utf8'))).replaceAll(project, '.'),

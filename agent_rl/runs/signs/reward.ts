@@ -13,7 +13,7 @@ const isConstant = ({ count, least, most }: Spread): boolean =>
 /** Fewer may be lucky guesses. */
 const leastSolved = 16;
 
-/** From so many on, none solved is no accident at a success of one in twenty: 0.95 ** 64 is 4 %. */
+/** At a success of one in twenty, 64 episodes in a row fail by chance in 4 % of cases: 0.95 ** 64. */
 const leastUnsolved = 64;
 
 const notRecorded = unknown('no training episode is recorded');

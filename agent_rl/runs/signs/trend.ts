@@ -1,7 +1,7 @@
 import type { MetricName } from '../../telemetry/index.ts';
 import type { Series } from './series.ts';
 
-/** Below so many iterations a trend is an accident. */
+/** Fewer iterations than this show no trend. */
 export const leastIterations = 10;
 
 /** A share of episodes in the first and the last quarter of the iterations. */
