@@ -49,7 +49,7 @@ test('two files may not bring the same name, and a program may bring what a file
   ]);
 });
 
-test('a built-in plugin that a file exports again is none of its own', () => {
+test('a built-in plugin that a file exports again does not count as a plugin of that file', () => {
   const { plugin } = builtinPlugins().tools.get('search');
   const plugins = withExports(builtinPlugins(), [plugin], 'one.ts');
   expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([]);

@@ -89,7 +89,7 @@ describe('what execute gives', () => {
       { content: '{"content":"a","id":1}', data: { content: 'a', id: 1 } },
     ],
     ['nothing', undefined, { content: '', data: undefined }],
-    ['what is no number', Number.NaN, { content: 'NaN', data: Number.NaN }],
+    ['NaN', Number.NaN, { content: 'NaN', data: Number.NaN }],
   ])('%s', async (_, output, expected) => {
     expect(await giving(output)).toEqual(expected);
   });

@@ -30,7 +30,7 @@ function setUp(
   const wait = (seconds: number) => {
     time += 1000 * seconds;
   };
-  /** From now on the run is expected to end in so many seconds. */
+  /** Sets the expected number of seconds until the run ends. */
   const expectEnd = (seconds: number) => {
     ends = time + 1000 * seconds;
   };
