@@ -81,7 +81,7 @@ export async function prepareRun(
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
-    { training, places, file: loaded.file, more: idlePluginSettings(config, chosen) },
+    { training, places, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }
@@ -92,8 +92,12 @@ export async function prepareRun(
  * @throws AgentRlError `PLUGIN_UNKNOWN` for what the job needs
  */
 function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRunOptions) {
-  const { needs = 'all', instead } = options;
+  const { instead, training } = options;
   const { loaded, problems } = check;
+  const { train, eval: evaluation } = loaded.config;
+  const supervises = training !== undefined && train.mode === 'sft';
+  // It plays the tasks then, and is judged.
+  const needs = supervises && evaluation.every > 0 ? 'all' : (options.needs ?? 'all');
   const missing = missingParts(loaded, plugins);
   if (missing.length === 0) return { check, notes: [] };
   const needed = missing.filter(({ kind }) => !isSpared(kind, needs));
@@ -105,7 +109,10 @@ function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRun
     throw configInvalid([...problems, { location, path: 'plugins', text }], code);
   }
   const tools = missing.filter(({ kind }) => kind === 'tools');
-  const flags = [...(options.flags ?? []), ...withoutParts(loaded.config, missing)];
+  const flags = [
+    ...(options.flags ?? []),
+    ...withoutParts(loaded.config, missing, { reads: supervises }),
+  ];
   return {
     check: checkConfig({ ...options, flags }),
     notes:

@@ -59,10 +59,15 @@ const partsOfAlgorithm = {
   selections: 'selection',
 };
 
-/** Settings for a job that judges and trains nothing, over those of a run some of whose parts are missing. */
+/**
+ * Settings for a job that plays no tasks, over those of a run some of whose parts are missing.
+ *
+ * @param reads whether it reads the files of data sets all the same
+ */
 export function withoutParts(
   { tools, datasets, plugins }: Config,
   missing: readonly ProgramPlugin[],
+  { reads }: { reads: boolean },
 ): Override[] {
   const names = new Set(missing.filter(({ kind }) => kind === 'tools').map(({ name }) => name));
   const ofAlgorithm = missing.flatMap(({ kind }) =>
@@ -76,8 +81,7 @@ export function withoutParts(
     environment: { type: 'question' },
     agents: undefined,
     datasets: datasets.map(({ environment: _environment, generator, ...folder }) =>
-      // Nothing reads these tasks.
-      generator === undefined ? folder : { dir: '.' },
+      generator === undefined ? folder : reads ? { generator } : { dir: '.' },
     ),
     rewards: undefined,
     rewardManager: undefined,

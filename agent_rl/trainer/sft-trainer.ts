@@ -87,17 +87,21 @@ export class SFTTrainer {
   async train(signal: AbortSignal): Promise<{ interrupted: boolean }> {
     const { checkpointEvery = 0 } = this.options;
     const { observer } = this.parts;
-    // The session before may have been interrupted in it.
-    await this.#evaluateIfDue();
+    // The session before may have been interrupted in it; kept at once, so that it is not made again.
+    if ((await this.#evaluateIfDue()) !== undefined && !this.#ended())
+      await observer?.onCheckpoint?.('periodic', this.#state);
     while (!this.#ended() && !signal.aborted) {
       const metrics = await this.#step();
       const iteration = this.#state.iteration + 1;
       this.#state = { ...this.#state, iteration, loss: metrics['train/loss'] ?? Number.NaN };
-      const evaluation = await this.#evaluateIfDue();
-      observer?.onIteration?.(iteration, {
-        ...metrics,
-        ...(evaluation && evaluationMetrics(evaluation)),
-      });
+      let evaluation: Evaluation | undefined;
+      try {
+        evaluation = await this.#evaluateIfDue();
+      } finally {
+        // The step is whole without it.
+        const evaluated = evaluation && evaluationMetrics(evaluation);
+        observer?.onIteration?.(iteration, { ...metrics, ...evaluated });
+      }
       const due = checkpointEvery > 0 && iteration % checkpointEvery === 0;
       if (due && !this.#ended()) await observer?.onCheckpoint?.('periodic', this.#state);
     }

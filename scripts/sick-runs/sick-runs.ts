@@ -63,7 +63,7 @@ export const sickRuns: readonly SickRun[] = [
     name: 'learning-rate-too-high',
     about: 'a step moves weights by a large part of their size',
     check: 'learning-rate',
-    warnedAt: 3,
+    warnedAt: 2,
     verdict: 'worse',
     sets: { 'train.learningRate': 2e-2 },
   },

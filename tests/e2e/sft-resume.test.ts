@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -148,6 +148,31 @@ test('supervised training that evaluates says which success it missed, has the w
   expect(resumed['weightsSha256']).toBe(whole['weightsSha256']);
   expect(rates('evaluated-twice')).toEqual(rates('evaluated'));
   expect(attempts('evaluated-twice')).toEqual(attempts('evaluated'));
+});
+
+test('supervised training that evaluates refuses a task whose prompt does not fit, dry or not, or leaves it out', async () => {
+  cpSync(join(folder, 'both'), join(folder, 'long'), { recursive: true });
+  const tasks = readFileSync(join(folder, 'both', 'eval.jsonl'), 'utf8');
+  writeBelow(
+    folder,
+    'long/eval.jsonl',
+    `${tasks}{"question": "${'x y '.repeat(200)}?", "answer": "no"}\n`,
+  );
+  const long = { ...evaluated, 'dataset.dir': join(folder, 'long') };
+  const config = join(folder, 'run.yaml');
+  const dry = (overrides: Readonly<Record<string, unknown>>) =>
+    trainAgent({ config, overrides: { 'run.name': 'too-long', ...overrides }, dryRun: true });
+  const [planned, begun] = [
+    await rejectionOf(dry(long)),
+    await rejectionOf(train('too-long', long)),
+  ];
+  expect(planned.message).toMatch(/^1 of 3 prompts leave no room to answer/);
+  expect(begun.message).toBe(planned.message);
+  expect(existsSync(runOf('too-long'))).toBe(false);
+  const skipped = await train('skipped', { ...long, 'dataset.tooLong': 'skip' });
+  expect(skipped['weightsSha256']).toBe(whole['weightsSha256']);
+  const attempts = readLines(runOf('skipped'), 'trajectories/eval.jsonl');
+  expect(new Set(attempts.map(({ taskId }) => taskId)).size).toBe(2);
 });
 
 test('a run is not continued in another mode', async () => {

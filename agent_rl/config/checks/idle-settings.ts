@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-
 import { isRecord } from '../../core/is-record.ts';
 import { truncates } from '../../core/services/generator.ts';
 import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
@@ -94,7 +92,7 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ['rollout.failures.penalty'],
-    (run) => !Object.values(run.config.rollout.outcomes).includes('penalise'),
+    (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
     'no rollout.outcomes is penalise',
   ],
   [
@@ -195,7 +193,7 @@ const idle: readonly IdleRule[] = [
     'supervised training plays no episodes while eval.every is 0',
   ],
   [
-    ['rollout.tasksPerStep', 'rollout.groupSize', 'rollout.outcomes'],
+    ['rollout.tasksPerStep', 'rollout.groupSize', 'rollout.outcomes', 'rollout.failures.penalty'],
     (run) => isSft(run) && playsEpisodes(run),
     'supervised training plays episodes only to evaluate',
   ],
@@ -302,12 +300,6 @@ export function changed({ path, schema, value }: Part, why: string): IdleSetting
 
 const placed = ({ path }: IdleSetting, places: Places) =>
   placeOf(places, path.split('.').map(pointerStep).join('')).value;
-
-/** Whether a setting stands in a file that the run file extends: that serves other runs too, such as the evaluation of this one. */
-export function isShared(setting: IdleSetting, places: Places, file: string): boolean {
-  const { source, line } = placed(setting, places);
-  return line !== undefined && resolve(source) !== file;
-}
 
 /** Refusals of settings that cannot act. */
 export const idleProblems = (settings: readonly IdleSetting[], places: Places): Problem[] =>

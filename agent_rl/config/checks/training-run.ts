@@ -6,7 +6,6 @@ import {
   type IdleSetting,
   idleSettings,
   idleWarnings,
-  isShared,
   mistakenSettings,
 } from './idle-settings.ts';
 import { placeOf, type Places, type Problem } from './problem.ts';
@@ -47,8 +46,6 @@ export function refusedInTraining(config: Config, places: Places): Problem[] {
 interface TrainingPlaces {
   training: TrainingStart;
   places: Places;
-  /** The run file. Absolute. */
-  file: string;
   /** Settings of plugins that cannot act. */
   more: IdleSetting[];
 }
@@ -56,10 +53,10 @@ interface TrainingPlaces {
 /** Warnings about the settings of a training run, for the terminal and its log, a sentence each. */
 export function trainingWarnings(
   run: Circumstances,
-  { training, places, file, more }: TrainingPlaces,
+  { training, places, more }: TrainingPlaces,
 ): string[] {
   const mistakes = training === 'resumed' ? mistakenSettings(run.config) : [];
-  const idle = idleSettings(run).filter((setting) => !isShared(setting, places, file));
+  const idle = idleSettings(run);
   const biased = biasedBy(run.config);
   return [
     ...idleWarnings([...mistakes, ...idle, ...more], places),

@@ -12,6 +12,8 @@ import type { SftParts } from '../../trainer/sft-trainer.ts';
 import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext } from '../job.ts';
+import { measurePrompts } from '../train/ready/measure-prompts.ts';
+import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 import type { SftExamples } from './sft-examples.ts';
 
 /** What supervised training trains with. */
@@ -48,27 +50,38 @@ export async function openLearner(
   };
 }
 
-/** An agent whose weights are trained on conversations and that attempts tasks with them. */
+/**
+ * An agent whose weights are trained on conversations and that attempts tasks with them.
+ *
+ * @throws AgentRlError as `measurePrompts` and `withoutTooLong` do, of tasks whose prompts do not fit
+ */
 export async function openEvaluated(
-  run: ResolvedRun,
+  resolved: ResolvedRun,
   examples: SftExamples,
   { print, signal }: Opening,
 ): Promise<Supervised> {
-  const { workers } = run.config.rollout;
+  const { workers } = resolved.config.rollout;
   const imitates = { longestTokens: longestOf(examples) };
-  const agent = await openTrainableAgent(run, { workers, imitates, signal });
-  for (const note of agent.notes) print(`Note: ${note}`);
-  agent.model.incidents.listen((text) => print(`Note: ${text}`));
-  const { learner, weights } = agent.model.training;
-  const evaluates = evaluationOf(run, { rollouts: agent.rollouts, weights, signal });
-  const { engines } = agent.model;
-  return {
-    learner,
-    evaluate: evaluates,
-    plan: async () =>
-      sumOfPlans(await Promise.all(engines.map(async (engine) => (await engine.info()).plan))),
-    close: () => agent.close(),
-  };
+  const agent = await openTrainableAgent(resolved, { workers, imitates, signal });
+  try {
+    const prompts = await measurePrompts(agent, resolved, signal);
+    const { run, leftOut } = withoutTooLong(resolved, prompts);
+    if (leftOut.length > 0) print(`Note: ${leftOutText(run.config, leftOut, 'first')}`);
+    for (const note of [...prompts.unmeasured, ...agent.notes]) print(`Note: ${note}`);
+    agent.model.incidents.listen((text) => print(`Note: ${text}`));
+    const { engines, training } = agent.model;
+    const { learner, weights } = training;
+    return {
+      learner,
+      evaluate: evaluationOf(run, { rollouts: agent.rollouts, weights, signal }),
+      plan: async () =>
+        sumOfPlans(await Promise.all(engines.map(async (engine) => (await engine.info()).plan))),
+      close: () => agent.close(),
+    };
+  } catch (thrown) {
+    await agent.close();
+    throw thrown;
+  }
 }
 
 interface Evaluated {

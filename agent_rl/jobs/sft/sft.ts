@@ -156,19 +156,26 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
   const summary = await withTrackers(ended, { record, trackers });
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
   if (missed !== undefined) options.print(missed);
-  const onwards = howToContinue(run.config, record.folder.path, { interrupted });
+  const onwards = hasReached(run.config, state)
+    ? undefined
+    : howToContinue(run.config, record.folder.path, { interrupted });
   if (onwards !== undefined) options.print(onwards);
   return { run: record.folder.path, ...summary };
 }
 
+/** Whether the success is reached that ends the training. */
+const hasReached = ({ train: { until } }: Config, { evaluated }: SftState): boolean =>
+  until !== undefined && (evaluated?.success ?? 0) >= until.success;
+
 /** Says that training ended without the success that was to end it. */
-function missedSuccess(config: Config, { evaluated }: SftState): string | undefined {
+function missedSuccess(config: Config, state: SftState): string | undefined {
   const { until, iterations } = config.train;
   const { last, planned } = runLength(config);
-  const success = evaluated?.success ?? 0;
   // The beginning of a run may still reach it.
-  if (until === undefined || success >= until.success || last < planned) return undefined;
-  return `The wanted success was not reached: ${percentText(success)} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
+  if (until === undefined || hasReached(config, state) || last < planned) return undefined;
+  const success = state.evaluated?.success ?? null;
+  const came = success === null ? 'no attempt was judged' : percentText(success);
+  return `The wanted success was not reached: ${came} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
 }
 
 /** A learner, with what attempts tasks where the run evaluates. */

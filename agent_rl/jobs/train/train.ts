@@ -16,7 +16,8 @@ import { dryRun } from './dry-run.ts';
 import { howToContinue, tooShortToLearn } from './how-to-continue.ts';
 import { withTrackers } from './tracked.ts';
 import { refuseIdleFlags } from './trainer-options.ts';
-import { visibleControls } from '../../telemetry/index.ts';
+import { messageOf } from '../../core/errors.ts';
+import { type Log, visibleControls } from '../../telemetry/index.ts';
 import { profiling } from './profiled.ts';
 import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
 
@@ -76,7 +77,9 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     leftOut: training.parts.leftOut,
     ...training.reports(),
   });
-  const verdict = result.interrupted ? undefined : await verdictOf(folder.path, ended);
+  // Reading what a long run recorded takes a while: its result is there though the process ends meanwhile.
+  record.writeSummary(ended);
+  const verdict = result.interrupted ? undefined : await verdictOf(folder.path, ended, record.log);
   const judged = {
     ...ended,
     verdict: verdict ?? null,
@@ -94,11 +97,20 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
   return { run: folder.path, summaryFile: folder.summary, ...summary };
 }
 
-/** Whether the run got better, by what it recorded. */
-async function verdictOf(path: string, summary: JobResult): Promise<RunVerdict> {
-  const recorded = { ...recordedRun(path), summary };
-  const evidence = await runEvidence(recorded, promptOf(recorded.config));
-  return runVerdict(evidence, runChecks(evidence));
+/** Whether the run got better, by what it recorded; a warning where that cannot be read. */
+async function verdictOf(
+  path: string,
+  summary: JobResult,
+  log: Log,
+): Promise<RunVerdict | undefined> {
+  try {
+    const recorded = { ...recordedRun(path), summary };
+    const evidence = await runEvidence(recorded, promptOf(recorded.config));
+    return runVerdict(evidence, runChecks(evidence));
+  } catch (problem) {
+    log.warn(`What the run recorded could not be judged: ${messageOf(problem)}`);
+    return undefined;
+  }
 }
 
 const verdictText = ({ is, says }: RunVerdict, path: string): string =>

@@ -113,6 +113,9 @@ function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
   // A policy that comes to solve its tasks may need fewer calls for it.
   if (calls?.fell !== true || calls.late > 0.6 * calls.early || success?.rose === true)
     return undefined;
+  const worse = success?.fell === true || (success?.late ?? 0) < 0.1;
+  // Where most is solved all the same, the tool was not needed.
+  if (!worse && (success?.late ?? 0) >= 0.5) return undefined;
   const costs = series
     .familyNames('reward/')
     .map((name) => ({
@@ -122,7 +125,7 @@ function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
     }))
     .filter(({ was, is }) => was < 0 && is > was);
   return {
-    verdict: 'wrong',
+    verdict: worse ? 'wrong' : 'suspicious',
     says: `the policy learns to leave its tools alone: ${percentText(calls.early)} of episodes call one at first, ${percentText(calls.late)} at last (rollout/toolCallRate), and success goes from ${percentText(success?.early ?? 0)} to ${percentText(success?.late ?? 0)}`,
     evidence: costs.map(
       ({ name, was, is }) =>

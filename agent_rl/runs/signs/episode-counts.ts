@@ -194,7 +194,10 @@ function factsOf(episode: EpisodeRecord): Facts {
     ['solved without call', success && !called],
     [
       'paid for nothing',
-      (reward ?? 0) > 0 && !called && said.every(({ content }) => content.trim() === ''),
+      (reward ?? 0) > 0 &&
+        !called &&
+        said.length > 0 &&
+        said.every(({ content }) => content.trim() === ''),
     ],
     ['cut off', cutOff],
     ['tool repeated in vain', reward !== null && !success && repeatsTool(episode)],

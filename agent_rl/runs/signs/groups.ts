@@ -1,4 +1,6 @@
+import { largest } from '../../core/long-lists.ts';
 import { countText, percentText } from '../../telemetry/index.ts';
+import type { AgentTally } from './episode-counts.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
 export const groups: Check = {
@@ -33,9 +35,13 @@ export const groups: Check = {
 export const fewTasks: Check = {
   name: 'few-tasks',
   asks: 'Are there different tasks?',
-  look: ({ settings, series, episodes }) => {
-    const drawn = series.total('group/count');
-    if (episodes === undefined || episodes.scored === 0 || drawn < leastGroups)
+  look: ({ settings, episodes }) => {
+    const { scored = 0, agents } = episodes ?? {};
+    const learning = [...(agents ?? [])].filter(([, { learns }]) => learns).length;
+    const drawn = Math.floor(
+      scored / settings.number('rollout.groupSize', 1) / Math.max(1, learning),
+    );
+    if (episodes === undefined || drawn < leastGroups)
       return unknown('too few groups are recorded');
     const { prompts } = episodes;
     const says = `${countText(prompts, 'different prompt')} in ${countText(drawn, 'group')}`;
@@ -58,7 +64,9 @@ export const fewTasks: Check = {
 
 const leastGroups = 24;
 
-/** Agents that learn and always lose, or always win. */
+const rateOf = ({ scored, solved }: AgentTally): number => solved / scored;
+
+/** Agents that learn and lose to another nearly always. */
 export const oneSided: Check = {
   name: 'one-sided',
   asks: 'Do agents that learn win sometimes?',
@@ -66,9 +74,10 @@ export const oneSided: Check = {
     if (episodes === undefined) return unknown('no training episode is recorded');
     const learning = [...episodes.agents].filter(([, { learns }]) => learns);
     if (learning.length === 0) return ok('an episode has one agent');
+    // Agents that work together win and lose together.
+    const best = largest([...episodes.agents.values()].map(rateOf));
     const found = learning.find(
-      ([, { scored, solved }]) =>
-        scored >= leastGames && Math.min(solved, scored - solved) < leastShare * scored,
+      ([, tally]) => tally.scored >= leastGames && rateOf(tally) < leastShare && best > 0.5,
     );
     const all = [...episodes.agents].map(
       ([name, { learns, scored, solved }]) =>
@@ -78,7 +87,7 @@ export const oneSided: Check = {
     const [name, { solved, scored }] = found;
     return {
       verdict: 'wrong',
-      says: `${name} ${solved > scored / 2 ? 'wins nearly always' : 'hardly ever wins'}, ${solved} of ${scored} episodes, and has little to learn from`,
+      says: `${name} hardly ever wins, ${solved} of ${scored} episodes, and has little to learn from`,
       evidence: all,
       tries: [`match it with an opponent of its own strength: ${settings.now('agents')}`],
       example: 'scored',
@@ -87,7 +96,7 @@ export const oneSided: Check = {
 };
 
 const leastGames = 64;
-/** In groups of eight two in three are then all lost, or all won. */
+/** In groups of eight two in three are then all lost. */
 const leastShare = 0.05;
 
 function advice({ equal, right, wrong }: Record<'equal' | 'right' | 'wrong', number>): string {

@@ -1,6 +1,6 @@
 import { largest, smallest } from '../../core/long-lists.ts';
 import { sum } from '../../algorithms/statistics.ts';
-import { percentText, shortNumber } from '../../telemetry/index.ts';
+import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
 import type { RunEvidence } from './run-evidence.ts';
 import { type Answer, type Check, ok, unknown } from './check.ts';
 import { trendOf } from './trend.ts';
@@ -19,12 +19,15 @@ export const learningRate: Check = {
     ];
     if (most === 0)
       return { verdict: 'wrong', says: 'the learning rate is 0 (train/learningRate)', tries };
+    const moved = stepSize(evidence);
+    if (moved !== undefined) return moved;
     const warmup = settings.number('train.warmupSteps', 0);
     const steps = series.last('train/optimizerSteps') ?? iterations;
     if (steps === 0) return unknown('no update was made, see the other findings');
     if (steps < warmup && steps >= iterations / 2)
       return {
-        verdict: 'suspicious',
+        // While it trains this is as it should be.
+        verdict: evidence.hasSummary ? 'suspicious' : 'unknown',
         says: `the run is still warming up: ${steps} of ${warmup} steps`,
         tries,
       };
@@ -43,10 +46,7 @@ export const learningRate: Check = {
         says: `the learning rate is ${shortNumber(most)} at most, a tenth of what the largest models take`,
         tries,
       };
-    return (
-      stepSize(evidence) ??
-      ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`)
-    );
+    return ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`);
   },
 };
 
@@ -59,24 +59,39 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
   const norms = series.values('train/parameterNorm');
   const norm = norms.length === 0 ? 0 : smallest(norms);
   const rates = series.values('train/learningRate');
-  const success = trendOf(series, 'rollout/successRate');
   if (norm === 0 || trainedParameters === undefined) return undefined;
   const size = norm / Math.sqrt(trainedParameters);
-  const [step, way] = [largest(rates) / size, sum(rates) / size];
+  const step = largest(rates) / size;
+  const success = trendOf(series, 'rollout/successRate');
+  const [early = 0, late = 1] = [
+    series.early('rollout/successRate'),
+    series.late('rollout/successRate'),
+  ];
   const rate = `train.learningRate is ${shortNumber(settings.number('train.learningRate', largest(rates)))}`;
+  const evidence = [`weights are ${shortNumber(size)} large (train/parameterNorm)`];
   const harms = success !== undefined && (success.fell || success.late === 0);
-  if (step >= 0.05 || (step >= 0.01 && harms))
+  // A fresh adapter has small weights, and learns with steps that look large.
+  const isAdapter =
+    settings.at('model.lora') !== undefined || settings.list('model.adapters').length > 0;
+  const isLarge = !isAdapter && step >= 0.05 && success?.rose !== true;
+  if (isLarge || (harms && step >= 0.01))
     return {
       verdict: 'wrong',
-      says: `steps are too large: ${rate}, each moves a weight by ${percentText(step)} of its size${success === undefined ? '' : `, and success goes from ${percentText(success.early)} to ${percentText(success.late)}`}`,
-      evidence: [`weights are ${shortNumber(size)} large (train/parameterNorm)`],
+      says: `steps are too large: ${rate}, each moves a weight by ${percentText(step)} of its size, and success goes from ${percentText(early)} to ${percentText(late)}`,
+      evidence,
       tries: [`lower ${settings.now('train.learningRate')} to a tenth`],
     };
+  const iterations = settings.number('train.iterations', rates.length);
+  const steps =
+    iterations *
+    settings.number('algorithm.epochs', 1) *
+    settings.number('algorithm.updatesPerBatch', 1);
+  const way = (steps * (sum(rates) / rates.length)) / size;
   if (success !== undefined && way < 1e-3 && !success.rose && success.late < 0.8)
     return {
       verdict: 'wrong',
-      says: `steps are too small: ${rate}, so that all ${rates.length} iterations together move a weight by ${shortNumber(100 * way)} % of its size at most`,
-      evidence: [`weights are ${shortNumber(size)} large (train/parameterNorm)`],
+      says: `steps are too small: ${rate}, so that all ${countText(steps, 'step')} of the run together move a weight by ${shortNumber(100 * way)} % of its size at most`,
+      evidence,
       tries: [`raise ${settings.now('train.learningRate')}, tenfold at first`],
     };
   return undefined;

@@ -44,7 +44,7 @@ export const entropy: Check = {
   name: 'entropy',
   effect: true,
   asks: 'Does the policy still try things, and choose?',
-  look: ({ settings, series }) => {
+  look: ({ settings, series, hasSummary }) => {
     const [early, late] = [
       series.early('rollout/entropyEstimate'),
       series.late('rollout/entropyEstimate'),
@@ -77,8 +77,8 @@ export const entropy: Check = {
         example: 'unsolved',
       };
     const fell = trendOf(series, 'rollout/successRate')?.fell === true;
-    const slow = series.iterations.length < 2 * leastIterations;
-    if (trusted && !slow && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell)
+    // What a run has not learned yet is told of one that has ended.
+    if (trusted && hasSummary && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell)
       return {
         verdict: 'suspicious',
         says: `the policy does not become surer of anything: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,

@@ -148,9 +148,11 @@ export const constantPart: Check = {
 export const paidForNothing: Check = {
   name: 'paid-for-nothing',
   asks: 'Is success earned?',
-  look: ({ settings, episodes, series, tools }) => {
+  look: ({ settings, episodes, series, tools: hasTools }) => {
     if (episodes === undefined) return notRecorded;
     const { solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
+    // Of several environments one may need no tool.
+    const tools = hasTools && settings.list('environments').length < 2;
     const [was = 0, is = 0] = [
       series.early('rollout/successWithoutCalls'),
       series.late('rollout/successWithoutCalls'),
@@ -160,7 +162,7 @@ export const paidForNothing: Check = {
     // Words guessed right now and then are no news; one success in four is a way of its own.
     const rising = tools && is >= was + 0.1;
     const verdict =
-      silent > 0.02 * scored
+      silent >= leastSolved && silent > 0.02 * scored
         ? 'wrong'
         : verdictOf(rising ? Math.max(withoutCall, 0.25) : withoutCall, {
             wrong: 0.9,
@@ -176,7 +178,10 @@ export const paidForNothing: Check = {
         `see whether what judges asks for an answer from the tool: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
         'agent-rl attack tries what else is paid',
       ],
-      example: silent > 0.02 * scored ? 'paid for nothing' : 'solved without call',
+      example:
+        silent >= leastSolved && silent > 0.02 * scored
+          ? 'paid for nothing'
+          : 'solved without call',
     };
   },
 };

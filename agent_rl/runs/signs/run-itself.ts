@@ -79,12 +79,13 @@ export const slowTools: Check = {
     const [tools, sampling] = [series.total('seconds/tools'), series.total('seconds/generation')];
     if (collect === undefined) return unknown('no times are recorded');
     const says = `${percentText(collect)} of the time goes into episodes (busy/collect)`;
-    if (collect <= 0.5 || tools <= sampling) return ok(says);
+    // Episodes wait for a place among the workers too; four times is waiting for tools.
+    if (collect <= 0.5 || tools <= 4 * sampling) return ok(says);
     return {
       verdict: 'suspicious',
-      says: `${says}, more of it into waiting for tools than into sampling (seconds/tools, seconds/generation)`,
+      says: `${says}, four times as long into waiting for tools as into sampling (seconds/tools, seconds/generation)`,
       tries: [
-        `raise ${settings.now('rollout.workers')} or ${settings.now('sandbox.workers')}, or lower ${settings.now('sandbox.wallS')}`,
+        `raise ${settings.now('rollout.workers')}; where programs run, raise ${settings.now('sandbox.workers')} or lower ${settings.now('sandbox.wallS')}`,
       ],
     };
   },

@@ -32,18 +32,6 @@ test('a setting inside a block of a plugin is named too', async () => {
   ]);
 });
 
-test('a setting of a file that the run file extends is not warned of: it serves other runs too', async () => {
-  const idle = 'rollout: {maxTurns: 2}\n';
-  writeBelow(folder, 'shared.yaml', `${search}${idle}dataset: {dir: tasks}\n`);
-  const extending = await warningsOf('extends: shared.yaml\n', [sft, 'policy.maxTurnTokens=9']);
-  expect(extending).toEqual([
-    expect.stringMatching(/^policy\.maxTurnTokens 9 \(--set .*\) has no effect: supervised/),
-  ]);
-  expect(await warningsOf(search + idle, [sft])).toEqual([
-    'rollout.maxTurns 2 (run.yaml:3) has no effect: supervised training plays no episodes while eval.every is 0.',
-  ]);
-});
-
 describe('a setting that cannot act in the run is named with its place and the reason', () => {
   test.each([
     [['run.device=cuda', 'run.decoders=2'], 'run.decoders 2', 'run.device is not cpu'],

@@ -193,6 +193,38 @@ describe('SFTTrainer', () => {
     expect(await evaluated([], ended)).toEqual({ asked: [], state: ended });
   });
 
+  test('records a step whose evaluation fails', async () => {
+    const recorded: number[] = [];
+    const parts = {
+      learner: new FakeLearner(),
+      examples: [conversation(10, 1)],
+      evaluate: async () => {
+        throw new Error('no sandbox');
+      },
+      observer: { onIteration: (iteration: number) => void recorded.push(iteration) },
+    };
+    const trainer = new SFTTrainer(parts, { ...options, evaluateEvery: 2 });
+    await expect(trainer.train(never)).rejects.toThrow('no sandbox');
+    expect(recorded).toEqual([1, 2]);
+  });
+
+  test('keeps an evaluation that it made up for at once', async () => {
+    const kept: string[] = [];
+    const observer: SftObserver = {
+      onCheckpoint: async (reason, { evaluated: { iteration } = { iteration: 0 } }) => {
+        kept.push(`${reason} ${iteration}`);
+      },
+    };
+    const parts = { learner: new FakeLearner(), examples: [conversation(10, 1)], observer };
+    const trainer = new SFTTrainer(
+      { ...parts, evaluate: () => evaluationOf(1) },
+      { ...options, evaluateEvery: 2 },
+    );
+    trainer.restore({ iteration: 2 });
+    await trainer.train(never);
+    expect(kept).toEqual(['periodic 2', 'last 3']);
+  });
+
   test('the beginning of a longer training evaluates when the whole of it does', async () => {
     const train = { ...options.train, iterations: 4, plannedIterations: 8 };
     const asked: number[] = [];

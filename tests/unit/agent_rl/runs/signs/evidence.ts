@@ -82,7 +82,7 @@ const healthyConfig = {
     eps: 1e-8,
     parityBound: { max: 1e-3 },
   },
-  rollout: { groupSize: 10, maxTurns: 4, outcomes: { 'truncated-turns': 'mask' } },
+  rollout: { groupSize: 4, maxTurns: 4, outcomes: { 'truncated-turns': 'mask' } },
   algorithm: { kl: { kind: 'none', in: 'loss', weight: 0 }, selection: { type: 'all' } },
   policy: { toolCallFormat: 'auto' },
 };

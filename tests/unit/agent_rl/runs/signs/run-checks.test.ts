@@ -139,8 +139,9 @@ describe('the checks of a run', () => {
       { episodes: { repeatedToolSolved: 1 } },
       /80 of 100 episodes end with what a tool last said, and 1 of these are right: the policy believes/,
     ],
-    ['few-tasks', 'wrong', { episodes: { prompts: 1 } }, /1 different prompt in 120 groups/],
-    ['few-tasks', 'suspicious', { episodes: { prompts: 6 } }, /6 different prompts/],
+    // Groups of four.
+    ['few-tasks', 'wrong', { episodes: { prompts: 1 } }, /1 different prompt in 25 groups/],
+    ['few-tasks', 'suspicious', { episodes: { scored: 400, prompts: 5 } }, /5 different prompts/],
     [
       'one-sided',
       'wrong',
@@ -175,7 +176,7 @@ describe('the checks of a run', () => {
           'rollout/successRate': 0.4,
         },
       },
-      /too small: .* all 12 iterations together move a weight by 0\.0012 % of its size/,
+      /too small: .* all 12 steps of the run together move a weight by 0\.0012 % of its size/,
     ],
     [
       'success',
@@ -284,6 +285,59 @@ describe('the checks of a run', () => {
     expect(old?.evidence?.slice(1)).toEqual([
       '720 episodes that ended as truncated-turns: rollout.outcomes.truncated-turns (now "mask")',
     ]);
+  });
+
+  test.each<[string, Sketch]>([
+    [
+      // Of 350,000 weights of an adapter, 15 / sqrt(350,000) = 0.025 large: 8 % a step.
+      'an adapter that learns with a large rate',
+      {
+        config: { model: { lora: { rank: 16 } } },
+        metrics: { 'train/learningRate': 2e-3, 'train/parameterNorm': 15 },
+        trainedParameters: 350_000,
+      },
+    ],
+    [
+      // 0.03 large, a rate of 1e-6, 200 iterations of 8 steps: 5 % of their size together.
+      'a large model with a small rate and many steps',
+      {
+        config: {
+          train: { iterations: 200, learningRate: 1e-6, warmupSteps: 5 },
+          algorithm: { epochs: 2, updatesPerBatch: 4, kl: { kind: 'none' } },
+        },
+        metrics: {
+          'train/learningRate': 1e-6,
+          'train/parameterNorm': 735,
+          'rollout/successRate': 0.4,
+        },
+        late: { 'rollout/successRate': 0.43 },
+        trainedParameters: 6e8,
+      },
+    ],
+    [
+      'agents that win together',
+      {
+        episodes: {
+          agents: new Map([
+            ['speaker', { learns: true, scored: 400, solved: 390 }],
+            ['guesser', { learns: true, scored: 400, solved: 390 }],
+          ]),
+        },
+      },
+    ],
+    [
+      'a tool that turns out not to be needed',
+      {
+        metrics: { 'rollout/successRate': 0.7 },
+        late: { 'rollout/successRate': 0.72, 'rollout/toolCallRate': 0.2 },
+      },
+    ],
+    [
+      'several environments, of which one needs no tool',
+      { config: { environments: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
+    ],
+  ])('find nothing in %s', (_, sketch) => {
+    expect(troubles(sketch)).toEqual([]);
   });
 
   test('let calls become rarer where more tasks are solved', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { RunSettings } from '#agent_rl/runs/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { evidenceOf } from './evidence.ts';
@@ -8,8 +9,11 @@ const { settings, prompt, series } = evidenceOf();
 const [healthy = { metrics: {} }] = series.iterations;
 
 /** What is told, and after which iteration, of a run whose metrics change. */
-function watched(changes: readonly Metrics[], { tools = true } = {}): [number, string][] {
-  const watch = new RunWatch({ settings, prompt, tools });
+function watched(
+  changes: readonly Metrics[],
+  { tools = true, settings: of = settings } = {},
+): [number, string][] {
+  const watch = new RunWatch({ settings: of, prompt, tools });
   return changes.flatMap((change, index) => {
     const told = watch.note(index + 1, { ...healthy.metrics, ...change }, []);
     return told === undefined ? [] : [[index + 1, told.check] as [number, string]];
@@ -28,6 +32,15 @@ const learning = (count: number): Metrics[] =>
 describe('a run that watches itself', () => {
   test('says nothing of a run that learns', () => {
     expect(watched(learning(40))).toEqual([]);
+  });
+
+  test('says nothing of a policy that learns slowly, nor of a warm-up', () => {
+    const slow = times(40).map((_, index) => ({
+      'rollout/successRate': 0.3 + 0.001 * index,
+      'train/optimizerSteps': index + 1,
+    }));
+    const long = new RunSettings({ train: { warmupSteps: 20, iterations: 40 } });
+    expect(watched(slow, { settings: long })).toEqual([]);
   });
 
   test('tells what is surely wrong after its second iteration, once', () => {

@@ -59,6 +59,11 @@ test('episodes are counted by what they are, and the newest of each kind is an e
   });
 });
 
+test('an agent that had no turn is not paid for silence', async () => {
+  const forfeit = recorded(0, { messages: [], reward: 1 });
+  expect(await tallyEpisodes(those([{ episode: forfeit }]))).toMatchObject({ paidForNothing: 0 });
+});
+
 test('masked tokens are counted by outcome, and rewards are those that groups are compared by', async () => {
   const episode = recorded(0, {
     outcome: 'truncated-turns',
