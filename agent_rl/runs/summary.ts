@@ -2,6 +2,7 @@ import type { TokenCounts } from '../rollout/tokens/token-counts.ts';
 import { priceOf, type Prices } from './cost/price.ts';
 import type { ChosenRate, Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
+import type { RunVerdict } from './signs/run-verdict.ts';
 import type { Machine } from './inputs/machine.ts';
 import type { RunReports } from './run-reports.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';
@@ -71,6 +72,8 @@ export function summaryOf(
       after: after === undefined ? null : evaluationSummary(after),
       difference: difference ?? null,
     },
+    // Made once the rest is written.
+    verdict: null as RunVerdict | null,
     best: state.best,
     selectionTasks: state.selectionTasks ?? 0,
     leftOut: facts.leftOut,

@@ -109,7 +109,7 @@ const nextSteps = (project: string): string => `Created ${project}
   cd ${fromHere(project)}
   npm install
   npm test         # the tool, the environment, the reward and the data
-  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 7 minutes
+  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 3 minutes on two quiet cores
 
 README.md says what each file is for.`;
 

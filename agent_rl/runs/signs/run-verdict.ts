@@ -5,8 +5,11 @@ import { leastIterations, trendOf } from './trend.ts';
 
 /** What a run came to. */
 export interface RunVerdict {
-  /** `unclear`: no change beyond chance. `unknown`: nothing was measured before and after. */
-  is: 'better' | 'worse' | 'unclear' | 'unknown' | 'control';
+  /**
+   * `unclear`: no change beyond chance. `unknown`: nothing was measured before and after. `missed`: supervised training
+   * ended without the success that was to end it.
+   */
+  is: 'better' | 'worse' | 'unclear' | 'unknown' | 'control' | 'missed';
   /** In one sentence or two: what happened to success, and the likely cause where it did not rise. */
   says: string;
 }

@@ -10,8 +10,6 @@ export type StoredSummary = Partial<RunSummary> & {
   loss?: number | null;
   conversations?: number;
   tokens?: number;
-  /** What the run came to, in a sentence or two. */
-  verdict?: { is: string; says: string } | null;
 };
 
 const orNull = <Shape extends Parameters<typeof Type.Optional>[0]>(shape: Shape) =>
