@@ -102,7 +102,8 @@ describe('policy transformers-js', () => {
     'is refused by agent-rl %s, before anything is written',
     async (command) => {
       const output = join(folder, `runs-${command}`);
-      const args = [command, ...policy, '--output', output];
+      const config = join(root, 'configs', 'code_tasks_grpo.yaml');
+      const args = [command, '--config', config, ...policy, '--output', output];
       const { code, stdout, stderr } = await commandLine(args, { jobs });
       expect(code).toBe(2);
       expect(stderr).toContain('CONFIG_INVALID');
