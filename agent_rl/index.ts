@@ -26,6 +26,7 @@ export type { MemoryPlan } from './engine-thread/memory-plan.ts';
 export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
+export type { Needs } from './compose/program-parts.ts';
 export {
   SelectionRegistry,
   AdvantageRegistry,
@@ -99,7 +100,7 @@ export type {
   SettingsInCode,
   TasksInCode,
 } from './jobs/code/agent-in-code.ts';
-export type { EpisodeOf, TaskOf } from './jobs/code/row-task.ts';
+export type { AnswerOf, EpisodeOf, OtherFields, TaskOf } from './jobs/code/row-task.ts';
 export type { TaskRows } from './jobs/code/task-folder.ts';
 export {
   type BlockPlace,
@@ -112,6 +113,7 @@ export {
   type Place,
   type Places,
   type PluginRequest,
+  type ProgramPlugin,
   type TrainingStart,
   validateBlock,
   type Problem,

@@ -10,4 +10,9 @@ export {
 } from './rollout-worker.ts';
 export type { EpisodeRetries } from './run-episode.ts';
 export type { EpisodeAgent, EpisodeWorld } from './world.ts';
-export { type CallOptions, ToolRunner, type ToolThrows } from './tools/tool-runner.ts';
+export {
+  type CallOptions,
+  type ToolMessages,
+  ToolRunner,
+  type ToolThrows,
+} from './tools/tool-runner.ts';

@@ -3,11 +3,12 @@ import type { EpisodeView } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
 /** What an answer is read as: text, whatever the row has. */
-type AnswerOf<Row> = Row extends { answer: infer Answer extends string | number | boolean }
+export type AnswerOf<Row> = Row extends { answer: infer Answer extends string | number | boolean }
   ? { readonly answer: `${Answer}` }
   : { readonly answer?: string };
 
-type Others<Row, Read extends string> = Readonly<
+/** The fields of a row that are in the metadata of its task: all but those that are read into it. */
+export type OtherFields<Row, Read extends string> = Readonly<
   Omit<Row, Read | 'task_id' | 'taskId' | 'metadata'>
 > &
   (Row extends { metadata: infer Metadata } ? Readonly<Metadata> : unknown);
@@ -20,12 +21,12 @@ export type TaskOf<Row> = Row extends { question: string }
   ? Task &
       AnswerOf<Row> & {
         readonly aliases: readonly string[];
-        readonly metadata: Others<Row, 'question' | 'answer' | 'aliases'>;
+        readonly metadata: OtherFields<Row, 'question' | 'answer' | 'aliases'>;
       }
   : Row extends { prompt: string; tests: unknown }
     ? CodeTask
     : Row extends { prompt: string }
-      ? Task & { readonly metadata: Others<Row, 'prompt'> }
+      ? Task & { readonly metadata: OtherFields<Row, 'prompt'> }
       : Task;
 
 /** A finished episode of the task of a row. */
