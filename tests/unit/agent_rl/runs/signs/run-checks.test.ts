@@ -333,6 +333,13 @@ describe('the checks of a run', () => {
       },
     ],
     [
+      'calls that become rarer while more is solved, if still little',
+      {
+        metrics: { 'rollout/successRate': 0.1 },
+        late: { 'rollout/successRate': 0.3, 'rollout/toolCallRate': 0.2 },
+      },
+    ],
+    [
       'several environments, of which one needs no tool',
       { config: { environments: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
     ],
