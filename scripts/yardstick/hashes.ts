@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+
+/** First digits of SHA-256 of each thing that a run recorded: tokens, log-probabilities, verdicts, evaluations, weights. */
+export type RunHashes = Readonly<Record<string, string>>;
+
+export interface Yardstick {
+  /** What decides the last bits besides the program. */
+  machine: string;
+  jobs: Record<string, RunHashes>;
+}
+
+interface Episode {
+  taskId: string;
+  sample: number;
+  agent: string | undefined;
+  tokens: unknown;
+  logProbs: unknown;
+  outcome: string;
+  success: boolean;
+  reward: number | null;
+}
+
+const digits = 12;
+const shortHash = (parts: readonly (string | Buffer)[]): string => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex').slice(0, digits);
+};
+
+function episodes(file: string): Episode[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Episode);
+}
+
+const hashOf = (of: readonly Episode[], what: (episode: Episode) => unknown): string =>
+  shortHash(of.map((one) => `${JSON.stringify([one.taskId, one.sample, one.agent, what(one)])}\n`));
+
+const verdict = ({ outcome, success, reward }: Episode) => [outcome, success, reward];
+
+const step = (name: string): number => Number(name.replace('step-', ''));
+
+/** Of the newest checkpoint: weights, adapter and optimiser. */
+function weightsHash(run: string): string {
+  const folder = join(run, 'checkpoints');
+  const [newest = ''] = readdirSync(folder).toSorted((a, b) => step(b) - step(a));
+  const files = readdirSync(join(folder, newest)).filter((name) => name.endsWith('.safetensors'));
+  return shortHash(files.toSorted().map((name) => readFileSync(join(folder, newest, name))));
+}
+
+/** Of the records of a run; supervised training records no episodes and has weights alone. */
+export function hashesOf(run: string): RunHashes {
+  const drawn = join(run, 'trajectories', 'train.jsonl');
+  const weights = weightsHash(run);
+  if (!existsSync(drawn)) return { weights };
+  const trained = episodes(drawn);
+  const evaluated = episodes(join(run, 'trajectories', 'eval.jsonl'));
+  return {
+    tokens: hashOf(trained, ({ tokens }) => tokens),
+    logProbs: hashOf(trained, ({ logProbs }) => logProbs),
+    verdicts: hashOf(trained, verdict),
+    evaluation: hashOf(evaluated, (one) => [one.tokens, verdict(one)]),
+    weights,
+  };
+}
+
+export const shownHashes = (hashes: RunHashes): string =>
+  Object.entries(hashes)
+    .map(([name, hash]) => `${name} ${hash}`)
+    .join('  ');
+
+/** A line for each hash of today's jobs that is not the fixture's; jobs that did not run are not compared. */
+export function differences(before: Yardstick, now: Yardstick): string[] {
+  const lines = Object.entries(now.jobs).flatMap(([job, hashes]) =>
+    Object.entries(hashes)
+      .filter(([name, hash]) => before.jobs[job]?.[name] !== hash)
+      .map(([name, hash]) => `${job}: ${name} ${before.jobs[job]?.[name] ?? '-'} -> ${hash}\n`),
+  );
+  if (lines.length === 0 || before.machine === now.machine) return lines;
+  return [...lines, `The fixture was made on another machine: ${before.machine}.\n`];
+}
+
+/** Vector instructions decide in which order sums are taken. */
+export function yardstickMachine(): string {
+  const info = '/proc/cpuinfo';
+  const flags = existsSync(info) ? readFileSync(info, 'utf8').split(/\s+/u) : [];
+  const vectors = ['amx_tile', 'avx512f', 'avx2'].find((flag) => flags.includes(flag));
+  const parts = [`${process.platform} ${process.arch}`, cpus()[0]?.model, vectors, process.version];
+  return parts.filter((part) => part !== undefined).join(', ');
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { differences, hashesOf, type Yardstick } from '#scripts/yardstick/hashes.ts';
+import { yardstickJobs } from '#scripts/yardstick/jobs.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const episode = {
+  taskId: 'a',
+  sample: 0,
+  tokens: [1, 2],
+  logProbs: [-0.5],
+  outcome: 'completed',
+  success: true,
+  reward: 1,
+};
+
+let runs = 0;
+function hashesWith(change: Partial<typeof episode>, weights = 'w') {
+  const run = join(folder, String(runs++));
+  const step = join(run, 'checkpoints', 'step-10');
+  mkdirSync(join(run, 'trajectories'), { recursive: true });
+  mkdirSync(step, { recursive: true });
+  mkdirSync(join(run, 'checkpoints', 'step-9'));
+  writeFileSync(join(step, 'model.safetensors'), weights);
+  const lines = [episode, { ...episode, sample: 1, ...change }].map((one) => JSON.stringify(one));
+  writeFileSync(join(run, 'trajectories', 'train.jsonl'), `${lines.join('\n')}\n`);
+  writeFileSync(join(run, 'trajectories', 'eval.jsonl'), `${JSON.stringify(episode)}\n`);
+  return hashesOf(run);
+}
+
+const changed = (a: object, b: object): string[] =>
+  Object.entries(a).flatMap(([name, hash]) =>
+    Object.entries(b).some((entry) => entry[0] === name && entry[1] === hash) ? [] : [name],
+  );
+
+describe('the yardstick', () => {
+  test.each([
+    [{ tokens: [1, 3] }, 'w', ['tokens']],
+    [{ logProbs: [-0.5000001] }, 'w', ['logProbs']],
+    [{ reward: 0.5 }, 'w', ['verdicts']],
+    [{ outcome: 'wrong-answer' }, 'w', ['verdicts']],
+    [{}, 'v', ['weights']],
+    [{}, 'w', []],
+  ])('tells of %j and weights %s what differs: %j', (change, weights, names) => {
+    expect(changed(hashesWith({}), hashesWith(change, weights))).toEqual(names);
+  });
+
+  test('trains every run file of configs', () => {
+    const files = readdirSync(join(packageRoot(), 'configs')).filter((name) =>
+      name.endsWith('.yaml'),
+    );
+    expect(yardstickJobs.map(({ name }) => `${name}.yaml`).toSorted()).toEqual(files.toSorted());
+  });
+
+  test('has a hash of each job in its fixture', () => {
+    const fixture = join(packageRoot(), 'tests', 'fixtures', 'yardstick.json');
+    const { jobs } = JSON.parse(readFileSync(fixture, 'utf8')) as Yardstick;
+    expect(Object.keys(jobs).toSorted()).toEqual(yardstickJobs.map(({ name }) => name).toSorted());
+  });
+
+  test('names hashes that differ, and another machine', () => {
+    const before = { machine: 'a', jobs: { one: { weights: '1' }, two: { weights: '2' } } };
+    expect(differences(before, { machine: 'a', jobs: { one: { weights: '1' } } })).toEqual([]);
+    expect(differences(before, { machine: 'b', jobs: { two: { weights: '3' } } })).toEqual([
+      'two: weights 2 -> 3\n',
+      'The fixture was made on another machine: a.\n',
+    ]);
+  });
+});
