@@ -110,11 +110,8 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
   ].join('\n');
 }
 
-function solvedText(evaluation: Evaluation | undefined): string {
-  if (evaluation === undefined) return '-';
-  const { perTask } = evaluation;
-  return `${sum(perTask.map(({ successes }) => successes))} of ${sum(perTask.map(({ n }) => n))}`;
-}
+const solvedText = (evaluation: Pick<Evaluation, 'successes' | 'n'> | undefined): string =>
+  evaluation === undefined ? '-' : `${evaluation.successes} of ${evaluation.n}`;
 
 const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
 

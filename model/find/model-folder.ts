@@ -15,7 +15,8 @@ import {
 import { type HubModel, hubModelOf } from './hub/hub-cache.ts';
 
 const remedies = {
-  config: 'Give a Hugging Face model folder, or a model of the hub as org/name, with --model.',
+  config:
+    'Give a Hugging Face model folder, or a model of the hub as org/name, with --model; a run that it names must be trained first.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
   folder: 'Give a Hugging Face model folder or a checkpoint.',
 } as const;

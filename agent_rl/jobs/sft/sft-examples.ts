@@ -1,12 +1,14 @@
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { type Config, runLength } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import type { Message, ToolCall } from '../../core/message.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
 import { splitFileToRead } from '../../../dataset/tasks/task-files.ts';
 import { percentText } from '../../telemetry/index.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
+import { ToolRunner } from '../../rollout/tools/tool-runner.ts';
 import { noGenerator } from '../no-generator.ts';
 import type { JobContext } from '../job.ts';
 import { countText } from '../../telemetry/index.ts';
@@ -44,6 +46,8 @@ export async function readExamples(
     dir === undefined ? [] : splitFileToRead(dir, trainSplit),
   );
   const toolsOfRun = chosen.tools.map(({ entry }) => entry.spec);
+  const runner = new ToolRunner(toolsOfRun);
+  const rejected: string[] = [];
   const examples: TranscriptRecord[] = [];
   const tooLong: string[] = [];
   const { maxPositions } = model.description;
@@ -51,6 +55,14 @@ export async function readExamples(
     for (const { messages, tools = toolsOfRun, line } of await readConversations(file)) {
       const place = `${file}:${line}`;
       const example = atPlace(place, () => policy.demonstrate(messages, tools).record());
+      // Conversations with tools of their own may imitate what this run does not have.
+      if (tools === toolsOfRun) {
+        const problem = callsOf(messages)
+          .map((call) => runner.problemOf(call))
+          .find(Boolean);
+        if (problem !== undefined)
+          rejected.push(`${place}: ${problem.replaceAll(/^Error: |\.$/gu, '')}`);
+      }
       const { length } = example.tokens;
       if (length > maxPositions) tooLong.push(`${place} (${length} tokens)`);
       else examples.push(example);
@@ -61,6 +73,10 @@ export async function readExamples(
   if (tooLong.length > 0 && !skips)
     throw conversationsTooLong(tooLong, all, { maxPositions, ...config.dataset });
   if (tooLong.length > 0) print(`Note: ${leftOutConversations(tooLong)}`);
+  if (rejected.length > 0)
+    print(
+      `Note: ${countText(rejected.length, 'conversation')} of ${all} ${rejected.length === 1 ? 'makes' : 'make'} a call that the run's tools reject: ${firstOf(rejected)}. Mend these calls, unless they teach what to do after an error.`,
+    );
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
   const { batchSize } = config.train;
   const { last: iterations } = runLength(config);
@@ -87,6 +103,9 @@ function conversationsTooLong(
 /** For the user: which conversations are left out. */
 export const leftOutConversations = (places: readonly string[], shown = firstOf(places)): string =>
   `Left out, as they are longer than the model has positions (dataset.tooLong: skip): ${countText(places.length, 'conversation')}: ${shown}.`;
+
+const callsOf = (messages: readonly Message[]): readonly ToolCall[] =>
+  messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
 
 /** The result of an action; what it throws names the place. */
 function atPlace<Result>(place: string, action: () => Result): Result {

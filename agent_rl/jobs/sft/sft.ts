@@ -156,6 +156,7 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
   const summary = await withTrackers(ended, { record, trackers });
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
   if (missed !== undefined) options.print(missed);
+  if (hasReached(run.config, state)) options.print(reachedText(run.config, state));
   const onwards = hasReached(run.config, state)
     ? undefined
     : howToContinue(run.config, record.folder.path, { interrupted });
@@ -166,6 +167,9 @@ async function supervise(session: SftSession & { options: TrainingOptions }): Pr
 /** Whether the success is reached that ends the training. */
 const hasReached = ({ train: { until } }: Config, { evaluated }: SftState): boolean =>
   until !== undefined && (evaluated?.success ?? 0) >= until.success;
+
+const reachedText = ({ train }: Config, { evaluated, iteration }: SftState): string =>
+  `The wanted success was reached: ${percentText(evaluated?.success ?? 0)} after ${iteration} steps (train.until.success is ${percentText(train.until?.success ?? 0)}).`;
 
 /** Says that training ended without the success that was to end it. */
 function missedSuccess(config: Config, state: SftState): string | undefined {

@@ -84,6 +84,12 @@ export class ToolRunner {
     );
   }
 
+  /** Why a call is rejected without being run, in the words that the model reads; undefined for one that can run. */
+  problemOf(call: ToolCall): string | undefined {
+    const found = this.#find(call);
+    return typeof found === 'string' ? found : undefined;
+  }
+
   /**
    * Runs one call, or says why it cannot be run.
    *
@@ -91,11 +97,8 @@ export class ToolRunner {
    * reason when it is aborted.
    */
   async run(call: ToolCall, options: CallOptions): Promise<ExecutedCall> {
-    const known = this.#known.get(call.name);
-    if (known === undefined) return rejected(call, this.#unknown(call.name));
-    if (!known.validate(call.arguments)) {
-      return rejected(call, invalidArguments(known.spec, known.validate.errors ?? []));
-    }
+    const known = this.#find(call);
+    if (typeof known === 'string') return rejected(call, known);
     const { spec } = known;
     const seconds = spec.deadlineS ?? defaultDeadlineS;
     const started = performance.now();
@@ -170,9 +173,15 @@ export class ToolRunner {
     return { timed: 'timeout', problem };
   }
 
-  #unknown(name: string): string {
-    const names = [...this.#known.keys()].join(', ') || 'none';
-    return `Error: there is no tool named ${JSON.stringify(name)}. Tools: ${names}.`;
+  /** The tool that a call names, or why the call cannot be run. */
+  #find({ name, arguments: args }: ToolCall): Known | string {
+    const known = this.#known.get(name);
+    if (known === undefined) {
+      const names = [...this.#known.keys()].join(', ') || 'none';
+      return `Error: there is no tool named ${JSON.stringify(name)}. Tools: ${names}.`;
+    }
+    const { spec, validate } = known;
+    return validate(args) ? known : invalidArguments(spec, validate.errors ?? []);
   }
 }
 

@@ -185,11 +185,13 @@ export const heldOut: Check = {
         says: `held-out success fell: ${says}`,
         tries: ['undo what the findings above name, and begin again from the model before'],
       };
-    if (early === undefined || late === undefined) return ok(says);
+    const calm = (text: string) =>
+      after === 0 ? unknown(`nothing held out is solved: ${text}`) : ok(text);
+    if (early === undefined || late === undefined) return calm(says);
     const trained = `in training ${percentText(early)} at first, ${percentText(late)} at last (rollout/successRate)`;
     // Ten points in training are more than the tasks of a quarter differ by.
     if (!(late - early >= 0.1 && (interval === null ? after <= before : interval[0] <= 0)))
-      return ok(`${says}; ${trained}`);
+      return calm(`${says}; ${trained}`);
     return {
       verdict: 'suspicious',
       says: `${says}, ${trained}: what is learned does not carry over`,

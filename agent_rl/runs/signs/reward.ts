@@ -61,7 +61,15 @@ export const neverSolved: Check = {
     const all = series.total('rollout/scored');
     const solved = series.values('rollout/successRate').some((rate) => rate > 0);
     if (late === undefined) return unknown('no scored episode is recorded');
-    if (solved || all < leastUnsolved)
+    if (!solved && all < leastUnsolved)
+      return unknown(`none of ${all} episodes so far, too few to tell (rollout/successRate)`);
+    if (solved && late === 0)
+      return {
+        verdict: 'suspicious',
+        says: 'tasks were solved, and none of them in the last quarter of the iterations (rollout/successRate)',
+        tries: ['undo what the findings above name, and begin again from the model before'],
+      };
+    if (solved)
       return ok(`${percentText(late)} of episodes in the last quarter (rollout/successRate)`);
     const paid = episodes !== undefined && !isConstant(episodes.reward);
     return {

@@ -24,7 +24,7 @@ export function runVerdict(evidence: RunEvidence, findings: readonly Finding[]):
   if (is !== 'worse' && length < leastIterations)
     return {
       is,
-      says: `${says} ${countText(length, 'iteration')} are too few to tell whether it learns.`,
+      says: `${says} ${countText(length, 'iteration')} ${length === 1 ? 'is' : 'are'} too few to tell whether it learns.`,
     };
   const cause = findings.find(isTrouble);
   return {
@@ -37,7 +37,7 @@ function changeOf({ heldOut, series }: RunEvidence): RunVerdict {
   if (heldOut === undefined) {
     const trend = trendOf(series, 'rollout/successRate');
     if (trend === undefined)
-      return { is: 'unknown', says: 'Success was not measured before and after training.' };
+      return { is: 'unknown', says: 'Success was not measured both before and after training.' };
     const { early, late, fell, rose } = trend;
     const from = `from ${percentText(early)} in the first quarter of the iterations to ${percentText(late)} in the last`;
     if (fell) return { is: 'worse', says: `Success in training fell ${from}.` };

@@ -16,8 +16,13 @@ beforeEach(() => process.chdir(folder));
 afterEach(() => process.chdir(started));
 
 /** A dry run on the conversations in `said/`. */
-const planned = (model: string, overrides: Readonly<Record<string, unknown>> = {}) =>
+const planned = (
+  model: string,
+  overrides: Readonly<Record<string, unknown>> = {},
+  print?: (text: string) => void,
+) =>
   trainAgent({
+    ...(print !== undefined && { print }),
     config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
     overrides: {
       'train.mode': 'sft',
@@ -101,4 +106,36 @@ test('conversations longer than the model has positions are named before trainin
   expect((await rejectionOf(train(4, skip))).message).toMatch(
     /^2 of 2 conversations .* Shorten them, take them out, or train/,
   );
+});
+
+test('a call that the tools of the run would reject is named with file and line, unless the line brings its own tools', async () => {
+  const model = join(folder, 'model');
+  await writeSmallModel(model);
+  const calling = (name: string, args: object, tools?: readonly object[]) =>
+    JSON.stringify({
+      messages: [
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', content: '', tool_calls: [{ function: { name, arguments: args } }] },
+        { role: 'tool', name, content: '4' },
+        { role: 'assistant', content: '4' },
+      ],
+      ...(tools !== undefined && { tools }),
+    });
+  const own = {
+    type: 'function',
+    function: { name: 'other', description: 'Other.', parameters: { type: 'object' } },
+  };
+  const lines = [
+    calling('code_exec', { code: 'print(4)' }),
+    calling('code_exek', { code: 'print(4)' }),
+    calling('code_exec', { cod: 'print(4)' }),
+    calling('other', {}, [own]),
+  ];
+  writeBelow(folder, 'said/train.jsonl', lines.join('\n'));
+  const said: string[] = [];
+  await planned(model, {}, (text) => void said.push(text));
+  const file = join(folder, 'said', 'train.jsonl');
+  expect(said.filter((text) => text.includes('reject'))).toEqual([
+    `Note: 2 conversations of 4 make a call that the run's tools reject: ${file}:2: there is no tool named "code_exek". Tools: code_exec, ${file}:3: invalid arguments for code_exec: arguments must have required property 'code'; arguments must NOT have additional properties (cod). Arguments: code (string). Mend these calls, unless they teach what to do after an error.`,
+  ]);
 });

@@ -80,6 +80,12 @@ describe('the checks of a run', () => {
       /none of 1200 episodes/,
     ],
     [
+      'never-solved',
+      'suspicious',
+      { late: { 'rollout/successRate': 0 } },
+      /solved, and none of them in the last quarter/,
+    ],
+    [
       'constant-part',
       'suspicious',
       { episodes: { scores: new Map([['format', { count: 100, least: 0, most: 0 }]]) } },

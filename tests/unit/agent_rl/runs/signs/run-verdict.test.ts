@@ -33,6 +33,9 @@ test('a change within chance is unclear, and a few iterations are called few', (
   expect(verdictOf(heldOut(0.3, 0.32, -0.05, 0.09)).says).toMatch(
     /^Held-out success went from 30\.0 % to 32\.0 %, which may be chance\./,
   );
+  expect(verdictOf({ ...heldOut(0.3, 0.3, -0.1, 0.1), iterations: 1 }).says).toBe(
+    'Held-out success did not change: 30.0 %. 1 iteration is too few to tell whether it learns.',
+  );
   expect(verdictOf({ ...heldOut(0.3, 0.3, -0.1, 0.1), iterations: 2 }).says).toBe(
     'Held-out success did not change: 30.0 %. 2 iterations are too few to tell whether it learns.',
   );
