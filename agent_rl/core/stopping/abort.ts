@@ -70,6 +70,20 @@ export async function inTime<Value>(
   }
 }
 
+/** Whether the work was done; false where the signal was aborted meanwhile. @throws what the work throws otherwise */
+export async function doneUnlessAborted(
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    return false;
+  }
+}
+
 /** `inTime`, with a deadline that passes as a result. */
 export async function withDeadline<Value>(
   work: (signal: AbortSignal) => Promise<Value>,

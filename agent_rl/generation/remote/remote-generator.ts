@@ -99,9 +99,12 @@ export class RemoteGenerator implements Generator {
     const { servers, shipping } = this.options;
     if (shipping === undefined) return;
     await shipping.prepare(weights, scorer);
+    // A server that was given the weights before these is put back first, and given these now.
+    await new Promise((resolve) => setImmediate(resolve));
     const failed: unknown[] = [];
     await Promise.all(
       servers.map(async (server) => {
+        if (this.#pool.isWatched(server)) return;
         try {
           await shipping.load(server, this.#drawFrom(server), signal);
           this.#pool.putBack(server);
@@ -118,8 +121,8 @@ export class RemoteGenerator implements Generator {
       }),
     );
     signal?.throwIfAborted();
-    if (failed.length === servers.length) {
-      if (!failed.some(isPassing))
+    if (this.#pool.up.length === 0) {
+      if (!servers.some((server) => this.#pool.isWatched(server)))
         throw generationFailed(
           `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
           failed[0],
