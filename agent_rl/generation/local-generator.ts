@@ -169,11 +169,14 @@ export class LocalGenerator implements Sampler {
     if (this.#canAdmit()) void this.#pump();
   }
 
+  /** Rows hold a part of the turns that failed, and an episode may ask for its turn again. */
   #failAll(problem: unknown): void {
     for (const request of this.#waiting.splice(0)) request.settle.reject(problem);
     for (const slot of this.#activeSlots()) {
       slot.active?.settle.reject(problem);
       slot.active = undefined;
+      this.#slots.delete(slot.episode);
+      this.#close(slot);
     }
   }
 
