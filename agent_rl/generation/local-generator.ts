@@ -106,9 +106,7 @@ export class LocalGenerator implements Sampler {
     }
     const slot = this.#slots.get(episode);
     if (slot !== undefined) {
-      this.#end(slot, 'aborted');
-      this.#slots.delete(episode);
-      this.#close(slot);
+      this.#giveUp(slot);
     }
     if (this.#placing?.request.episode === episode) this.#placing.abandoned = true;
     void this.#pump();
@@ -147,7 +145,7 @@ export class LocalGenerator implements Sampler {
         for (const slot of this.#released.splice(0)) this.#lanes.remove(slot);
         await this.#admit();
         for (const slot of this.#activeSlots())
-          if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
+          if (slot.active?.signal?.aborted === true) this.#giveUp(slot);
         if (this.#activeSlots().length === 0) break;
         const started = performance.now();
         for (const slot of this.#activeSlots()) {
@@ -169,15 +167,19 @@ export class LocalGenerator implements Sampler {
     if (this.#canAdmit()) void this.#pump();
   }
 
-  /** Rows hold a part of the turns that failed, and an episode may ask for its turn again. */
   #failAll(problem: unknown): void {
     for (const request of this.#waiting.splice(0)) request.settle.reject(problem);
     for (const slot of this.#activeSlots()) {
       slot.active?.settle.reject(problem);
-      slot.active = undefined;
-      this.#slots.delete(slot.episode);
-      this.#close(slot);
+      this.#giveUp(slot);
     }
+  }
+
+  /** Ends a turn and frees its row, which holds a part of the turn: an episode may ask for the whole turn again. */
+  #giveUp(slot: Slot): void {
+    this.#end(slot, 'aborted');
+    this.#slots.delete(slot.episode);
+    this.#close(slot);
   }
 
   #canAdmit(): boolean {
