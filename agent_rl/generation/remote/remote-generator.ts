@@ -8,7 +8,7 @@ import type {
 } from '../../core/services/generator.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
-import { drawnInParts, mostAtOnce, tokensAtOnce } from '../drawn-in-parts.ts';
+import { drawnInParts, mostAtOnce, tokensAtOnce } from './drawn-in-parts.ts';
 import { askForTokens } from './ask-for-tokens.ts';
 import { AskingAgain } from './asking-again.ts';
 import type { RemoteServer } from './remote-server.ts';

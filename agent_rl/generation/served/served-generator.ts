@@ -18,7 +18,7 @@ import {
   type HttpRequest,
   NoAnswer,
 } from '../../http/http-client.ts';
-import { drawnInParts, mostAtOnce, tokensAtOnce } from '../drawn-in-parts.ts';
+import { drawnInParts, mostAtOnce, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 

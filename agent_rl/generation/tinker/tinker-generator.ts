@@ -11,7 +11,7 @@ import type { WeightRef } from '../../core/services/weights.ts';
 import { readSampledSequences, type SampledSequence } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
-import { drawnInParts, tokensAtOnce } from '../drawn-in-parts.ts';
+import { drawnInParts, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { requestSeed } from '../request-seed.ts';
 

@@ -1,5 +1,5 @@
-import { append } from '../core/long-lists.ts';
-import type { Generation, GenerationRequest } from '../core/services/generator.ts';
+import { append } from '../../core/long-lists.ts';
+import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
 
 /** Tokens that a server may be asked for at once. A slow server that draws `slowest` tokens a second answers in time. */
 export const tokensAtOnce = (deadlineS: number, most: number): number =>
