@@ -105,9 +105,7 @@ export class LocalGenerator implements Sampler {
       active.finish('aborted', this.#version);
     }
     const slot = this.#slots.get(episode);
-    if (slot !== undefined) {
-      this.#giveUp(slot);
-    }
+    if (slot !== undefined) this.#giveUp(slot);
     if (this.#placing?.request.episode === episode) this.#placing.abandoned = true;
     void this.#pump();
   }
@@ -118,9 +116,7 @@ export class LocalGenerator implements Sampler {
    * @throws AgentRlError `GENERATION_FAILED` while requests are in flight: a turn never mixes two versions.
    */
   async setWeights(parameters: Weights, version: number): Promise<void> {
-    if (this.#unsettled > 0) {
-      throw publishedWhileDrawing();
-    }
+    if (this.#unsettled > 0) throw publishedWhileDrawing();
     this.#prefixes.clear();
     this.#known.clear();
     // Rows of episodes between two turns too: the next turn computes its context anew.
