@@ -202,9 +202,7 @@ export class LocalGenerator implements Sampler {
 
   async #place(active: ActiveRequest): Promise<boolean> {
     const { episode, tokens, maxTokens } = active.request;
-    if (tokens.length === 0) {
-      throw failed(`Episode ${episode} asked to continue an empty context.`);
-    }
+    if (tokens.length === 0) throw failed(`Episode ${episode} asked to continue an empty context.`);
     const finished = (stop: Generation['stop']): true => {
       active.finish(stop, this.#version);
       return true;
@@ -212,6 +210,8 @@ export class LocalGenerator implements Sampler {
     if (maxTokens <= 0) return finished('max-tokens');
     if (tokens.length >= this.maxContextTokens) return finished('context-full');
     if (active.signal?.aborted === true) return finished('aborted');
+    const held = this.#slots.get(episode);
+    if (held?.isAskedAgain(tokens) === true) this.#giveUp(held);
     const slot = this.#slots.get(episode) ?? (await this.#openSlot(episode, tokens));
     if (slot === undefined) return false;
     if (active.abandoned) return finished('aborted');
@@ -220,8 +220,7 @@ export class LocalGenerator implements Sampler {
         `Episode ${episode} requested a context that does not continue its own, or made two requests at once.`,
       );
     }
-    slot.pending = tokens.slice(slot.cached.length);
-    slot.active = active;
+    slot.beginTurn(active);
     return true;
   }
 

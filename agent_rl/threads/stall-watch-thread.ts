@@ -31,5 +31,6 @@ try {
 } finally {
   // Nothing gentler reaches a thread that never yields; of another's program it is told when it yields.
   if (kills) process.kill(process.pid, 'SIGKILL');
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   else parentPort?.postMessage(text);
 }

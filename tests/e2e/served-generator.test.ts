@@ -181,14 +181,14 @@ describe('agent-rl serve', () => {
       key: { seed: 1, taskId: 'long', sample: 0, turn: 0 },
     };
     // Parts of 16 tokens.
-    const [once, inParts] = await Promise.all([open(), open({}, accepting, 8)]);
-    const whole = await once.generate(request);
+    const [atOnce, inParts] = await Promise.all([open(), open({}, accepting, 8)]);
+    const whole = await atOnce.generate(request);
     expect(whole.tokens).toHaveLength(50);
     expect(await inParts.generate(request)).toEqual(whole);
     inParts.release('long');
     const stopTokens = [whole.tokens[30]!];
     const [stopped, ofParts] = await Promise.all(
-      [once, inParts].map((one) =>
+      [atOnce, inParts].map((one) =>
         one.generate({ ...request, episode: 'stopped', maxTokens: 200, stopTokens }),
       ),
     );
@@ -196,7 +196,7 @@ describe('agent-rl serve', () => {
     expect(stopped!.stop).toBe('stop-token');
     const full = await inParts.generate({ ...request, maxTokens: 200 });
     expect([full.tokens.length, full.stop]).toEqual([61, 'context-full']);
-    await Promise.all([once.close(), inParts.close()]);
+    await Promise.all([atOnce.close(), inParts.close()]);
   });
 
   test.each([

@@ -80,9 +80,9 @@ export class WeightShipping {
   /** What a server is still reading is dropped with the next. */
   async dropOlder(): Promise<void> {
     const { route, servers } = this.options;
-    const read = [...this.#read.values()];
+    const read = new Set(this.#read.values());
     for (const shipment of this.#older.splice(0))
-      if (read.includes(shipment)) this.#older.push(shipment);
+      if (read.has(shipment)) this.#older.push(shipment);
       else await route.drop(shipment, servers);
   }
 

@@ -61,9 +61,8 @@ export class ServedGenerator implements Generator {
     // What draws the first part of a turn is to draw all of it.
     let drawnBy = version;
     const atOnce = tokensAtOnce(this.options.deadlineS, mostAtOnce);
-    const goesOn = ({ stop }: Generation): boolean => stop === 'max-tokens';
     try {
-      return await drawnInParts(request, { atOnce, goesOn }, async (part) => {
+      return await drawnInParts(request, { atOnce, goesOn: isUnfinished }, async (part) => {
         const drawn = await this.#draw(part, version, signal);
         const problem =
           generationProblem(drawn, { ...part, version: drawnBy }) ??
@@ -181,6 +180,8 @@ const pauseMs = 1000;
 
 const failure = (problem: string, cause?: unknown): AgentRlError =>
   new AgentRlError('GENERATION_FAILED', `The generator served: ${problem}`, { cause });
+
+const isUnfinished = ({ stop }: Generation): boolean => stop === 'max-tokens';
 
 /** The rest of a turn is asked for where there is a part: one without tokens would be asked for without end. */
 const shortProblem = (

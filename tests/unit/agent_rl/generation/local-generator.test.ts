@@ -314,6 +314,16 @@ describe('a turn that is asked for again', () => {
     expect((await generator.generate(request('third', [6, 7]))).tokens).toHaveLength(12);
   });
 
+  test('after its answer was lost is drawn as before, and the episode goes on', async () => {
+    const generator = await open(1);
+    const first = await generator.generate(turn);
+    expect(await generator.generate(turn)).toEqual(first);
+    const next = { ...turn, tokens: [...turn.tokens, ...first.tokens, 9] };
+    const second = await generator.generate(next);
+    expect(await generator.generate(next)).toEqual(second);
+    expect(await (await open(1)).generate(next)).toEqual(second);
+  });
+
   test('after it was given up is drawn as if it had not been', async () => {
     const whole = await (await open(1)).generate(turn);
     const generator = await open(1);

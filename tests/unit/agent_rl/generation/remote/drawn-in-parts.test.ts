@@ -5,7 +5,11 @@ import {
   type GenerationRequest,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { drawnInParts, mostAtOnce, tokensAtOnce } from '#agent_rl/generation/remote/drawn-in-parts.ts';
+import {
+  drawnInParts,
+  mostAtOnce,
+  tokensAtOnce,
+} from '#agent_rl/generation/remote/drawn-in-parts.ts';
 
 test.each([
   [600, 1024],

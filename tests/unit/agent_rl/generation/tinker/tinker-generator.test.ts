@@ -143,9 +143,9 @@ test('a turn too long for the deadline of a slow service is asked for in parts',
     {},
     1,
   );
-  const { tokens, logProbs, stop } = await one.generate({ ...request, maxTokens: 20 });
-  expect(tokens).toEqual([...Array.from({ length: 16 }, (_, i) => 5 + i), 5, 6, 7, 8]);
-  expect([logProbs.length, stop]).toEqual([20, 'max-tokens']);
+  const drawn = await one.generate({ ...request, maxTokens: 20 });
+  expect(drawn.tokens).toEqual([...Array.from({ length: 16 }, (_, i) => 5 + i), 5, 6, 7, 8]);
+  expect([drawn.logProbs.length, drawn.stop]).toEqual([20, 'max-tokens']);
   expect(asked.map(({ prompt }) => prompt)).toEqual([3, 19]);
   expect(asked[0]!.seed).not.toBe(asked[1]!.seed);
   asked.length = 0;

@@ -93,12 +93,18 @@ test('agents that do not learn count in the numbers of tokens and in those of th
   });
   const mine = {
     ...drawn(trajectory({ reward: 0, sampled: 4 }), -0.001),
-    ...{ agent: 'mine', seed, turns: 1 },
+    agent: 'mine',
+    seed,
+    turns: 1,
   };
   const theirs: Trajectory = {
     ...drawn(trajectory({ reward: 1, sampled: 9, outcome: 'truncated-turns' }), -3),
     ...calls('ok', 'rejected', 'error', 'timeout'),
-    ...{ agent: 'theirs', learns: false, seed, turns: 5, malformedCalls: 2 },
+    agent: 'theirs',
+    learns: false,
+    seed,
+    turns: 5,
+    malformedCalls: 2,
   };
   const frozen = { ...group([theirs]), learns: false as const, penalised: 1 };
   const metrics = rolloutMetrics({ groups: [group([mine]), frozen], discarded: [frozen] });
