@@ -209,17 +209,17 @@ describe('what passes', () => {
   });
 
   test('a turn that takes a healthy server longer than the deadline is drawn as one that does not', async () => {
-    const { double, generator, warnings } = await started({ deadlineS: 1 });
+    const { double, generator, warnings } = await started({ deadlineS: 3 });
     const quick = await openedVllm([double.url]);
     open.push(quick.generator);
     const turn = (over: object = {}) =>
       request('one', { maxTokens: 40, sampling: greedy, ...over });
     const whole = await quick.generator.generate(turn());
-    // 25 tokens a second.
+    // Ten tokens a second.
     double.instead = async (asked) => {
       if (!generates(asked)) return undefined;
       const { max_tokens: most } = asked.body['sampling_params'] as { max_tokens: number };
-      await new Promise((resolve) => setTimeout(resolve, 40 * most));
+      await new Promise((resolve) => setTimeout(resolve, 100 * most));
       return undefined;
     };
     expect(await generator.generate(turn())).toEqual(whole);
