@@ -142,6 +142,10 @@ export const errorCatalogue = {
     'Generator and learner disagree by more than `train.parityBound`',
     'Do not train on; report it, with the run folder',
   ),
+  PROCESS_BLOCKED: user(
+    'The main thread of a program that trains or evaluates was blocked for `rollout.deadlines.stallS`, by a plugin or by the program',
+    'Let what computes for so long run in a thread of its own, then resume the run',
+  ),
   INTERRUPTED: user('Ctrl-C or SIGTERM', '`--resume` resumes from the last checkpoint'),
 } satisfies Record<string, ErrorDefinition>;
 

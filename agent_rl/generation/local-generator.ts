@@ -105,11 +105,7 @@ export class LocalGenerator implements Sampler {
       active.finish('aborted', this.#version);
     }
     const slot = this.#slots.get(episode);
-    if (slot !== undefined) {
-      this.#end(slot, 'aborted');
-      this.#slots.delete(episode);
-      this.#close(slot);
-    }
+    if (slot !== undefined) this.#giveUp(slot);
     if (this.#placing?.request.episode === episode) this.#placing.abandoned = true;
     void this.#pump();
   }
@@ -120,9 +116,7 @@ export class LocalGenerator implements Sampler {
    * @throws AgentRlError `GENERATION_FAILED` while requests are in flight: a turn never mixes two versions.
    */
   async setWeights(parameters: Weights, version: number): Promise<void> {
-    if (this.#unsettled > 0) {
-      throw publishedWhileDrawing();
-    }
+    if (this.#unsettled > 0) throw publishedWhileDrawing();
     this.#prefixes.clear();
     this.#known.clear();
     // Rows of episodes between two turns too: the next turn computes its context anew.
@@ -147,7 +141,7 @@ export class LocalGenerator implements Sampler {
         for (const slot of this.#released.splice(0)) this.#lanes.remove(slot);
         await this.#admit();
         for (const slot of this.#activeSlots())
-          if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
+          if (slot.active?.signal?.aborted === true) this.#giveUp(slot);
         if (this.#activeSlots().length === 0) break;
         const started = performance.now();
         for (const slot of this.#activeSlots()) {
@@ -173,8 +167,15 @@ export class LocalGenerator implements Sampler {
     for (const request of this.#waiting.splice(0)) request.settle.reject(problem);
     for (const slot of this.#activeSlots()) {
       slot.active?.settle.reject(problem);
-      slot.active = undefined;
+      this.#giveUp(slot);
     }
+  }
+
+  /** Ends a turn and frees its row, which holds a part of the turn: an episode may ask for the whole turn again. */
+  #giveUp(slot: Slot): void {
+    this.#end(slot, 'aborted');
+    this.#slots.delete(slot.episode);
+    this.#close(slot);
   }
 
   #canAdmit(): boolean {
@@ -201,9 +202,7 @@ export class LocalGenerator implements Sampler {
 
   async #place(active: ActiveRequest): Promise<boolean> {
     const { episode, tokens, maxTokens } = active.request;
-    if (tokens.length === 0) {
-      throw failed(`Episode ${episode} asked to continue an empty context.`);
-    }
+    if (tokens.length === 0) throw failed(`Episode ${episode} asked to continue an empty context.`);
     const finished = (stop: Generation['stop']): true => {
       active.finish(stop, this.#version);
       return true;
@@ -211,6 +210,8 @@ export class LocalGenerator implements Sampler {
     if (maxTokens <= 0) return finished('max-tokens');
     if (tokens.length >= this.maxContextTokens) return finished('context-full');
     if (active.signal?.aborted === true) return finished('aborted');
+    const held = this.#slots.get(episode);
+    if (held?.isAskedAgain(tokens) === true) this.#giveUp(held);
     const slot = this.#slots.get(episode) ?? (await this.#openSlot(episode, tokens));
     if (slot === undefined) return false;
     if (active.abandoned) return finished('aborted');
@@ -219,8 +220,7 @@ export class LocalGenerator implements Sampler {
         `Episode ${episode} requested a context that does not continue its own, or made two requests at once.`,
       );
     }
-    slot.pending = tokens.slice(slot.cached.length);
-    slot.active = active;
+    slot.beginTurn(active);
     return true;
   }
 

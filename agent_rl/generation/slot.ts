@@ -46,6 +46,8 @@ export class Slot implements Standing {
   pending: number[] = [];
   active: ActiveRequest | undefined;
   #context: KnownContext | undefined;
+  /** The context of its last turn. */
+  #asked: readonly number[] = [];
   /** What its next turn begins with. */
   #left: number | undefined;
 
@@ -77,6 +79,19 @@ export class Slot implements Standing {
   /** Where it has no request: the last token of its turn, which was not fed. */
   get next(): number | undefined {
     return this.pending[0] ?? this.#left;
+  }
+
+  /** Whether its last turn is asked for again, as by a client that the answer did not reach. */
+  isAskedAgain(tokens: readonly number[]): boolean {
+    const asked = this.#asked;
+    const isSame = asked.length === tokens.length && asked.every((token, i) => token === tokens[i]);
+    return this.active === undefined && isSame;
+  }
+
+  beginTurn(active: ActiveRequest): void {
+    this.#asked = active.request.tokens;
+    this.pending = this.#asked.slice(this.cached.length);
+    this.active = active;
   }
 
   /** Ends the turn, of which the last token drawn was not fed. */

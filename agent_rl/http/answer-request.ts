@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-import { abortable } from '../core/stopping/abort.ts';
+import { abortable, underSignals } from '../core/stopping/abort.ts';
 import { type Arriving, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 
@@ -54,12 +54,13 @@ export async function answerRequest(
 ): Promise<number> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the caller has gone')));
-  const signal = AbortSignal.any([gone.signal, shared.stopped]);
   try {
-    const answer = await answered(request, signal, shared);
-    if (!(answer instanceof EventAnswer)) return send(response, 200, answer);
-    await sendEvents(response, answer.events, shared);
-    return gone.signal.aborted ? 499 : 200;
+    return await underSignals([gone.signal, shared.stopped], async (signal) => {
+      const answer = await answered(request, signal, shared);
+      if (!(answer instanceof EventAnswer)) return send(response, 200, answer);
+      await sendEvents(response, answer.events, shared);
+      return gone.signal.aborted ? 499 : 200;
+    });
   } catch (error) {
     if (gone.signal.aborted) return 499;
     if (error instanceof Refusal) return send(response, error.status, shared.errorBody(error));

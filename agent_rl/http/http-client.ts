@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
 import { messageOf } from '../core/errors.ts';
+import { underSignals } from '../core/stopping/abort.ts';
 import { authorities } from './authorities.ts';
 
 export interface HttpClientOptions {
@@ -94,27 +95,29 @@ export class HttpClient {
     const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
     const tries = { count: 0 };
     try {
-      const answer = await this.#dispatcher(request, tries).request({
-        origin,
-        path: pathname + search,
-        method,
-        headers: {
-          accept: 'application/json',
-          ...this.options.headers,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...((raw ?? file) !== undefined && {
-            'content-type': contentType ?? 'application/octet-stream',
-          }),
-          ...(authorization !== undefined && { authorization }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(raw !== undefined && { body: raw }),
-        ...(file !== undefined && { body: createReadStream(file) }),
-        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      return await underSignals([signal, deadline], async (either) => {
+        const answer = await this.#dispatcher(request, tries).request({
+          origin,
+          path: pathname + search,
+          method,
+          headers: {
+            accept: 'application/json',
+            ...this.options.headers,
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...((raw ?? file) !== undefined && {
+              'content-type': contentType ?? 'application/octet-stream',
+            }),
+            ...(authorization !== undefined && { authorization }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          ...(raw !== undefined && { body: raw }),
+          ...(file !== undefined && { body: createReadStream(file) }),
+          signal: either,
+        });
+        const bytes = Buffer.from(await answer.body.arrayBuffer());
+        this.#reportTries(request, tries.count, `took ${tries.count} tries`);
+        return answerOf(answer, bytes);
       });
-      const bytes = Buffer.from(await answer.body.arrayBuffer());
-      this.#reportTries(request, tries.count, `took ${tries.count} tries`);
-      return answerOf(answer, bytes);
     } catch (cause) {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);

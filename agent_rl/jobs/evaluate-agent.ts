@@ -5,6 +5,7 @@ import { callInstead } from './code/call-instead.ts';
 import { checkEvaluationOptions } from './code/check-options.ts';
 import { checkpointGiven } from './code/checkpoint-given.ts';
 import { type TaskRows, writeEvaluationTasks } from './code/task-folder.ts';
+import { unlessBlocked } from './code/unless-blocked.ts';
 import type { JobResult } from './job.ts';
 import { jobs } from './jobs.ts';
 
@@ -39,13 +40,15 @@ export async function evaluateAgent<Row extends object = object>(
       'CONFIG_INVALID',
       `evaluateAgent tasks: is missing. ${checkpoint} is a model and no run, so it has no tasks of its own.`,
     );
-  const { tasks, signal = new AbortController().signal, print = () => undefined } = options;
+  const { tasks, print = () => undefined } = options;
   const dir =
     tasks === undefined
       ? undefined
       : await writeEvaluationTasks(placeOfTasks(options).outputDir, tasks);
   const described = await agentInCode(options, { caller: 'evaluateAgent', base, dir });
   const instead = callInstead.evaluate(checkpoint);
-  const prepared = await prepareRun({ ...described, instead }, signal);
-  return jobs.evaluate({ ...prepared, checkpoint: path, signal, print });
+  return unlessBlocked(options.signal, async (context) => {
+    const prepared = await prepareRun({ ...described, instead }, context.signal);
+    return jobs.evaluate({ ...prepared, ...context, checkpoint: path, print });
+  });
 }

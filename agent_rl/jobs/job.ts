@@ -1,4 +1,5 @@
 import type { PreparedRun } from '../compose/prepare-run.ts';
+import type { AgentRlError } from '../core/errors.ts';
 import type { TrainingEvent } from './train/training-events.ts';
 
 /** What every job is given. */
@@ -9,6 +10,8 @@ export interface JobContext {
   print: (text: string) => void;
   /** Only warnings, errors and results are shown: neither progress nor what is looked at before the work begins. */
   quiet?: boolean | undefined;
+  /** Told when the main thread was blocked for too long, where the process is another program's: without it the process is killed. */
+  onStall?: ((problem: AgentRlError) => void) | undefined;
 }
 
 /** What a job on a run file is given. */

@@ -10,6 +10,7 @@ import {
 import { callInstead } from './code/call-instead.ts';
 import { checkTrainingOptions } from './code/check-options.ts';
 import { writeTrainingTasks } from './code/task-folder.ts';
+import { unlessBlocked } from './code/unless-blocked.ts';
 import type { JobResult } from './job.ts';
 import { jobs, trainingJob } from './jobs.ts';
 import { EventStream, type TrainingEvent } from './train/training-events.ts';
@@ -98,28 +99,25 @@ async function run<Row extends object>(
   checkTrainingOptions(options);
   const { dryRun = false, measure = false, resume } = options;
   const { allowOtherMachine = false, quiet = false } = options;
-  const { signal = new AbortController().signal, print = () => undefined } = options;
+  const { print = () => undefined } = options;
   const described = await descriptionOf(options, print);
-  const prepared = await prepareRun(
-    {
-      ...described,
-      training: resume === undefined ? 'new' : 'resumed',
-      instead: callInstead.train(resume),
-    },
-    signal,
-  );
-  for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
+  const instead = callInstead.train(resume);
+  const training = resume === undefined ? ('new' as const) : ('resumed' as const);
   try {
-    return await jobs[trainingJob(prepared.loaded.config)]({
-      ...prepared,
-      signal,
-      print,
-      quiet,
-      dryRun,
-      measure,
-      allowOtherMachine,
-      onEvent,
-      ...(resume !== undefined && { resume }),
+    return await unlessBlocked(options.signal, async (context) => {
+      const prepared = await prepareRun({ ...described, training, instead }, context.signal);
+      for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
+      return jobs[trainingJob(prepared.loaded.config)]({
+        ...prepared,
+        ...context,
+        print,
+        quiet,
+        dryRun,
+        measure,
+        allowOtherMachine,
+        onEvent,
+        ...(resume !== undefined && { resume }),
+      });
     });
   } catch (error) {
     const next = nextStepOf(error);

@@ -11,7 +11,7 @@ import { combineRewards, solvedBy } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
 import { type EpisodeParts, type EpisodeRequest, policyOf } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
-import { abortable, inTime } from '../core/stopping/abort.ts';
+import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
 import { failed, failedByVerdict, type Judged, keptOf } from './judged.ts';
 import { retrying } from './retrying.ts';
 import { type EpisodeAgent, sole, type World } from './world.ts';
@@ -71,10 +71,13 @@ export class Episode {
     private readonly request: EpisodeRequest,
   ) {}
 
-  async run(cancelled: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
+  /** Under a signal of its own, since the run's would have the listeners of all episodes in flight. */
+  run(cancelled: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
+    return underSignals([cancelled], (signal) => this.#run(signal));
+  }
+
+  async #run(signal: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
     const { parts, logs } = this.stage;
-    // Its own, since the run's has as many listeners as there are episodes in flight.
-    const signal = AbortSignal.any([cancelled]);
     try {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {

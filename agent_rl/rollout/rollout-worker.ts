@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { EpisodePlace, Trajectory } from '../core/trajectory.ts';
+import { underSignals } from '../core/stopping/abort.ts';
 import { LongestFirst } from './longest-first.ts';
 import { type EpisodeRetries, runEpisode } from './run-episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from './episode-parts.ts';
@@ -70,8 +71,7 @@ export class AsyncRolloutWorker implements Rollouts {
     const episodes: (readonly Trajectory[])[] = [];
     const waiting = this.#longestFirst.order(requests).values();
     const failed = new AbortController();
-    const either = AbortSignal.any([signal, failed.signal]);
-    const lane = async (): Promise<void> => {
+    const lane = async (either: AbortSignal): Promise<void> => {
       try {
         // The lanes share one iterator, so each request is played once.
         for (const index of waiting) {
@@ -87,7 +87,10 @@ export class AsyncRolloutWorker implements Rollouts {
         failed.abort(thrown);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(this.inFlight, requests.length) }, lane));
+    const lanes = Math.min(this.inFlight, requests.length);
+    await underSignals([signal, failed.signal], (either) =>
+      Promise.all(Array.from({ length: lanes }, () => lane(either))),
+    );
     failed.signal.throwIfAborted();
     return episodes;
   }

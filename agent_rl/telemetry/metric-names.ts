@@ -11,7 +11,8 @@ const metric = (unit: string, description: string): MetricDefinition => ({ unit,
  * Every metric by name. A name that ends in `*` stands for a family whose members come from a run's plugins.
  * Means over episodes leave out those the system failed. Those of `sent/*` are over the sampled tokens sent to the
  * learner, each weighted as in the loss: episodes without advantage are not sent unless a KL term pulls on them. Where an
- * episode has several agents, members of families of rewards, scores and of the environment begin with the agent's name.
+ * episode has several agents, members of families of rewards, scores and of the environment begin with the agent's name, and agents
+ * that do not learn are left out of all others but the counts of tokens.
  */
 export const metricNames = {
   'rollout/episodes': metric('episodes', 'Episodes collected in this iteration'),
@@ -85,7 +86,7 @@ export const metricNames = {
   'combine/weight/*': metric('1', 'Mean weight that the reward manager gives a reward'),
   'agentReward/*': metric('reward', 'Mean reward of one of several agents'),
   'agentSuccess/*': metric('1', 'Share of scored episodes that one of several agents solved'),
-  'outcome/*': metric('episodes', 'Episodes that ended so, for each of several agents'),
+  'outcome/*': metric('episodes', 'Episodes that ended so, for each of several agents that learn'),
   'environment/*': metric('1', 'Mean of a number the environment reports'),
   'group/count': metric('groups', 'Groups collected'),
   'group/zeroVariance': metric('groups', 'Groups whose rewards are all equal: they teach nothing'),

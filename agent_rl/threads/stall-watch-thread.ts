@@ -1,5 +1,5 @@
 import { appendFileSync, writeSync } from 'node:fs';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 import type { StallWatchStart } from './stall-watch.ts';
 
@@ -8,7 +8,7 @@ import type { StallWatchStart } from './stall-watch.ts';
  * the main thread.
  */
 
-const { limitS, log, beat, plugin } = workerData as StallWatchStart;
+const { limitS, log, beat, plugin, kills } = workerData as StallWatchStart;
 const counter = new Int32Array(beat);
 
 /** After a computer has slept the time is up at once, though nothing is wrong. */
@@ -25,10 +25,12 @@ const length = Atomics.load(new Int32Array(plugin, 0, 1), 0);
 const name = new TextDecoder().decode(new Uint8Array(plugin, 4).slice(0, length));
 const who = length === 0 ? 'No plugin had been called' : `The last plugin called was ${name}`;
 const text = `The main thread has been blocked for ${limitS} s (rollout.deadlines.stallS), so the run is ended. ${who}. A tool that may loop belongs in a thread: mark it isolated: import.meta.url. The run can be resumed from its newest checkpoint.`;
-writeSync(2, `\n${text}\n`);
+if (kills) writeSync(2, `\n${text}\n`);
 try {
   if (log !== undefined) appendFileSync(log, `${new Date().toISOString()} error ${text}\n`);
 } finally {
-  // Nothing gentler reaches a thread that never yields.
-  process.kill(process.pid, 'SIGKILL');
+  // Nothing gentler reaches a thread that never yields; of another's program it is told when it yields.
+  if (kills) process.kill(process.pid, 'SIGKILL');
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  else parentPort?.postMessage(text);
 }

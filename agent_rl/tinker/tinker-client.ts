@@ -63,6 +63,10 @@ export class TinkerClient {
     return this.options.url;
   }
 
+  get deadlineS(): number {
+    return this.options.deadlineS;
+  }
+
   warn(text: string): void {
     this.options.warn(text);
   }

@@ -2,7 +2,7 @@ import { mean } from '../algorithms/statistics.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { unbiased } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
-import { isSolved, type Trajectory } from '../core/trajectory.ts';
+import { isSolved, learnersIn, type Trajectory } from '../core/trajectory.ts';
 import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { FailureGuard } from './collect/failure-guard.ts';
@@ -125,7 +125,7 @@ export async function evaluate(
   const judged = judgedOf(({ ofSlice }) => !ofSlice);
   const names = groupsIn(perTask);
   const agents = agentsIn(counted);
-  const rewards = judged.flat().map(({ reward = 0 }) => reward);
+  const rewards = judged.flatMap(learnersIn).map(({ reward = 0 }) => reward);
   return {
     ...successRateOf(counted, { seed, of: 'total' }),
     tasks: counted.length,

@@ -4,6 +4,7 @@ import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { spanned } from '../core/profile/spans.ts';
 import type { Learner } from '../core/services/learner.ts';
+import { doneUnlessAborted } from '../core/stopping/abort.ts';
 import { referenceOf, type Scorer } from '../core/services/scorer.ts';
 import { keepLedger } from '../rollout/tokens/ledger.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
@@ -148,7 +149,7 @@ export class GRPOTrainer {
 
   async #train(signal: AbortSignal): Promise<TrainingResult> {
     const { train, eval: evaluation, checkpoint } = this.#options;
-    await this.#parts.weights.publish();
+    await this.#publish(signal);
     const before = evaluation.before ? await this.#baseline(signal) : undefined;
     await this.#catchUp(signal);
     while (this.#state.iteration < train.iterations && !signal.aborted) {
@@ -173,6 +174,11 @@ export class GRPOTrainer {
     };
   }
 
+  /** An iteration whose publication is interrupted is whole: nothing is drawn from its weights before the run goes on. */
+  #publish(signal: AbortSignal): Promise<unknown> {
+    return doneUnlessAborted(() => this.#parts.weights.publish(signal), signal);
+  }
+
   /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
   async #baseline(signal: AbortSignal): Promise<Evaluation | undefined> {
     const { before, iteration } = this.#state;
@@ -187,7 +193,7 @@ export class GRPOTrainer {
 
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
-    const { weights, rollouts, rewarding, tasks } = this.#parts;
+    const { rollouts, rewarding, tasks } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const drawn = drawsOf(this.#state.tasks, tasks);
@@ -223,7 +229,7 @@ export class GRPOTrainer {
     const { epochs, correction } = taken;
     if (epochs.length > 0) {
       this.#enter({ name: 'publish' });
-      await watch.time('publish', () => weights.publish());
+      await watch.time('publish', () => this.#publish(signal));
     }
 
     const report: IterationReport = {

@@ -54,6 +54,8 @@ export interface SftParts {
 /** Supervised training on assistants' turns: again and again one optimiser step on `batchSize` shuffled conversations. */
 export class SFTTrainer {
   #state: SftState = { iteration: 0 };
+  /** Of the passes that the last step took from: a large set is not shuffled again at each step. */
+  readonly #orders = new Map<number, readonly TranscriptRecord[]>();
 
   /** @throws AgentRlError `DATASET_INVALID` when there is no example, or one has nothing to train. */
   constructor(
@@ -161,7 +163,9 @@ export class SFTTrainer {
     const { examples } = this.parts;
     const { batchSize, seed } = this.options;
     const first = this.#state.iteration * batchSize;
-    const orders = new Map<number, readonly TranscriptRecord[]>();
+    const orders = this.#orders;
+    for (const pass of orders.keys())
+      if (pass < Math.floor(first / examples.length)) orders.delete(pass);
     return Array.from({ length: batchSize }, (_, offset) => {
       const pass = Math.floor((first + offset) / examples.length);
       const order = orders.get(pass) ?? new KeyedRng(seed, 'sft', pass).shuffle(examples);

@@ -93,6 +93,21 @@ export function describeGeneratorContract(
       for (const episode of ['free', 'ended']) generator.release(episode);
     });
 
+    inTime('takes the likeliest tokens at temperature 0, whatever truncates', async () => {
+      const plain = await generator.generate(request('plain', { sampling: greedy }));
+      generator.release('plain');
+      const key = { seed: 2, taskId: 'contract', sample: 1, turn: 0 };
+      for (const over of [{ topP: 0.99 }, { topK: 5 }, { minP: 0.01 }]) {
+        const episode = `greedy with ${Object.keys(over).join()}`;
+        const sampling = { ...greedy, ...over };
+        const drawn = await generator.generate(request(episode, { sampling, key }));
+        expect(drawn.tokens).toEqual(plain.tokens);
+        for (const [i, logProb] of drawn.logProbs.entries())
+          expect(logProb).toBeCloseTo(plain.logProbs[i]!, 4);
+        generator.release(episode);
+      }
+    });
+
     inTime('draws the same tokens for the same key, whatever is drawn meanwhile', async () => {
       if (!info.reproducible) return;
       const alone = await generator.generate(request('alone'));

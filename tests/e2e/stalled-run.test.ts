@@ -1,10 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { StallWatch } from '#agent_rl/threads/stall-watch.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
@@ -31,4 +34,35 @@ for (;;);`,
     'The main thread has been blocked for 1 s (rollout.deadlines.stallS), so the run is ended. The last plugin called was tool "endless".';
   expect(stderr).toContain(reason);
   expect(readFileSync(log, 'utf8')).toContain(`error ${reason}`);
+});
+
+test('a training in code fails with a reason where its program blocks the main thread, and the program goes on', async () => {
+  const training = trainAgent({
+    config: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
+    overrides: {
+      'run.engineThreads': 1,
+      'run.outputDir': folder,
+      'rollout.deadlines.stallS': 1,
+      'eval.before': false,
+      'eval.after': false,
+    },
+  });
+  // One that ends meanwhile does not end the watch over the other.
+  await StallWatch.start({ limitS: 600 })!.close();
+  const thrown = rejectionOf(training);
+  await expect(
+    (async () => {
+      for await (const { type } of training)
+        if (type === 'iteration')
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000);
+    })(),
+  ).rejects.toMatchObject({ code: 'PROCESS_BLOCKED' });
+  const { code, message } = await thrown;
+  expect(code).toBe('PROCESS_BLOCKED');
+  expect(message).toMatch(
+    /blocked for 1 s \(rollout\.deadlines\.stallS\), so the run is ended\. The last plugin called was /,
+  );
+  const run = join(folder, 'code_exec_smoke-seed42');
+  expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(`error ${message}`);
+  expect(readdirSync(join(run, 'checkpoints'))).toContain('step-1');
 });

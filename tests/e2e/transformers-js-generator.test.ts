@@ -116,6 +116,17 @@ describe('a generator on transformers.js', () => {
     expect(anew.tokens).toEqual(second.there.tokens);
   });
 
+  test('draws a turn that was given up again from its beginning', async () => {
+    const whole = await generator.generate(request('whole', prompt, { maxTokens: 10 }));
+    const abort = new AbortController();
+    const doomed = generator.generate(request('again', prompt, { stopTokens: [] }), abort.signal);
+    setTimeout(() => abort.abort(), 30);
+    await doomed;
+    const key = { seed: 3, taskId: 'whole', sample: 0, turn: 0 };
+    const again = await generator.generate(request('again', prompt, { maxTokens: 10, key }));
+    expect(again.tokens).toEqual(whole.tokens);
+  });
+
   test('feeds a long prompt in pieces to the same end', async () => {
     const long = Array.from({ length: 560 }, (_, i) => prompt[i % prompt.length]!);
     const { here, there } = await both(request('long', long, { stopTokens: [] }));

@@ -69,7 +69,7 @@ export class FakeLearner implements Learner, WeightPublisher {
   }
 
   /** Stands for the bus: publishing is nothing but an export. */
-  async publish(): Promise<WeightRef> {
+  async publish(_signal?: AbortSignal): Promise<WeightRef> {
     return this.exportWeights();
   }
 

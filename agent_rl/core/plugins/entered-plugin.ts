@@ -1,9 +1,12 @@
-let listen: (plugin: string) => void = () => undefined;
+const listeners = new Set<(plugin: string) => void>();
 
 /** To be called before the code of a plugin runs, so that a plugin that never returns can be named. */
-export const enterPlugin = (plugin: string): void => listen(plugin);
+export const enterPlugin = (plugin: string): void => {
+  for (const listener of listeners) listener(plugin);
+};
 
-/** Has the name of each plugin whose code is about to run. There is one main thread, and so one listener. */
-export function listenToPlugins(listener: ((plugin: string) => void) | undefined): void {
-  listen = listener ?? (() => undefined);
+/** Has the name of each plugin whose code is about to run. @returns ends it */
+export function listenToPlugins(listener: (plugin: string) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

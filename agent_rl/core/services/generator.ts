@@ -112,7 +112,7 @@ export const GENERATOR = Symbol.for('agent_rl.Generator');
 
 /** How tokens are drawn. Truncation is off by default. */
 export interface Sampling {
-  /** 0 takes the likeliest token. */
+  /** 0 takes the likeliest token, whatever the others say. */
   readonly temperature: number;
   /** Keeps the k likeliest tokens; 0 is off. */
   readonly topK: number;
@@ -125,6 +125,9 @@ export interface Sampling {
 export const unbiased: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
 export const greedy: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0 };
 
-/** Whether sampling cuts the distribution: what is drawn then has another probability than the model gives it. */
-export const truncates = ({ topK, topP, minP }: Sampling): boolean =>
-  topK > 0 || topP < 1 || minP > 0;
+/**
+ * Whether sampling cuts the distribution: what is drawn then has another probability than the model gives it. At temperature 0 it
+ * cuts nothing, since the likeliest token is always kept.
+ */
+export const truncates = ({ temperature, topK, topP, minP }: Sampling): boolean =>
+  temperature > 0 && (topK > 0 || topP < 1 || minP > 0);

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { AgentRlError } from '../errors.ts';
 import { throwIfFailed } from './stray-failure.ts';
 import { timedBy, WorkClock } from './work-clock.ts';
@@ -38,6 +40,44 @@ export async function abortable<Value>(
   }
 }
 
+/**
+ * Has a controller abort with the first of some signals, of which none is kept. `AbortSignal.any` stays with a signal for as long as
+ * that lives, and the signal of a run lives long.
+ *
+ * @returns has it follow them no more
+ */
+export function follow(
+  own: AbortController,
+  signals: readonly (AbortSignal | undefined)[],
+): () => void {
+  const unlinks = signals.flatMap((signal) => {
+    if (signal === undefined) return [];
+    const abort = (): void => own.abort(signal.reason);
+    if (signal.aborted) abort();
+    // Of a run, there are as many as episodes in flight.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', abort);
+    return [() => signal.removeEventListener('abort', abort)];
+  });
+  return () => {
+    for (const unlink of unlinks) unlink();
+  };
+}
+
+/** Does work under a signal of its own that is aborted with the first of some others. */
+export async function underSignals<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const own = new AbortController();
+  const unfollow = follow(own, signals);
+  try {
+    return await work(own.signal);
+  } finally {
+    unfollow();
+  }
+}
+
 const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error(String(reason));
 
@@ -62,11 +102,26 @@ export async function inTime<Value>(
     deadline.abort(late);
   });
   try {
-    const either = AbortSignal.any([signal, deadline.signal]);
-    const working = timedBy(clock, () => work(either));
-    return await abortable(Promise.race([passed, working]), signal);
+    return await underSignals([signal, deadline.signal], (either) => {
+      const working = timedBy(clock, () => work(either));
+      return abortable(Promise.race([passed, working]), signal);
+    });
   } finally {
     clock.stop();
+  }
+}
+
+/** Whether the work was done; false where the signal was aborted meanwhile. @throws what the work throws otherwise */
+export async function doneUnlessAborted(
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    return false;
   }
 }
 

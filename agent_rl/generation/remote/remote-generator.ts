@@ -8,9 +8,9 @@ import type {
 } from '../../core/services/generator.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
+import { drawnInParts, mostAtOnce, tokensAtOnce } from './drawn-in-parts.ts';
 import { askForTokens } from './ask-for-tokens.ts';
 import { AskingAgain } from './asking-again.ts';
-import { drawnToTheEnd } from './drawn-to-the-end.ts';
 import type { RemoteServer } from './remote-server.ts';
 import type { Draw } from './score-check.ts';
 import { AskAgain, generationFailed, isPassing, OtherScores } from './server-failures.ts';
@@ -24,7 +24,7 @@ export interface RemoteGeneratorOptions {
   protocol: ServerProtocol;
   maxContextTokens: number;
   vocabSize: number;
-  /** Seconds that one answer may take, from when the server is asked. */
+  /** Seconds that an answer with a part of a turn may take, from when the server is asked. */
   deadlineS: number;
   /** Seconds that all servers may be out of reach, and that one may answer that it cannot now. */
   patienceS: number;
@@ -65,7 +65,7 @@ export class RemoteGenerator implements Generator {
 
   /** @throws AgentRlError `GENERATION_FAILED`; `CONFIG_INVALID` for what a server refuses */
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    const { maxContextTokens, samplingProblem } = this.options;
+    const { maxContextTokens, samplingProblem, deadlineS } = this.options;
     const version = this.#version;
     const room = Math.max(0, maxContextTokens - request.tokens.length);
     const ranOut = request.maxTokens > room ? 'context-full' : 'max-tokens';
@@ -74,8 +74,14 @@ export class RemoteGenerator implements Generator {
     const problem = samplingProblem(request.sampling);
     if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
     try {
-      const { tokens, logProbs, ended } = await drawnToTheEnd({ ...request, maxTokens }, (part) =>
-        this.#draw(part, signal),
+      const { tokens, logProbs, ended } = await drawnInParts(
+        { ...request, maxTokens },
+        // A text may end for a server where no turn of the run does.
+        {
+          atOnce: tokensAtOnce(deadlineS, mostAtOnce),
+          goesOn: (part: Drawn) => part.ended !== 'stop',
+        },
+        (part) => this.#draw(part, signal),
       );
       return { tokens, logProbs, stop: ended === 'stop' ? 'stop-token' : ranOut, version };
     } catch (thrown) {
@@ -93,9 +99,12 @@ export class RemoteGenerator implements Generator {
     const { servers, shipping } = this.options;
     if (shipping === undefined) return;
     await shipping.prepare(weights, scorer);
+    // A server that was given the weights before these is put back first, and given these now.
+    await new Promise((resolve) => setImmediate(resolve));
     const failed: unknown[] = [];
     await Promise.all(
       servers.map(async (server) => {
+        if (this.#pool.isWatched(server)) return;
         try {
           await shipping.load(server, this.#drawFrom(server), signal);
           this.#pool.putBack(server);
@@ -112,8 +121,8 @@ export class RemoteGenerator implements Generator {
       }),
     );
     signal?.throwIfAborted();
-    if (failed.length === servers.length) {
-      if (!failed.some(isPassing))
+    if (this.#pool.up.length === 0) {
+      if (!servers.some((server) => this.#pool.isWatched(server)))
         throw generationFailed(
           `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
           failed[0],

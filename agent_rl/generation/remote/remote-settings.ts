@@ -29,7 +29,8 @@ export const remoteSettings = {
     default: 64,
   }),
   deadlineS: Type.Number({
-    description: 'Longest that one answer may take once the server is asked, in seconds.',
+    description:
+      'Longest that a server may be silent once it is asked, in seconds. A turn is asked for in parts of up to 1,024 tokens, and of two for each of these seconds.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,

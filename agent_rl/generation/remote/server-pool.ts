@@ -33,6 +33,11 @@ export class ServerPool {
     return this.options.servers.filter(({ problem }) => problem === undefined);
   }
 
+  /** Whether a server is out and is looked at again and again: it is given the weights in use when it answers. */
+  isWatched(server: RemoteServer): boolean {
+    return this.#watched.has(server);
+  }
+
   /** @throws AgentRlError `GENERATION_FAILED` when none is there for longer than the patience; the signal's reason */
   async serverOf(episode: string, signal?: AbortSignal): Promise<RemoteServer> {
     for (;;) {

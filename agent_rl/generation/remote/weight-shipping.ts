@@ -37,6 +37,8 @@ export class WeightShipping {
   #current: { shipment: Shipment; scorer: Scorer | undefined } | undefined;
   readonly #older: Shipment[] = [];
   readonly #loading = new Map<RemoteServer, Promise<void>>();
+  /** What servers are reading. */
+  readonly #read = new Map<RemoteServer, Shipment>();
 
   constructor(private readonly options: WeightShippingOptions) {}
 
@@ -60,15 +62,28 @@ export class WeightShipping {
 
   async #load(server: RemoteServer, draw: Draw, signal: AbortSignal | undefined): Promise<void> {
     const { route, check } = this.options;
-    if (this.#current === undefined) return;
-    const { shipment, scorer } = this.#current;
-    await route.load(server, shipment, signal);
+    const current = this.#current;
+    if (current === undefined) return;
+    const { shipment, scorer } = current;
+    this.#read.set(server, shipment);
+    try {
+      await route.load(server, shipment, signal);
+    } finally {
+      this.#read.delete(server);
+    }
+    // Others may have been prepared meanwhile.
+    if (this.#current !== current) return this.#load(server, draw, signal);
     if (scorer !== undefined) await check.hold(server.url, draw, scorer, signal);
+    if (this.#current !== current) return this.#load(server, draw, signal);
   }
 
+  /** What a server is still reading is dropped with the next. */
   async dropOlder(): Promise<void> {
     const { route, servers } = this.options;
-    for (const shipment of this.#older.splice(0)) await route.drop(shipment, servers);
+    const read = new Set(this.#read.values());
+    for (const shipment of this.#older.splice(0))
+      if (read.has(shipment)) this.#older.push(shipment);
+      else await route.drop(shipment, servers);
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,8 @@ const ServedSettings = Type.Object({
     Type.String({ description: 'Environment variable that holds the key.', minLength: 1 }),
   ),
   deadlineS: Type.Number({
-    description: 'Longest that one request may take, waiting included, in seconds.',
+    description:
+      'Longest that the server may be silent, waiting included, in seconds. A turn is asked for in parts of up to 1,024 tokens, and of two for each of these seconds.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,

@@ -18,6 +18,7 @@ import {
   type HttpRequest,
   NoAnswer,
 } from '../../http/http-client.ts';
+import { drawnInParts, mostAtOnce, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 
@@ -25,7 +26,7 @@ export interface ServedGeneratorOptions {
   http: HttpClient;
   /** For messages. */
   url: string;
-  /** Of one request, waiting on the server included. */
+  /** Of a part of a turn, waiting on the server included; of any other request. */
   deadlineS: number;
   /** Seconds that the server may be out of reach. */
   patienceS: number;
@@ -57,16 +58,19 @@ export class ServedGenerator implements Generator {
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const version = this.#weights?.version;
+    // What draws the first part of a turn is to draw all of it.
+    let drawnBy = version;
+    const atOnce = tokensAtOnce(this.options.deadlineS, mostAtOnce);
     try {
-      let answer = await this.#generate(request, version, signal);
-      if (answer.status === 409 && codeOf(answer) === otherWeights && this.#weights !== undefined) {
-        await this.#sendAgain(this.#weights);
-        answer = await this.#generate(request, version, signal);
-      }
-      const drawn = this.#accepted(answer);
-      const problem = generationProblem(drawn, { ...request, version });
-      if (problem !== undefined) throw failure(`its answer is no generation: ${problem}.`);
-      return drawn as Generation;
+      return await drawnInParts(request, { atOnce, goesOn: isUnfinished }, async (part) => {
+        const drawn = await this.#draw(part, version, signal);
+        const problem =
+          generationProblem(drawn, { ...part, version: drawnBy }) ??
+          shortProblem(drawn as Generation, part);
+        if (problem !== undefined) throw failure(`its answer is no generation: ${problem}.`);
+        drawnBy = (drawn as Generation).version;
+        return drawn as Generation;
+      });
     } catch (thrown) {
       if (signal?.aborted !== true) throw thrown;
       return { tokens: [], logProbs: [], stop: 'aborted', version: version ?? 0 };
@@ -87,6 +91,19 @@ export class ServedGenerator implements Generator {
   async close(): Promise<void> {
     await this.#tell(paths.leave);
     await this.options.http.close();
+  }
+
+  async #draw(
+    request: GenerationRequest,
+    version: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    let answer = await this.#generate(request, version, signal);
+    if (answer.status === 409 && codeOf(answer) === otherWeights && this.#weights !== undefined) {
+      await this.#sendAgain(this.#weights);
+      answer = await this.#generate(request, version, signal);
+    }
+    return this.#accepted(answer);
   }
 
   #generate(request: GenerationRequest, version: number | undefined, signal?: AbortSignal) {
@@ -163,6 +180,17 @@ const pauseMs = 1000;
 
 const failure = (problem: string, cause?: unknown): AgentRlError =>
   new AgentRlError('GENERATION_FAILED', `The generator served: ${problem}`, { cause });
+
+const isUnfinished = ({ stop }: Generation): boolean => stop === 'max-tokens';
+
+/** The rest of a turn is asked for where there is a part: one without tokens would be asked for without end. */
+const shortProblem = (
+  { stop, tokens }: Generation,
+  { maxTokens }: GenerationRequest,
+): string | undefined =>
+  stop === 'max-tokens' && tokens.length < maxTokens
+    ? `stop is max-tokens after ${tokens.length} of ${maxTokens} tokens`
+    : undefined;
 
 interface ErrorBody {
   error?: { message?: unknown; code?: unknown };

@@ -11,6 +11,7 @@ import type { WeightRef } from '../../core/services/weights.ts';
 import { readSampledSequences, type SampledSequence } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
+import { drawnInParts, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { requestSeed } from '../request-seed.ts';
 
@@ -84,12 +85,18 @@ export class TinkerGenerator implements Generator {
     const room = this.options.maxContextTokens - tokens.length;
     if (maxTokens <= 0) return nothing('max-tokens');
     if (room <= 0) return nothing('context-full');
-    const most = Math.min(maxTokens, room);
+    const isStopped = (part: Pick<Generation, 'tokens'>): boolean =>
+      stopTokens.includes(part.tokens.at(-1) ?? -1);
+    // A service may keep nothing of a context, and compute or charge for it again with each part.
+    const atOnce = tokensAtOnce(this.options.session.client.deadlineS, Infinity);
     try {
-      const drawn = await this.#sample(request, most, signal);
+      const drawn = await drawnInParts(
+        { ...request, maxTokens: Math.min(maxTokens, room) },
+        { atOnce, goesOn: (part: Pick<Generation, 'tokens' | 'logProbs'>) => !isStopped(part) },
+        (part) => this.#sample(part, signal),
+      );
       const ranOut = maxTokens > room ? 'context-full' : 'max-tokens';
-      const isStopped = stopTokens.includes(drawn.tokens.at(-1) ?? -1);
-      return { ...drawn, stop: isStopped ? 'stop-token' : ranOut, version };
+      return { ...drawn, stop: isStopped(drawn) ? 'stop-token' : ranOut, version };
     } catch (thrown) {
       if (signal?.aborted === true) return nothing('aborted');
       throw thrown instanceof Lost ? this.options.session.client.failure(thrown.message) : thrown;
@@ -105,11 +112,10 @@ export class TinkerGenerator implements Generator {
 
   async #sample(
     request: GenerationRequest,
-    most: number,
     signal?: AbortSignal,
   ): Promise<Pick<Generation, 'tokens' | 'logProbs'>> {
     const { session, maxContextTokens, vocabSize } = this.options;
-    const { tokens, stopTokens, sampling, key } = request;
+    const { tokens, maxTokens: most, stopTokens, sampling, key } = request;
     requireAsked(sampling);
     const room = maxContextTokens - tokens.length;
     this.#requests += 1;

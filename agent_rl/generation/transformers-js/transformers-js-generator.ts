@@ -14,6 +14,7 @@ import { append } from '../../core/long-lists.ts';
 
 type Past = Readonly<Record<string, Tensor>>;
 
+/** Of an episode, up to its last turn: of a turn that failed or was given up nothing, since it may be asked for again. */
 interface Kept {
   /** Tokens whose keys and values `past` holds. */
   tokens: number[];
@@ -56,8 +57,15 @@ export class TransformersJsGenerator implements Generator {
       const active = new ActiveRequest(request, signal, { resolve, reject });
       this.#unanswered.add(active);
       this.#queue
-        .add(async () => active.finish(await this.#answer(active), 0))
-        .catch(reject)
+        .add(async () => {
+          const stop = await this.#answer(active);
+          if (stop === 'aborted') this.#kept.delete(request.episode);
+          active.finish(stop, 0);
+        })
+        .catch((thrown: unknown) => {
+          this.#kept.delete(request.episode);
+          reject(thrown);
+        })
         .finally(() => this.#unanswered.delete(active));
     });
   }

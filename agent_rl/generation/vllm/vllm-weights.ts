@@ -57,10 +57,17 @@ export class VllmWeights implements WeightRoute {
   async drop({ name, kind }: Shipment, servers: readonly RemoteServer[]): Promise<void> {
     if (kind === 'adapter')
       await Promise.all(
-        servers.map((server) =>
-          // One that is gone has none, and one that keeps it makes room for others itself.
-          this.#post(server, '/v1/unload_lora_adapter', { lora_name: name }).catch(() => undefined),
-        ),
+        servers
+          .filter(({ problem }) => problem === undefined)
+          .map((server) =>
+            // One that is gone has none, and one that keeps it makes room for others itself.
+            this.#post(
+              server,
+              '/v1/unload_lora_adapter',
+              { lora_name: name },
+              { mostS: tellS },
+            ).catch(() => undefined),
+          ),
       );
     const [count] = name.slice(this.#run.length + 1).split('-');
     await rm(join(this.options.folder, this.#run, count ?? ''), { recursive: true, force: true });
@@ -75,7 +82,7 @@ export class VllmWeights implements WeightRoute {
     { name, path }: Shipment,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const post = (to: string, body: object = {}) => this.#post(server, to, body, signal);
+    const post = (to: string, body: object = {}) => this.#post(server, to, body, { signal });
     try {
       await post('/pause?mode=keep');
       // One that fails halfway leaves tensors without values: the server can be used no more until it is started anew.
@@ -91,7 +98,7 @@ export class VllmWeights implements WeightRoute {
       await post('/reset_prefix_cache');
     } finally {
       // Whatever came of it, and whoever gave up: a server that stays paused answers nobody.
-      await this.#post(server, '/resume', {});
+      await this.#post(server, '/resume', {}, { mostS: tellS });
     }
     server.weights = name;
   }
@@ -103,7 +110,7 @@ export class VllmWeights implements WeightRoute {
   ): Promise<void> {
     const body = { lora_name: name, lora_path: path };
     try {
-      await this.#post(server, '/v1/load_lora_adapter', body, signal);
+      await this.#post(server, '/v1/load_lora_adapter', body, { signal });
     } catch (thrown) {
       // Its name is this version's alone, so that it is the adapter whose loading was not heard of.
       if (!messageOf(thrown).includes('already been loaded')) throw thrown;
@@ -115,9 +122,12 @@ export class VllmWeights implements WeightRoute {
     server: RemoteServer,
     path: string,
     body: object,
-    signal?: AbortSignal,
+    { signal, mostS = Infinity }: { signal?: AbortSignal | undefined; mostS?: number },
   ): Promise<void> {
-    const { deadlineS } = this.options;
+    const deadlineS = Math.min(this.options.deadlineS, mostS);
     await server.ask({ method: 'POST', path, body, deadlineS }, signal);
   }
 }
+
+/** Seconds for what is done at once, and by a server that hangs not at all. */
+const tellS = 10;

@@ -35,7 +35,7 @@ export async function attemptTasks(options: EvaluationOptions): Promise<Attempte
   const resolved = await resolveRun(options, { ...options, trains: false, tasks });
   const { workers, deadlines } = resolved.config.rollout;
   const agent = await openAgent(resolved, { workers, trains: false, signal });
-  const watch = StallWatch.start({ limitS: deadlines.stallS });
+  const watch = StallWatch.start({ limitS: deadlines.stallS, onStall: options.onStall });
   try {
     const run = await withoutSkipped(resolved, agent, options);
     for (const note of agent.notes) print(`Note: ${note}`);

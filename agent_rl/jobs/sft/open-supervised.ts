@@ -3,6 +3,7 @@ import { openEngine } from '../../compose/model/open-engine.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { attemptsOf } from '../../config/index.ts';
 import { largest } from '../../core/long-lists.ts';
+import { doneUnlessAborted } from '../../core/stopping/abort.ts';
 import { type MemoryPlan, sumOfPlans } from '../../engine-thread/memory-plan.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
@@ -97,7 +98,7 @@ export const evaluationOf =
     { rollouts, weights, signal }: Evaluated,
   ): NonNullable<SftParts['evaluate']> =>
   async (iteration) => {
-    await weights.publish();
+    if (!(await doneUnlessAborted(() => weights.publish(signal), signal))) return undefined;
     const { samples, temperature } = attemptsOf(config.eval);
     const made = await evaluate(rollouts, tasks.evaluation, {
       samples,

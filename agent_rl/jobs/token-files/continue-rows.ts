@@ -1,3 +1,4 @@
+import { underSignals } from '../../core/stopping/abort.ts';
 import type { GenerationRequest, Sampler, Sampling } from '../../core/services/generator.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
@@ -68,22 +69,23 @@ export async function continueRows(
   options: ContinueOptions,
 ): Promise<void> {
   const failed = new AbortController();
-  const signal = AbortSignal.any([options.signal, failed.signal]);
   const put = inOrder(options.onContinuation);
   const draws = drawsOf(rows, options.samples);
-  const lane = async (): Promise<void> => {
+  const lane = async (signal: AbortSignal): Promise<void> => {
     for await (const draw of draws) {
       if (signal.aborted) return;
       const continuation = await continueOne(draw, { ...options, signal });
       if (continuation !== undefined) put(draw.place, continuation);
     }
   };
-  const guarded = (): Promise<void> =>
-    lane().catch((problem: unknown) => {
+  const guarded = (signal: AbortSignal): Promise<void> =>
+    lane(signal).catch((problem: unknown) => {
       failed.abort();
       throw problem;
     });
-  const ends = await Promise.allSettled(Array.from({ length: options.lanes }, guarded));
+  const ends = await underSignals([options.signal, failed.signal], (signal) =>
+    Promise.allSettled(Array.from({ length: options.lanes }, () => guarded(signal))),
+  );
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   throwIfInterrupted(options.signal);
 }

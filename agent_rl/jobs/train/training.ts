@@ -69,7 +69,11 @@ export async function openTraining(
     for (const why of prompts.unmeasured) record.log.warn(why);
     if (leftOut.length > 0) record.log.shown(leftOutText(config, leftOut, 'all'));
     const { stallS: limitS } = config.rollout.deadlines;
-    const watch = StallWatch.start({ limitS, log: record.folder.log });
+    const watch = StallWatch.start({
+      limitS,
+      log: record.folder.log,
+      onStall: options.onStall,
+    });
     if (watch !== undefined) opened.add(watch);
     else
       record.log.warn(

@@ -18,6 +18,8 @@ type Change = { pass: Pass } | { step: OptimStepOptions };
 export class RecoveringModel {
   /** Since the state was saved. */
   #changes: Change[] = [];
+  /** The model may be another than the saved state with the changes since: it is restored before the next order. */
+  #isUnknown = false;
   #names = 0;
   #last: Promise<unknown> = Promise.resolve();
   #steps = 0;
@@ -69,7 +71,7 @@ export class RecoveringModel {
   async discard(): Promise<void> {
     if (!this.hasGradients) return;
     this.#changes = [];
-    await this.#restore();
+    await this.#restoreFirst();
   }
 
   /** Keeps its state under an address that stays. */
@@ -90,7 +92,7 @@ export class RecoveringModel {
     this.#changes = [];
     this.#steps = steps;
     this.saved = { address };
-    await this.#restore();
+    await this.#restoreFirst();
   }
 
   async close(): Promise<void> {
@@ -139,14 +141,22 @@ export class RecoveringModel {
   }
 
   async #done<Result>(order: (model: TrainedModel) => Promise<Result>): Promise<Result> {
+    if (this.#isUnknown) await this.#restore();
     for (let restores = 0; ; restores++) {
       try {
         return await order(this.model);
       } catch (thrown) {
+        this.#isUnknown ||= thrown instanceof Lost;
         this.#mayRestore(thrown, restores);
         await this.#restore();
       }
     }
+  }
+
+  /** Where that fails, whatever is asked next restores first: nothing is saved of a model of which nobody knows what it is. */
+  #restoreFirst(): Promise<void> {
+    this.#isUnknown = true;
+    return this.#do(async () => undefined);
   }
 
   /** @throws what was thrown where another try is no use */
@@ -181,6 +191,7 @@ export class RecoveringModel {
         else await given.optimStep(change.step);
       }
       this.model = given;
+      this.#isUnknown = false;
     });
   }
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import type { SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
-import { abortable } from '../../core/stopping/abort.ts';
+import { abortable, follow, underSignals } from '../../core/stopping/abort.ts';
 import { FairQueue } from '../layers/take-turns.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
 import { childLimits, failed, runResultOf } from './run-results.ts';
@@ -24,12 +24,15 @@ export class PyodideSession implements SandboxSession {
   /** Programs run one after another. */
   readonly #turns = new FairQueue(1);
   readonly #close = new AbortController();
-  readonly #closed: AbortSignal;
   #child: SandboxChild | undefined;
   #usedMs = 0;
 
   constructor(private readonly options: PyodideSessionOptions) {
-    this.#closed = AbortSignal.any([this.#close.signal, options.closing]);
+    this.#closed.addEventListener('abort', follow(this.#close, [options.closing]));
+  }
+
+  get #closed(): AbortSignal {
+    return this.#close.signal;
   }
 
   /** @throws the signal's reason when it is aborted; if the program was running, that ends the interpreter. */
@@ -49,7 +52,7 @@ export class PyodideSession implements SandboxSession {
     try {
       this.#closed.throwIfAborted();
       const child = (this.#child ??= this.#start());
-      await abortable(child.ready(), AbortSignal.any([this.#closed, ...(signal ? [signal] : [])]));
+      await underSignals([this.#closed, signal], (either) => abortable(child.ready(), either));
       const { code, stdin = '' } = request;
       const wallMs = Math.min(limits.wallMs, this.#leftMs);
       return await this.#runIn(child, { ...limits, code, stdin, wallMs }, signal);

@@ -1,3 +1,4 @@
+import { underSignals } from '../../core/stopping/abort.ts';
 import { NoAnswer } from '../../http/http-client.ts';
 import type { OpenedServer } from './open-server.ts';
 import type { RemoteServer } from './own-server.ts';
@@ -35,16 +36,12 @@ export class PooledServer {
     signal?: AbortSignal,
   ): Promise<Result> {
     signal?.throwIfAborted();
-    // Not AbortSignal.any of one signal for all: it keeps what it once was asked for.
     const asked = new AbortController();
-    const stop = (): void => asked.abort(signal?.reason);
-    signal?.addEventListener('abort', stop, { once: true });
     this.#asked.add(asked);
     try {
-      return await work(asked.signal);
+      return await underSignals([signal, asked.signal], work);
     } finally {
       this.#asked.delete(asked);
-      signal?.removeEventListener('abort', stop);
     }
   }
 

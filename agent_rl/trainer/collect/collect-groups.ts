@@ -170,16 +170,21 @@ function selectedOf(
   );
 }
 
-/** Compares the episodes of a whole collection. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what are no advantages */
+/** Compares the episodes of a whole collection, those of each agent by themselves. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what are no advantages */
 function withAdvantages(
   groups: readonly PlayedGroup[],
   { name, of }: AlgorithmOptions['advantage'],
 ): Group[] {
   const learners = groups.filter(({ learns }) => learns !== false);
-  const advantages = of(learners.map(({ rewards }) => rewards));
+  const advantages = new Map<PlayedGroup, RewardGroup | undefined>();
+  for (const agent of new Set(learners.map((group) => group.agent))) {
+    const own = learners.filter((group) => group.agent === agent);
+    const made = of(own.map(({ rewards }) => rewards));
+    for (const [at, group] of own.entries()) advantages.set(group, made[at]);
+  }
   return groups.map((group) => {
     if (group.learns === false) return { ...group, advantages: group.rewards.map(() => undefined) };
-    const own = advantages[learners.indexOf(group)];
+    const own = advantages.get(group);
     const fits =
       own?.length === group.rewards.length &&
       group.rewards.every((reward, i) =>

@@ -10,7 +10,7 @@ import type {
   RewardTerm,
 } from '../../core/plugins/reward-manager.ts';
 import { showValue } from '../../core/show-value.ts';
-import { abortable, inTime } from '../../core/stopping/abort.ts';
+import { abortable, inTime, underSignals } from '../../core/stopping/abort.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { checkNumbers, checkReward } from '../../rollout/check-verdict.ts';
@@ -64,11 +64,19 @@ export async function groupRewards(
   members: readonly Member[],
   { rewarding, signal: cancelled }: { rewarding: GroupRewarding | undefined; signal: AbortSignal },
 ): Promise<RewardedGroup> {
-  const judged = members.filter(({ reward }) => reward !== undefined);
-  if (rewarding === undefined || judged.length === 0)
+  if (rewarding === undefined || members.every(({ reward }) => reward === undefined))
     return { rewards: members.map(({ reward }) => reward), retries: 0 };
   // Its own, since the run's would have as many listeners as there are groups.
-  const signal = AbortSignal.any([cancelled]);
+  return underSignals([cancelled], (signal) => managed(task, members, { rewarding, signal }));
+}
+
+/** What the manager makes of a group. */
+async function managed(
+  task: Task,
+  members: readonly Member[],
+  { rewarding, signal }: { rewarding: GroupRewarding; signal: AbortSignal },
+): Promise<RewardedGroup> {
+  const judged = members.filter(({ reward }) => reward !== undefined);
   const { terms } = rewarding;
   const group = { task, terms, episodes: judged.map((member) => judgedEpisode(member, terms)) };
   let retries = 0;

@@ -1,6 +1,6 @@
 import { mean, standardDeviation, sum } from '../../algorithms/statistics.ts';
 import { type Outcome, outcomes } from '../../core/outcome.ts';
-import { episodesOf, isSolved, type Trajectory } from '../../core/trajectory.ts';
+import { episodesOf, isSolved, learnersIn, type Trajectory } from '../../core/trajectory.ts';
 import { sampledTokens } from '../../rollout/tokens/ledger.ts';
 import { sampling } from '../../rollout/tokens/token-counts.ts';
 import { repetitionOf } from '../../rollout/tokens/repetition.ts';
@@ -11,38 +11,38 @@ import { countFailures } from './failure-guard.ts';
 import { largest } from '../../core/long-lists.ts';
 
 /**
- * Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. Counts of
- * groups leave out those of agents that do not learn.
+ * Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. Agents that do
+ * not learn are left out of all but the counts of tokens and what is named by agent.
  */
 export function rolloutMetrics(collection: Collection): Metrics {
-  const groups = collection.groups.filter(({ learns }) => learns !== false);
-  const { discarded } = collection;
+  const groups = learnersIn(collection.groups);
+  const discarded = learnersIn(collection.discarded);
   const all = trajectoriesOf(collection);
+  const learners = learnersIn(all);
   const episodes = episodesOf(all);
   const scored = episodes.filter((episode) => episode.every(({ reward }) => reward !== undefined));
-  const statuses = all.flatMap(({ calls }) => calls.map(({ status }) => status));
+  const statuses = learners.flatMap(({ calls }) => calls.map(({ status }) => status));
   const withStatus = (wanted: string): number =>
     statuses.filter((status) => status === wanted).length;
-  const sampled = all.map(sampledTokens);
   const judged = groups
     .map(({ trajectories }) => trajectories.filter(({ reward }) => reward !== undefined))
     .filter(({ length }) => length > 0);
   return {
     'rollout/episodes': episodes.length,
     'rollout/scored': scored.length,
-    ...failureMetrics(collection, episodes),
-    ...entropyEstimate(all),
-    ...repetition(all),
+    ...failureMetrics(groups, episodes),
+    ...entropyEstimate(learners),
+    ...repetition(learners),
     ...(scored.length > 0 && scoredMetrics(scored)),
-    'rollout/malformedCalls': sum(all.map(({ malformedCalls }) => malformedCalls)),
+    'rollout/malformedCalls': sum(learners.map(({ malformedCalls }) => malformedCalls)),
     'rollout/rejectedCalls': withStatus('rejected'),
     'rollout/failedCalls': withStatus('error'),
     'rollout/timedOutCalls': withStatus('timeout'),
-    'rollout/sampledTokens': sum(sampled),
+    'rollout/sampledTokens': sum(all.map(sampledTokens)),
     'rollout/contextTokens': sum(all.map(({ tokens }) => tokens.length)),
     'rollout/readTokens': sum(all.map((trajectory) => sampling(trajectory).read)),
-    'rollout/lengthMax': largest(sampled, 0),
-    ...outcomeCounts(all),
+    'rollout/lengthMax': largest(learners.map(sampledTokens), 0),
+    ...outcomeCounts(learners),
     'group/count': groups.length,
     'group/zeroVariance': groups.filter(({ zeroVariance }) => zeroVariance).length,
     'group/allRight': judged.filter((group) => group.every(({ success }) => success)).length,
@@ -85,7 +85,7 @@ function klMetrics(groups: Collection['groups']): Metrics {
 }
 
 function failureMetrics(
-  { groups }: Collection,
+  groups: Collection['groups'],
   played: readonly (readonly Trajectory[])[],
 ): Metrics {
   const all = played.flat();
@@ -135,13 +135,13 @@ function repetition(trajectories: readonly Trajectory[]): Metrics {
 const callsOf = ({ calls }: Trajectory): number =>
   calls.filter(({ status }) => status !== 'rejected').length;
 
-/** Of episodes; what is of a transcript, such as its length, over those of all agents. */
+/** Of episodes; what is of a transcript, such as its length, over those of all agents that learn. */
 function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
-  const scored = episodes.flat();
+  const scored = episodes.flatMap(learnersIn);
   const rewards = scored.map(({ reward }) => reward ?? 0);
   const ran = scored.map(callsOf);
   const withoutCalls = episodes.filter(
-    (episode) => isSolved(episode) && episode.every((one) => callsOf(one) === 0),
+    (episode) => isSolved(episode) && learnersIn(episode).every((one) => callsOf(one) === 0),
   );
   const means = (of: (one: Trajectory) => NamedNumbers, lacking?: 0) =>
     meansByName(

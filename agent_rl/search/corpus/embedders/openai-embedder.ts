@@ -1,5 +1,6 @@
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
+import { underSignals } from '../../../core/stopping/abort.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { secretOf } from '../../../core/secret-of.ts';
 import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
@@ -89,23 +90,25 @@ class OpenAiEmbedder implements Embedder {
     const deadline = AbortSignal.timeout(1000 * timeoutS);
     try {
       const url = new URL(this.#url);
-      const { statusCode: status, body } = await this.#dispatcher.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
-        },
-        body: JSON.stringify({
-          model,
-          input,
-          encoding_format: 'float',
-          ...(dimensions === undefined ? {} : { dimensions }),
-        }),
-        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      return await underSignals([signal, deadline], async (either) => {
+        const { statusCode: status, body } = await this.#dispatcher.request({
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
+          },
+          body: JSON.stringify({
+            model,
+            input,
+            encoding_format: 'float',
+            ...(dimensions === undefined ? {} : { dimensions }),
+          }),
+          signal: either,
+        });
+        return { status, text: await body.text() };
       });
-      return { status, text: await body.text() };
     } catch (cause) {
       signal?.throwIfAborted();
       if (deadline.aborted) throw this.#failed(`gave no answer in ${timeoutS} s`, cause);

@@ -36,6 +36,15 @@ describe('a draw from logits', () => {
     expect(drawn.logProb).toBeCloseTo(Math.log(3 / 8), 6);
   });
 
+  test.each([{ topK: 2 }, { topP: 0.7 }, { minP: 0.2 }])(
+    'at temperature 0 takes the likeliest with its whole log-probability, whatever truncates (%p)',
+    (over) => {
+      const drawn = drawFromLogits(logits, { ...greedy, ...over }, 0.99);
+      expect(drawn.token).toBe(0);
+      expect(drawn.logProb).toBeCloseTo(Math.log(1 / 2), 6);
+    },
+  );
+
   test('truncates the distribution as configured', () => {
     // The two likeliest are left, 2/3 and 1/3.
     const drawn = drawFromLogits(logits, { ...unbiased, topK: 2 }, 0.7);

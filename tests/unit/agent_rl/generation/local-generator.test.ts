@@ -291,3 +291,47 @@ describe('LocalGenerator', () => {
     expect((await generator.generate(request('b', [1, 2]))).tokens).toHaveLength(12);
   });
 });
+
+describe('a turn that is asked for again', () => {
+  const turn = request('again', [1, 2, 3]);
+
+  test('after the engine failed once is drawn as if it had not', async () => {
+    const whole = await (await open(2)).generate(turn);
+    const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
+    const generator = await openTinyGenerator(engine, { rows: 2, maxContextTokens: 64, programs });
+    const step = programs.step.bind(programs);
+    let steps = 0;
+    programs.step = async (...given) => {
+      steps += 1;
+      if (steps === 3) throw new Error('An allocation failed once.');
+      return step(...given);
+    };
+    const other = generator.generate(request('other', [4, 5])).catch(String);
+    await expect(generator.generate(turn)).rejects.toThrow('An allocation failed once.');
+    expect(await other).toContain('An allocation failed once.');
+    expect(await generator.generate(turn)).toEqual(whole);
+    // The rows of both are free again.
+    expect((await generator.generate(request('third', [6, 7]))).tokens).toHaveLength(12);
+  });
+
+  test('after its answer was lost is drawn as before, and the episode goes on', async () => {
+    const generator = await open(1);
+    const first = await generator.generate(turn);
+    expect(await generator.generate(turn)).toEqual(first);
+    const next = { ...turn, tokens: [...turn.tokens, ...first.tokens, 9] };
+    const second = await generator.generate(next);
+    expect(await generator.generate(next)).toEqual(second);
+    expect(await (await open(1)).generate(next)).toEqual(second);
+  });
+
+  test('after it was given up is drawn as if it had not been', async () => {
+    const whole = await (await open(1)).generate(turn);
+    const generator = await open(1);
+    const abort = new AbortController();
+    const doomed = generator.generate({ ...turn, maxTokens: 40 }, abort.signal);
+    await someTicks();
+    abort.abort();
+    expect((await doomed).stop).toBe('aborted');
+    expect(await generator.generate(turn)).toEqual(whole);
+  });
+});

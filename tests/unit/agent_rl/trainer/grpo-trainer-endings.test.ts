@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { abortable } from '#agent_rl/core/stopping/abort.ts';
 import type { CheckpointReason, TrainerState } from '#agent_rl/trainer/trainer-contracts.ts';
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
@@ -187,6 +188,26 @@ describe('a failure tells that iterations are lost', () => {
     expect(lost).toEqual([dead]);
   });
 });
+
+test.each([
+  ['the first weights', 0, ['interrupted 0']],
+  ['the weights of an iteration, which is whole', 1, ['interrupted 1']],
+])(
+  'a training that is stopped while it publishes %s ends at once, interrupted',
+  async (_, steps, kept) => {
+    const stop = new AbortController();
+    const { trainer, learner, checkpoints, metrics } = setUp(mixed, { train });
+    const publish = learner.publish.bind(learner);
+    // A server that hangs.
+    learner.publish = async (signal) => {
+      if (learner.steps.length < steps) return publish();
+      setImmediate(() => stop.abort(new Error('Ctrl-C')));
+      return abortable(new Promise<never>(() => undefined), signal);
+    };
+    expect(await trainer.train(stop.signal)).toMatchObject({ interrupted: true });
+    expect([checkpoints, metrics.length, trainer.state().iteration]).toEqual([kept, steps, steps]);
+  },
+);
 
 test('a best checkpoint that could not be written is not taken for one', async () => {
   const reasons: CheckpointReason[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { reinforcePlusPlus } from '#agent_rl/algorithms/advantages/reinforce-plus-plus.ts';
 import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
 import { episodesOf, type Trajectory } from '#agent_rl/core/trajectory.ts';
 import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
@@ -103,6 +104,34 @@ describe('training several agents', () => {
       [3, 0.5],
       [3, 0.5],
     ]);
+  });
+
+  test('normalises over a whole batch of one agent, and not over what another role earns', async () => {
+    // Guessers earn ten more than speakers.
+    const unequal: Script = (request) =>
+      [duet(request)]
+        .flat()
+        .map((one) =>
+          one.agent === 'guesser' ? Object.assign(one, { reward: (one.reward ?? 0) + 10 }) : one,
+        );
+    const { trainer, learner } = setUp(unequal, {
+      ...oneIteration,
+      algorithm: {
+        ...algorithm,
+        advantage: {
+          name: 'reinforce-plus-plus',
+          of: (groups) => reinforcePlusPlus(groups, { baseline: 'none', eps: 0 }),
+        },
+      },
+    });
+    await trainer.train(never);
+    const ofTask = [
+      [2, 1],
+      [2, -1],
+      [3, -1],
+      [3, 1],
+    ];
+    expect(advantagesOf(learner)).toEqual([...ofTask, ...ofTask]);
   });
 
   test('keeps the agents of a task in one optimiser step', async () => {
@@ -289,6 +318,14 @@ describe('evaluating several agents', () => {
     expect(result.groups['agent guesser']).toMatchObject({ n: 4, successes: 2 });
     expect(result.environment).toEqual({ 'speaker/words': 3, 'guesser/words': 1 });
     expect(result.trajectories).toHaveLength(8);
+  });
+
+  test('the mean reward leaves out agents that do not learn', async () => {
+    const frozen = new ScriptedRollouts(({ seed }) => [
+      { ...part('speaker', { reward: 0.25 }), seed },
+      { ...part('guesser', { reward: 1 }), seed, learns: false },
+    ]);
+    expect(await evaluate(frozen, tasks, settings)).toMatchObject({ rewardMean: 0.25 });
   });
 
   test('what changed is said of each agent', async () => {

@@ -87,6 +87,25 @@ describe('SFTTrainer', () => {
     expect(await run(7, 10)).toEqual(whole.slice(7));
   });
 
+  test('orders the examples once per pass, however many steps it has', async () => {
+    let read = 0;
+    const examples = new Proxy(
+      Array.from({ length: 50 }, () => conversation(10, 1)),
+      {
+        get(target, key, receiver) {
+          if (typeof key === 'string' && /^\d+$/.test(key)) read += 1;
+          return Reflect.get(target, key, receiver) as unknown;
+        },
+      },
+    );
+    const train = { ...options.train, iterations: 40 };
+    const trainer = new SFTTrainer({ learner: new FakeLearner(), examples }, { ...options, train });
+    read = 0;
+    await trainer.train(never);
+    // 80 examples: two passes of 50.
+    expect(read).toBe(100);
+  });
+
   test('finishes the step under way when it is interrupted', async () => {
     const stop = new AbortController();
     const learner = new FakeLearner();

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import { describe, expect, test } from '@jest/globals';
 
 import {
@@ -5,6 +7,7 @@ import {
   abortableStart,
   inTime,
   throwIfStopped,
+  underSignals,
   withDeadline,
 } from '#agent_rl/core/stopping/abort.ts';
 import { StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
@@ -44,6 +47,33 @@ describe('abortable work', () => {
     open('late');
     await opening;
     expect(discarded).toEqual(['late']);
+  });
+});
+
+describe('work under several signals', () => {
+  test('is aborted with the first of them, for its reason', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const working = underSignals([first.signal, undefined, second.signal], (signal) =>
+      abortable(unending(), signal),
+    );
+    second.abort(new Error('second'));
+    first.abort(new Error('first'));
+    await expect(working).rejects.toThrow('second');
+    const late = underSignals([abortedBy(new Error('before'))], async ({ reason }) => `${reason}`);
+    expect(await late).toBe('Error: before');
+  });
+
+  test('leaves nothing with a long-lived signal, whatever it comes to', async () => {
+    const { signal } = new AbortController();
+    const late = new Error('late');
+    for (let i = 0; i < 20; i++) {
+      await underSignals([signal], (own) =>
+        inTime(async () => i, { seconds: 5, signal: own, late }),
+      );
+      await inTime(async () => i, { seconds: 5, signal, late });
+      await rejectionOf(inTime(unending, { seconds: 0.001, signal, late }));
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 

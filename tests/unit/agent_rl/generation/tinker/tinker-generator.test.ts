@@ -25,9 +25,10 @@ afterEach(async () => {
 async function opened(
   changes: Changes = {},
   over: Partial<GeneratorHost> = {},
+  deadlineS = 60,
 ): Promise<Generator> {
   service = await replayedService(exchanges, changes);
-  const settings = { url: service.url, deadlineS: 60, patienceS: 0 };
+  const settings = { url: service.url, deadlineS, patienceS: 0 };
   generator = await tinkerGenerator(settings, adapterHost(over));
   return generator;
 }
@@ -75,10 +76,13 @@ test.each([
   },
 );
 
+const varint = (size: number): number[] =>
+  size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)];
+
 /** SampleResponse of one sequence. */
 const sequence = (tokens: number[], values: number[]): Buffer => {
   const bytes = (field: number, body: Buffer) =>
-    Buffer.concat([Buffer.from([8 * field + 2, body.length]), body]);
+    Buffer.concat([Buffer.from([8 * field + 2, ...varint(body.length)]), body]);
   const ids = Buffer.from(Int32Array.from(tokens).buffer);
   const logs = Buffer.from(Float32Array.from(values).buffer);
   return bytes(1, Buffer.concat([bytes(2, ids), bytes(3, logs)]));
@@ -111,6 +115,42 @@ test.each([
   const thrown = await rejectionOf(one.generate(request));
   expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
   expect(thrown.message).toContain(text);
+});
+
+test('a turn too long for the deadline of a slow service is asked for in parts', async () => {
+  const asked: { prompt: number; seed: number }[] = [];
+  const answered = Buffer.from(JSON.stringify({ request_id: 'one' }));
+  const body = sequence(
+    Array.from({ length: 16 }, (_, i) => 5 + i),
+    Array.from({ length: 16 }, () => -1),
+  );
+  const one = await opened(
+    {
+      instead: ({ path, bytes }) => {
+        if (path.endsWith('/asample')) {
+          const { prompt, sampling_params: sampling } = JSON.parse(bytes.toString()) as {
+            prompt: { chunks: [{ tokens: number[] }] };
+            sampling_params: { seed: number };
+          };
+          asked.push({ prompt: prompt.chunks[0].tokens.length, seed: sampling.seed });
+          return { status: 200, type: 'application/json', body: answered };
+        }
+        return path.endsWith('/retrieve_future')
+          ? { status: 200, type: 'application/x-protobuf', body }
+          : undefined;
+      },
+    },
+    {},
+    1,
+  );
+  const drawn = await one.generate({ ...request, maxTokens: 20 });
+  expect(drawn.tokens).toEqual([...Array.from({ length: 16 }, (_, i) => 5 + i), 5, 6, 7, 8]);
+  expect([drawn.logProbs.length, drawn.stop]).toEqual([20, 'max-tokens']);
+  expect(asked.map(({ prompt }) => prompt)).toEqual([3, 19]);
+  expect(asked[0]!.seed).not.toBe(asked[1]!.seed);
+  asked.length = 0;
+  const stopped = await one.generate({ ...request, maxTokens: 20, stopTokens: [20] });
+  expect([stopped.tokens.length, stopped.stop, asked.length]).toEqual([16, 'stop-token', 1]);
 });
 
 test('weights that the service has lost are a failure that may be tried again', async () => {

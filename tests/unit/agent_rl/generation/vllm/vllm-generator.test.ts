@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
@@ -205,6 +206,31 @@ describe('what passes', () => {
     };
     expect(await generator.generate(request('one'))).toEqual(usual);
     expect(warnings.length).toBeGreaterThan(0);
+  });
+
+  test('a turn that takes a healthy server longer than the deadline is drawn as one that does not', async () => {
+    const { double, generator, warnings } = await started({ deadlineS: 3 });
+    const quick = await openedVllm([double.url]);
+    open.push(quick.generator);
+    const turn = (over: object = {}) =>
+      request('one', { maxTokens: 40, sampling: greedy, ...over });
+    const whole = await quick.generator.generate(turn());
+    // Ten tokens a second.
+    double.instead = async (asked) => {
+      if (!generates(asked)) return undefined;
+      const { max_tokens: most } = asked.body['sampling_params'] as { max_tokens: number };
+      await new Promise((resolve) => setTimeout(resolve, 100 * most));
+      return undefined;
+    };
+    expect(await generator.generate(turn())).toEqual(whole);
+    const stopTokens = [whole.tokens[20]!];
+    const length = whole.tokens.indexOf(stopTokens[0]!) + 1;
+    expect(await generator.generate(turn({ stopTokens }))).toMatchObject({
+      tokens: whole.tokens.slice(0, length),
+      logProbs: whole.logProbs.slice(0, length),
+      stop: 'stop-token',
+    });
+    expect(warnings).toEqual([]);
   });
 
   test('a server that is told of a request that was given up', async () => {

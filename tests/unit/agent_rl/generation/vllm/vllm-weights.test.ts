@@ -250,6 +250,62 @@ describe('several servers', () => {
     expect(warnings.join('\n')).toMatch(/is taken out: .*No server is left; waiting up to 20 s\./);
   });
 
+  test('a publication does not wait for one that hangs and is out, which gets the newest weights when it is back', async () => {
+    const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
+    const [first, second] = doubles as [VllmDouble, VllmDouble];
+    let hangs = true;
+    second.instead = ({ path }) => (hangs && path !== '/resume' ? () => undefined : undefined);
+    await generator.use!(await published(1), undefined, scores(1));
+    expect(warnings[0]).toMatch(/is taken out: .*no answer within 5 s/);
+    const asked = second.server.requests.length;
+    const changes = () =>
+      second.server.requests.slice(asked).filter(({ path }) => path !== '/health').length;
+    for (const version of [2, 3])
+      await generator.use!(await published(version), undefined, scores(version));
+    expect([changes(), first.models.get('starter')]).toEqual([0, 3]);
+    expect((await generator.generate(request('one'))).version).toBe(3);
+    hangs = false;
+    await until(() => warnings.some((one) => one.endsWith(`${second.url} is asked again.`)));
+    expect([second.models.get('starter'), second.version]).toEqual([3, first.version]);
+  });
+
+  test('one that comes back while others are published draws from the newest', async () => {
+    const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
+    const [, second] = doubles as [VllmDouble, VllmDouble];
+    await generator.use!(await published(1), undefined, scores(1));
+    const isBack = (): boolean => warnings.some((one) => one.endsWith('is asked again.'));
+    second.version = 'default';
+    let isLoading = false;
+    let go = (): void => undefined;
+    const published2 = new Promise<void>((resolve) => (go = resolve));
+    second.instead = async ({ path }) => {
+      if (path !== '/collective_rpc' || isLoading) return undefined;
+      isLoading = true;
+      await published2;
+      return undefined;
+    };
+    for (const one of ['a', 'b']) await generator.generate(request(one));
+    await until(() => isLoading);
+    await generator.use!(await published(2), undefined, scores(2));
+    expect(isBack()).toBe(false);
+    go();
+    await until(isBack);
+    expect(second.models.get('starter')).toBe(2);
+  });
+
+  test('a publication ends when it is interrupted, whatever hangs', async () => {
+    const { double, generator } = await started(1, {}, { deadlineS: 600 });
+    const stop = new AbortController();
+    double.instead = ({ path }) => {
+      if (path !== '/collective_rpc') return undefined;
+      stop.abort(new Error('Ctrl-C'));
+      return () => undefined;
+    };
+    const use = generator.use!(await published(1), stop.signal, scores(1));
+    await expect(use).rejects.toThrow('Ctrl-C');
+    expect(double.paused).toBe(false);
+  });
+
   test('an episode stays with its server, and others go to the one with fewer', async () => {
     const { doubles, generator } = await started(2);
     const episodes = ['a', 'b', 'c', 'd'];

@@ -26,7 +26,9 @@ import {
   logProbsOf,
   lora,
   openTinker,
+  smallStep,
   takeTwoSteps,
+  twoSequences,
 } from '#tests/support/tinker/tried-learner.ts';
 
 const { scenarios } = recording();
@@ -123,6 +125,57 @@ test('gradients that are discarded have no part in the next step', async () => {
   expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
   await open.pop()!.close();
   expectWhole();
+});
+
+test('a step that may have been taken is in no state that is kept after its restore failed', async () => {
+  let isOut = false;
+  let isBack = false;
+  const orders: { path: string; model: unknown; from: unknown }[] = [];
+  /** A service that was started anew: what it makes is called so. */
+  const anew = ({ path, bytes }: Asked): Outcome => {
+    const order = path.replace('/api/v1/', '');
+    if (order === 'retrieve_future') {
+      const { request_id: id } = JSON.parse(bytes.toString()) as { request_id: string };
+      return json(200, {
+        ...(id === 'create_model' && {
+          model_id: 'anew',
+          lora_config: { ...lora, lora_alpha: 32 },
+        }),
+        ...(id === 'save_weights' && { path: 'tinker://anew/weights/kept' }),
+        metrics: {},
+      });
+    }
+    const { model_id: model, path: from } = JSON.parse(bytes.toString() || '{}') as {
+      model_id?: string;
+      path?: string;
+    };
+    orders.push({ path: order, model, from });
+    return json(200, { request_id: order });
+  };
+  const learner = await replayed('two steps', {
+    settings: { patienceS: 0 },
+    instead: (asked) => {
+      if (isBack) return anew(asked);
+      // The answer to the step is lost, and nothing else is answered.
+      if (!isOut) return undefined;
+      return asked.path.endsWith('/optim_step') ? 'cut' : json(400, { detail: 'out' });
+    },
+  });
+  await learner.forwardBackward(batchOf(twoSequences), clippedLoss);
+  isOut = true;
+  await rejectionOf(learner.optimStep(smallStep));
+  await rejectionOf(learner.discardGradients());
+  isBack = true;
+  // The adapter itself is not there to be fetched.
+  await rejectionOf(learner.saveState(join(folder, 'kept')));
+  const loads = orders.findIndex(({ path }) => path === 'load_weights');
+  const saves = orders.findIndex(({ path }) => path === 'save_weights');
+  expect(loads).toBeGreaterThan(-1);
+  expect(saves).toBeGreaterThan(loads);
+  expect(orders[saves]!.model).toBe('anew');
+  // The state before the step, and nothing of the step.
+  expect(orders[loads]!.from).toMatch(/weights\/state-0-/);
+  expect(orders.slice(loads, saves).map(({ path }) => path)).not.toContain('optim_step');
 });
 
 describe('a question', () => {

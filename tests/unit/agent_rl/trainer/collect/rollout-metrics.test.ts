@@ -85,6 +85,52 @@ test('the entropy is estimated over every sampled token, whatever became of its 
   );
 });
 
+test('agents that do not learn count in the numbers of tokens and in those of their name alone', () => {
+  const seed = 1;
+  const drawn = (one: Trajectory, logProb: number): Trajectory => ({
+    ...one,
+    logProbs: one.logProbs.map((value) => (value === 0 ? 0 : logProb)),
+  });
+  const mine = {
+    ...drawn(trajectory({ reward: 0, sampled: 4 }), -0.001),
+    agent: 'mine',
+    seed,
+    turns: 1,
+  };
+  const theirs: Trajectory = {
+    ...drawn(trajectory({ reward: 1, sampled: 9, outcome: 'truncated-turns' }), -3),
+    ...calls('ok', 'rejected', 'error', 'timeout'),
+    agent: 'theirs',
+    learns: false,
+    seed,
+    turns: 5,
+    malformedCalls: 2,
+  };
+  const frozen = { ...group([theirs]), learns: false as const, penalised: 1 };
+  const metrics = rolloutMetrics({ groups: [group([mine]), frozen], discarded: [frozen] });
+  expect(metrics['rollout/entropyEstimate']).toBeCloseTo(0.001, 12);
+  expect(metrics).toMatchObject({
+    'rollout/sampledTokens': 4 + 9 + 9,
+    'rollout/rewardMean': 0,
+    'rollout/rewardStd': 0,
+    'rollout/lengthMean': 4,
+    'rollout/lengthMax': 4,
+    'rollout/turnsMean': 1,
+    'rollout/callsMean': 0,
+    'rollout/toolCallRate': 0,
+    'rollout/malformedCalls': 0,
+    'rollout/rejectedCalls': 0,
+    'rollout/failedCalls': 0,
+    'rollout/timedOutCalls': 0,
+    'rollout/repetition': 0,
+    'rollout/penalised': 0,
+    'outcome/completed': 1,
+    'outcome/truncated-turns': 0,
+    'agentReward/mine': 0,
+    'agentReward/theirs': 1,
+  });
+});
+
 test('the share of failed episodes is a metric, and a group that failed is neither right nor wrong', () => {
   const broken = trajectory({ outcome: 'grader-error' });
   const right = trajectory({ reward: 1 });
