@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { GenerationRequest } from '../../core/services/generator.ts';
-import { mostAnswerBytes } from '../answer-bytes.ts';
+import { mostAnswerBytes } from './answer-bytes.ts';
 import { checkDrawn } from './check-drawn.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { OtherWeights } from './server-failures.ts';

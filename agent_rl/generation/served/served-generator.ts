@@ -19,7 +19,7 @@ import {
   type HttpRequest,
   NoAnswer,
 } from '../../http/http-client.ts';
-import { mostAnswerBytes } from '../answer-bytes.ts';
+import { mostAnswerBytes } from '../remote/answer-bytes.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 

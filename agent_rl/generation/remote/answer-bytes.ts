@@ -1,4 +1,4 @@
-import type { GenerationRequest } from '../core/services/generator.ts';
+import type { GenerationRequest } from '../../core/services/generator.ts';
 
 const besides = 2 ** 20;
 const ofPromptToken = 64;
