@@ -41,6 +41,7 @@ export const tableEndings = ['.jsonl', '.ndjson', ...readers.keys()];
  * other name. Cells of CSV are texts.
  *
  * @param parse how a line of JSONL is read as JSON
+ * @yields Each row, or what is wrong with it.
  * @throws AgentRlError `DATASET_INVALID` when the file as a whole cannot be read, or holds more than a table may.
  */
 export async function* readTable(
@@ -165,14 +166,15 @@ async function* parquetRows(file: string, limits: TableLimits): AsyncGenerator<J
   }
 }
 
+const sum = (counts: readonly (bigint | undefined)[]): number =>
+  counts.reduce<number>((total, count) => total + Number(count ?? 0), 0);
+
 /** @throws AgentRlError `DATASET_INVALID` for a file that says that it holds more than is read */
 function checkParquet(
   file: string,
   { row_groups: groups }: FileMetaData,
   limits: TableLimits,
 ): void {
-  const sum = (counts: (bigint | undefined)[]) =>
-    counts.reduce<number>((total, count) => total + Number(count ?? 0), 0);
   const rows = sum(groups.map((group) => group.num_rows));
   if (rows > limits.rows) throw tooMany(file, 'rows', limits.rows, `${rows}`);
   for (const { columns } of groups) {

@@ -14,6 +14,7 @@ const [lineFeed, carriageReturn] = [10, 13];
 /**
  * The lines of a file of any size, which end in LF, CR LF or CR.
  *
+ * @yields Each line, blank ones too.
  * @throws AgentRlError `DATASET_INVALID` for a line that is too long, before it is held; what reading the file throws
  */
 export async function* fileLines(file: string, most = longestLine): AsyncGenerator<FileLine> {

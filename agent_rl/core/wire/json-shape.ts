@@ -4,7 +4,7 @@ const [bracket, brace] = [codeOf('['), codeOf('{')];
 const [bracketEnd, braceEnd] = [codeOf(']'), codeOf('}')];
 
 /** More than any data, and less than what a function that calls itself for each level can go through. */
-export const deepestNesting = 1000;
+const deepestNesting = 1000;
 
 /** The shape of a JSON text that comes in pieces, seen before memory is spent on its values. */
 export class JsonShape {
@@ -36,9 +36,8 @@ export class JsonShape {
   /** What keeps it from being parsed, to be said of the text. */
   problem(mostValues: number): string | undefined {
     if (this.nesting > deepestNesting)
-      return `nests lists and objects ${this.nesting} deep; at most ${deepestNesting} are read`;
-    if (this.values > mostValues)
-      return `holds ${this.values} values; at most ${mostValues} are read`;
+      return `nests lists and objects more than ${deepestNesting} deep`;
+    if (this.values > mostValues) return `holds more than ${mostValues} values`;
     return undefined;
   }
 }

@@ -13,7 +13,7 @@ async function linesOf(text: string, most?: number): Promise<[number, string][]>
   const file = join(folder, 'lines.txt');
   writeFileSync(file, text);
   const lines: [number, string][] = [];
-  for await (const { line, bytes } of fileLines(file, most)) lines.push([line, `${bytes}`]);
+  for await (const { line, bytes } of fileLines(file, most)) lines.push([line, bytes.toString()]);
   return lines;
 }
 
