@@ -12,6 +12,7 @@ import {
 } from '../config/index.ts';
 import { SandboxBlock } from '../config/blocks/run-block.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { abortableStart } from '../core/stopping/abort.ts';
 import { placesOf } from '../core/package-root.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
@@ -93,7 +94,10 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const tasks =
     request.tasks === undefined
       ? noTasks
-      : await resolveTasks(found.config, chosen, { ...request.tasks, print: request.print });
+      : await abortableStart(
+          resolveTasks(found.config, chosen, { ...request.tasks, print: request.print }),
+          request.signal,
+        );
   const folder = found.folder ?? modelFolder(found.config);
   const ownGenerator = chosen.policy.entry.spec.openGenerator !== undefined;
   const model = await resolveModel(found.config, folder, { ...request, ownGenerator });

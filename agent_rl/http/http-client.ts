@@ -21,6 +21,8 @@ export interface HttpClientOptions {
   connections: number;
   /** Longest answer; 64 MiB by default. */
   mostAnswerBytes?: number;
+  /** Seconds that the body of an answer has before it must have come at 1 KiB a second; 20 by default. */
+  bodyGraceS?: number;
   /** Milliseconds before the second try; each further pause is twice as long. */
   pauseMs: number;
   /** Notified of each request that took more than one try. */
@@ -39,6 +41,8 @@ export interface HttpRequest {
   contentType?: string;
   /** A file that is sent as it is, in place of a body. */
   file?: string;
+  /** Longest answer to this request, where that is known; counts where it is less than the client's. */
+  mostAnswerBytes?: number;
   /** For everything, further tries and the pauses between them too. */
   deadlineS: number;
   /** Whether it may be made again when it is unknown whether the server has run it. */
@@ -60,7 +64,11 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
+/** An answer was begun that has no end in sight. Asking for it again right away would waste as much. */
+export class EndlessAnswer extends NoAnswer {}
+
 const mostAnswerBytesByDefault = 64 * 2 ** 20;
+const leastBytesPerS = 1024;
 /** Statuses that another try may change. */
 const passing = [429, 502, 503, 504];
 const mostRetries = 4;
@@ -78,7 +86,6 @@ export class HttpClient {
       requestTls: tls,
       proxyTls: tls,
       connections: options.connections,
-      maxResponseSize: options.mostAnswerBytes ?? mostAnswerBytesByDefault,
       // The server keeps a program's deadline; ours is that of the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -88,7 +95,7 @@ export class HttpClient {
   /** @throws NoAnswer; the signal's reason when it is aborted */
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     signal?.throwIfAborted();
-    const { url } = this.options;
+    const { url, bodyGraceS = 20, mostAnswerBytes = mostAnswerBytesByDefault } = this.options;
     const { method, path, body, raw, file, contentType, deadlineS } = request;
     const { origin, pathname, search } = new URL(url + path);
     const authorization = authorizationOf(this.options);
@@ -114,7 +121,10 @@ export class HttpClient {
           ...(file !== undefined && { body: createReadStream(file) }),
           signal: either,
         });
-        const bytes = Buffer.from(await answer.body.arrayBuffer());
+        const bytes = await wholeBody(answer.body, {
+          most: Math.min(mostAnswerBytes, request.mostAnswerBytes ?? Infinity),
+          graceS: bodyGraceS,
+        });
         this.#reportTries(request, tries.count, `took ${tries.count} tries`);
         return answerOf(answer, bytes);
       });
@@ -122,7 +132,8 @@ export class HttpClient {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
       this.#reportTries(request, tries.count, `failed ${tries.count} times: ${why}`);
-      throw new NoAnswer(`${url} cannot be asked: ${why}`, { cause });
+      const NoBody = cause instanceof EndlessAnswer ? EndlessAnswer : NoAnswer;
+      throw new NoBody(`${url} cannot be asked: ${why}`, { cause });
     }
   }
 
@@ -159,6 +170,36 @@ export class HttpClient {
       }),
     );
   }
+}
+
+/** @throws EndlessAnswer where it is longer or slower than allowed; what the connection fails with */
+async function wholeBody(
+  body: Dispatcher.ResponseData['body'],
+  { most, graceS }: { most: number; graceS: number },
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let beganMs: number | undefined;
+  const pace = setInterval(() => {
+    const seconds = (performance.now() - (beganMs ?? Infinity)) / 1000;
+    if (bytes < leastBytesPerS * (seconds - graceS))
+      body.destroy(
+        new EndlessAnswer(`its answer comes too slowly, ${bytes} bytes in ${seconds.toFixed(0)} s`),
+      );
+  }, 50 * graceS);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      // Leaving the loop ends the connection.
+      if (bytes > most) throw new EndlessAnswer(`its answer is longer than ${most} bytes`);
+      chunks.push(chunk);
+      // White space alone keeps a connection open while the answer is made.
+      if (beganMs === undefined && chunk.some((byte) => byte > 32)) beganMs = performance.now();
+    }
+  } finally {
+    clearInterval(pace);
+  }
+  return Buffer.concat(chunks);
 }
 
 function authorizationOf({ token, login }: Pick<HttpClientOptions, 'token' | 'login'>) {

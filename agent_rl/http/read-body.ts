@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { messageOf } from '../core/errors.ts';
+import { JsonShape } from '../core/wire/json-shape.ts';
 import { Refusal } from './refusal.ts';
 
 /** Enough for code, input and files at their largest, in base64. */
@@ -29,13 +30,13 @@ export async function readBody(request: IncomingMessage, arriving: Arriving): Pr
     throw new Refusal(415, 'content-type must be application/json');
   }
   const chunks: Buffer[] = [];
-  const values = new ValueCount();
+  const shape = new JsonShape();
   let bytes = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       arriving.bytes += chunk.length;
-      const problem = sizeProblem(bytes, values.add(chunk), arriving);
+      const problem = sizeProblem(bytes, shape.add(chunk), arriving);
       if (problem !== undefined) throw problem;
       chunks.push(chunk);
     }
@@ -45,13 +46,12 @@ export async function readBody(request: IncomingMessage, arriving: Arriving): Pr
   return parsed(Buffer.concat(chunks));
 }
 
-function sizeProblem(bytes: number, values: number, arriving: Arriving): Refusal | undefined {
+function sizeProblem(bytes: number, shape: JsonShape, arriving: Arriving): Refusal | undefined {
   if (bytes > mostBodyBytes) {
     return new Refusal(413, `the body is longer than ${mostBodyBytes} bytes`);
   }
-  if (values > mostValues) {
-    return new Refusal(413, `the body holds more than ${mostValues} values`);
-  }
+  const problem = shape.problem(mostValues);
+  if (problem !== undefined) return new Refusal(413, `the body ${problem}`);
   if (arriving.bytes > mostArrivingBytes) {
     return new Refusal(503, 'too many large requests are on their way');
   }
@@ -65,29 +65,5 @@ function parsed(body: Buffer): unknown {
   } catch (error) {
     const message = `the body is not JSON: ${messageOf(error)}`;
     throw new Refusal(422, message, [{ path: [], message }]);
-  }
-}
-
-const codeOf = (character: string): number => character.charCodeAt(0);
-const [quote, backslash, comma] = [codeOf('"'), codeOf('\\'), codeOf(',')];
-const [bracket, brace] = [codeOf('['), codeOf('{')];
-
-/** Counts the values of a JSON text that comes in pieces, by what stands before each. */
-class ValueCount {
-  #values = 1;
-  #inText = false;
-  #escaped = false;
-
-  /** How many there are so far. */
-  add(piece: Buffer): number {
-    for (const byte of piece) {
-      if (this.#escaped) this.#escaped = false;
-      else if (this.#inText) {
-        if (byte === backslash) this.#escaped = true;
-        else if (byte === quote) this.#inText = false;
-      } else if (byte === quote) this.#inText = true;
-      else if (byte === comma || byte === bracket || byte === brace) this.#values++;
-    }
-    return this.#values;
   }
 }

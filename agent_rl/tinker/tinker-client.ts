@@ -4,6 +4,7 @@ import { AgentRlError, type ErrorCode } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
 import { showValue } from '../core/show-value.ts';
 import {
+  EndlessAnswer,
   type HttpAnswer,
   type HttpClient,
   type HttpRequest,
@@ -173,7 +174,7 @@ export class TinkerClient {
       } catch (thrown) {
         if (!(thrown instanceof NoAnswer)) throw thrown;
         if (!request.again) throw new Lost(thrown.message, { cause: thrown });
-        if (performance.now() >= until)
+        if (thrown instanceof EndlessAnswer || performance.now() >= until)
           throw this.failure(`is out of reach: ${thrown.message}`, thrown);
         if (tries === 1) this.warn(`${thrown.message}. Waiting up to ${patienceS} s.`);
         await sleep(pauseMs, undefined, { ...(signal && { signal }) });

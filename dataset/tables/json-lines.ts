@@ -1,9 +1,32 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 import { AgentRlError, messageOf, nodeCodeOf } from '../../agent_rl/core/errors.ts';
+import { fileLines } from '../../agent_rl/core/wire/file-lines.ts';
+import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
 import type { DatasetProblem } from '../tasks/dataset-problem.ts';
+
+/** What a table may hold: more would not fit into memory. */
+export interface TableLimits {
+  lineBytes: number;
+  /** Of a file that is read as a whole: CSV, or one JSON list. */
+  fileBytes: number;
+  rows: number;
+  /** Numbers, texts, lists and so on of a line, or of a JSON list as a whole. */
+  values: number;
+  /** Of a row group of Parquet, which is read as a whole: its cells, and their bytes. */
+  cells: number;
+  cellBytes: number;
+}
+
+export const tableLimits: TableLimits = {
+  lineBytes: 64 * 2 ** 20,
+  // The longest text of V8.
+  fileBytes: 2 ** 29,
+  rows: 5_000_000,
+  values: 2 ** 24,
+  cells: 2 ** 26,
+  cellBytes: 2 ** 31,
+};
 
 /** A line that could be read as JSON, or what is wrong with it. */
 export type JsonLine = { line: number; value: unknown } | { line: number; problem: DatasetProblem };
@@ -15,22 +38,18 @@ export type ParseJson = (json: string) => unknown;
  * The lines of a JSONL file. Blank lines are skipped.
  *
  * @yields Each other line, numbered from 1 with the blank ones.
- * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
+ * @throws AgentRlError `DATASET_INVALID` when the file cannot be read, or has a line that is too long.
  */
 export async function* readJsonLines(
   file: string,
   parse: ParseJson = JSON.parse,
+  { lineBytes, values }: Pick<TableLimits, 'lineBytes' | 'values'> = tableLimits,
 ): AsyncGenerator<JsonLine> {
-  // One character per byte: readline would replace invalid UTF-8, and split at U+2028 inside a string.
-  const input = createReadStream(file, { encoding: 'latin1' });
-  let line = 0;
   try {
-    for await (const bytes of createInterface({ input, crlfDelay: Infinity })) {
-      line += 1;
-      if (bytes.trim() !== '') yield parseLine(bytes, line, parse);
-    }
+    for await (const { line, bytes } of fileLines(file, lineBytes))
+      if (bytes.some((byte) => !blank.has(byte))) yield parseLine(bytes, line, { parse, values });
   } catch (error) {
-    if (nodeCodeOf(error) === '') throw error;
+    if (AgentRlError.is(error) || nodeCodeOf(error) === '') throw error;
     throw unreadable(file, error, 'Give the path of a JSONL file.');
   }
 }
@@ -47,13 +66,21 @@ export function unreadable(file: string, cause: unknown, advice: string): AgentR
 
 const decoder = new TextDecoder();
 
-function parseLine(latin1: string, line: number, parse: ParseJson): JsonLine {
+/** Space, tab and what other blank lines hold. */
+const blank: ReadonlySet<number> = new Set([9, 11, 12, 13, 32]);
+
+function parseLine(
+  bytes: Buffer,
+  line: number,
+  { parse, values }: { parse: ParseJson; values: number },
+): JsonLine {
   const wrong = (text: string, value?: string): JsonLine => ({
     line,
     problem: { line, path: '', text, ...(value !== undefined && { value }) },
   });
-  const bytes = Buffer.from(latin1, 'latin1');
   if (!isUtf8(bytes)) return wrong('is not UTF-8; save the file as UTF-8.');
+  const problem = new JsonShape().add(bytes).problem(values);
+  if (problem !== undefined) return wrong(`${problem}.`);
   try {
     return { line, value: parse(decoder.decode(bytes)) };
   } catch (error) {

@@ -1,20 +1,34 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import {
+  asyncBufferFromFile,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+} from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
-import { type JsonLine, type ParseJson, readJsonLines, unreadable } from './json-lines.ts';
+import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
+import {
+  type JsonLine,
+  type ParseJson,
+  readJsonLines,
+  type TableLimits,
+  tableLimits,
+  unreadable,
+} from './json-lines.ts';
 import { csvRecords } from './csv.ts';
 
-type ReadFile = (file: string) => AsyncGenerator<JsonLine>;
+type ReadFile = (file: string, limits: TableLimits) => AsyncGenerator<JsonLine>;
 
 /** How files of each ending are read. */
 const readers = new Map<string, ReadFile>([
-  ['.csv', (file) => separatedRows(file, ',')],
-  ['.tsv', (file) => separatedRows(file, '\t')],
+  ['.csv', (file, limits) => separatedRows(file, ',', limits)],
+  ['.tsv', (file, limits) => separatedRows(file, '\t', limits)],
   ['.json', listRows],
   ['.parquet', parquetRows],
 ]);
@@ -27,22 +41,49 @@ export const tableEndings = ['.jsonl', '.ndjson', ...readers.keys()];
  * other name. Cells of CSV are texts.
  *
  * @param parse how a line of JSONL is read as JSON
- * @throws AgentRlError `DATASET_INVALID` when the file as a whole cannot be read.
+ * @yields Each row, or what is wrong with it.
+ * @throws AgentRlError `DATASET_INVALID` when the file as a whole cannot be read, or holds more than a table may.
  */
-export const readTable = (file: string, parse?: ParseJson): AsyncGenerator<JsonLine> =>
-  readers.get(extname(file).toLowerCase())?.(file) ?? readJsonLines(file, parse);
-
-/** @throws AgentRlError `DATASET_INVALID` for a file that is not there or is not UTF-8 */
-async function textOf(file: string, advice: string): Promise<string> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-  } catch (cause) {
-    throw unreadable(file, cause, advice);
+export async function* readTable(
+  file: string,
+  parse?: ParseJson,
+  limits: TableLimits = tableLimits,
+): AsyncGenerator<JsonLine> {
+  const read = readers.get(extname(file).toLowerCase());
+  let count = 0;
+  for await (const row of read?.(file, limits) ?? readJsonLines(file, parse, limits)) {
+    count += 1;
+    if (count > limits.rows) throw tooMany(file, 'rows', limits.rows);
+    // Rows that are there already would let no signal through.
+    if (count % rowsAtOnce === 0) await setImmediate();
+    yield row;
   }
 }
 
-async function* separatedRows(file: string, delimiter: string): AsyncGenerator<JsonLine> {
-  const text = await textOf(file, 'Give a CSV file in UTF-8 with the names of its columns first.');
+const tooMany = (file: string, what: string, most: number, seen = `more than ${most}`) =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${file} holds ${seen} ${what}; at most ${most} are read. Cut it into several files, or take a part of it.`,
+  );
+
+/** @throws AgentRlError `DATASET_INVALID` for a file that is not there, is too long or is not UTF-8 */
+async function textOf(file: string, advice: string, most: number): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size > most) throw tooMany(file, 'bytes', most, `${size}`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+  } catch (cause) {
+    throw AgentRlError.is(cause) ? cause : unreadable(file, cause, advice);
+  }
+}
+
+async function* separatedRows(
+  file: string,
+  delimiter: string,
+  { fileBytes }: TableLimits,
+): AsyncGenerator<JsonLine> {
+  const advice = 'Give a CSV file in UTF-8 with the names of its columns first.';
+  const text = await textOf(file, advice, fileBytes);
   let names: readonly string[] | undefined;
   for (const record of csvRecords(text, delimiter)) {
     const { line } = record;
@@ -80,9 +121,15 @@ function checkNames(names: readonly string[], where: string): void {
   if (text !== undefined) throw new AgentRlError('DATASET_INVALID', `${where}: ${text}`);
 }
 
-async function* listRows(file: string): AsyncGenerator<JsonLine> {
+async function* listRows(
+  file: string,
+  { fileBytes, values }: TableLimits,
+): AsyncGenerator<JsonLine> {
   const advice = 'Give a JSON list of objects, or JSONL with one object a line.';
-  const text = await textOf(file, advice);
+  const text = await textOf(file, advice, fileBytes);
+  const problem = new JsonShape().add(Buffer.from(text)).problem(values);
+  if (problem !== undefined)
+    throw new AgentRlError('DATASET_INVALID', `${file} ${problem}. ${advice}`);
   let list: unknown;
   try {
     list = JSON.parse(text);
@@ -100,18 +147,41 @@ async function* listRows(file: string): AsyncGenerator<JsonLine> {
 
 const rowsAtOnce = 2000;
 
-async function* parquetRows(file: string): AsyncGenerator<JsonLine> {
+async function* parquetRows(file: string, limits: TableLimits): AsyncGenerator<JsonLine> {
   try {
     const buffer = await asyncBufferFromFile(file);
     const metadata = await parquetMetadataAsync(buffer);
-    const total = Number(metadata.num_rows);
-    for (let rowStart = 0; rowStart < total; rowStart += rowsAtOnce) {
-      const rowEnd = Math.min(total, rowStart + rowsAtOnce);
+    checkParquet(file, metadata, limits);
+    let rowStart = 0;
+    // A row group at a time: a part of one would have it decoded whole, once for each part.
+    for (const { num_rows: count } of metadata.row_groups) {
+      const rowEnd = rowStart + Number(count);
       const options = { file: buffer, metadata, compressors, rowStart, rowEnd };
       const rows: readonly unknown[] = await parquetReadObjects(options);
       for (const [index, value] of rows.entries()) yield { line: rowStart + index + 1, value };
+      rowStart = rowEnd;
     }
   } catch (cause) {
-    throw unreadable(file, cause, 'Give a whole Parquet file.');
+    throw AgentRlError.is(cause) ? cause : unreadable(file, cause, 'Give a whole Parquet file.');
+  }
+}
+
+const sum = (counts: readonly (bigint | undefined)[]): number =>
+  counts.reduce<number>((total, count) => total + Number(count ?? 0), 0);
+
+/** @throws AgentRlError `DATASET_INVALID` for a file that says that it holds more than is read */
+function checkParquet(
+  file: string,
+  { row_groups: groups }: FileMetaData,
+  limits: TableLimits,
+): void {
+  const rows = sum(groups.map((group) => group.num_rows));
+  if (rows > limits.rows) throw tooMany(file, 'rows', limits.rows, `${rows}`);
+  for (const { columns } of groups) {
+    const cells = sum(columns.map(({ meta_data: data }) => data?.num_values));
+    if (cells > limits.cells) throw tooMany(file, 'cells in a row group', limits.cells, `${cells}`);
+    const bytes = sum(columns.map(({ meta_data: data }) => data?.total_uncompressed_size));
+    if (bytes > limits.cellBytes)
+      throw tooMany(file, 'bytes in a row group', limits.cellBytes, `${bytes}`);
   }
 }

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { gguf } from '@huggingface/gguf';
 
 import { messageOf } from '../../agent_rl/core/errors.ts';
+import { placeNotFinite } from '../weights/read-values.ts';
 import { invalid } from '../weights/safetensors-header.ts';
 import { storedTypes } from './dequantise.ts';
 
@@ -31,11 +32,11 @@ export class GgufFile {
 
   /** @throws AgentRlError `MODEL_INVALID` for what is no GGUF file, is cut short, or holds types that are not read */
   static async open(path: string): Promise<GgufFile> {
-    const { metadata, tensorInfos, tensorDataOffset } = await gguf(path, {
-      allowLocalFile: true,
-    }).catch((cause: unknown) => {
+    const header = await gguf(path, { allowLocalFile: true }).catch((cause: unknown) => {
       throw invalid(path, `it cannot be read as GGUF (${messageOf(cause)})`, cause);
     });
+    const { tensorInfos, tensorDataOffset } = header;
+    const metadata = header.metadata as unknown as GgufMetadata;
     const tensors = tensorInfos.map(({ name, shape, dtype, offset }) => ({
       name,
       // The file has the innermost axis first.
@@ -44,14 +45,15 @@ export class GgufFile {
       position: Number(tensorDataOffset + offset),
     }));
     requireKnownTypes(path, tensors);
-    const { size } = statSync(path);
-    const beyond = tensors.find((one) => one.position + bytesOf(one) > size);
-    if (beyond !== undefined)
-      throw invalid(path, `tensor "${beyond.name}" ends after the ${size} bytes of the file`);
-    return new GgufFile(path, metadata as unknown as GgufMetadata, tensors, openSync(path, 'r'));
+    requireLayout(path, tensors, metadata['general.alignment']);
+    return new GgufFile(path, metadata, tensors, openSync(path, 'r'));
   }
 
-  /** Its values, widened to float32. @throws AgentRlError `MODEL_INVALID` when the file is cut short meanwhile */
+  /**
+   * Its values, widened to float32.
+   *
+   * @throws AgentRlError `MODEL_INVALID` for values that are not finite, and when the file is cut short meanwhile
+   */
   read(tensor: GgufTensor): Float32Array {
     const bytes = new Uint8Array(bytesOf(tensor));
     let filled = 0;
@@ -65,8 +67,15 @@ export class GgufFile {
       filled += read;
     }
     const values = new Float32Array(countOf(tensor));
-    storedTypes.get(tensor.type)!.widen(bytes, values);
-    return values;
+    const stored = storedTypes.get(tensor.type)!;
+    stored.widen(bytes, values);
+    const place = placeNotFinite(values);
+    if (place === undefined) return values;
+    const block = Math.floor(place / stored.weights);
+    throw invalid(
+      this.path,
+      `tensor "${tensor.name}" holds ${values[place]} in block ${block} of ${stored.name}, value ${place}; weights must be finite. The file is damaged or its training diverged: take another`,
+    );
   }
 
   close(): void {
@@ -80,6 +89,33 @@ const countOf = ({ shape }: GgufTensor): number =>
 function bytesOf(tensor: GgufTensor): number {
   const { weights, bytes } = storedTypes.get(tensor.type)!;
   return (countOf(tensor) / weights) * bytes;
+}
+
+const usualAlignment = 32;
+
+/** Each tensor is to lie in the file, at a multiple of the alignment and behind the one before it. */
+function requireLayout(
+  path: string,
+  tensors: readonly GgufTensor[],
+  alignment: unknown = usualAlignment,
+): void {
+  const { size } = statSync(path);
+  let before: GgufTensor | undefined;
+  for (const tensor of tensors.toSorted((a, b) => a.position - b.position)) {
+    const { name, position } = tensor;
+    const begins = `tensor "${name}" begins at byte ${position} of the file`;
+    if (position + bytesOf(tensor) > size)
+      throw invalid(path, `tensor "${name}" ends after the ${size} bytes of the file`);
+    if (position % Number(alignment) !== 0)
+      throw invalid(path, `${begins}; expected a multiple of ${String(alignment)}`);
+    const reached = before === undefined ? 0 : before.position + bytesOf(before);
+    if (position < reached)
+      throw invalid(
+        path,
+        `${begins}, inside of tensor "${before?.name}", which ends at ${reached}`,
+      );
+    before = tensor;
+  }
 }
 
 function requireKnownTypes(path: string, tensors: readonly GgufTensor[]): void {

@@ -11,6 +11,7 @@ import type { ParameterSpec } from '../config/parameters.ts';
 import { readJson } from '../config/read-json.ts';
 import { copyLanguageModelFiles } from '../text/language-model.ts';
 import { closeWeights, openWeights, type Weights } from '../weights/open-weights.ts';
+import { requireFinite } from '../weights/read-values.ts';
 import { writeAside } from '../weights/safetensors.ts';
 import { encoderSpecs, readEncoderConfig } from './encoder-config.ts';
 import { encoderGraph } from './encoder-graph.ts';
@@ -106,7 +107,9 @@ async function readParameters(
     const parameters = new Map<string, Float32Array>();
     for (const { name } of specs) {
       const { file, entry } = stored(name)!;
-      parameters.set(name, await file.readFloats(entry));
+      const values = await file.readFloats(entry);
+      requireFinite(folder, name, values);
+      parameters.set(name, values);
     }
     return parameters;
   } finally {

@@ -2,10 +2,11 @@
  * The Jinja library, fixed where its output would differ from Python's: `strip` and its like forget
  * which characters they are given there, and `strftime_now` reads the clock.
  */
-import { Template } from '@huggingface/jinja';
+import type { Template } from '@huggingface/jinja';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { BoundedTemplate } from './bounded-template.ts';
 
 // Names that no template uses by accident.
 const [clock, stripping] = ['agent_rl_strftime', 'agent_rl_strip'];
@@ -13,7 +14,7 @@ const strips: ReadonlySet<unknown> = new Set(['strip', 'lstrip', 'rstrip']);
 
 /** @throws Error when the template cannot be parsed. */
 export function pythonTemplate(source: string): Template {
-  const template = new Template(source);
+  const template = new BoundedTemplate(source);
   mend(template.parsed);
   return template;
 }

@@ -15,6 +15,7 @@ import {
 import { quantizeWeights, type QuantizeOptions } from './quantize-weights.ts';
 import { closeWeights, openWeights, type Weights } from './open-weights.ts';
 import { readJson } from '../config/read-json.ts';
+import { requireFinite } from './read-values.ts';
 import { writeAside, writeSafetensors, type TensorToWrite } from './safetensors.ts';
 import type { StoredDtype, TensorEntry } from './safetensors-header.ts';
 
@@ -186,18 +187,6 @@ function checkTensors(folder: string, config: ModelConfig, stored: Tensors): voi
   throw new AgentRlError(
     'MODEL_INVALID',
     `The weights in ${folder} do not fit its config.json:\n- ${shown}${more}`,
-  );
-}
-
-/** One weight that is not a number makes every logit NaN. */
-function requireFinite(folder: string, name: string, values: Float32Array): void {
-  let place = 0;
-  // Not `findIndex`, which takes a minute for a billion values.
-  while (place < values.length && Number.isFinite(values[place])) place += 1;
-  if (place === values.length) return;
-  throw new AgentRlError(
-    'MODEL_INVALID',
-    `"${name}" in ${folder} holds ${values[place]} at place ${place}; weights must be finite. The file is corrupt or its training diverged: take another checkpoint.`,
   );
 }
 

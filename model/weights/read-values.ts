@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { widenBFloat16, widenFloat16 } from './half-precision.ts';
 import type { StoredDtype } from './safetensors-header.ts';
 
@@ -47,4 +48,22 @@ export async function readFloatsAt(
     widen(halves, values.subarray(at, at + halves.length));
   }
   return values;
+}
+
+/** Where the first value is that is not finite. */
+export function placeNotFinite(values: Float32Array): number | undefined {
+  let place = 0;
+  // Not `findIndex`, which takes a minute for a billion values.
+  while (place < values.length && Number.isFinite(values[place])) place += 1;
+  return place === values.length ? undefined : place;
+}
+
+/** One weight that is not a number makes every output NaN. @throws AgentRlError `MODEL_INVALID` */
+export function requireFinite(folder: string, name: string, values: Float32Array): void {
+  const place = placeNotFinite(values);
+  if (place === undefined) return;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `"${name}" in ${folder} holds ${values[place]} at place ${place}; weights must be finite. The file is corrupt or its training diverged: take another checkpoint.`,
+  );
 }

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
 import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 
 /** Widths a weight may be stored in. In memory all are float32. */
@@ -50,6 +51,8 @@ export const longestHeader = 100_000_000;
  * tensors outside the file.
  */
 export function parseHeader(text: string, dataBytes: number, file: string): TensorEntry[] {
+  const shape = new JsonShape().add(Buffer.from(text)).problem(Infinity);
+  if (shape !== undefined) throw invalid(file, `its header ${shape}`);
   let header: unknown;
   try {
     header = JSON.parse(text);

@@ -6,6 +6,8 @@ export interface WrittenTensor {
   /** Number of its type in ggml. */
   type: number;
   bytes: Uint8Array;
+  /** Where the header says that it lies, from the beginning of the data; where it does lie by default. */
+  at?: number;
 }
 
 /** Numbers are written as uint32 where they are whole, and as float32 otherwise. */
@@ -59,8 +61,7 @@ export function writeGguf(
   tensors: Readonly<Record<string, WrittenTensor>>,
 ): void {
   let offset = 0;
-  const described = Object.entries(tensors).map(([name, { shape, type, bytes }]) => {
-    const at = offset;
+  const described = Object.entries(tensors).map(([name, { shape, type, bytes, at = offset }]) => {
     offset += padded(bytes).length;
     const sizes = shape.toReversed().map(uint64);
     return Buffer.concat([text(name), uint32(shape.length), ...sizes, uint32(type), uint64(at)]);

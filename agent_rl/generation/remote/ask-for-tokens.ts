@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { GenerationRequest } from '../../core/services/generator.ts';
+import { mostAnswerBytes } from './answer-bytes.ts';
 import { checkDrawn } from './check-drawn.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { OtherWeights } from './server-failures.ts';
@@ -32,7 +33,8 @@ export async function askForTokens(
   const body = protocol.body(request, asked);
   const started = performance.now();
   try {
-    const answer = await server.send({ method: 'POST', path, body, deadlineS }, signal);
+    const limits = { deadlineS, mostAnswerBytes: mostAnswerBytes(request) };
+    const answer = await server.send({ method: 'POST', path, body, ...limits }, signal);
     // It does not have the model or adapter, as after a new start.
     if (answer.status === 404) throw new OtherWeights(server.said(path, answer));
     const given = protocol.drawn(server.accepted(path, answer), request);

@@ -1,6 +1,7 @@
-import { AgentRlError, nodeCodeOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import {
+  EndlessAnswer,
   type HttpAnswer,
   type HttpClient,
   type HttpRequest,
@@ -90,7 +91,7 @@ export class RemoteServer {
       return await this.#http.send({ ...request, again: false }, signal);
     } catch (thrown) {
       if (!(thrown instanceof NoAnswer)) throw thrown;
-      if (nodeCodeOf(thrown.cause) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+      if (thrown instanceof EndlessAnswer)
         throw new UnusableAnswer(thrown.message, { cause: thrown });
       const late = performance.now() - asked >= 1000 * request.deadlineS;
       throw new ServerGone(`${thrown.message}.`, late, { cause: thrown });

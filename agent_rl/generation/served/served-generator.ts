@@ -13,12 +13,14 @@ import type {
 import { sha256Of } from '../../core/services/sha256-of.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import {
+  EndlessAnswer,
   type HttpAnswer,
   type HttpClient,
   type HttpRequest,
   NoAnswer,
 } from '../../http/http-client.ts';
 import { drawnInParts, mostAtOnce, tokensAtOnce } from '../remote/drawn-in-parts.ts';
+import { mostAnswerBytes } from '../remote/answer-bytes.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 
@@ -109,7 +111,8 @@ export class ServedGenerator implements Generator {
   #generate(request: GenerationRequest, version: number | undefined, signal?: AbortSignal) {
     const known = version === undefined ? {} : { version };
     const body = { client: this.#client, ...known, ...request };
-    return this.#send({ method: 'POST', path: paths.generate, body }, signal);
+    const asked = { body, mostAnswerBytes: mostAnswerBytes(request) };
+    return this.#send({ method: 'POST', path: paths.generate, ...asked }, signal);
   }
 
   /** Once, whether it hears of it or not. */
@@ -146,7 +149,7 @@ export class ServedGenerator implements Generator {
   }
 
   async #send(
-    request: Pick<HttpRequest, 'method' | 'path' | 'body' | 'file'>,
+    request: Pick<HttpRequest, 'method' | 'path' | 'body' | 'file' | 'mostAnswerBytes'>,
     signal?: AbortSignal,
   ): Promise<HttpAnswer> {
     const { http, url, deadlineS, patienceS, warn } = this.options;
@@ -158,7 +161,9 @@ export class ServedGenerator implements Generator {
         return await http.send({ ...request, deadlineS, again }, signal);
       } catch (thrown) {
         if (!(thrown instanceof NoAnswer)) throw thrown;
-        if (performance.now() >= until) throw failure(thrown.message, thrown);
+        if (thrown instanceof EndlessAnswer) warn(`${thrown.message}. It is given up.`);
+        if (thrown instanceof EndlessAnswer || performance.now() >= until)
+          throw failure(thrown.message, thrown);
         if (tries === 1)
           warn(`${url} is out of reach: ${thrown.message}. Waiting up to ${patienceS} s.`);
         await sleep(pauseMs, undefined, { ...(signal && { signal }) });

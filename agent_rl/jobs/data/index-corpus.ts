@@ -3,6 +3,7 @@ import { applyOverrides, type Override, parseSet } from '../../config/yaml/overr
 import { settingsText } from '../../config/yaml/read-config-file.ts';
 import { readYaml } from '../../config/yaml/read-yaml.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
 import { packageVersion } from '../../core/package-root.ts';
 import { buildCorpus, BuildSettings } from '../../search/corpus/index.ts';
 import { Stopwatch } from '../../telemetry/index.ts';
@@ -30,7 +31,7 @@ export interface IndexOptions extends JobContext {
 export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   const { input, output, config, sets = [], rebuild = false, print, signal } = options;
   const settings = buildSettings(config, sets);
-  const source = await readCorpus(input);
+  const source = await abortableStart(readCorpus(input), signal);
   if (settings.chunking !== undefined && !source.hasDocuments) {
     throw new AgentRlError(
       'CONFIG_INVALID',

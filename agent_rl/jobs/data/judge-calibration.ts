@@ -7,7 +7,7 @@ import { AgentRlError, messageOf, runEndingError } from '../../core/errors.ts';
 import { PluginError } from '../../core/failure.ts';
 import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
 import { runningPlugin } from '../../core/plugins/plugin-failure.ts';
-import { inTime } from '../../core/stopping/abort.ts';
+import { abortableStart, inTime } from '../../core/stopping/abort.ts';
 import { redactor, visibleControls } from '../../telemetry/index.ts';
 import type { CheckResult, JobOptions } from '../job.ts';
 import { type InputRow, InputRows } from '../token-files/input-rows.ts';
@@ -43,7 +43,10 @@ export async function judgeCalibration(options: JudgeCalibrationOptions): Promis
   const chosen = chosenReward(options);
   const rows = new InputRows(labels, readLabelledEpisode());
   const episodes: EpisodeView[] = [];
-  await rows.check(({ episode }) => episodes.push(episode));
+  await abortableStart(
+    rows.check(({ episode }) => episodes.push(episode)),
+    signal,
+  );
   const { spec } = chosen.entry;
   const { settings } = chosen;
   const tasks = episodes.map(({ task }) => task);

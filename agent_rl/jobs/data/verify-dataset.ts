@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { CodeTask } from '../../core/tasks/code-task.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { judgeCode } from '../../sandbox/judge/judge.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -30,7 +31,8 @@ const limits = { wallS: 20, memoryMiB: 512 };
 export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
   const { dataset: file, format = 'code', columns, answerPattern, print } = options;
   checkPattern(answerPattern);
-  const dataset = await readTaskFile(file, format, { columns, answerPattern });
+  const reading = readTaskFile(file, format, { columns, answerPattern });
+  const dataset = await abortableStart(reading, options.signal);
   for (const warning of dataset.warnings) print(`Note: ${warning}`);
   if (dataset instanceof CodeTaskDataset) return verifyCodeTasks(dataset.tasks, options);
   if (dataset instanceof SearchTaskDataset) {

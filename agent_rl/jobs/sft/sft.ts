@@ -1,3 +1,4 @@
+import { abortableStart } from '../../core/stopping/abort.ts';
 import { openTrackers } from '../../compose/open-trackers.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { type Config, runLength } from '../../config/index.ts';
@@ -39,7 +40,7 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   const run = await resolveRun(options, request);
   // Of a dry run the plan is the result.
   const shown = { ...options, quiet: options.quiet === true && !options.dryRun };
-  const examples = await readExamples(run, shown);
+  const examples = await abortableStart(readExamples(run, shown), options.signal);
   if (!shown.quiet) await printRoom(run, options.print);
   if (options.dryRun) return dryRun(run, examples, options);
   return withReport(options.print, (began) =>

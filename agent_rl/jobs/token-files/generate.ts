@@ -3,6 +3,7 @@ import { totalmem } from 'node:os';
 import type { ModelJobOptions } from '../models/model-choice.ts';
 import { type Sampling, type Sampler, truncates } from '../../core/services/generator.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
 import { bucketSize } from '../../engine/program-cache.ts';
 import { DecoderPrograms } from '../../generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../../generation/local-generator.ts';
@@ -96,10 +97,11 @@ async function plan(options: GenerateOptions) {
     ? new InputRows('--prompt', readRow, single)
     : new InputRows(input ?? '', readRow, undefined, parseConversation);
   let [lines, longest] = [0, 0];
-  await rows.check(({ ids }) => {
+  const checking = rows.check(({ ids }) => {
     lines += 1;
     longest = Math.max(longest, ids.length);
   });
+  await abortableStart(checking, options.signal);
   // Samples in flight, and positions that each can have.
   const workers = Math.min(batch, lines * samples);
   const cache = {

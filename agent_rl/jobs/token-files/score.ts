@@ -1,3 +1,4 @@
+import { abortableStart } from '../../core/stopping/abort.ts';
 import type { ModelJobOptions } from '../models/model-choice.ts';
 import { LocalLearner } from '../../learner/local-learner.ts';
 import { withProgress } from '../../telemetry/index.ts';
@@ -32,10 +33,11 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
   refuseExisting(options.output);
   const rows = new InputRows(options.input, readScoreRow(found.config));
   const total = { lines: 0, tokens: 0 };
-  await rows.check(({ ids }) => {
+  const checking = rows.check(({ ids }) => {
     total.lines += 1;
     total.tokens += ids.length;
   });
+  await abortableStart(checking, options.signal);
   return writingFresh(options.output, (write) =>
     usingModel(found, { ...options, memorySettings: '--batch-tokens' }, async (model) => {
       const started = performance.now();

@@ -1,7 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { existsSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { fileLines } from '../../core/wire/file-lines.ts';
 
 /**
  * Reads a file of a run line by line, a record each; one that does not exist has none.
@@ -20,7 +20,7 @@ export async function* readLines<Parsed>(
   if (!existsSync(file)) return;
   let number = 0;
   let unread: { cause: unknown } | undefined;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
+  for await (const { bytes } of fileLines(file)) {
     if (unread !== undefined) {
       if (skipped === undefined) throw unreadable(`${file}:${number}`, unread.cause);
       skipped(`${file}:${number}: ${messageOf(unread.cause)}`);
@@ -29,7 +29,7 @@ export async function* readLines<Parsed>(
     number += 1;
     let record: Parsed;
     try {
-      record = parse(line);
+      record = parse(bytes.toString());
     } catch (cause) {
       unread = { cause };
       continue;

@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
-import { createInterface } from 'node:readline';
 
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
-import { unreadable } from '../../tables/json-lines.ts';
+import { fileLines } from '../../../agent_rl/core/wire/file-lines.ts';
+import { tableLimits, unreadable } from '../../tables/json-lines.ts';
 import { canonicalUrl } from '../document-id.ts';
 import { drop, type SourceItem } from '../source-record.ts';
 import { recordOfHotpotRow } from './hotpotqa.ts';
@@ -79,12 +78,9 @@ export async function* readSource(
 
 /** @yields A record for each address, one a line; blank lines and lines that begin with # are none. */
 async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
-  let number = 0;
   try {
-    const input = createReadStream(file);
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
-      number += 1;
-      const url = line.trim();
+    for await (const { line: number, bytes } of fileLines(file, tableLimits.lineBytes)) {
+      const url = bytes.toString().trim();
       if (url === '' || url.startsWith('#')) continue;
       const where = `${file}:${number}`;
       yield canonicalUrl(url) === undefined
@@ -92,6 +88,7 @@ async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
         : { record: { where, documents: [{ url, title: '', text: '' }] } };
     }
   } catch (cause) {
+    if (AgentRlError.is(cause)) throw cause;
     throw unreadable(file, cause, 'Give a text file with one address a line.');
   }
 }

@@ -1,5 +1,6 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { existsSync } from 'node:fs';
+
+import { fileLines } from '../../../core/wire/file-lines.ts';
 
 /** What a report takes from `run.log`. */
 export interface LogExcerpt {
@@ -20,8 +21,8 @@ export async function readLogExcerpt(file: string): Promise<LogExcerpt> {
   const times: string[] = [];
   const problems: string[] = [];
   let [older, isProblem] = [0, false];
-  const lines = existsSync(file) ? createInterface({ input: createReadStream(file) }) : [];
-  for await (const line of lines) {
+  for await (const { bytes } of existsSync(file) ? fileLines(file) : []) {
+    const line = bytes.toString();
     const [, time, level = '', message = ''] = entry.exec(line) ?? [];
     if (time === undefined) {
       // A message of several lines goes on.

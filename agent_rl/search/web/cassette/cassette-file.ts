@@ -8,6 +8,7 @@ import { Value } from 'typebox/value';
 import { isRecord } from '../../../core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { canonicalJson } from '../../../core/services/canonical-json.ts';
+import { JsonShape } from '../../../core/wire/json-shape.ts';
 import { webFailureKinds } from '../web-failure.ts';
 
 /** What a recorded request is known by. Holds no secret. */
@@ -104,7 +105,8 @@ function readText(path: string): string {
 
 function parse(line: string): unknown {
   try {
-    return JSON.parse(line);
+    const tooMuch = new JsonShape().add(Buffer.from(line)).problem(Infinity);
+    return tooMuch === undefined ? JSON.parse(line) : undefined;
   } catch {
     return undefined;
   }

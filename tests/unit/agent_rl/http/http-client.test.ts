@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { HttpClient } from '#agent_rl/http/http-client.ts';
-import { httpDouble } from '#tests/support/http-double.ts';
+import { EndlessAnswer, HttpClient, type HttpClientOptions } from '#agent_rl/http/http-client.ts';
+import { gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
+import { type DoubleAnswer, httpDouble } from '#tests/support/http-double.ts';
 
 test('what is said of repeated requests leaves their queries out, which may hold signatures', async () => {
   const server = await httpDouble((_, count) =>
@@ -24,4 +25,65 @@ test('what is said of repeated requests leaves their queries out, which may hold
   expect(said).toEqual([`GET ${server.url}/file took 2 tries.`]);
   await http.close();
   await server.close();
+});
+
+describe('an answer', () => {
+  const asked = async (
+    answer: DoubleAnswer,
+    options: Partial<HttpClientOptions>,
+    mostAnswerBytes?: number,
+  ) => {
+    const server = await httpDouble(() => answer);
+    const http = new HttpClient({
+      url: server.url,
+      connections: 1,
+      pauseMs: 1,
+      onRetry: () => undefined,
+      ...options,
+    });
+    const limits = mostAnswerBytes === undefined ? {} : { mostAnswerBytes };
+    const request = { method: 'POST', path: '/', deadlineS: 20, again: true, ...limits } as const;
+    const got = await http.send(request).catch((thrown: unknown) => thrown);
+    await http.close();
+    await server.close();
+    return { got, requests: server.requests.length };
+  };
+  const text = (length: number) => ({ status: 200, json: 'x'.repeat(length) });
+
+  test.each<[string, Partial<HttpClientOptions>, number | undefined]>([
+    ['of the client', { mostAnswerBytes: 1000 }, undefined],
+    ['of the request', {}, 1000],
+    ['of the client, where a request allows more', { mostAnswerBytes: 1000 }, 2000],
+  ])('ends at the limit %s, and is not asked for again', async (_, options, own) => {
+    expect((await asked(text(998), options, own)).got).toMatchObject({ json: 'x'.repeat(998) });
+    for (const answer of [text(999), gigabyte]) {
+      const { got, requests } = await asked(answer, options, own);
+      expect(got).toBeInstanceOf(EndlessAnswer);
+      expect(String(got)).toMatch(/cannot be asked: its answer is longer than 1000 bytes/);
+      expect(requests).toBe(1);
+    }
+  });
+
+  test('that comes too slowly is given up long before the deadline', async () => {
+    const began = performance.now();
+    const { got, requests } = await asked(slowBody, { bodyGraceS: 0.2 });
+    expect(got).toBeInstanceOf(EndlessAnswer);
+    expect(String(got)).toMatch(/its answer comes too slowly, \d+ bytes in \d s/);
+    expect(requests).toBe(1);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  test('may be kept waiting for with white space', async () => {
+    const patient: DoubleAnswer = (response) => {
+      response.writeHead(200).write('\n');
+      const timer = setInterval(() => response.write('\n'), 20);
+      setTimeout(() => {
+        clearInterval(timer);
+        response.end('{"there": true}');
+      }, 1000);
+    };
+    expect((await asked(patient, { bodyGraceS: 0.1 })).got).toMatchObject({
+      json: { there: true },
+    });
+  });
 });

@@ -267,6 +267,55 @@ describe('what is not read is refused by name, and leaves no folder', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
+  test.each<[string, number, number, RegExp]>([
+    [
+      'Q4_0',
+      2,
+      18,
+      /tensor "token_embd\.weight" holds -Infinity in block 3 of Q4_0, value 96; weights/,
+    ],
+    ['Q4_1', 3, 20, /tensor "token_embd\.weight" holds NaN in block 3 of Q4_1, value 96; weights/],
+    ['Q8_0', 8, 34, /tensor "token_embd\.weight" holds NaN in block 3 of Q8_0, value 96; weights/],
+    ['F16', 1, 2, /tensor "token_embd\.weight" holds Infinity in block 3 of F16, value 3; weights/],
+  ])('a scale of %s that is not a number', async (name, type, blockBytes, message) => {
+    const config = { ...configOf('llama'), headDim: 16, hiddenSize: 32 };
+    const weights = letters.length * config.hiddenSize;
+    const bytes = Buffer.alloc(type === 1 ? weights * 2 : (weights / 32) * blockBytes);
+    // Infinity as float16: a block whose weights are all 0 then holds NaN.
+    bytes.writeUInt16LE(0x7c00, 3 * blockBytes);
+    const tensors = {
+      'token_embd.weight': { shape: [letters.length, config.hiddenSize], type, bytes },
+    };
+    const { file, folder } = written(`not-a-number-${name}`, config, { tensors });
+    const error = await rejectionOf(importGguf(file, folder, 'F32'));
+    expect(error).toMatchObject({ code: 'MODEL_INVALID' });
+    expect(error.message).toContain(file);
+    expect(error.message).toMatch(message);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test.each([
+    [
+      'inside of another',
+      32,
+      /tensor "output_norm\.weight" begins at byte \d+ of the file, inside of tensor "token_embd\.weight", which ends at \d+/,
+    ],
+    [
+      'off its alignment',
+      4,
+      /tensor "output_norm\.weight" begins at byte \d+ of the file; expected a multiple of 32/,
+    ],
+  ])('a tensor that lies %s', async (name, at, message) => {
+    const tensors = {
+      'output_norm.weight': { shape: [8], type: 0, bytes: new Uint8Array(32), at },
+    };
+    const { file, folder } = written(`lies ${name}`, configOf('llama'), { tensors });
+    const error = await rejectionOf(importGguf(file, folder, 'F32'));
+    expect(error).toMatchObject({ code: 'MODEL_INVALID' });
+    expect(error.message).toMatch(message);
+    expect(existsSync(folder)).toBe(false);
+  });
+
   test.each([
     ['is cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 40)],
     ['is no GGUF file', () => Buffer.from('no such thing, and long enough to be looked at')],

@@ -31,13 +31,19 @@ function changed(name: string, files: Readonly<Record<string, object>>): string 
 const jsonOf = (file: string): object =>
   JSON.parse(readFileSync(join(fixture, file), 'utf8')) as object;
 
-/** The fixture with its tensors under other names. */
-async function renamed(name: string, as: (tensor: string) => string): Promise<string> {
+/** The fixture with its tensors under other names, or with others of their values. */
+async function renamed(
+  name: string,
+  as: (tensor: string) => string,
+  spoil: (values: Float32Array) => void = () => undefined,
+): Promise<string> {
   const copy = changed(name, {});
   const file = await SafetensorsFile.open(join(fixture, 'model.safetensors'));
   const tensors = new Map<string, { shape: readonly number[]; values: Float32Array }>();
   for (const entry of file.entries) {
-    tensors.set(as(entry.name), { shape: entry.shape, values: await file.readFloats(entry) });
+    const values = await file.readFloats(entry);
+    spoil(values);
+    tensors.set(as(entry.name), { shape: entry.shape, values });
   }
   await file.close();
   await writeSafetensors(join(copy, 'model.safetensors'), tensors);
@@ -101,6 +107,18 @@ describe('what cannot be exported is refused', () => {
       message: expect.stringMatching(
         /"embeddings.word_embeddings.weight" is \[10, 8\]; expected \[11, 8\].*"encoder.layer.2.attention.self.query.weight" is missing/s,
       ),
+    });
+  });
+
+  test('a weight that is not a number', async () => {
+    const spoilt = await renamed(
+      'not-a-number',
+      (tensor) => tensor,
+      (values) => values.fill(Number.NaN, 2, 3),
+    );
+    expect(await refusal(spoilt)).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(/"embeddings\..*" in .*not-a-number holds NaN at place 2;/),
     });
   });
 
