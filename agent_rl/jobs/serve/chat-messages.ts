@@ -56,27 +56,46 @@ const wrong = (field: string, problems: readonly string[]): Refusal =>
 /** Texts of calls that cannot be read, by the place of the call. */
 type Broken = ReadonlyMap<number, string>;
 
-/** Contents in parts become one text, and `developer` is what `system` is now called. */
+/**
+ * A message as the reader takes it: contents in parts are one text, and `developer` is what `system` is now called. Other
+ * keys are notes that clients leave in answers.
+ */
 function plainMessage(message: unknown, path: string): { message: unknown; broken?: Broken } {
   if (!isRecord(message)) return { message };
-  const { role, content, name, refusal, annotations: _, tool_calls: calls, ...rest } = message;
+  const { role, content, name, refusal, tool_calls: calls, tool_call_id: answers } = message;
+  const { reasoning_content: reasoning = message['reasoning'] } = message;
+  for (const key of ['audio', 'function_call']) refuseKey(message, key, path);
   const said = role === 'assistant' ? (content ?? refusal ?? '') : content;
   const broken = new Map<number, string>();
   return {
     broken,
-    message: {
-      ...rest,
+    message: present({
       role: role === 'developer' ? 'system' : role,
+      content: Array.isArray(said) ? textOf(said, path) : said,
       // Of a person it means nothing to a template; of a tool's answer it is the tool.
-      ...(role === 'tool' && name !== undefined && { name }),
-      ...(said !== undefined && { content: Array.isArray(said) ? textOf(said, path) : said }),
-      ...(calls !== undefined && {
+      ...(role === 'tool' && { name, tool_call_id: answers }),
+      ...(role === 'assistant' && {
+        reasoning,
         tool_calls: Array.isArray(calls)
           ? calls.map((call, place) => readableCall(call, (text) => broken.set(place, text)))
           : calls,
       }),
-    },
+    }),
   };
+}
+
+const present = (record: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+
+/** @throws Refusal */
+function refuseKey(message: Readonly<Record<string, unknown>>, key: string, path: string): void {
+  if ((message[key] ?? null) === null) return;
+  throw new Refusal(
+    400,
+    `${path}.${key}: is not supported by this server. Leave it out.`,
+    [{ path: ['messages'], message: 'not supported' }],
+    'unsupported_parameter',
+  );
 }
 
 /** A call as it is, or one without arguments in its place where these are not an object of JSON. */
@@ -84,13 +103,14 @@ function readableCall(call: unknown, report: (text: string) => void): unknown {
   const called = isRecord(call) ? call['function'] : undefined;
   if (!isRecord(call) || !isRecord(called)) return call;
   const { name, arguments: given } = called;
+  const { id, type } = call;
   const value = typeof given === 'string' ? parsedJson(given) : given;
-  if (isRecord(value)) return call;
+  if (isRecord(value)) return present({ id, type, function: { name, arguments: given } });
   if (given !== undefined && given !== null && given !== '') {
     const text = typeof given === 'string' ? given : JSON.stringify(given);
     report(`{"name": ${JSON.stringify(name) ?? 'null'}, "arguments": ${text}}`);
   }
-  return { ...call, function: { ...called, arguments: '{}' } };
+  return present({ id, type, function: { name, arguments: '{}' } });
 }
 
 /** A turn with its calls that could not be read as texts, as those are that the model writes. */
