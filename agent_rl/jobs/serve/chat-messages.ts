@@ -20,13 +20,17 @@ export function toolsOf(given: readonly unknown[]): readonly ToolSpec[] {
 function wholeTool(tool: unknown): unknown {
   const described = isRecord(tool) ? tool['function'] : undefined;
   if (!isRecord(tool) || !isRecord(described)) return tool;
-  const { description, parameters } = described;
+  const { description, parameters: given } = described;
+  const parameters = given ?? { type: 'object' };
   return {
     ...tool,
     function: {
       ...described,
       description: description ?? '',
-      parameters: parameters ?? { type: 'object', properties: {} },
+      parameters:
+        isRecord(parameters) && !('properties' in parameters)
+          ? { ...parameters, properties: {} }
+          : parameters,
     },
   };
 }

@@ -55,10 +55,13 @@ export function completionLogProbs(
 function textOffsets(tokens: readonly number[], tokenizer: Tokenizer): readonly number[] {
   const decoder = new TextDecoder();
   let characters = 0;
+  const count = (text: string): number => (characters += [...text].length);
   return tokens.map((id) => {
+    const bytes = Uint8Array.from(tokenizer.bytesOf(id) ?? Buffer.from(tokenizer.decode([id])));
+    // A character that was begun ends here, unless this token continues it.
+    if (((bytes[0] ?? 0) & 0xc0) !== 0x80) count(decoder.decode());
     const before = characters;
-    const bytes = tokenizer.bytesOf(id) ?? Buffer.from(tokenizer.decode([id]));
-    characters += [...decoder.decode(Uint8Array.from(bytes), { stream: true })].length;
+    count(decoder.decode(bytes, { stream: true }));
     return before;
   });
 }
