@@ -152,11 +152,14 @@ describe('a stream', () => {
   test('gives the thought piece by piece, before the content and the calls', async () => {
     const { order } = await saidIn({ messages: [task], tools: [tool], temperature: 0 });
     expect(order).toEqual(['reasoning_content', 'tool_calls']);
-    // A turn that is cut in its thought.
-    const long = { messages: [task], tools: [tool], temperature: 1, max_tokens: 24 };
-    const orders = await Promise.all([1, 2, 3, 4, 5].map((seed) => saidIn({ ...long, seed })));
-    const pieces = orders.map(({ order: one }) => one.lastIndexOf('reasoning_content') + 1);
-    expect(Math.max(...pieces)).toBeGreaterThan(1);
+    // A thought that is longer than what is drawn at a time.
+    const hello = [{ role: 'user', content: 'Hello' }];
+    const thoughts = { messages: hello, temperature: 1, stop: '</think>', max_tokens: 40 };
+    const orders = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((seed) => saidIn({ ...thoughts, seed })),
+    );
+    for (const { order: pieces } of orders) expect(pieces).not.toContain('content');
+    expect(Math.max(...orders.map(({ order: pieces }) => pieces.length))).toBeGreaterThan(1);
   });
 
   test('has the ids of the prompt in its first event', async () => {
