@@ -55,7 +55,7 @@ export function completionLogProbs(
 function textOffsets(tokens: readonly number[], tokenizer: Tokenizer): readonly number[] {
   const decoder = new TextDecoder();
   let characters = 0;
-  const count = (text: string): number => (characters += [...text].length);
+  const count = (text: string): number => (characters += Array.from(text).length);
   return tokens.map((id) => {
     const bytes = Uint8Array.from(tokenizer.bytesOf(id) ?? Buffer.from(tokenizer.decode([id])));
     // A character that was begun ends here, unless this token continues it.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { AssistantMessage, Message } from '../../core/message.ts';
+import type { AssistantMessage, Message, ToolCall } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Generation, Sampling } from '../../core/services/generator.ts';
@@ -254,9 +254,11 @@ export class ServedModel {
 /** A turn whose calls have ids that no other answer has: clients find results by them, in whole conversations. */
 function withOwnIds(message: AssistantMessage): AssistantMessage {
   const { toolCalls } = message;
-  if (toolCalls === undefined) return message;
-  return { ...message, toolCalls: toolCalls.map((call) => ({ ...call, id: newCallId() })) };
+  return toolCalls === undefined ? message : { ...message, toolCalls: toolCalls.map(withOwnId) };
 }
 
-/** As long as OpenAI's: some clients allow 40 characters. */
-const newCallId = (): string => `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
+/** Its id is as long as OpenAI's: some clients allow 40 characters. */
+const withOwnId = (call: ToolCall): ToolCall => ({
+  ...call,
+  id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
+});

@@ -287,12 +287,12 @@ describe('turns given beforehand', () => {
         toolResult(text),
       ];
       const tool = (text: string) => ({ ...calculator, description: `Adds ${text}.` });
-      const prompt = (text: string) => policy.begin(written(text), [tool(text)]).tokens;
+      const begun = (text: string) => policy.begin(written(text), [tool(text)]).tokens;
       const controls = (tokens: readonly number[]) =>
         tokens.filter((id) => tokenizer.isControl(id));
-      expect(controls(prompt(control))).toEqual(controls(prompt('plain')));
-      expect(tokenizer.decode(prompt(control))).toBe(
-        tokenizer.decode(prompt('plain')).replaceAll('plain', control),
+      expect(controls(begun(control))).toEqual(controls(begun('plain')));
+      expect(tokenizer.decode(begun(control))).toBe(
+        tokenizer.decode(begun('plain')).replaceAll('plain', control),
       );
     },
   );

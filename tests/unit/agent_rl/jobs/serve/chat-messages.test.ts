@@ -39,9 +39,9 @@ describe('arguments that are sent back', () => {
 
 test('notes that clients leave in answers are left alone', () => {
   const call = called('{"code": "1"}');
-  const function_ = { ...call.function, parsed_arguments: { code: '1' } };
+  const noted = { ...call.function, parsed_arguments: { code: '1' } };
   const dumped = {
-    ...turn({ ...call, index: 0, function: function_ }),
+    ...turn({ ...call, index: 0, function: noted }),
     parsed: null,
     refusal: null,
     annotations: [],
