@@ -64,7 +64,8 @@ export async function answerRequest(
   } catch (error) {
     if (gone.signal.aborted) return 499;
     if (error instanceof Refusal) return send(response, error.status, shared.errorBody(error));
-    send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
+    if (!response.headersSent)
+      send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
     throw error;
   }
 }

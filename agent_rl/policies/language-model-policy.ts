@@ -51,7 +51,7 @@ export class LanguageModelPolicy implements Policy {
   /** Tokens that end a turn, and those that do it as well as the template's own. */
   readonly #stopTokens: readonly number[];
   readonly #endsOfTurn: ReadonlySet<number>;
-  readonly #tools = new WeakMap<Transcript, readonly ToolSpec[]>();
+  readonly #tools = new WeakMap<Transcript, Tools>();
   /** What a user should know of how conversations become tokens here, in sentences. */
   readonly notes: readonly string[];
 
@@ -78,23 +78,39 @@ export class LanguageModelPolicy implements Policy {
     this.#stopTokens = [...new Set([...model.stopTokens, ...this.#endsOfTurn])];
   }
 
-  /** Turns the assistant already had in the conversation are demonstrations. */
+  /** Turns the assistant already had in the conversation are demonstrations, in which no text is a control token. */
   begin(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript {
-    const transcript = this.demonstrate(conversation, tools);
+    const transcript = this.#begun(conversation, tools, (turn) => this.#model.given.hide(turn));
     if (conversation.at(-1)?.role === 'assistant') this.observe(transcript, []);
     return transcript;
   }
 
-  /** A whole given conversation, for supervised training: it ends with the last turn, without another cue. */
+  /**
+   * A whole given conversation, for supervised training: it ends with the last turn, without another cue. The content of
+   * a turn is as the model writes it, and may hold thoughts and calls.
+   */
   demonstrate(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript {
+    const { given } = this.#model;
+    return this.#begun(conversation, tools, ({ content, ...turn }) => ({
+      ...given.hide(turn),
+      content,
+    }));
+  }
+
+  #begun(
+    conversation: readonly Message[],
+    tools: readonly ToolSpec[],
+    hidden: (turn: AssistantMessage) => AssistantMessage,
+  ): Transcript {
     const transcript = new Transcript();
-    this.#tools.set(transcript, tools);
+    const shown = this.#model.given.hide(tools);
+    this.#tools.set(transcript, { tools, shown });
     const { opening, turns } = splitAtTurns(conversation);
-    const render = { ...this.#render, tools };
-    this.#append(transcript, this.#model.template.promptPieces(opening, tools, render));
+    const render = { ...this.#render, tools: shown };
+    this.#append(transcript, this.#model.template.promptPieces(opening, shown, render));
     for (const [index, { turn, said }] of turns.entries()) {
       if (index > 0) this.observe(transcript, turns[index - 1]?.said ?? []);
-      const written = this.#asWritten(turn, tools);
+      const written = this.#asWritten(hidden(turn), shown);
       transcript.append('demonstration', this.#model.encodeTurn(written, render));
       const last = index === turns.length - 1;
       if (last && said.length > 0) this.observe(transcript, said);
@@ -106,7 +122,7 @@ export class LanguageModelPolicy implements Policy {
     const { episode, sampling, maxTokens, key, signal } = options;
     const { tokenizer } = this.#model;
     const stopTokens = this.#stopTokens;
-    const tools = this.#toolsOf(transcript);
+    const { tools } = this.#toolsOf(transcript);
     const request = {
       episode,
       tokens: [...transcript.tokens],
@@ -134,7 +150,7 @@ export class LanguageModelPolicy implements Policy {
     if (last === undefined || !this.#endsOfTurn.has(last)) {
       transcript.append('template', [endOfTurnId]);
     }
-    const render = { ...this.#render, tools: this.#toolsOf(transcript) };
+    const render = { ...this.#render, tools: this.#toolsOf(transcript).shown };
     this.#append(transcript, template.deltaPieces(messages, endOfTurn, render));
   }
 
@@ -150,7 +166,7 @@ export class LanguageModelPolicy implements Policy {
     return { ...spoken, content: [turn.content, ...calls].filter(Boolean).join('\n') };
   }
 
-  #toolsOf(transcript: Transcript): readonly ToolSpec[] {
+  #toolsOf(transcript: Transcript): Tools {
     const tools = this.#tools.get(transcript);
     if (tools === undefined) throw new Error('This transcript was begun by another policy.');
     return tools;
@@ -159,6 +175,13 @@ export class LanguageModelPolicy implements Policy {
   #append(transcript: Transcript, pieces: readonly PromptPiece[]): void {
     for (const piece of pieces) transcript.append(piece.source, this.#model.encodePiece(piece));
   }
+}
+
+interface Tools {
+  /** What the model may call. */
+  tools: readonly ToolSpec[];
+  /** The same as the template is shown them. */
+  shown: readonly ToolSpec[];
 }
 
 interface Said {

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { AssistantMessage } from '../../agent_rl/core/message.ts';
+import { GivenText } from './given-text.ts';
 import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { ModelConfig } from '../config/architecture.ts';
@@ -22,6 +23,8 @@ export class LanguageModel {
   readonly endOfTurnId: number;
   /** Sampling ends at any of these: the end of a turn, and the model's own end of text. */
   readonly stopTokens: readonly number[];
+  /** What the template is shown with control tokens hidden. */
+  readonly given: GivenText;
   /** Of pieces of the template: there are few different ones. */
   readonly #templateTokens = new Remembered<readonly number[]>(256);
 
@@ -31,6 +34,7 @@ export class LanguageModel {
     readonly template: ChatTemplate,
     eosTokenIds: readonly number[] = [],
   ) {
+    this.given = new GivenText(tokenizer);
     const tail = template.turnTail;
     const first = tokenizer.encodeTemplate(tail)[0];
     if (first === undefined || !tokenizer.isControl(first)) {
@@ -48,20 +52,18 @@ export class LanguageModel {
   /** Tokens of a piece; only the template's own text may hold control tokens. */
   encodePiece({ source, text }: PromptPiece): readonly number[] {
     return source === 'template'
-      ? this.#templateTokens.get(text, () => this.tokenizer.encodeTemplate(text))
+      ? this.#templateTokens.get(text, () => this.given.encode(text))
       : this.tokenizer.encodePlain(text);
   }
 
   /**
-   * A given turn of the assistant as the tokens it would have sampled, its end-of-turn included. Thoughts and
-   * tool calls are control tokens in it.
+   * A given turn of the assistant as the tokens it would have sampled, its end-of-turn included. Control tokens in it are
+   * meant, unless they were hidden.
    *
    * @throws AgentRlError `TOKENIZER_INVALID` when its text holds a token that frames turns.
    */
-  encodeTurn(message: AssistantMessage, options: RenderOptions): number[] {
-    const tokens = this.tokenizer.encodeTemplate(
-      this.template.turnText(message, this.endOfTurn, options),
-    );
+  encodeTurn(message: AssistantMessage, options: RenderOptions): readonly number[] {
+    const tokens = this.given.encode(this.template.turnText(message, this.endOfTurn, options));
     const framing = tokens.slice(0, -1).find((id) => this.tokenizer.isSpecial(id));
     if (framing === undefined) return tokens;
     throw new AgentRlError(

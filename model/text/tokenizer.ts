@@ -5,6 +5,7 @@ import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
+import { bytesOfToken } from './token-bytes.ts';
 
 interface AddedToken {
   id: number;
@@ -27,6 +28,8 @@ export class Tokenizer {
   /** Of added tokens, by their text. */
   readonly #ids: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<number>;
+  /** Its vocabulary writes bytes as characters of their own. */
+  readonly #isByteLevel: boolean;
   /** One more than the highest id, added tokens included. */
   readonly vocabularySize: number;
   /** Strings such as `bos_token` and `eos_token` of tokenizer_config.json, by that name. */
@@ -41,6 +44,7 @@ export class Tokenizer {
     // Of two tokens of one text the first counts.
     this.#ids = new Map(added.toReversed().map(({ content, id }) => [content, id]));
     this.namedTokens = namedTokensOf(config);
+    this.#isByteLevel = JSON.stringify(json['decoder'] ?? null).includes('"ByteLevel"');
     try {
       this.#template = new HuggingFaceTokenizer(json, config);
       this.#plain = new HuggingFaceTokenizer(withoutAddedTokens(json, added), config);
@@ -88,6 +92,25 @@ export class Tokenizer {
   /** A token as the vocabulary writes it, undefined where it has none of that id. */
   tokenOf(id: number): string | undefined {
     return this.#template.id_to_token(id);
+  }
+
+  /**
+   * The bytes that a token stands for: a part of a character has its own. Undefined for an id that the tokenizer does
+   * not know.
+   */
+  bytesOf(id: number): readonly number[] | undefined {
+    const token = this.tokenOf(id);
+    if (token === undefined) return undefined;
+    if (!this.isControl(id)) {
+      const bytes = this.#isByteLevel ? bytesOfToken(token) : byteOfFallback(token);
+      if (bytes !== undefined) return bytes;
+    }
+    return [...Buffer.from(this.decode([id]))];
+  }
+
+  /** Texts of the control tokens. */
+  get controls(): readonly string[] {
+    return [...this.#ids.keys()];
   }
 
   /** Whether there is a control token of this text. */
@@ -154,6 +177,12 @@ function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): 
       merges: merges.filter((merge) => !names.has(mergedToken(merge))),
     },
   };
+}
+
+/** The byte of a token such as `<0xE2>`, as vocabularies write it that have characters and fall back on bytes. */
+function byteOfFallback(token: string): readonly number[] | undefined {
+  const [, hex] = /^<0x([0-9A-F]{2})>$/.exec(token) ?? [];
+  return hex === undefined ? undefined : [Number.parseInt(hex, 16)];
 }
 
 /** Merges are written as "a b" or ["a", "b"]. */

@@ -42,7 +42,7 @@ interface Answer {
     text: string;
     message: {
       content: string | null;
-      tool_calls?: { function: { name: string; arguments: string } }[];
+      tool_calls?: { id: string; function: { name: string; arguments: string } }[];
     };
     finish_reason: string;
     token_ids: number[];
@@ -81,7 +81,7 @@ describe('chat completions', () => {
       'code_exec',
       { code: expect.stringContaining('abs(a - b)') },
     ]);
-    const result = { role: 'tool', tool_call_id: 'call_0_0', content: '23' };
+    const result = { role: 'tool', tool_call_id: message?.tool_calls?.[0]?.id, content: '23' };
     const more = await answered(chat, {
       messages: [task, message ?? {}, result],
       tools: [tool],

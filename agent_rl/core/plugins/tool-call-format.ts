@@ -46,6 +46,11 @@ export interface ToolCallFormat {
   problemWith?(tools: readonly ToolSpec[]): string | undefined;
   /** Control tokens that end a turn besides the template's own, such as `<|eom_id|>`. */
   readonly endsOfTurn?: readonly string[];
+  /**
+   * Texts of which one begins each call. What a turn says before them is sent on while it is sampled; of a format that names
+   * none, when the turn is whole.
+   */
+  readonly opensCall?: readonly string[];
 }
 
 export interface ToolCallFormatSpec {

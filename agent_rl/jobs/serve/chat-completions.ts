@@ -1,12 +1,10 @@
 import { Type } from 'typebox';
 
-import { messagesReader } from '../../../dataset/demonstrations/conversations.ts';
-import { toolDefinitions } from '../../../dataset/demonstrations/tool-definitions.ts';
-import { isRecord } from '../../core/is-record.ts';
-import type { ToolSpec } from '../../core/plugins/tool.ts';
+import type { AssistantMessage } from '../../core/message.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { bodyReader, samplingFields, samplingOf } from './request-fields.ts';
+import { messagesOf, toolsOf } from './chat-messages.ts';
+import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
 import {
   type AnswerHead,
   chatLogProbs,
@@ -16,18 +14,31 @@ import {
   toolCallsOf,
   usageOf,
 } from './openai-answers.ts';
-import { piecesOf } from './pieces-of.ts';
+import { piecesOf, type Said } from './pieces-of.ts';
 import type { ServedModel, Turn } from './served-model.ts';
 
 const ChatRequest = Type.Object({
   ...samplingFields,
   messages: Type.Array(Type.Object({ role: Type.String() }), { minItems: 1 }),
-  tools: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
-  tool_choice: Type.Optional(Type.Unknown()),
-  max_completion_tokens: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
-  logprobs: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  tools: nullable(Type.Array(Type.Unknown())),
+  tool_choice: nullable(Type.String()),
+  max_completion_tokens: nullable(Type.Integer({ minimum: 1 })),
+  logprobs: nullable(Type.Boolean()),
 });
-const readBody = bodyReader(ChatRequest);
+const readBody = bodyReader(ChatRequest, {
+  tool_choice: ['auto', 'none'],
+  parallel_tool_calls: [true],
+  functions: [[]],
+  function_call: ['auto', 'none'],
+  response_format: [{ type: 'text' }],
+  modalities: [['text']],
+  verbosity: ['medium'],
+  top_logprobs: [0],
+  // Of vLLM.
+  add_generation_prompt: [true],
+  continue_final_message: [false],
+  chat_template_kwargs: [{}],
+});
 
 /** Answers `POST /v1/chat/completions`. @throws Refusal */
 export async function chatCompletion(
@@ -40,60 +51,61 @@ export async function chatCompletion(
   }: { model: ServedModel; head: AnswerHead; signal: AbortSignal; seed: number },
 ): Promise<object | EventAnswer> {
   const body = readBody(given);
+  const places = [...Array(body.n ?? 1).keys()];
+  if (body.stream === true && places.length > 1)
+    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
+  const { max_tokens: older, max_completion_tokens: maxTokens } = body;
+  if (typeof older === 'number' && typeof maxTokens === 'number' && older !== maxTokens)
+    throw new Refusal(
+      400,
+      `max_tokens is ${older} and max_completion_tokens ${maxTokens}: give one of them.`,
+      [{ path: ['max_tokens'], message: 'given twice' }],
+      'invalid_value',
+    );
   const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
   const conversation = { messages: messagesOf(body.messages), tools };
-  const maxTokens = body.max_completion_tokens ?? undefined;
-  const request = samplingOf(body, { signal, maxTokens, seed });
-  const places = [...Array(body.n ?? 1).keys()];
-  const withLogProbs = body.logprobs === true;
-  const { tokenizer } = model.text;
+  const request = samplingOf(body, { signal, maxTokens: maxTokens ?? undefined, seed });
+  // Before the first event, after which an answer has no other status.
+  const asked = places.map(() => model.ask(conversation, request));
+  const withIds = body.return_token_ids === true;
+  const promptIds = withIds && { prompt_token_ids: asked[0]?.promptTokens };
+  const asIds = body.return_tokens_as_token_ids === true;
   const endOf = (turn: Turn, index: number) => ({
     index,
     finish_reason: finishOf(turn),
-    logprobs: withLogProbs ? chatLogProbs(turn, tokenizer) : null,
-    ...(body.return_token_ids === true && { token_ids: turn.tokens }),
+    logprobs: body.logprobs === true ? chatLogProbs(turn, model.text.tokenizer, asIds) : null,
+    ...(withIds && { token_ids: turn.tokens }),
   });
   if (body.stream !== true) {
-    const turns = await Promise.all(
-      places.map((index) => model.turn(conversation, request, { index })),
-    );
+    const turns = await Promise.all(asked.map((one, index) => model.turn(one, request, { index })));
     return {
       ...head,
       object: 'chat.completion',
       choices: turns.map((turn, index) => ({ message: messageOf(turn), ...endOf(turn, index) })),
       usage: usageOf(turns),
-      ...(body.return_token_ids === true && { prompt_token_ids: turns[0]?.promptTokens }),
+      ...promptIds,
     };
   }
-  if (places.length > 1)
-    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
-  const chunk = (choice: object): string =>
-    JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [choice] });
+  const chunk = (choice: object, also: object = {}): string =>
+    JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [choice], ...also });
   return new EventAnswer(
     (async function* events() {
-      yield chunk({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null });
+      const delta = { role: 'assistant', content: '' };
+      yield chunk({ index: 0, delta, finish_reason: null }, promptIds || {});
+      const { reader } = model;
       const pieces = piecesOf<Turn>(
-        (onText) =>
-          model.turn(conversation, request, {
-            index: 0,
-            onText: (text) => onText(saidIn(model.read(text, tools))),
-          }),
-        // From there on it may become a call, or a thought, and is sent when the turn is whole.
+        (onText) => model.turn(asked[0]!, request, { index: 0, onText }),
         {
-          holdFrom: tools.length > 0 ? /[<{[`]/ : /</,
-          wholeText: ({ message }) => saidIn(message),
+          soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),
+          whole: ({ message }) => saidBy(message),
         },
       );
       for await (const piece of pieces.texts)
-        yield chunk({ index: 0, delta: { content: piece }, finish_reason: null });
+        yield chunk({ index: 0, delta: piece, finish_reason: null });
       const turn = await pieces.result;
       const calls = toolCallsOf(turn.message).map((call, index) => Object.assign(call, { index }));
-      const { reasoning } = turn.message;
-      const delta = {
-        ...(reasoning !== undefined && { reasoning_content: reasoning }),
-        ...(calls.length > 0 && { tool_calls: calls }),
-      };
-      if (Object.keys(delta).length > 0) yield chunk({ index: 0, delta, finish_reason: null });
+      if (calls.length > 0)
+        yield chunk({ index: 0, delta: { tool_calls: calls }, finish_reason: null });
       yield chunk({ delta: {}, ...endOf(turn, 0) });
       if (body.stream_options?.include_usage === true)
         yield JSON.stringify({
@@ -107,67 +119,8 @@ export async function chatCompletion(
   );
 }
 
-function toolsOf(given: readonly unknown[]): readonly ToolSpec[] {
-  const problems: string[] = [];
-  const tools = toolDefinitions(given.map(wholeTool), (path, text) =>
-    problems.push(`${path}: ${text}`),
-  );
-  if (problems.length > 0 || tools === undefined)
-    throw new Refusal(
-      400,
-      problems.join(' '),
-      [{ path: ['tools'], message: 'wrong' }],
-      'invalid_value',
-    );
-  return tools;
-}
-
-/** A tool may leave out what it does and what it takes. */
-function wholeTool(tool: unknown): unknown {
-  const described = isRecord(tool) ? tool['function'] : undefined;
-  if (!isRecord(tool) || !isRecord(described)) return tool;
-  const { description = '', parameters = { type: 'object', properties: {} } } = described;
-  return { ...tool, function: { ...described, description, parameters } };
-}
-
-function messagesOf(given: readonly unknown[]) {
-  const problems: string[] = [];
-  const messages = messagesReader()(given.map(plainMessage), (path, text) =>
-    problems.push(`${path}: ${text}`),
-  );
-  if (messages === undefined)
-    throw new Refusal(
-      400,
-      problems.slice(0, 5).join(' '),
-      [{ path: ['messages'], message: 'wrong' }],
-      'invalid_value',
-    );
-  return messages;
-}
-
-/** Contents in parts become one text, and `developer` is what `system` is now called. */
-function plainMessage(message: unknown): unknown {
-  if (!isRecord(message)) return message;
-  const { role, content, name, refusal: _, ...rest } = message;
-  return {
-    ...rest,
-    role: role === 'developer' ? 'system' : role,
-    // Of a person it means nothing to a template; of a tool's answer it is the tool.
-    ...(role === 'tool' && name !== undefined && { name }),
-    ...(content !== undefined && { content: Array.isArray(content) ? textOf(content) : content }),
-  };
-}
-
-function textOf(parts: readonly unknown[]): string {
-  const texts = parts.map((part) => {
-    if (isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string')
-      return part['text'];
-    throw new Refusal(
-      400,
-      'messages: a part of a content is not text, and this model reads nothing else.',
-      [{ path: ['messages'], message: 'not text' }],
-      'unsupported_content',
-    );
-  });
-  return texts.join('');
-}
+/** What a turn says, by the names of the fields in which pieces of it are sent. */
+const saidBy = (message: AssistantMessage): Said => ({
+  reasoning_content: message.reasoning ?? '',
+  content: saidIn(message),
+});

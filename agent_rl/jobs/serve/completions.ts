@@ -43,22 +43,24 @@ export async function completion(
     typeof body.prompt === 'string' ? tokenizer.encodeTemplate(body.prompt) : body.prompt;
   refuseUnknownTokens(prompt, model);
   const request = samplingOf(body, { signal, maxTokens: defaultMaxTokens, seed });
+  const room = model.room({ promptTokens: prompt.length, field: 'prompt' }, request.maxTokens);
   const ends = body.ignore_eos === true ? [] : model.text.stopTokens;
   const stopTokens = [...ends, ...(body.stop_token_ids ?? [])];
   const withIds = body.return_token_ids === true;
+  const asIds = body.return_tokens_as_token_ids === true;
   const withLogProbs =
     body.logprobs !== undefined && body.logprobs !== null && body.logprobs !== false;
   const choiceOf = (sampled: Sampled, index: number) => ({
     index,
     finish_reason: sampled.finish,
-    logprobs: withLogProbs ? completionLogProbs(sampled, tokenizer) : null,
+    logprobs: withLogProbs ? completionLogProbs(sampled, tokenizer, asIds) : null,
     ...(withIds && { token_ids: sampled.tokens, prompt_token_ids: prompt }),
   });
   const answer = { ...head, object: 'text_completion' };
   if (body.stream !== true) {
     const places = [...Array(body.n ?? 1).keys()];
     const all = await Promise.all(
-      places.map((index) => model.complete(prompt, request, { index, stopTokens })),
+      places.map((index) => model.complete(prompt, request, { index, room, stopTokens })),
     );
     return {
       ...answer,
@@ -71,11 +73,11 @@ export async function completion(
   return new EventAnswer(
     (async function* events() {
       const pieces = piecesOf<Sampled>(
-        (onText) => model.complete(prompt, request, { index: 0, stopTokens, onText }),
-        { wholeText: ({ text }) => text },
+        (onText) => model.complete(prompt, request, { index: 0, room, stopTokens, onText }),
+        { soFar: (text) => ({ text }), whole: ({ text }) => ({ text }) },
       );
-      for await (const text of pieces.texts)
-        yield JSON.stringify({ ...answer, choices: [{ index: 0, text, finish_reason: null }] });
+      for await (const piece of pieces.texts)
+        yield JSON.stringify({ ...answer, choices: [{ index: 0, ...piece, finish_reason: null }] });
       const sampled = await pieces.result;
       yield JSON.stringify({ ...answer, choices: [{ text: '', ...choiceOf(sampled, 0) }] });
       if (body.stream_options?.include_usage === true)

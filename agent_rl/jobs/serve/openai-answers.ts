@@ -19,29 +19,51 @@ export const usageOf = (answers: readonly Sampled[]): object => {
   };
 };
 
+/** A token's text, which may be a part of a character, or its id as vLLM writes it. */
+const shownToken = (id: number, tokenizer: Tokenizer, asIds: boolean): string =>
+  asIds ? `token_id:${id}` : tokenizer.decode([id]);
+
 /** Log-probabilities as chat completions have them, a token each. */
-export const chatLogProbs = ({ tokens, logProbs }: Sampled, tokenizer: Tokenizer): object => ({
-  content: tokens.map((id, place) => {
-    const token = tokenizer.decode([id]);
-    return {
-      token,
-      logprob: logProbs[place] ?? 0,
-      bytes: [...Buffer.from(token)],
-      top_logprobs: [],
-    };
-  }),
+export const chatLogProbs = (
+  { tokens, logProbs }: Sampled,
+  tokenizer: Tokenizer,
+  asIds: boolean,
+): object => ({
+  content: tokens.map((id, place) => ({
+    token: shownToken(id, tokenizer, asIds),
+    logprob: logProbs[place] ?? 0,
+    bytes: tokenizer.bytesOf(id) ?? null,
+    top_logprobs: [],
+  })),
 });
 
 /** The same as completions have them. */
-export function completionLogProbs({ tokens, logProbs }: Sampled, tokenizer: Tokenizer): object {
-  const texts = tokens.map((id) => tokenizer.decode([id]));
-  let offset = 0;
+export function completionLogProbs(
+  { tokens, logProbs }: Sampled,
+  tokenizer: Tokenizer,
+  asIds: boolean,
+): object {
   return {
-    tokens: texts,
+    tokens: tokens.map((id) => shownToken(id, tokenizer, asIds)),
     token_logprobs: logProbs,
     top_logprobs: null,
-    text_offset: texts.map((text) => (offset += text.length) - text.length),
+    text_offset: textOffsets(tokens, tokenizer),
   };
+}
+
+/** Characters before the one that each token begins in: those of Python, as the API counts them. */
+function textOffsets(tokens: readonly number[], tokenizer: Tokenizer): readonly number[] {
+  const decoder = new TextDecoder();
+  let characters = 0;
+  const count = (text: string): number => (characters += Array.from(text).length);
+  return tokens.map((id) => {
+    const bytes = Uint8Array.from(tokenizer.bytesOf(id) ?? Buffer.from(tokenizer.decode([id])));
+    // A character that was begun ends here, unless this token continues it.
+    if (((bytes[0] ?? 0) & 0xc0) !== 0x80) count(decoder.decode());
+    const before = characters;
+    count(decoder.decode(bytes, { stream: true }));
+    return before;
+  });
 }
 
 export const toolCallsOf = ({ toolCalls = [] }: AssistantMessage): object[] =>

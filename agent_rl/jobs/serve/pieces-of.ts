@@ -1,34 +1,55 @@
 import { EventStream } from '../train/training-events.ts';
 import type { OnText } from './served-model.ts';
 
+/** Texts by what they are. */
+export type Said = Readonly<Record<string, string>>;
+
 interface Pieces<Result> {
-  /** What was said, piece by piece; in one piece what could not be told from a call before it was whole. */
-  texts: AsyncIterable<string>;
+  /** What was said, piece by piece. */
+  texts: AsyncIterable<Said>;
   result: Promise<Result>;
 }
 
-/** What a turn says while it is sampled. Together the pieces are `wholeText` of the result. */
+/**
+ * What an answer says while it is sampled. Together the pieces are what `whole` says of the result: where they cannot be, it
+ * fails.
+ *
+ * @param soFar what the beginning of an answer says already
+ */
 export function piecesOf<Result>(
   sample: (onText: OnText) => Promise<Result>,
-  { holdFrom, wholeText }: { holdFrom?: RegExp; wholeText: (result: Result) => string },
+  { soFar, whole }: { soFar: (text: string) => Said; whole: (result: Result) => Said },
 ): Pieces<Result> {
-  const stream = new EventStream<string>();
+  const stream = new EventStream<Said>();
   const events = stream.read();
-  let sent = '';
-  const send = (text: string): void => {
-    if (text.length <= sent.length || !text.startsWith(sent)) return;
-    stream.push(text.slice(sent.length));
-    sent = text;
+  const sent: Record<string, string> = {};
+  const send = (name: string, text: string): void => {
+    const before = sent[name] ?? '';
+    if (!text.startsWith(before)) throw changed(name, before, text);
+    if (text.length === before.length) return;
+    stream.push({ [name]: text.slice(before.length) });
+    sent[name] = text;
   };
   const result = sample((text) => {
-    const held = holdFrom === undefined ? -1 : text.search(holdFrom);
-    send(steady(held < 0 ? text : text.slice(0, held)));
-  });
-  const done = result.then((whole) => send(wholeText(whole))).finally(() => stream.end());
+    for (const [name, said] of Object.entries(soFar(text))) {
+      const kept = steady(said);
+      if (!(sent[name] ?? '').startsWith(kept)) send(name, kept);
+    }
+  })
+    .then((made) => {
+      for (const [name, said] of Object.entries(whole(made))) send(name, said);
+      return made;
+    })
+    .finally(() => stream.end());
   // Whoever awaits the result hears of it.
-  done.catch(() => undefined);
+  result.catch(() => undefined);
   return { texts: events, result };
 }
 
 /** Without what later tokens may still change: half a character, and blanks that the end of a turn drops. */
 const steady = (text: string): string => text.replace(/[\s\uFFFD]+$/, '');
+
+const changed = (name: string, sent: string, text: string): Error =>
+  new Error(
+    `The ${name} that was sent of a turn ends in ${JSON.stringify(sent.slice(-80))} and cannot become ${JSON.stringify(text.slice(0, sent.length).slice(-80))}: the tool-call format must name in opensCall what begins its calls.`,
+  );

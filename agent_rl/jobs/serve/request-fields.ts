@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
+import { isRecord } from '../../core/is-record.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { SamplingRequest } from './served-model.ts';
 
@@ -10,7 +11,7 @@ export const nullable = <Schema extends TSchema>(schema: Schema) =>
 const mostAnswers = 16;
 const mostStops = 16;
 
-/** What both kinds of requests hold. Other keys are left alone, as clients send many that change nothing here. */
+/** What both kinds of requests hold. */
 export const samplingFields = {
   model: nullable(Type.String()),
   max_tokens: nullable(Type.Integer({ minimum: 1 })),
@@ -27,30 +28,49 @@ export const samplingFields = {
     ]),
   ),
   stream: nullable(Type.Boolean()),
-  stream_options: nullable(Type.Object({ include_usage: nullable(Type.Boolean()) })),
+  stream_options: nullable(
+    Type.Object({
+      include_usage: nullable(Type.Boolean()),
+      // Padding, which is never sent.
+      include_obfuscation: nullable(Type.Boolean()),
+    }),
+  ),
   return_token_ids: nullable(Type.Boolean()),
+  return_tokens_as_token_ids: nullable(Type.Boolean()),
 };
 
-/** What would change an answer and is not done here: anything but these values is refused. */
-const unsupported: Readonly<Record<string, readonly unknown[]>> = {
+/** Fields that are taken and change no answer: who asks, where answers are kept, and how fast they come. */
+const withoutEffect: ReadonlySet<string> = new Set([
+  'metadata',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'user',
+]);
+
+/** Values of fields that are not supported: with them a request asks for what is done anyway. */
+export type OnlyAs = Readonly<Record<string, readonly unknown[]>>;
+
+/** Of both kinds of requests; some are vLLM's. Whatever is named nowhere is refused. */
+const onlyAs: OnlyAs = {
   frequency_penalty: [0],
   presence_penalty: [0],
   repetition_penalty: [1],
-  logit_bias: [],
-  response_format: [{ type: 'text' }],
-  tool_choice: ['auto', 'none'],
-  top_logprobs: [0],
-  best_of: [1],
+  length_penalty: [1],
+  logit_bias: [{}],
   echo: [false],
+  best_of: [1],
   suffix: [''],
-  prompt_logprobs: [],
   min_tokens: [0],
   ignore_eos: [false],
   stop_token_ids: [[]],
   include_stop_str_in_output: [false],
   skip_special_tokens: [true],
   bad_words: [[]],
-  allowed_token_ids: [],
   use_beam_search: [false],
 };
 
@@ -59,15 +79,24 @@ const samplingObject = () => Type.Object(samplingFields);
 
 const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
 
-/** Reads the body of a request. */
-export function bodyReader<Schema extends TSchema>(schema: Schema) {
+/**
+ * Reads the body of a request.
+ *
+ * @param also what more is not supported, but for some values
+ */
+export function bodyReader<Schema extends TSchema>(schema: Schema, also: OnlyAs = {}) {
   // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
-  const plain = JSON.parse(JSON.stringify(schema)) as object;
+  const plain = JSON.parse(JSON.stringify(schema)) as { properties?: object };
   const validate = ajv.compile<Static<Schema>>(plain);
-  const known = new Set(Object.keys((plain as { properties?: object }).properties ?? {}));
+  const supported = new Set(Object.keys(plain.properties ?? {}));
   return (body: unknown): Static<Schema> => {
+    for (const [name, value] of Object.entries(isRecord(body) ? body : {})) {
+      if (value === null) continue;
+      refuseDeep(name, value);
+      const allowed = also[name] ?? (supported.has(name) ? undefined : (onlyAs[name] ?? []));
+      if (allowed !== undefined && !withoutEffect.has(name)) refuseOther(name, value, allowed);
+    }
     if (!validate(body)) throw wrongBody(validate.errors ?? []);
-    refuseUnsupported(body, known);
     return body;
   };
 }
@@ -85,18 +114,36 @@ function wrongBody(errors: readonly ErrorObject[]): Refusal {
   return new Refusal(400, text, [{ path, message }], 'invalid_value');
 }
 
-function refuseUnsupported(body: object, known: ReadonlySet<string>): void {
-  for (const [name, allowed] of Object.entries(unsupported)) {
-    if (known.has(name)) continue;
-    const value = (body as Readonly<Record<string, unknown>>)[name];
-    if (value === undefined || value === null) continue;
-    const text = JSON.stringify(value);
-    if (allowed.some((one) => JSON.stringify(one) === text)) continue;
-    throw new Refusal(
-      400,
-      `${name}: ${text.slice(0, 80)} is not supported by this server. Leave it out.`,
-      [{ path: [name], message: 'not supported' }],
-      'unsupported_parameter',
+/** @throws Refusal */
+function refuseOther(name: string, value: unknown, allowed: readonly unknown[]): void {
+  const text = JSON.stringify(value);
+  const taken = allowed.map((one) => JSON.stringify(one));
+  if (taken.includes(text)) return;
+  const instead = taken.length === 0 ? '' : `, or give ${taken.join(' or ')}`;
+  throw new Refusal(
+    400,
+    `${name}: ${text.slice(0, 80)} is not supported by this server. Leave it out${instead}.`,
+    [{ path: [name], message: 'not supported' }],
+    'unsupported_parameter',
+  );
+}
+
+/** Lists and objects in each other, as code may follow them by recursion. */
+const mostDepth = 500;
+
+/** @throws Refusal */
+function refuseDeep(name: string, value: unknown): void {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > mostDepth)
+      throw new Refusal(
+        400,
+        `${name}: is nested more than ${mostDepth} deep.`,
+        [{ path: [name], message: 'nested too deep' }],
+        'invalid_value',
+      );
+    level = level.flatMap((one): unknown[] =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
     );
   }
 }

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { make } from '../../compose/episode-maker.ts';
 import { collecting, openEngine } from '../../compose/model/open-engine.ts';
 import { runContainer } from '../../compose/plugins/container.ts';
-import { type ResolvedRun, resolveRun } from '../../compose/resolve-run.ts';
+import { resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
@@ -14,6 +14,7 @@ import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
 import { secretOf } from '../../core/secret-of.ts';
 import { GENERATOR } from '../../core/services/generator.ts';
 import { answerRequest, type Page } from '../../http/answer-request.ts';
+import { decodedPart } from '../../http/decoded-part.ts';
 import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { LANGUAGE_MODEL } from '../../../model/text/language-model.ts';
@@ -21,9 +22,10 @@ import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from './chat-completions.ts';
 import { completion } from './completions.ts';
 import { openAiError } from './openai-error.ts';
-import { ServedModel, type ServedParts } from './served-model.ts';
+import { ServedModel } from './served-model.ts';
 import { SteppedGenerator } from './stepped-generator.ts';
 import { trainingPages } from './training-pages.ts';
+import { turnReader } from './turn-reader.ts';
 import { VersionGate } from './version-gate.ts';
 import { WeightInbox } from './weight-inbox.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
@@ -130,7 +132,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     maxContextTokens,
     policy,
     generator,
-    read: turnReader(run),
+    reader: turnReader(run),
   });
   const training = {
     info: {
@@ -159,19 +161,6 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
 /** What a file of all its weights may have: float32, and a header. */
 const mostWeightBytes = (config: ModelConfig): number =>
   4 * countParameters(config).parameters + 64 * 2 ** 20;
-
-/** Reads a turn as the policy does. */
-function turnReader({ model, format, chosen }: ResolvedRun): ServedParts['read'] {
-  const { thinking, templateDate } = chosen.policy.settings;
-  const inThought = model.text.template.cueOpensThought({
-    ...(typeof thinking === 'boolean' && { thinking }),
-    ...(typeof templateDate === 'string' && { date: templateDate }),
-  });
-  return (text, tools) => {
-    if (format === undefined) return { role: 'assistant', content: text };
-    return format.read({ text, turn: 0, inThought, tools });
-  };
-}
 
 /** Seeds are of 32 bits. */
 const seeds = 2 ** 32;
@@ -222,7 +211,7 @@ function modelPages(
       method: 'GET',
       path: /^\/v1\/models\/(?<id>.+)$/,
       answer: async ({ groups }) => {
-        refuseOtherModel({ model: decodeURIComponent(groups['id'] ?? '') }, name);
+        refuseOtherModel({ model: decodedPart(groups['id'] ?? '') }, name);
         return entry;
       },
     },

@@ -1,10 +1,16 @@
-import type { AssistantMessage, Message } from '../../core/message.ts';
+import { randomUUID } from 'node:crypto';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { AssistantMessage, Message, ToolCall } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Generation, Sampling } from '../../core/services/generator.ts';
+import type { Transcript } from '../../core/transcript.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
+import type { TurnReader } from './turn-reader.ts';
+import { withoutPartial } from './without-partial.ts';
 
 /** How an answer is sampled. */
 export interface SamplingRequest {
@@ -21,7 +27,7 @@ export interface SamplingRequest {
 /** Tokens in, tokens out. */
 export interface Sampled {
   promptTokens: readonly number[];
-  /** Sampled ones, the token that ended the turn included. */
+  /** Sampled ones, the token that ended the turn included, those of a stop text not. */
   tokens: readonly number[];
   /** Of each of them, in nats. */
   logProbs: readonly number[];
@@ -34,6 +40,15 @@ export interface Turn extends Sampled {
   message: AssistantMessage;
 }
 
+/** A conversation that is to be answered. */
+export interface Asked {
+  transcript: Transcript;
+  promptTokens: readonly number[];
+  tools: readonly ToolSpec[];
+  /** Tokens that the answer may have. */
+  room: number;
+}
+
 /** Is told the text of an answer so far. */
 export type OnText = (text: string) => void;
 
@@ -44,8 +59,7 @@ export interface ServedParts {
   maxContextTokens: number;
   policy: Policy;
   generator: SteppedGenerator;
-  /** What a text says as a turn: thought, content, calls. */
-  read: (text: string, tools: readonly ToolSpec[]) => AssistantMessage;
+  reader: TurnReader;
 }
 
 const taskId = 'served';
@@ -59,7 +73,7 @@ export class ServedModel {
   readonly maxContextTokens: number;
   private readonly policy: Policy;
   private readonly generator: SteppedGenerator;
-  readonly read: ServedParts['read'];
+  readonly reader: TurnReader;
 
   constructor(parts: ServedParts) {
     this.text = parts.text;
@@ -67,23 +81,49 @@ export class ServedModel {
     this.maxContextTokens = parts.maxContextTokens;
     this.policy = parts.policy;
     this.generator = parts.generator;
-    this.read = parts.read;
+    this.reader = parts.reader;
   }
 
   /**
-   * One turn of the assistant in a conversation.
+   * Writes a conversation as the model reads it.
+   *
+   * @throws Refusal when its template refuses it, or it leaves no room for an answer
+   */
+  ask(
+    { messages, tools }: { messages: readonly Message[]; tools: readonly ToolSpec[] },
+    { maxTokens }: SamplingRequest,
+  ): Asked {
+    const transcript = this.#begun(messages, tools);
+    const promptTokens = [...transcript.tokens];
+    const room = this.room({ promptTokens: promptTokens.length, field: 'messages' }, maxTokens);
+    return { transcript, promptTokens, tools, room };
+  }
+
+  /** Tokens that an answer may have. @throws Refusal */
+  room(
+    { promptTokens, field }: { promptTokens: number; field: 'messages' | 'prompt' },
+    maxTokens: number | undefined,
+  ): number {
+    const most = this.maxContextTokens - promptTokens;
+    if (most > 0 && (maxTokens ?? 0) <= most) return maxTokens ?? most;
+    throw new Refusal(
+      400,
+      `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
+      [{ path: [maxTokens === undefined ? field : 'max_tokens'], message: 'too long' }],
+      'context_length_exceeded',
+    );
+  }
+
+  /**
+   * One turn of the assistant.
    *
    * @param index of several answers to one request
-   * @throws Refusal when the conversation leaves no room for an answer
    */
   async turn(
-    conversation: { messages: readonly Message[]; tools: readonly ToolSpec[] },
+    { transcript, promptTokens, tools, room }: Asked,
     request: SamplingRequest,
     { index, onText }: { index: number; onText?: OnText },
   ): Promise<Turn> {
-    const transcript = this.policy.begin(conversation.messages, conversation.tools);
-    const promptTokens = [...transcript.tokens];
-    const room = this.#room(promptTokens.length, request.maxTokens);
     const episode = this.#nextEpisode();
     const watch = this.#watch(request.stop, onText);
     this.generator.listen(episode, watch.listener);
@@ -96,20 +136,16 @@ export class ServedModel {
         signal: request.signal,
       });
       request.signal.throwIfAborted();
-      const tokens = transcript.tokens.slice(promptTokens.length);
-      const logProbs = transcript.record().logProbs.slice(promptTokens.length);
-      const ended = stop === 'end-of-turn' || watch.stoppedAt() !== undefined;
-      const text = this.#textOf(tokens, stop === 'end-of-turn', watch.stoppedAt());
-      const said = watch.stoppedAt() === undefined ? message : this.read(text, conversation.tools);
-      const read = conversation.tools.length === 0 ? withoutCalls(said, text) : said;
-      return {
+      const sampled = this.#sampled({
         promptTokens,
-        tokens,
-        logProbs,
-        text,
-        message: read,
-        finish: ended ? 'stop' : 'length',
-      };
+        tokens: transcript.tokens.slice(promptTokens.length),
+        logProbs: transcript.record().logProbs.slice(promptTokens.length),
+        ended: stop === 'end-of-turn',
+        stoppedAt: watch.stoppedAt(),
+      });
+      const whole = tools.length > 0 && watch.stoppedAt() === undefined;
+      const said = whole ? message : this.reader.read(sampled.text, tools);
+      return { ...sampled, message: withOwnIds(said) };
     } finally {
       this.policy.release(episode);
     }
@@ -119,20 +155,19 @@ export class ServedModel {
    * Continues tokens as they are.
    *
    * @param stopTokens the answer ends after one of them
-   * @throws Refusal when they leave no room
    */
   async complete(
     promptTokens: readonly number[],
     request: SamplingRequest,
     {
       index,
+      room,
       stopTokens,
       onText,
-    }: { index: number; stopTokens: readonly number[]; onText?: OnText },
+    }: { index: number; room: number; stopTokens: readonly number[]; onText?: OnText },
   ): Promise<Sampled> {
-    const room = this.#room(promptTokens.length, request.maxTokens);
     const episode = this.#nextEpisode();
-    const watch = this.#watch(request.stop, onText, stopTokens);
+    const watch = this.#watch(request.stop, onText);
     this.generator.listen(episode, watch.listener);
     try {
       const generation: Generation = await this.generator.generate(
@@ -148,11 +183,21 @@ export class ServedModel {
       );
       request.signal.throwIfAborted();
       const { tokens, logProbs, stop } = generation;
-      const ended = stop === 'stop-token' || watch.stoppedAt() !== undefined;
-      const text = this.#textOf(tokens, stop === 'stop-token', watch.stoppedAt());
-      return { promptTokens, tokens, logProbs, text, finish: ended ? 'stop' : 'length' };
+      const ended = stop === 'stop-token';
+      const stoppedAt = watch.stoppedAt();
+      return this.#sampled({ promptTokens, tokens, logProbs, ended, stoppedAt });
     } finally {
       this.generator.release(episode);
+    }
+  }
+
+  #begun(messages: readonly Message[], tools: readonly ToolSpec[]): Transcript {
+    try {
+      return this.policy.begin(messages, tools);
+    } catch (thrown) {
+      if (!AgentRlError.is(thrown)) throw thrown;
+      const problem = { path: ['messages'], message: 'refused by the template' };
+      throw new Refusal(400, messageOf(thrown), [problem], 'invalid_value');
     }
   }
 
@@ -161,50 +206,59 @@ export class ServedModel {
     return `${taskId}/${this.#requests}`;
   }
 
-  /** Tokens that an answer may have. @throws Refusal */
-  #room(promptTokens: number, maxTokens: number | undefined): number {
-    const most = this.maxContextTokens - promptTokens;
-    if (most > 0 && (maxTokens ?? 0) <= most) return maxTokens ?? most;
-    throw new Refusal(
-      400,
-      `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
-      [{ path: [maxTokens === undefined ? 'messages' : 'max_tokens'], message: 'too long' }],
-      'context_length_exceeded',
-    );
+  /** What was sampled, up to a stop text. A token in which that begins is left out where it is not needed for the text. */
+  #sampled({
+    promptTokens,
+    tokens,
+    logProbs,
+    ended,
+    stoppedAt,
+  }: Pick<Sampled, 'promptTokens' | 'tokens' | 'logProbs'> & {
+    ended: boolean;
+    stoppedAt: number | undefined;
+  }): Sampled {
+    const { tokenizer } = this.text;
+    const whole = this.#textOf(tokens, ended);
+    if (stoppedAt === undefined)
+      return { promptTokens, tokens, logProbs, text: whole, finish: ended ? 'stop' : 'length' };
+    const text = whole.slice(0, stoppedAt);
+    let kept = tokens.length;
+    while (kept > 0 && tokenizer.decode(tokens.slice(0, kept - 1)).startsWith(text)) kept -= 1;
+    return {
+      promptTokens,
+      tokens: tokens.slice(0, kept),
+      logProbs: logProbs.slice(0, kept),
+      text,
+      finish: 'stop',
+    };
   }
 
-  #textOf(tokens: readonly number[], ended: boolean, stoppedAt: number | undefined): string {
-    const text = this.text.tokenizer.decode(ended ? tokens.slice(0, -1) : tokens);
-    return text.slice(0, stoppedAt);
+  #textOf(tokens: readonly number[], ended: boolean): string {
+    return this.text.tokenizer.decode(ended ? tokens.slice(0, -1) : tokens);
   }
 
   /** Looks for stop texts in a turn that is being sampled. */
-  #watch(stop: readonly string[], onText: OnText | undefined, stopTokens = this.text.stopTokens) {
+  #watch(stop: readonly string[], onText: OnText | undefined) {
     let found: number | undefined;
-    const listener = (tokens: readonly number[]): boolean => {
-      const last = tokens.at(-1) ?? -1;
-      const ended = stopTokens.includes(last);
-      const text = this.text.tokenizer.decode(ended ? tokens.slice(0, -1) : tokens);
+    const listener = (tokens: readonly number[], ended: boolean): boolean => {
+      const text = this.#textOf(tokens, ended);
       const places = stop.map((one) => text.indexOf(one)).filter((place) => place >= 0);
       for (const place of places) found = Math.min(found ?? place, place);
-      onText?.(text.slice(0, found));
+      onText?.(found === undefined ? withoutPartial(text, stop) : text.slice(0, found));
       return found !== undefined;
     };
     return { listener, stoppedAt: () => found };
   }
 }
 
-/** Who gave no tools is given no calls: what was written as one is text. */
-function withoutCalls(message: AssistantMessage, text: string): AssistantMessage {
-  const { toolCalls = [], malformedCalls = [] } = message;
-  if (toolCalls.length + malformedCalls.length === 0) return message;
-  const { reasoning } = message;
-  const spoken = text.slice(text.lastIndexOf(thoughtEnd) + thoughtEnd.length);
-  return {
-    role: 'assistant',
-    content: (text.includes(thoughtEnd) ? spoken : text).trim(),
-    ...(reasoning !== undefined && { reasoning }),
-  };
+/** A turn whose calls have ids that no other answer has: clients find results by them, in whole conversations. */
+function withOwnIds(message: AssistantMessage): AssistantMessage {
+  const { toolCalls } = message;
+  return toolCalls === undefined ? message : { ...message, toolCalls: toolCalls.map(withOwnId) };
 }
 
-const thoughtEnd = '</think>';
+/** Its id is as long as OpenAI's: some clients allow 40 characters. */
+const withOwnId = (call: ToolCall): ToolCall => ({
+  ...call,
+  id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
+});

@@ -2,8 +2,8 @@ import type { Generation, GenerationRequest, Sampler } from '../../core/services
 import { VersionGate } from './version-gate.ts';
 import { append } from '../../core/long-lists.ts';
 
-/** Is told the tokens of a turn so far; `true` ends the turn here. */
-export type Listener = (tokens: readonly number[]) => boolean;
+/** Is told the tokens of a turn so far, and whether the last of them ended it; `true` ends the turn here. */
+export type Listener = (tokens: readonly number[], ended: boolean) => boolean;
 
 /** Tokens between two looks at a turn: few, for a reader; not one, since each look is a request. */
 const step = 8;
@@ -47,7 +47,7 @@ export class SteppedGenerator implements Sampler {
       );
       append(tokens, part.tokens);
       append(logProbs, part.logProbs);
-      const ended = listener(tokens);
+      const ended = listener(tokens, part.stop === 'stop-token');
       const whole = part.stop !== 'max-tokens' || tokens.length >= request.maxTokens;
       if (ended || whole) return { ...part, tokens, logProbs };
     }

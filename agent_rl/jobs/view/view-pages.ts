@@ -1,5 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { EventAnswer, type Page, type PageRequest } from '../../http/answer-request.ts';
+import { decodedPart } from '../../http/decoded-part.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { QueryProblem } from '../../runs/view/episodes/episode-query.ts';
 import type { ViewedRun } from '../../runs/view/viewed-run.ts';
@@ -32,7 +33,7 @@ export function viewPages(runs: ViewedRuns): readonly Page[] {
       '/api/runs/<id>/timeline',
       ofRun((run, { query }) => run.timeline(numberOf(query, 'iteration', 0))),
     ],
-    ['/api/tasks/<task>', async ({ groups }) => runs.task(decoded(groups['task'] ?? ''))],
+    ['/api/tasks/<task>', async ({ groups }) => runs.task(decodedPart(groups['task'] ?? ''))],
     [
       '/api/compare',
       async ({ query }) =>
@@ -79,15 +80,6 @@ function numberOf(query: URLSearchParams, name: string, otherwise: number): numb
   const value = text === '' ? otherwise : Number(text);
   if (!Number.isNaN(value)) return value;
   throw new Refusal(400, `${name} is ${JSON.stringify(text.slice(0, 60))}; expected a number.`);
-}
-
-/** @throws Refusal */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new Refusal(400, 'The name of the task is not encoded as addresses are.');
-  }
 }
 
 async function* eventTexts(runs: ViewedRuns, signal: AbortSignal): AsyncGenerator<string> {

@@ -29,6 +29,8 @@ const [openCall, closeCall] = ['<tool_call>', '</tool_call>'];
     'JSON between <tool_call> and </tool_call>, as Qwen, MiniMind and Hermes models write it.',
 })
 export class HermesFormat implements ToolCallFormat {
+  readonly opensCall = [openCall];
+
   read({ text, turn, inThought }: Omit<SampledTurn, 'tools'>): AssistantMessage {
     const { spoken, thoughts } = splitThoughts(text, inThought, closedCall);
     const reading = new TurnReading(turn, thoughts);

@@ -34,6 +34,7 @@ const shape = 'write {"name": "…", "parameters": {…}} and nothing else';
 })
 export class Llama3Format implements ToolCallFormat {
   readonly endsOfTurn = ['<|eom_id|>', '<|eot_id|>'];
+  readonly opensCall = ['{', pythonTag];
 
   constructor(@inject(SETTINGS) private readonly settings: CodeTargetSettings) {}
 

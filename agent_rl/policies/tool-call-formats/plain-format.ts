@@ -14,6 +14,8 @@ import { splitThoughts, TurnReading } from './read-turn.ts';
   description: 'No calls: everything outside thoughts is what the model says.',
 })
 export class PlainFormat implements ToolCallFormat {
+  readonly opensCall = [];
+
   read({ text, turn, inThought }: SampledTurn): AssistantMessage {
     const { spoken, thoughts } = splitThoughts(text, inThought);
     const reading = new TurnReading(turn, thoughts);

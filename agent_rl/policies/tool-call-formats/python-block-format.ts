@@ -31,6 +31,8 @@ const fence = '```';
   settings: codeTargetSettings,
 })
 export class PythonBlockFormat implements ToolCallFormat {
+  readonly opensCall = [fence];
+
   constructor(@inject(SETTINGS) private readonly settings: CodeTargetSettings) {}
 
   read({ text, turn, inThought, tools }: SampledTurn): AssistantMessage {

@@ -4,7 +4,7 @@ import type { AssistantMessage, MalformedCall, ToolCall } from '../../core/messa
 import { isRecord } from '../../core/is-record.ts';
 import { isMark, readMarked, withoutMarks } from '../../core/python/python-json.ts';
 
-const [openThought, closeThought] = ['<think>', '</think>'];
+export const [openThought, closeThought] = ['<think>', '</think>'];
 
 /** A stretch of text in which a mark of a thought does not count: a call, or a block of code. */
 export interface Stretch {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../../core/errors.ts';
+import { bytesOfToken } from '../../../../model/text/token-bytes.ts';
 import { Tokenizer } from '../../../../model/text/tokenizer.ts';
 import { type RunFolder, runFolderAt } from '../../run-folder.ts';
 
@@ -52,21 +53,9 @@ export function textsOf(tokenizer: Tokenizer): TokenTexts {
 /** A token that is a part of a character as its bytes, `<0xE2>`. */
 function withBytes(text: string, token: string | undefined): string {
   if (!text.includes(replacement) || token === undefined) return text;
-  const bytes = Array.from(token, (sign) => byteOfSign(sign));
-  if (bytes.some((byte) => byte === undefined)) return token;
-  return bytes.map((byte) => `<0x${byte!.toString(16).toUpperCase().padStart(2, '0')}>`).join('');
-}
-
-/** Bytes that byte-level vocabularies write as they are: visible Latin-1. */
-const isVisible = (byte: number): boolean =>
-  (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255);
-
-/** The others are written as U+0100 and what follows, in order (`bytes_to_unicode` of GPT-2). */
-const invisible = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !isVisible(byte));
-
-function byteOfSign(sign: string): number | undefined {
-  const code = sign.codePointAt(0) ?? 0;
-  return isVisible(code) ? code : invisible[code - 256];
+  const bytes = bytesOfToken(token);
+  if (bytes === undefined) return token;
+  return bytes.map((byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`).join('');
 }
 
 /** A tokenizer that opens when it is first asked for; why not, where it does not. */

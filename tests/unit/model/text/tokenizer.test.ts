@@ -90,6 +90,17 @@ test('tells the tokens that frame turns from those of thoughts and calls', () =>
   ]);
 });
 
+test('the bytes of tokens are together those of the text, whatever characters are cut in pieces', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const ids = [...tokenizer.encodePlain(text), tokenizer.idOf('<|im_end|>')];
+      const bytes = ids.flatMap((id) => tokenizer.bytesOf(id) ?? []);
+      expect(bytes).toEqual([...Buffer.from(`${text}<|im_end|>`)]);
+    }),
+  );
+  expect(tokenizer.bytesOf(10 ** 6)).toBeUndefined();
+});
+
 test('shows ids it does not know as replacement characters', () => {
   expect(tokenizer.decode([1602, 9999, 36])).toBe('Hello\uFFFD!');
 });

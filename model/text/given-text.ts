@@ -1,0 +1,68 @@
+import { isRecord } from '../../agent_rl/core/is-record.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+// Private-use characters, which no text holds by accident.
+const [open, close] = ['\uE0F2', '\uE0F3'];
+const marks = new RegExp(`${open}(\\d+)${close}`, 'g');
+
+/**
+ * What others wrote and the chat template shows as part of its own text: given turns of the assistant, tools. Control
+ * tokens in it are hidden by marks while the template works, and spelt out again where the text becomes tokens.
+ */
+export class GivenText {
+  readonly #controls: readonly string[];
+  readonly #control: RegExp;
+
+  constructor(private readonly tokenizer: Tokenizer) {
+    // The longest first, as a tokenizer finds them. Blanks that are one token are no control tokens to anybody.
+    this.#controls = tokenizer.controls
+      .filter((control) => control.trim() !== '')
+      .toSorted((a, b) => b.length - a.length);
+    const escaped = this.#controls.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+    this.#control = new RegExp(`(${escaped.join('|')})`, 'g');
+  }
+
+  /** A value of JSON with marks in its texts; itself where they hold no control tokens. */
+  hide<Value>(value: Value): Value {
+    return this.#hidden(value) as Value;
+  }
+
+  /** Ids of a text with control tokens that are meant, and marks for those that are not. */
+  encode(text: string): readonly number[] {
+    if (!text.includes(open)) return this.tokenizer.encodeTemplate(text);
+    return text
+      .split(this.#control)
+      .flatMap((part, index) =>
+        index % 2 === 1
+          ? [this.tokenizer.idOf(part)]
+          : this.tokenizer.encodePlain(this.#spelt(part)),
+      );
+  }
+
+  #hidden(value: unknown): unknown {
+    if (typeof value === 'string') return this.#marked(value);
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#hidden(item));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    if (!isRecord(value)) return value;
+    let same = true;
+    const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
+      const hidden: [string, unknown] = [this.#marked(key), this.#hidden(item)];
+      same &&= hidden[0] === key && hidden[1] === item;
+      return hidden;
+    });
+    return same ? value : Object.fromEntries(entries);
+  }
+
+  #marked(text: string): string {
+    return text.replaceAll(
+      this.#control,
+      (control) => `${open}${this.#controls.indexOf(control)}${close}`,
+    );
+  }
+
+  #spelt(text: string): string {
+    return text.replaceAll(marks, (mark, index) => this.#controls[Number(index)] ?? mark);
+  }
+}

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { eventsIn, servingClient, type ServingClient } from '../support/serving-client.ts';
+
+/* What agents do with a server: they send back what it said, stream, and give stop texts. */
+
+let client: ServingClient;
+beforeAll(async () => {
+  client = await servingClient();
+});
+afterAll(() => client.close());
+
+const chat = '/v1/chat/completions';
+const tool = {
+  type: 'function',
+  function: {
+    name: 'code_exec',
+    parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+  },
+};
+const task = { role: 'user', content: 'Read one line of whole numbers. Print their sum.' };
+
+interface Call {
+  id: string;
+  function: { name: string; arguments: string };
+}
+
+interface Answer {
+  id: string;
+  choices: {
+    text: string;
+    message: { content: string | null; reasoning_content?: string; tool_calls?: Call[] };
+    finish_reason: string;
+    token_ids: number[];
+    logprobs: {
+      tokens: string[];
+      token_logprobs: number[];
+      text_offset: number[];
+      content: { token: string; logprob: number; bytes: number[] }[];
+    };
+  }[];
+  usage: { completion_tokens: number };
+  prompt_token_ids: number[];
+}
+
+const answered = async (path: string, body: object): Promise<Answer> => {
+  const { status, text } = await client.ask(path, body);
+  expect({ status, text }).toMatchObject({ status: 200 });
+  return JSON.parse(text) as Answer;
+};
+
+test('calls and answers have ids that no others have, streamed or not', async () => {
+  const body = { messages: [task], tools: [tool], temperature: 0 };
+  const answers = [await answered(chat, body), await answered(chat, body)];
+  const { text } = await client.ask(chat, { ...body, stream: true });
+  const chunks = eventsIn(text) as {
+    id: string;
+    choices: { delta: { tool_calls?: Call[] } }[];
+  }[];
+  const calls = [
+    ...answers.flatMap(({ choices }) => choices[0]?.message.tool_calls ?? []),
+    ...chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []),
+  ];
+  expect(calls.map((call) => call.function.name)).toEqual(['code_exec', 'code_exec', 'code_exec']);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
+  for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{24}$/);
+  expect(new Set([...answers, ...chunks].map(({ id }) => id)).size).toBe(3);
+});
+
+describe('what is sent back', () => {
+  const controls = [
+    '<|im_end|>',
+    '<|im_start|>',
+    '<|endoftext|>',
+    '<tool_call>',
+    '</tool_call>',
+    '<tool_response>',
+    '<think>',
+    '</think>',
+  ];
+  const prompt = async (text: string): Promise<readonly number[]> => {
+    const call = { id: 'c1', type: 'function' };
+    const code = JSON.stringify({ code: `print(${text})`, [text]: [text] });
+    const described = { ...tool.function, description: text };
+    const body = {
+      messages: [
+        { role: 'system', content: text },
+        task,
+        {
+          role: 'assistant',
+          content: `said ${text}`,
+          reasoning_content: `thought ${text}`,
+          tool_calls: [
+            { ...call, function: { name: 'code_exec', arguments: code } },
+            { ...call, id: 'c2', function: { name: text, arguments: `{${text}` } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: text },
+        { role: 'tool', tool_call_id: 'c2', content: text, name: text },
+      ],
+      tools: [{ ...tool, function: described }],
+      max_tokens: 1,
+      return_token_ids: true,
+    };
+    return (await answered(chat, body)).prompt_token_ids;
+  };
+
+  test.each(controls)('becomes no control token where it holds %s', async (control) => {
+    const held = (tokens: readonly number[]) => tokens.filter((id) => id < 9);
+    expect(held(await prompt(control))).toEqual(held(await prompt('plain')));
+  });
+
+  test('continues the prompt with the very tokens of the answer', async () => {
+    const body = { messages: [task], tools: [tool], temperature: 0, return_token_ids: true };
+    const first = await answered(chat, body);
+    const { message, token_ids: drawn } = first.choices[0]!;
+    const result = { role: 'tool', tool_call_id: message.tool_calls?.[0]?.id, content: '3' };
+    const second = await answered(chat, { ...body, messages: [task, message, result] });
+    const whole = [...first.prompt_token_ids, ...drawn];
+    expect(second.prompt_token_ids.slice(0, whole.length)).toEqual(whole);
+  });
+});
+
+describe('a stream', () => {
+  const saidIn = async (body: object) => {
+    const { text } = await client.ask(chat, { ...body, stream: true });
+    const deltas = (
+      eventsIn(text) as { choices: { delta: Readonly<Record<string, string>> }[] }[]
+    ).map(({ choices }) => choices[0]?.delta ?? {});
+    const joined = (name: string) => deltas.map((delta) => delta[name] ?? '').join('');
+    const order = deltas.flatMap((delta) =>
+      ['reasoning_content', 'content', 'tool_calls'].filter((name) => (delta[name] ?? '') !== ''),
+    );
+    return { content: joined('content'), reasoning: joined('reasoning_content'), order };
+  };
+
+  test('says what the whole answer says, with tools and without, cut short or not', async () => {
+    const differences: unknown[] = [];
+    for (const tools of [[], [tool]])
+      for (const max_tokens of [12, 40])
+        for (let seed = 0; seed < 12; seed++) {
+          const body = { messages: [task], tools, seed, temperature: 1.3, max_tokens };
+          const { message } = (await answered(chat, body)).choices[0]!;
+          const streamed = await saidIn(body);
+          const whole = [message.reasoning_content ?? '', message.content ?? ''];
+          if (streamed.reasoning !== whole[0] || streamed.content !== whole[1])
+            differences.push({ body, message, streamed });
+        }
+    expect(differences).toEqual([]);
+  });
+
+  test('gives the thought piece by piece, before the content and the calls', async () => {
+    const { order } = await saidIn({ messages: [task], tools: [tool], temperature: 0 });
+    expect(order).toEqual(['reasoning_content', 'tool_calls']);
+    // A thought that is longer than what is drawn at a time.
+    const hello = [{ role: 'user', content: 'Hello' }];
+    const thoughts = { messages: hello, temperature: 1, stop: '</think>', max_tokens: 40 };
+    const orders = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((seed) => saidIn({ ...thoughts, seed })),
+    );
+    for (const { order: pieces } of orders) expect(pieces).not.toContain('content');
+    expect(Math.max(...orders.map(({ order: pieces }) => pieces.length))).toBeGreaterThan(1);
+  });
+
+  test('has the ids of the prompt in its first event', async () => {
+    const body = { messages: [task], max_tokens: 2, return_token_ids: true };
+    const whole = await answered(chat, body);
+    const { text } = await client.ask(chat, { ...body, stream: true });
+    expect(eventsIn(text)[0]).toMatchObject({ prompt_token_ids: whole.prompt_token_ids });
+  });
+
+  test.each<[string, string, object]>([
+    ['chat', chat, { messages: [{ role: 'user', content: 'word '.repeat(900) }] }],
+    ['completion', '/v1/completions', { prompt: 'word '.repeat(900) }],
+  ])('of a %s without room is refused with 400 before it begins', async (_, path, body) => {
+    const { status, text } = await client.ask(path, { ...body, stream: true });
+    expect([status, text]).toEqual([400, expect.stringContaining('context_length_exceeded')]);
+  });
+});
+
+describe('a stop text', () => {
+  const prompt = '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n';
+  const body = { prompt, max_tokens: 40, temperature: 0 };
+  const path = '/v1/completions';
+
+  test('cuts tokens, log-probabilities and usage with the text, and none of it is streamed', async () => {
+    const free = (await answered(path, { ...body, logprobs: 1 })).choices[0]!;
+    const { tokens } = free.logprobs;
+    const before = (place: number) => tokens.slice(0, place).join('');
+    let tried = 0;
+    for (let place = 0; place < 30; place++) {
+      const stop = tokens.slice(place, place + 3).join('');
+      if (free.text.indexOf(stop) !== before(place).length) continue;
+      tried += 1;
+      const asked = { ...body, stop: ['never said', stop], logprobs: 1, return_token_ids: true };
+      const { choices, usage } = await answered(path, asked);
+      expect(choices[0]).toMatchObject({
+        text: before(place),
+        finish_reason: 'stop',
+        logprobs: {
+          tokens: tokens.slice(0, place),
+          token_logprobs: free.logprobs.token_logprobs.slice(0, place),
+        },
+      });
+      expect([choices[0]?.token_ids.length, usage.completion_tokens]).toEqual([place, place]);
+      const { text } = await client.ask(path, { ...asked, stream: true });
+      const events = eventsIn(text) as { choices: { text: string }[] }[];
+      expect(events.map(({ choices: [choice] }) => choice?.text).join('')).toBe(before(place));
+    }
+    expect(tried).toBeGreaterThan(5);
+  });
+
+  test('that begins within a token leaves that token whole', async () => {
+    const free = (await answered(path, { ...body, logprobs: 1 })).choices[0]!;
+    const place = free.logprobs.tokens.findIndex((token) => token.length > 3);
+    const token = free.logprobs.tokens[place]!;
+    const cut = await answered(path, { ...body, stop: token.slice(2), logprobs: 1 });
+    const text = free.text.slice(0, free.text.indexOf(token.slice(2)));
+    expect(cut.choices[0]?.text).toBe(text);
+    expect(cut.choices[0]?.logprobs.tokens.join('').startsWith(text)).toBe(true);
+  });
+});
+
+describe('of tokens that are drawn at random', () => {
+  const seeds = [0, 1, 2, 3, 4, 5];
+  const drawn = { temperature: 2, max_tokens: 60 };
+  const isPart = (token: string): boolean => token.includes('\uFFFD');
+
+  test('the bytes are their own, those of parts of characters too', async () => {
+    const messages = [{ role: 'user', content: 'Schreibe 🙂 ü é 漢字' }];
+    const answers = await Promise.all(
+      seeds.map((seed) => answered(chat, { ...drawn, messages, seed, logprobs: true })),
+    );
+    const tokens = answers.flatMap(({ choices }) => choices[0]!.logprobs.content);
+    const whole = tokens.filter(({ token }) => !isPart(token));
+    expect(whole.map(({ bytes }) => bytes)).toEqual(
+      whole.map(({ token }) => Array.from(Buffer.from(token))),
+    );
+    const parts = tokens.filter(({ token }) => token === '\uFFFD').map(({ bytes }) => bytes);
+    expect(parts.length).toBeGreaterThan(5);
+    expect(parts).not.toContainEqual([0xef, 0xbf, 0xbd]);
+  });
+
+  test('the offsets are those of the characters that they begin in', async () => {
+    const body = { ...drawn, prompt: 'Schreibe 🙂 ü é 漢字', logprobs: 1 };
+    const answers = await Promise.all(
+      seeds.map((seed) => answered('/v1/completions', { ...body, seed })),
+    );
+    const pairs = answers.flatMap(({ choices }) => {
+      const { text, logprobs } = choices[0]!;
+      const characters = Array.from(text);
+      return logprobs.tokens.map((token, place) => {
+        const from = logprobs.text_offset[place]!;
+        return { token, there: characters.slice(from, from + Array.from(token).length).join('') };
+      });
+    });
+    // The token that ends a turn is no part of the text.
+    const whole = pairs.filter(({ token }) => !isPart(token) && !token.startsWith('<|'));
+    expect(pairs.length).toBeGreaterThan(whole.length);
+    expect(whole.map(({ there }) => there)).toEqual(whole.map(({ token }) => token));
+  });
+});
+
+test('a path that cannot be decoded is refused with 400', async () => {
+  expect(await client.ask('/v1/models/%ZZ')).toEqual({
+    status: 400,
+    text: expect.stringContaining('is not encoded as addresses are'),
+  });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { servingClient, type ServingClient } from '../support/serving-client.ts';
+
+/*
+ * Every field of requests that the schema of the OpenAI API has (package openai 7.59.0, and what was there before), and those
+ * of vLLM and llama.cpp that clients send.
+ */
+
+let client: ServingClient;
+beforeAll(async () => {
+  client = await servingClient();
+});
+afterAll(() => client.close());
+
+type Does = 'is supported' | 'changes nothing' | 'is refused';
+type Field = [name: string, value: unknown, does: Does, neutral?: unknown];
+
+const tool = { type: 'function', function: { name: 'code_exec', parameters: { type: 'object' } } };
+
+const shared: readonly Field[] = [
+  ['model', 'starter', 'is supported'],
+  ['max_tokens', 3, 'is supported'],
+  ['temperature', 0.5, 'is supported'],
+  ['top_p', 0.5, 'is supported'],
+  ['n', 2, 'is supported'],
+  ['seed', -7, 'is supported'],
+  ['stop', ['x', 'y'], 'is supported'],
+  ['stream', false, 'is supported'],
+  ['stream_options', { include_usage: true, include_obfuscation: true }, 'is supported'],
+  ['logprobs', 1, 'is supported'],
+  ['user', 'somebody', 'changes nothing'],
+  ['frequency_penalty', 0.5, 'is refused', 0],
+  ['presence_penalty', -0.5, 'is refused', 0],
+  ['logit_bias', { 5: 1 }, 'is refused', {}],
+  // vLLM and llama.cpp.
+  ['top_k', 5, 'is supported'],
+  ['min_p', 0.1, 'is supported'],
+  ['return_token_ids', true, 'is supported'],
+  ['return_tokens_as_token_ids', true, 'is supported'],
+  ['repetition_penalty', 1.1, 'is refused', 1],
+  ['length_penalty', 2, 'is refused', 1],
+  ['min_tokens', 2, 'is refused', 0],
+  ['bad_words', ['a'], 'is refused', []],
+  ['skip_special_tokens', false, 'is refused', true],
+  ['include_stop_str_in_output', true, 'is refused', false],
+  ['use_beam_search', true, 'is refused', false],
+  ['allowed_token_ids', [1], 'is refused'],
+  ['truncate_prompt_tokens', 3, 'is refused'],
+  ['prompt_logprobs', 1, 'is refused'],
+  ['guided_json', { type: 'object' }, 'is refused'],
+  ['guided_regex', 'a+', 'is refused'],
+  ['structured_outputs', { regex: 'a+' }, 'is refused'],
+  ['grammar', 'root ::= "a"', 'is refused'],
+  ['typical_p', 0.2, 'is refused'],
+  ['mirostat', 2, 'is refused'],
+  ['a_field_of_tomorrow', 1, 'is refused'],
+];
+
+const messages = [{ role: 'user', content: 'Hi' }];
+const chat: readonly Field[] = [
+  ...shared.map((field): Field =>
+    field[0] === 'logprobs' ? ['logprobs', true, 'is supported'] : field,
+  ),
+  ['messages', messages, 'is supported'],
+  ['max_completion_tokens', 3, 'is supported'],
+  ['tools', [tool], 'is supported'],
+  ['tool_choice', 'none', 'is supported'],
+  ['metadata', { a: 'b' }, 'changes nothing'],
+  ['prediction', { type: 'content', content: 'x' }, 'changes nothing'],
+  ['prompt_cache_key', 'k', 'changes nothing'],
+  ['prompt_cache_options', { mode: 'implicit' }, 'changes nothing'],
+  ['prompt_cache_retention', '24h', 'changes nothing'],
+  ['safety_identifier', 'x', 'changes nothing'],
+  ['service_tier', 'flex', 'changes nothing'],
+  ['store', true, 'changes nothing'],
+  ['audio', { voice: 'alloy', format: 'mp3' }, 'is refused'],
+  ['function_call', { name: 'code_exec' }, 'is refused', 'auto'],
+  ['functions', [tool.function], 'is refused', []],
+  ['modalities', ['text', 'audio'], 'is refused', ['text']],
+  ['moderation', { model: 'm' }, 'is refused'],
+  ['parallel_tool_calls', false, 'is refused', true],
+  ['reasoning_effort', 'high', 'is refused'],
+  ['response_format', { type: 'json_object' }, 'is refused', { type: 'text' }],
+  ['tool_choice', 'required', 'is refused', 'auto'],
+  ['tool_choice', { type: 'function', function: { name: 'code_exec' } }, 'is refused'],
+  ['tool_choice', { type: 'allowed_tools', allowed_tools: { mode: 'auto' } }, 'is refused'],
+  ['top_logprobs', 2, 'is refused', 0],
+  ['verbosity', 'low', 'is refused', 'medium'],
+  ['web_search_options', {}, 'is refused'],
+  ['add_generation_prompt', false, 'is refused', true],
+  ['continue_final_message', true, 'is refused', false],
+  ['chat_template_kwargs', { enable_thinking: true }, 'is refused', {}],
+  ['stop_token_ids', [5], 'is refused', []],
+  ['ignore_eos', true, 'is refused', false],
+];
+const completions: readonly Field[] = [
+  ...shared,
+  ['prompt', [5, 6], 'is supported'],
+  ['stop_token_ids', [5], 'is supported'],
+  ['ignore_eos', true, 'is supported'],
+  ['prompt', ['a', 'b'], 'is refused'],
+  ['best_of', 2, 'is refused', 1],
+  ['echo', true, 'is refused', false],
+  ['suffix', 'x', 'is refused', ''],
+];
+
+const plain = { temperature: 1, seed: 1, max_completion_tokens: 3 };
+
+describe.each<[path: string, base: object, fields: readonly Field[]]>([
+  ['/v1/chat/completions', { ...plain, messages }, chat],
+  ['/v1/completions', { temperature: 1, seed: 1, max_tokens: 3, prompt: 'Hi' }, completions],
+])('of a request to %s', (path, base, fields) => {
+  const answerTo = async (body: object) => {
+    const { status, text } = await client.ask(path, body);
+    const { choices, usage, error } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return { status, choices, usage, error };
+  };
+
+  const doneWith = async ([name, value, does]: Field): Promise<string> => {
+    const { error, ...answer } = await answerTo({ ...base, [name]: value });
+    const { param, message } = (error ?? {}) as { param?: string; message?: string };
+    if (answer.status === 400 && param === name && message?.includes(name) === true)
+      return 'is refused';
+    if (answer.status !== 200) return `is answered with ${answer.status}: ${message}`;
+    if (does !== 'changes nothing') return 'is supported';
+    const plainly = await answerTo(base);
+    return JSON.stringify(plainly) === JSON.stringify(answer) ? does : 'changes the answer';
+  };
+
+  test.each(fields)('the field %s: %j %s', async (...field) => {
+    expect(await doneWith(field)).toBe(field[2]);
+  });
+
+  const refused = fields.filter(([name, , does]) => does === 'is refused' && !(name in base));
+  test.each(
+    refused.flatMap(([name, , , neutral]): [string, unknown][] =>
+      neutral === undefined
+        ? [[name, null]]
+        : [
+            [name, null],
+            [name, neutral],
+          ],
+    ),
+  )('the field %s is taken as %j, which asks for what is done anyway', async (name, value) => {
+    expect(await answerTo({ ...base, [name]: value })).toEqual(await answerTo(base));
+  });
+});
+
+test('one request may not have two limits', async () => {
+  const both = { ...plain, messages, max_tokens: 4 };
+  const { status, text } = await client.ask('/v1/chat/completions', both);
+  expect([status, text]).toEqual([400, expect.stringContaining('give one of them')]);
+});
+
+test.each(['tools', 'metadata', 'logit_bias', 'messages', 'a_field_of_tomorrow'])(
+  'a request whose %s is nested without end is refused by name',
+  async (name) => {
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+    const value = name === 'messages' ? `[{"role": "user", "content": ${deep}}]` : deep;
+    const others = name === 'messages' ? '' : `"messages": ${JSON.stringify(messages)}, `;
+    const body = `{${others}"${name}": ${value}}`;
+    const { status, text } = await client.ask('/v1/chat/completions', body);
+    expect({ status, text }).toEqual({
+      status: 400,
+      text: expect.stringContaining(`"${name}: is nested more than 500 deep."`),
+    });
+  },
+);

@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { messagesOf } from '#agent_rl/jobs/serve/chat-messages.ts';
+
+const called = (given: unknown, id = 'c1') => ({
+  id,
+  type: 'function',
+  function: { name: 'run', arguments: given },
+});
+const turn = (...calls: object[]) => ({ role: 'assistant', content: null, tool_calls: calls });
+const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
+
+describe('arguments that are sent back', () => {
+  test.each<[unknown, string]>([
+    ['{"code": ', '{"name": "run", "arguments": {"code": }'],
+    ['[1]', '{"name": "run", "arguments": [1]}'],
+    ['null', '{"name": "run", "arguments": null}'],
+    ['{"x": NaN}', '{"name": "run", "arguments": {"x": NaN}}'],
+    [[1], '{"name": "run", "arguments": [1]}'],
+    [7, '{"name": "run", "arguments": 7}'],
+  ])('%j, which are no object, stay as they were written', (given, text) => {
+    const [message, answer] = messagesOf([turn(called(given), called('{}', 'c2')), result]);
+    expect(message).toMatchObject({
+      content: '',
+      malformedCalls: [{ text }],
+      toolCalls: [{ name: 'run', arguments: {} }],
+    });
+    expect(answer).toEqual({ role: 'tool', content: '1', name: 'run', callId: 'call_0_0' });
+  });
+
+  test.each([undefined, null, ''])('%j are those of a call without arguments', (given) => {
+    expect(messagesOf([turn(called(given))])[0]).toEqual({
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: 'call_0_0', name: 'run', arguments: {} }],
+    });
+  });
+});
+
+test('notes that clients leave in answers are left alone', () => {
+  const call = called('{"code": "1"}');
+  const noted = { ...call.function, parsed_arguments: { code: '1' } };
+  const dumped = {
+    ...turn({ ...call, index: 0, function: noted }),
+    parsed: null,
+    refusal: null,
+    annotations: [],
+    audio: null,
+    function_call: null,
+  };
+  expect(messagesOf([dumped])).toEqual(messagesOf([turn(call)]));
+});
+
+test.each([
+  ['an empty turn', { role: 'assistant', content: null }, ''],
+  ['a refusal', { role: 'assistant', content: null, refusal: 'No.' }, 'No.'],
+  [
+    'parts',
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'refusal', refusal: 'b' },
+      ],
+    },
+    'ab',
+  ],
+])('%s of the assistant is a text', (_, message, content) => {
+  expect(messagesOf([message])).toEqual([{ role: 'assistant', content }]);
+});
+
+test.each([
+  [
+    { role: 'assistant', content: 'x', audio: { id: 'a' } },
+    /^messages\[0\]\.audio: is not supported/,
+  ],
+  [
+    { role: 'assistant', content: null, function_call: { name: 'run', arguments: '{}' } },
+    /^messages\[0\]\.function_call: is not supported/,
+  ],
+  [{ role: 'function', name: 'run', content: '1' }, /^messages\[0\]\.role: must be one of/],
+  [{ role: 'user', content: null }, /^messages\[0\]\.content: is missing/],
+  [{ role: 'user', content: [{ type: 'file' }] }, /^messages\[0\]\.content: a part is not text/],
+  [{ role: 'tool', tool_call_id: 'c9', content: '1' }, /^messages\[0\]\.tool_call_id: is "c9"/],
+  [turn({ type: 'custom', custom: { name: 'f' } }), /^messages\[0\]\.tool_calls\[0\]/],
+])('a message %j is refused by name', (message, problem) => {
+  const refused = { status: 400, message: expect.stringMatching(problem) };
+  expect(() => messagesOf([message])).toThrow(expect.objectContaining(refused));
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { ToolCallFormat } from '#agent_rl/core/plugins/tool-call-format.ts';
+import { piecesOf, type Said } from '#agent_rl/jobs/serve/pieces-of.ts';
+import { saidIn } from '#agent_rl/jobs/serve/openai-answers.ts';
+import { TurnReader } from '#agent_rl/jobs/serve/turn-reader.ts';
+import {
+  HermesFormat,
+  Llama3Format,
+  PlainFormat,
+  PythonBlockFormat,
+} from '#agent_rl/policies/tool-call-formats/index.ts';
+import * as fc from '#tests/support/properties.ts';
+
+const tool = {
+  name: 'run',
+  description: 'Runs code.',
+  parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+};
+
+const formats: Readonly<Record<string, ToolCallFormat>> = {
+  hermes: new HermesFormat(),
+  llama3: new Llama3Format({}),
+  'python-block': new PythonBlockFormat({}),
+  plain: new PlainFormat(),
+};
+
+/** What models write, whole and in parts. */
+const parts = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('<think>', '</think>', '<tool_call>', '</tool_call>') },
+  fc.constantFrom(
+    '{"name": "run", "arguments": {"code": "1"}}',
+    '{"name": "run", "parameters": {}}',
+  ),
+  fc.constantFrom('```python\n', '\n```\n', '```js\n', '<|python_tag|>', '"<think>"'),
+  fc.constantFrom(
+    '<',
+    '<tool',
+    '_call>',
+    '</',
+    'think>',
+    '`',
+    '``',
+    '{',
+    '}',
+    '"',
+    '\n',
+    ' ',
+    '\uFFFD',
+  ),
+  fc.constantFrom('It is 4.', 'a < b', ' c ', 'ü🙂'),
+);
+
+/** Pieces of a turn that comes in steps, and what they should be together. */
+async function streamed(
+  reader: TurnReader,
+  steps: readonly string[],
+  tools: readonly (typeof tool)[],
+) {
+  const said = (text: string): Said => {
+    const message = reader.read(text, tools);
+    return { reasoning: message.reasoning ?? '', content: saidIn(message) };
+  };
+  let text = '';
+  const { texts, result } = piecesOf<Said>(
+    async (onText) => {
+      for (const step of steps) onText((text += step));
+      await Promise.resolve();
+      return said(text);
+    },
+    { soFar: (begun) => said(reader.settled(begun, tools)), whole: (whole) => whole },
+  );
+  const joined: Record<string, string> = { reasoning: '', content: '' };
+  const order: string[] = [];
+  for await (const piece of texts)
+    for (const [name, more] of Object.entries(piece)) {
+      joined[name] += more;
+      order.push(name);
+    }
+  return { joined, order, whole: await result };
+}
+
+describe.each(Object.entries(formats))('a turn in the format %s', (_, format) => {
+  test.each([
+    ['tools', [tool]],
+    ['no tools', []],
+  ])('streams what it says whole, with %s', async (_with, tools) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(parts, { maxLength: 14 }),
+        fc.boolean(),
+        async (steps, inThought) => {
+          const { joined, whole } = await streamed(new TurnReader(format, inThought), steps, tools);
+          expect(joined).toEqual(whole);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test('a thought is streamed piece by piece before the content', async () => {
+  const steps = ['I ', 'think.', '</think>It ', 'is 4.', '<tool_call>{"name"'];
+  const { joined, order } = await streamed(new TurnReader(new HermesFormat(), true), steps, [tool]);
+  expect(order).toEqual(['reasoning', 'reasoning', 'content', 'content', 'content']);
+  expect(joined).toEqual({ reasoning: 'I think.', content: 'It is 4.\n<tool_call>{"name"' });
+});
+
+describe('a format of a plugin', () => {
+  class React implements ToolCallFormat {
+    readonly opensCall?: readonly string[];
+    constructor(...opensCall: readonly string[]) {
+      if (opensCall.length > 0) this.opensCall = opensCall;
+    }
+    read({ text }: { text: string }) {
+      const [content = '', call] = text.split('Action: ');
+      const toolCalls = call === undefined ? [] : [{ id: 'call_0_0', name: call, arguments: {} }];
+      return { role: 'assistant' as const, content: content.trim(), toolCalls };
+    }
+    print = () => '';
+    fits = () => false;
+  }
+  const steps = ['Let me. ', 'Act', 'ion: ', 'run'];
+
+  test('that does not name what opens a call is streamed when the turn is whole', async () => {
+    const { joined, order } = await streamed(new TurnReader(new React(), false), steps, [tool]);
+    expect(order).toEqual(['content']);
+    expect(joined['content']).toBe('Let me.');
+  });
+
+  test('that names something else fails the stream, and the message says what to name', async () => {
+    const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
+    await expect(streaming).rejects.toThrow(/must name in opensCall/);
+  });
+
+  test('that names it streams what is said before', async () => {
+    const { order } = await streamed(new TurnReader(new React('Action: '), false), steps, [tool]);
+    expect(order).toEqual(['content']);
+  });
+});
