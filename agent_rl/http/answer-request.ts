@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { abortable } from '../core/stopping/abort.ts';
 import { type Arriving, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
+import { refuseStrangers } from './refuse-strangers.ts';
 
 /** What a path answers. */
 export interface Page {
@@ -35,6 +36,8 @@ export interface PageRequest {
 }
 
 export interface Shared {
+  /** That the server listens on. */
+  host: string;
   pages: readonly Page[];
   token: string | undefined;
   mostRequests: number;
@@ -73,8 +76,9 @@ async function answered(
   signal: AbortSignal,
   shared: Shared,
 ): Promise<object | EventAnswer> {
-  const { pages, token, stopped, arriving } = shared;
+  const { host, pages, token, stopped, arriving } = shared;
   stopped.throwIfAborted();
+  refuseStrangers(request, host);
   if (token !== undefined && !holdsToken(request, token)) {
     throw new Refusal(401, 'the token is missing or wrong');
   }

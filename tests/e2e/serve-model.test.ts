@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { expectStrangersRefused } from '../support/foreign-requests.ts';
 import { servingOptions } from '../support/serving.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
@@ -248,6 +249,22 @@ describe('a request is refused', () => {
     // The next one has its place.
     expect((await asked(chat, { messages, max_tokens: 2 })).status).toBe(200);
   });
+});
+
+test('a page that reaches the server under another name, or is of another site, is not answered', async () => {
+  const headers = { authorization: `Bearer ${key}` };
+  const requests = [
+    ['GET', '/v1/models'],
+    ['GET', '/health'],
+    ['POST', chat],
+    ['POST', '/v1/completions'],
+    ['GET', '/agent_rl/generator'],
+    ['POST', '/agent_rl/generate'],
+    ['PUT', '/agent_rl/weights/me/config.json'],
+    ['POST', '/agent_rl/weights'],
+    ['OPTIONS', chat],
+  ] as const;
+  await expectStrangersRefused(url, { requests, answered: '/health', headers });
 });
 
 test('models are listed', async () => {

@@ -258,6 +258,7 @@ async function listening(
   const counts: Record<string, number> = {};
   const stop = new AbortController();
   const shared = {
+    host,
     pages,
     token,
     mostRequests,
