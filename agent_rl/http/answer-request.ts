@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 import { abortable } from '../core/stopping/abort.ts';
-import { type Arriving, readBody } from './read-body.ts';
+import { type Arriving, type BodyBounds, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuseStrangers } from './refuse-strangers.ts';
 
@@ -41,6 +42,8 @@ export interface Shared {
   pages: readonly Page[];
   token: string | undefined;
   mostRequests: number;
+  /** Of a body; 64 MiB and a million values without it. */
+  bodyBounds?: BodyBounds;
   stopped: AbortSignal;
   /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };
@@ -65,7 +68,10 @@ export async function answerRequest(
     return gone.signal.aborted ? 499 : 200;
   } catch (error) {
     if (gone.signal.aborted) return 499;
-    if (error instanceof Refusal) return send(response, error.status, shared.errorBody(error));
+    if (error instanceof Refusal) {
+      await readRest(request, signal);
+      return send(response, error.status, shared.errorBody(error));
+    }
     send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
     throw error;
   }
@@ -76,7 +82,7 @@ async function answered(
   signal: AbortSignal,
   shared: Shared,
 ): Promise<object | EventAnswer> {
-  const { host, pages, token, stopped, arriving } = shared;
+  const { host, pages, token, stopped, arriving, bodyBounds } = shared;
   stopped.throwIfAborted();
   refuseStrangers(request, host);
   if (token !== undefined && !holdsToken(request, token)) {
@@ -89,7 +95,9 @@ async function answered(
   const groups = page.path.exec(pathname)?.groups ?? {};
   refuseIfFull(shared);
   const body =
-    page.method === 'POST' ? await abortable(readBody(request, arriving), signal) : undefined;
+    page.method === 'POST'
+      ? await abortable(readBody(request, arriving, bodyBounds), signal)
+      : undefined;
   refuseIfFull(shared);
   shared.underWay.count += 1;
   let streams = false;
@@ -100,6 +108,29 @@ async function answered(
     return new EventAnswer(counted(answer.events, shared));
   } finally {
     if (!streams) shared.underWay.count -= 1;
+  }
+}
+
+/** What is read of a body that is refused, and for how long. Files have no such bound. */
+const [mostRestBytes, mostRestMs] = [64 * 2 ** 20, 5000];
+
+/** Reads what is left of a body: a caller that is cut off in the middle of it never reads why. */
+async function readRest(request: IncomingMessage, signal: AbortSignal): Promise<void> {
+  if (request.complete) return;
+  const enough = new AbortController();
+  const isFile = request.method === 'PUT';
+  const timer = isFile ? undefined : setTimeout(() => enough.abort(), mostRestMs);
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > mostRestBytes && !isFile) enough.abort();
+  });
+  try {
+    await abortable(finished(request.resume(), { signal: enough.signal }), signal);
+  } catch {
+    // The caller has gone or sends more than is read: what matters is why it is refused.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

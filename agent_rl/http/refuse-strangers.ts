@@ -11,10 +11,7 @@ import { Refusal } from './refusal.ts';
  * @param host that the server listens on
  * @throws Refusal
  */
-export function refuseStrangers(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  host: string,
-): void {
+export function refuseStrangers({ headers }: Pick<IncomingMessage, 'headers'>, host: string): void {
   if (!loopback.has(host)) return;
   const asked = headers.host ?? '';
   // The port may be another one: that of a tunnel.
@@ -25,9 +22,11 @@ export function refuseStrangers(
       `This server listens on ${host} and is not called ${JSON.stringify(asked.slice(0, 80))}. Ask it as ${[...loopback].join(', ')}.`,
     );
   const { origin, 'sec-fetch-site': site } = headers;
-  const isOwn = origin === undefined || origin === `http://${asked}` || origin === `https://${asked}`;
+  const isOwn =
+    origin === undefined || origin === `http://${asked}` || origin === `https://${asked}`;
   const isNear = site === undefined || site === 'same-origin' || site === 'none';
   if (isOwn && (isNear || headers['sec-fetch-mode'] === 'navigate')) return;
-  const from = origin === undefined ? '' : ` This one came from ${JSON.stringify(origin.slice(0, 80))}.`;
+  const from =
+    origin === undefined ? '' : ` This one came from ${JSON.stringify(origin.slice(0, 80))}.`;
   throw new Refusal(403, `Pages of other sites are not answered.${from}`);
 }
