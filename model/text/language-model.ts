@@ -24,6 +24,8 @@ export class LanguageModel {
   readonly stopTokens: readonly number[];
   /** Of pieces of the template: there are few different ones. */
   readonly #templateTokens = new Remembered<readonly number[]>(256);
+  /** Gives the tokens of a text that was encoded elsewhere, ahead of its use: a long one takes seconds. */
+  ahead?: (text: string, how: 'template' | 'plain') => readonly number[] | undefined;
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the template does not end turns with a control token. */
   constructor(
@@ -47,6 +49,8 @@ export class LanguageModel {
 
   /** Tokens of a piece; only the template's own text may hold control tokens. */
   encodePiece({ source, text }: PromptPiece): readonly number[] {
+    const ahead = this.ahead?.(text, source === 'template' ? 'template' : 'plain');
+    if (ahead !== undefined) return ahead;
     return source === 'template'
       ? this.#templateTokens.get(text, () => this.tokenizer.encodeTemplate(text))
       : this.tokenizer.encodePlain(text);
@@ -58,10 +62,9 @@ export class LanguageModel {
    *
    * @throws AgentRlError `TOKENIZER_INVALID` when its text holds a token that frames turns.
    */
-  encodeTurn(message: AssistantMessage, options: RenderOptions): number[] {
-    const tokens = this.tokenizer.encodeTemplate(
-      this.template.turnText(message, this.endOfTurn, options),
-    );
+  encodeTurn(message: AssistantMessage, options: RenderOptions): readonly number[] {
+    const text = this.template.turnText(message, this.endOfTurn, options);
+    const tokens = this.ahead?.(text, 'template') ?? this.tokenizer.encodeTemplate(text);
     const framing = tokens.slice(0, -1).find((id) => this.tokenizer.isSpecial(id));
     if (framing === undefined) return tokens;
     throw new AgentRlError(

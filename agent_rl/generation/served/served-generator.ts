@@ -19,7 +19,7 @@ import {
   NoAnswer,
 } from '../../http/http-client.ts';
 import { generationProblem } from '../generation-problem.ts';
-import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
+import { filesOfWeights, otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 
 export interface ServedGeneratorOptions {
   http: HttpClient;
@@ -118,7 +118,8 @@ export class ServedGenerator implements Generator {
 
   async #sendWeights({ version, location }: WeightRef, signal?: AbortSignal): Promise<void> {
     const files: Record<string, string> = {};
-    for (const name of await readdir(location)) {
+    const there = await readdir(location);
+    for (const name of filesOfWeights.filter((one) => there.includes(one))) {
       const file = join(location, name);
       files[name] = await sha256Of([file]);
       const path = weightFile(this.#client, name);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { messagesReader } from '../../../dataset/demonstrations/conversations.ts';
 import { toolDefinitions } from '../../../dataset/demonstrations/tool-definitions.ts';
 import { isRecord } from '../../core/is-record.ts';
+import type { Message } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -42,6 +43,7 @@ export async function chatCompletion(
   const body = readBody(given);
   const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
   const conversation = { messages: messagesOf(body.messages), tools };
+  model.refuseEndless(conversation.messages.flatMap(shownText));
   const maxTokens = body.max_completion_tokens ?? undefined;
   const request = samplingOf(body, { signal, maxTokens, seed });
   const places = [...Array(body.n ?? 1).keys()];
@@ -106,6 +108,10 @@ export async function chatCompletion(
     })(),
   );
 }
+
+/** What a template shows of a message whatever it is; of a turn of the assistant it may leave out thoughts. */
+const shownText = ({ role, content }: Message): readonly string[] =>
+  role === 'assistant' ? [] : [content];
 
 function toolsOf(given: readonly unknown[]): readonly ToolSpec[] {
   const problems: string[] = [];

@@ -3,7 +3,9 @@ import type { Policy } from '../../core/plugins/policy.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Generation, Sampling } from '../../core/services/generator.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
+import type { BodyBounds } from '../../http/read-body.ts';
 import { Refusal } from '../../http/refusal.ts';
+import type { LongTexts } from './long-texts.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
 
 /** How an answer is sampled. */
@@ -46,6 +48,7 @@ export interface ServedParts {
   generator: SteppedGenerator;
   /** What a text says as a turn: thought, content, calls. */
   read: (text: string, tools: readonly ToolSpec[]) => AssistantMessage;
+  longTexts: LongTexts;
 }
 
 const taskId = 'served';
@@ -60,6 +63,7 @@ export class ServedModel {
   private readonly policy: Policy;
   private readonly generator: SteppedGenerator;
   readonly read: ServedParts['read'];
+  private readonly longTexts: LongTexts;
 
   constructor(parts: ServedParts) {
     this.text = parts.text;
@@ -68,6 +72,7 @@ export class ServedModel {
     this.policy = parts.policy;
     this.generator = parts.generator;
     this.read = parts.read;
+    this.longTexts = parts.longTexts;
   }
 
   /**
@@ -81,7 +86,10 @@ export class ServedModel {
     request: SamplingRequest,
     { index, onText }: { index: number; onText?: OnText },
   ): Promise<Turn> {
-    const transcript = this.policy.begin(conversation.messages, conversation.tools);
+    const transcript = await this.longTexts.whole(
+      () => this.policy.begin(conversation.messages, conversation.tools),
+      request.signal,
+    );
     const promptTokens = [...transcript.tokens];
     const room = this.#room(promptTokens.length, request.maxTokens);
     const episode = this.#nextEpisode();
@@ -156,6 +164,37 @@ export class ServedModel {
     }
   }
 
+  /** Tokens of a text in which control tokens are meant. @throws Refusal for one that no context can hold */
+  encode(text: string, signal: AbortSignal): Promise<readonly number[]> {
+    this.refuseEndless([text]);
+    return this.longTexts.whole(() => this.text.encodePiece({ source: 'template', text }), signal);
+  }
+
+  /**
+   * Refuses, before they are rendered and encoded, texts that no context can hold: no token has more characters than the longest
+   * one.
+   *
+   * @throws Refusal
+   */
+  refuseEndless(texts: readonly string[]): void {
+    const { mostCharsOfToken } = this.text.tokenizer;
+    const fewest = texts.reduce(
+      (sum, text) => sum + Math.ceil(text.trim().length / mostCharsOfToken),
+      0,
+    );
+    if (fewest >= this.maxContextTokens) throw this.#tooLong(`at least ${fewest}`, undefined);
+  }
+
+  /** What a request may have: as much as a context, each of its characters escaped, and what is not in the prompt. */
+  get bodyBounds(): BodyBounds {
+    const { mostCharsOfToken } = this.text.tokenizer;
+    const context = this.maxContextTokens;
+    return {
+      bytes: Math.min(64 * 2 ** 20, 2 ** 20 + bytesOfEscaped * mostCharsOfToken * context),
+      values: 2 ** 14 + 2 * context,
+    };
+  }
+
   #nextEpisode(): string {
     this.#requests += 1;
     return `${taskId}/${this.#requests}`;
@@ -165,7 +204,11 @@ export class ServedModel {
   #room(promptTokens: number, maxTokens: number | undefined): number {
     const most = this.maxContextTokens - promptTokens;
     if (most > 0 && (maxTokens ?? 0) <= most) return maxTokens ?? most;
-    throw new Refusal(
+    throw this.#tooLong(promptTokens, maxTokens);
+  }
+
+  #tooLong(promptTokens: number | string, maxTokens: number | undefined): Refusal {
+    return new Refusal(
       400,
       `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
       [{ path: [maxTokens === undefined ? 'messages' : 'max_tokens'], message: 'too long' }],
@@ -206,5 +249,8 @@ function withoutCalls(message: AssistantMessage, text: string): AssistantMessage
     ...(reasoning !== undefined && { reasoning }),
   };
 }
+
+/** Of `\\u00e9` in JSON. */
+const bytesOfEscaped = 6;
 
 const thoughtEnd = '</think>';

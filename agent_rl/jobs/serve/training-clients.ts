@@ -1,53 +1,58 @@
-import type { Sampler } from '../../core/services/generator.ts';
 import { Refusal } from '../../http/refusal.ts';
+import type { Places } from './places.ts';
 
 /**
- * The trainings that a server generates for. Their episodes keep rows of its cache between turns; what a training that
- * ended without a word has left is given up after a while, and computed anew should it come back.
+ * The trainings that a server generates for. What a training that ended without a word has left is given up after a while, and
+ * computed anew should it come back.
  */
 export class TrainingClients {
-  /** By the name that the generator knows it by: when it was asked for last, in ms. */
-  readonly #episodes = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   /** Whose weights are drawn from. */
   #owner: { client: string; seen: number } | undefined;
 
   constructor(
-    private readonly sampler: Sampler,
+    private readonly places: Places,
     private readonly idleS: number,
   ) {
     this.#timer = setInterval(() => this.#sweep(), 1000 * Math.min(10, idleS));
     this.#timer.unref();
   }
 
-  /** The name of an episode here. */
-  used(client: string, episode: string): string {
-    const name = `${client}/${episode}`;
-    const now = Date.now();
-    this.#episodes.set(name, now);
-    if (this.#owner?.client === client) this.#owner.seen = now;
-    return name;
+  /** A turn of a client's episode, which `work` is told the name of here. */
+  async turn<Result>(
+    { client, episode, signal }: { client: string; episode: string; signal: AbortSignal },
+    work: (name: string) => Promise<Result>,
+  ): Promise<Result> {
+    const name = nameOf(client, episode);
+    try {
+      return await this.places.turn({ client, episode: name, signal }, () => {
+        this.#seen(client);
+        return work(name);
+      });
+    } finally {
+      this.#seen(client);
+    }
   }
 
   release(client: string, episode: string): void {
-    this.#release(`${client}/${episode}`);
+    this.places.release(nameOf(client, episode));
   }
 
   /** Makes it the one whose weights are drawn from. @throws Refusal while another is */
   own(client: string): void {
     const now = Date.now();
-    const isTaken =
-      this.#owner !== undefined &&
-      this.#owner.client !== client &&
-      now - this.#owner.seen < 1000 * this.idleS;
-    if (isTaken)
-      throw new Refusal(409, 'Another training gives this server its weights. Start one for each.');
+    const { client: owner, seen } = this.#owner ?? { client, seen: now };
+    const silentS = (now - seen) / 1000;
+    if (owner !== client && silentS < this.idleS)
+      throw new Refusal(
+        409,
+        `Another training gives this server its weights; it last asked ${Math.ceil(silentS)} s ago, and is given up after ${this.idleS} s (--timeout). Start a server for each.`,
+      );
     this.#owner = { client, seen: now };
   }
 
   forget(client: string): void {
-    for (const name of this.#episodes.keys())
-      if (name.startsWith(`${client}/`)) this.#release(name);
+    this.places.releaseWhere((name) => name.startsWith(nameOf(client, '')));
     if (this.#owner?.client === client) this.#owner = undefined;
   }
 
@@ -55,13 +60,13 @@ export class TrainingClients {
     clearInterval(this.#timer);
   }
 
-  #release(name: string): void {
-    this.#episodes.delete(name);
-    this.sampler.release(name);
+  #seen(client: string): void {
+    if (this.#owner?.client === client) this.#owner.seen = Date.now();
   }
 
   #sweep(): void {
-    const since = Date.now() - 1000 * this.idleS;
-    for (const [name, seen] of this.#episodes) if (seen < since) this.#release(name);
+    this.places.releaseIdle(Date.now() - 1000 * this.idleS);
   }
 }
+
+const nameOf = (client: string, episode: string): string => `${client}/${episode}`;

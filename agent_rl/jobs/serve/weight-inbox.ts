@@ -6,58 +6,94 @@ import { join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { filesOfWeights } from '../../generation/served/protocol.ts';
 import { Refusal } from '../../http/refusal.ts';
 
-/** Files of weights that clients put, until they are read. */
+interface Arrival {
+  bytes: number;
+  /** Once it has come whole. */
+  sha256?: string;
+  /** Ends it, for one that takes its place. */
+  replaced: AbortController;
+}
+
+/** Files of weights that a client puts, until they are read: those of one client, and no more than a model has. */
 export class WeightInbox {
-  /** SHA-256 of each file that came whole, by client and name. */
-  readonly #files = new Map<string, Map<string, string>>();
+  #client: string | undefined;
+  readonly #files = new Map<string, Arrival>();
 
   private constructor(
     private readonly folder: string,
     private readonly mostBytes: number,
   ) {}
 
-  /** @param mostBytes of one file */
+  /** @param mostBytes of all files together */
   static async open(mostBytes: number): Promise<WeightInbox> {
     return new WeightInbox(await mkdtemp(join(tmpdir(), 'agent-rl-served-')), mostBytes);
   }
 
-  /** Keeps a file, in place of one of its name. @throws Refusal for one that is too long */
+  /**
+   * Keeps a file, in place of one of its name and of all that another client has put.
+   *
+   * @throws Refusal for one of another name, and where there is more than a model has
+   */
   async put(client: string, name: string, content: Readable): Promise<void> {
-    const folder = join(this.folder, client);
-    await mkdir(folder, { recursive: true });
+    if (!filesOfWeights.includes(name))
+      throw new Refusal(
+        400,
+        `${name} is not a file of weights. This server takes ${filesOfWeights.join(', ')}.`,
+      );
+    if (this.#client !== undefined && this.#client !== client) await this.forget(this.#client);
+    this.#client = client;
+    this.#files.get(name)?.replaced.abort();
+    const arrival: Arrival = { bytes: 0, replaced: new AbortController() };
+    this.#files.set(name, arrival);
+    try {
+      await mkdir(join(this.folder, client), { recursive: true });
+      arrival.sha256 = await this.#written(join(this.folder, client, name), content, arrival);
+    } catch (thrown) {
+      if (this.#files.get(name) === arrival) {
+        this.#files.delete(name);
+        await rm(join(this.folder, client, name), { force: true });
+      }
+      throw thrown;
+    }
+  }
+
+  async #written(file: string, content: Readable, arrival: Arrival): Promise<string> {
     const hash = createHash('sha256');
-    let bytes = 0;
     const counted = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        bytes += chunk.length;
+        arrival.bytes += chunk.length;
         hash.update(chunk);
-        if (bytes > this.mostBytes)
-          done(
-            new Refusal(413, `${name} is longer than ${this.mostBytes} bytes, the model itself.`),
-          );
-        else done(null, chunk);
+        const all = [...this.#files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+        if (all <= this.mostBytes) return done(null, chunk);
+        const problem = `The files are longer than ${this.mostBytes} bytes together, the model itself.`;
+        return done(new Refusal(413, problem));
       },
     });
-    const files = this.#files.get(client) ?? new Map<string, string>();
-    this.#files.set(client, files);
-    files.delete(name);
-    await pipeline(content, counted, createWriteStream(join(folder, name)));
-    files.set(name, hash.digest('hex'));
+    const { signal } = arrival.replaced;
+    await pipeline(content, counted, createWriteStream(file), { signal });
+    return hash.digest('hex');
   }
 
   /** Where the files of a client are. @throws Refusal when they are not those that it names */
   whole(client: string, named: Readonly<Record<string, string>>): string {
-    const there = this.#files.get(client) ?? new Map<string, string>();
-    const wrong = Object.keys(named).find((name) => there.get(name) !== named[name]);
+    if (Object.keys(named).length === 0)
+      throw new Refusal(400, 'files: names no file. Put the weights first, and name them here.');
+    const there = this.#client === client ? this.#files : new Map<string, Arrival>();
+    const wrong = Object.keys(named).find((name) => there.get(name)?.sha256 !== named[name]);
     if (wrong !== undefined)
       throw new Refusal(409, `${wrong} did not arrive as it was sent. Put it again.`);
     return join(this.folder, client);
   }
 
   async forget(client: string): Promise<void> {
-    this.#files.delete(client);
+    if (this.#client === client) {
+      this.#client = undefined;
+      for (const { replaced } of this.#files.values()) replaced.abort();
+      this.#files.clear();
+    }
     await rm(join(this.folder, client), { recursive: true, force: true });
   }
 
