@@ -69,7 +69,7 @@ export async function answerRequest(
   } catch (error) {
     if (gone.signal.aborted) return 499;
     if (error instanceof Refusal) {
-      await readRest(request, signal);
+      await readRest(request, signal, shared.arriving);
       return send(response, error.status, shared.errorBody(error));
     }
     send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
@@ -111,11 +111,15 @@ async function answered(
   }
 }
 
-/** What is read of a body that is refused, and for how long. Files have no such bound. */
-const [mostRestBytes, mostRestMs] = [64 * 2 ** 20, 5000];
+/** What is read of a body that is refused, for how long, and how fast of all together: others need the processor. */
+const [mostRestBytes, mostRestMs, restBytesPerMs] = [64 * 2 ** 20, 5000, 2 ** 16];
 
-/** Reads what is left of a body: a caller that is cut off in the middle of it never reads why. */
-async function readRest(request: IncomingMessage, signal: AbortSignal): Promise<void> {
+/** Reads what is left of a body, or the whole of a file: a caller that is cut off in the middle of it never reads why. */
+async function readRest(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  arriving: Arriving,
+): Promise<void> {
   if (request.complete) return;
   const enough = new AbortController();
   const isFile = request.method === 'PUT';
@@ -123,7 +127,12 @@ async function readRest(request: IncomingMessage, signal: AbortSignal): Promise<
   let bytes = 0;
   request.on('data', (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > mostRestBytes && !isFile) enough.abort();
+    if (isFile) return;
+    if (bytes > mostRestBytes) enough.abort();
+    const now = performance.now();
+    arriving.restAt = Math.max(arriving.restAt ?? now, now) + piece.length / restBytesPerMs;
+    request.pause();
+    setTimeout(() => request.resume(), arriving.restAt - now);
   });
   try {
     await abortable(finished(request.resume(), { signal: enough.signal }), signal);

@@ -23,6 +23,8 @@ const mostSeconds = 60;
 /** Bytes of bodies that have not come whole. */
 export interface Arriving {
   bytes: number;
+  /** When the next piece of one that is refused may be read. */
+  restAt?: number;
 }
 
 /**

@@ -337,7 +337,7 @@ describe('agent-rl serve', () => {
       expect(use).toMatchObject({ status: 400, text: expect.stringMatching(why) });
       expect(use.text).not.toContain(me);
       await post('/agent_rl/leave', { client: me });
-      const drawn = await post('/agent_rl/generate', generation);
+      const drawn = await post('/agent_rl/generate', { ...generation, episode: randomUUID() });
       expect(drawn.status).toBe(200);
     },
   );

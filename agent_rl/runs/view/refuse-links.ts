@@ -28,7 +28,6 @@ function entriesIn(folder: string): Dirent[] {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw thrown;
   }
-  return entries.flatMap((entry) =>
-    entry.isDirectory() ? [entry, ...entriesIn(join(folder, entry.name))] : [entry],
-  );
+  const folders = entries.filter((entry) => entry.isDirectory());
+  return entries.concat(folders.flatMap(({ name }) => entriesIn(join(folder, name))));
 }
