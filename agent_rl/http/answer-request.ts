@@ -114,13 +114,16 @@ async function answered(
 /** What is read of a body that is refused, for how long, and how fast of all together: others need the processor. */
 const [mostRestBytes, mostRestMs, restBytesPerMs] = [64 * 2 ** 20, 5000, 2 ** 16];
 
+/** A body as long as this has been sent, whether it is read or not. */
+const sentAnyway = 2 ** 16;
+
 /** Reads what is left of a body, or the whole of a file: a caller that is cut off in the middle of it never reads why. */
 async function readRest(
   request: IncomingMessage,
   signal: AbortSignal,
   arriving: Arriving,
 ): Promise<void> {
-  if (request.complete) return;
+  if (request.complete || Number(request.headers['content-length']) <= sentAnyway) return;
   const enough = new AbortController();
   const isFile = request.method === 'PUT';
   const timer = isFile ? undefined : setTimeout(() => enough.abort(), mostRestMs);

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 
 import { afterEach, expect, test } from '@jest/globals';
 
-import { WeightInbox } from '#agent_rl/jobs/serve/weight-inbox.ts';
+import { WeightInbox } from '#agent_rl/jobs/serve/training/weight-inbox.ts';
 
 const opened: WeightInbox[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
-import type { Sampler } from '../../core/services/generator.ts';
-import type { WeightRef } from '../../core/services/weights.ts';
-import { AgentRlError } from '../../core/errors.ts';
+import type { Sampler } from '../../../core/services/generator.ts';
+import type { WeightRef } from '../../../core/services/weights.ts';
+import { AgentRlError } from '../../../core/errors.ts';
 import {
   ClientBody,
   clientPattern,
@@ -10,11 +10,11 @@ import {
   paths,
   type ServerInfo,
   UseBody,
-} from '../../generation/served/protocol.ts';
-import type { Page } from '../../http/answer-request.ts';
-import { Refusal } from '../../http/refusal.ts';
-import type { Places } from './places.ts';
-import { bodyReader } from './request-fields.ts';
+} from '../../../generation/served/protocol.ts';
+import type { Page } from '../../../http/answer-request.ts';
+import { Refusal } from '../../../http/refusal.ts';
+import type { Places } from '../places.ts';
+import { bodyReader } from '../request-fields.ts';
 import { TrainingClients } from './training-clients.ts';
 import type { WeightInbox } from './weight-inbox.ts';
 

@@ -1,5 +1,5 @@
-import { Refusal } from '../../http/refusal.ts';
-import type { Places } from './places.ts';
+import { Refusal } from '../../../http/refusal.ts';
+import type { Places } from '../places.ts';
 
 /**
  * The trainings that a server generates for. What a training that ended without a word has left is given up after a while, and
@@ -46,7 +46,7 @@ export class TrainingClients {
     if (owner !== client && silentS < this.idleS)
       throw new Refusal(
         409,
-        `Another training gives this server its weights; it last asked ${Math.ceil(silentS)} s ago, and is given up after ${this.idleS} s (--timeout). Start a server for each.`,
+        `Another training gives this server its weights; it last asked ${Math.floor(silentS)} s ago, and is given up after ${this.idleS} s (--timeout). Start a server for each.`,
       );
     this.#owner = { client, seen: now };
   }

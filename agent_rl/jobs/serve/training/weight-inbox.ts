@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { filesOfWeights } from '../../generation/served/protocol.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { filesOfWeights } from '../../../generation/served/protocol.ts';
+import { Refusal } from '../../../http/refusal.ts';
 
 interface Arrival {
   bytes: number;
