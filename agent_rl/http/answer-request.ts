@@ -1,10 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 import { abortable, underSignals } from '../core/stopping/abort.ts';
-import { type Arriving, readBody } from './read-body.ts';
+import { type Arriving, type BodyBounds, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
+import { refuseStrangers } from './refuse-strangers.ts';
 
 /** What a path answers. */
 export interface Page {
@@ -35,9 +37,13 @@ export interface PageRequest {
 }
 
 export interface Shared {
+  /** That the server listens on. */
+  host: string;
   pages: readonly Page[];
   token: string | undefined;
   mostRequests: number;
+  /** Of a body; 64 MiB and a million values without it. */
+  bodyBounds?: BodyBounds;
   stopped: AbortSignal;
   /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };
@@ -54,20 +60,23 @@ export async function answerRequest(
 ): Promise<number> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the caller has gone')));
-  try {
-    return await underSignals([gone.signal, shared.stopped], async (signal) => {
+  return underSignals([gone.signal, shared.stopped], async (signal) => {
+    try {
       const answer = await answered(request, signal, shared);
       if (!(answer instanceof EventAnswer)) return send(response, 200, answer);
       await sendEvents(response, answer.events, shared);
       return gone.signal.aborted ? 499 : 200;
-    });
-  } catch (error) {
-    if (gone.signal.aborted) return 499;
-    if (error instanceof Refusal) return send(response, error.status, shared.errorBody(error));
-    if (!response.headersSent)
-      send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
-    throw error;
-  }
+    } catch (error) {
+      if (gone.signal.aborted) return 499;
+      if (error instanceof Refusal) {
+        await readRest(request, signal, shared.arriving);
+        return send(response, error.status, shared.errorBody(error));
+      }
+      if (!response.headersSent)
+        send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
+      throw error;
+    }
+  });
 }
 
 async function answered(
@@ -75,8 +84,9 @@ async function answered(
   signal: AbortSignal,
   shared: Shared,
 ): Promise<object | EventAnswer> {
-  const { pages, token, stopped, arriving } = shared;
+  const { host, pages, token, stopped, arriving, bodyBounds } = shared;
   stopped.throwIfAborted();
+  refuseStrangers(request, host);
   if (token !== undefined && !holdsToken(request, token)) {
     throw new Refusal(401, 'the token is missing or wrong');
   }
@@ -87,7 +97,9 @@ async function answered(
   const groups = page.path.exec(pathname)?.groups ?? {};
   refuseIfFull(shared);
   const body =
-    page.method === 'POST' ? await abortable(readBody(request, arriving), signal) : undefined;
+    page.method === 'POST'
+      ? await abortable(readBody(request, arriving, bodyBounds), signal)
+      : undefined;
   refuseIfFull(shared);
   shared.underWay.count += 1;
   let streams = false;
@@ -98,6 +110,41 @@ async function answered(
     return new EventAnswer(counted(answer.events, shared));
   } finally {
     if (!streams) shared.underWay.count -= 1;
+  }
+}
+
+/** What is read of a body that is refused, for how long, and how fast of all together: others need the processor. */
+const [mostRestBytes, mostRestMs, restBytesPerMs] = [64 * 2 ** 20, 5000, 2 ** 16];
+
+/** A body as long as this has been sent, whether it is read or not. */
+const sentAnyway = 2 ** 16;
+
+/** Reads what is left of a body, or the whole of a file: a caller that is cut off in the middle of it never reads why. */
+async function readRest(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  arriving: Arriving,
+): Promise<void> {
+  if (request.complete || Number(request.headers['content-length']) <= sentAnyway) return;
+  const enough = new AbortController();
+  const isFile = request.method === 'PUT';
+  const timer = isFile ? undefined : setTimeout(() => enough.abort(), mostRestMs);
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (isFile) return;
+    if (bytes > mostRestBytes) enough.abort();
+    const now = performance.now();
+    arriving.restAt = Math.max(arriving.restAt ?? now, now) + piece.length / restBytesPerMs;
+    request.pause();
+    setTimeout(() => request.resume(), arriving.restAt - now);
+  });
+  try {
+    await abortable(finished(request.resume(), { signal: enough.signal }), signal);
+  } catch {
+    // The caller has gone or sends more than is read: what matters is why it is refused.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -27,6 +27,8 @@ export class LanguageModel {
   readonly given: GivenText;
   /** Of pieces of the template: there are few different ones. */
   readonly #templateTokens = new Remembered<readonly number[]>(256);
+  /** Gives the tokens of a text that was encoded elsewhere, ahead of its use: a long one takes seconds. */
+  ahead?: (text: string, how: 'template' | 'plain') => readonly number[] | undefined;
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the template does not end turns with a control token. */
   constructor(
@@ -51,6 +53,8 @@ export class LanguageModel {
 
   /** Tokens of a piece; only the template's own text may hold control tokens. */
   encodePiece({ source, text }: PromptPiece): readonly number[] {
+    const ahead = this.ahead?.(text, source === 'template' ? 'template' : 'plain');
+    if (ahead !== undefined) return ahead;
     return source === 'template'
       ? this.#templateTokens.get(text, () => this.given.encode(text))
       : this.tokenizer.encodePlain(text);
@@ -63,7 +67,8 @@ export class LanguageModel {
    * @throws AgentRlError `TOKENIZER_INVALID` when its text holds a token that frames turns.
    */
   encodeTurn(message: AssistantMessage, options: RenderOptions): readonly number[] {
-    const tokens = this.given.encode(this.template.turnText(message, this.endOfTurn, options));
+    const text = this.template.turnText(message, this.endOfTurn, options);
+    const tokens = this.ahead?.(text, 'template') ?? this.given.encode(text);
     const framing = tokens.slice(0, -1).find((id) => this.tokenizer.isSpecial(id));
     if (framing === undefined) return tokens;
     throw new AgentRlError(

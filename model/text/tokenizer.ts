@@ -32,6 +32,8 @@ export class Tokenizer {
   readonly #isByteLevel: boolean;
   /** One more than the highest id, added tokens included. */
   readonly vocabularySize: number;
+  /** No token has more characters, and no text fewer tokens than it has of these; Infinity where that cannot be said. */
+  readonly mostCharsOfToken: number;
   /** Strings such as `bos_token` and `eos_token` of tokenizer_config.json, by that name. */
   readonly namedTokens: Readonly<Record<string, string>>;
 
@@ -54,6 +56,9 @@ export class Tokenizer {
       let size = 0;
       for (const id of this.#known) size = Math.max(size, id + 1);
       this.vocabularySize = size;
+      this.mostCharsOfToken = keepsCharacters(json)
+        ? longestOf(this.#template) * (isRecord(json['normalizer']) ? mostComposed : 1)
+        : Infinity;
     } catch (cause) {
       throw invalid(source, 'it describes no tokenizer that can be built', cause);
     }
@@ -158,6 +163,36 @@ function checked(json: unknown, source: string): TokenizerJson {
     throw invalid(source, `${problem} (SentencePiece style)`);
   }
   return { ...json, model: json['model'] };
+}
+
+/** Steps before the merges that leave a text as long as it is; NFC makes up to four characters one. */
+const harmless = new Set([
+  'NFC',
+  'NFD',
+  'NFKC',
+  'NFKD',
+  'Sequence',
+  'ByteLevel',
+  'Split',
+  'Digits',
+]);
+const mostComposed = 4;
+
+/** Whether each character of a text is in some token: none is taken away, and no unknown ones become one. */
+function keepsCharacters({ normalizer, pre_tokenizer: before, model }: TokenizerJson): boolean {
+  const steps = JSON.stringify([normalizer, before]);
+  const types = [...steps.matchAll(/"type":"(\w+)"/g)].map(([, type = '']) => type);
+  return (
+    types.every((type) => harmless.has(type)) &&
+    !steps.includes('"Removed"') &&
+    model['fuse_unk'] !== true
+  );
+}
+
+function longestOf(tokenizer: HuggingFaceTokenizer): number {
+  let longest = 1;
+  for (const [token] of tokenizer.get_vocab()) longest = Math.max(longest, token?.length ?? 0);
+  return longest;
 }
 
 /** The same tokenizer, unable to give an added token, not even by merging its characters. */

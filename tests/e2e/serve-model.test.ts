@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { expectStrangersRefused } from '../support/foreign-requests.ts';
 import { servingOptions } from '../support/serving.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
@@ -248,6 +252,94 @@ describe('a request is refused', () => {
     // The next one has its place.
     expect((await asked(chat, { messages, max_tokens: 2 })).status).toBe(200);
   });
+});
+
+describe('a long prompt', () => {
+  const long = { role: 'user', content: 'word '.repeat(200_000) };
+  const refused = {
+    status: 400,
+    text: expect.stringMatching(
+      /the prompt has at least 62500\..*"code":"context_length_exceeded"/,
+    ),
+  };
+
+  test('is refused by its characters, a stream too, and a completion', async () => {
+    expect(await asked(chat, { messages: [long] })).toMatchObject(refused);
+    expect(await asked(chat, { messages: [long], stream: true })).toMatchObject(refused);
+    expect(await asked('/v1/completions', { prompt: long.content })).toMatchObject(refused);
+  });
+
+  test('of an earlier turn, whose thoughts may not be shown, is encoded beside the others', async () => {
+    const messages = [task, { role: 'assistant', content: long.content }, task];
+    const order: string[] = [];
+    const [late, soon] = await Promise.all([
+      asked(chat, { messages }).finally(() => order.push('long')),
+      asked('/health').finally(() => order.push('health')),
+    ]);
+    expect([late.status, soon.status, order]).toEqual([400, 200, ['health', 'long']]);
+  });
+
+  test('in large and slow bodies holds up nobody: they are refused by their length', async () => {
+    const body = JSON.stringify({ messages: [long, long, long, long] });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const ended: string[] = [];
+    const slow = Array.from({ length: 64 }, () => {
+      const sent = request(url + chat, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': 60 * 2 ** 20 },
+      });
+      sent.on('error', () => undefined).on('response', () => ended.push('slow'));
+      sent.write('{"messages":');
+      return sent;
+    });
+    const large = Array.from({ length: 50 }, async () => {
+      const response = await fetch(url + chat, { method: 'POST', headers, body });
+      return response.status;
+    });
+    const answer = await asked(chat, { messages: [task], max_tokens: 2 });
+    expect([answer.status, ended]).toEqual([200, []]);
+    expect(new Set(await Promise.all(large))).toEqual(new Set([413]));
+    for (const sent of slow) sent.destroy();
+  });
+});
+
+test('episodes that are never released give their places to those that wait, which /health tells', async () => {
+  const client = randomUUID();
+  const drawn = Array.from({ length: 6 }, (_, sample) =>
+    asked('/agent_rl/generate', {
+      client,
+      episode: `e${sample}`,
+      tokens: [1, 300, 301, 302 + sample],
+      maxTokens: 1,
+      stopTokens: [],
+      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
+      key: { seed: 1, taskId: 't', sample, turn: 0 },
+    }),
+  );
+  expect((await Promise.all(drawn)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+  const places = async () =>
+    (JSON.parse((await asked('/health')).text) as { places: object }).places;
+  expect(await places()).toEqual({ all: 4, used: 0, idle: 4, waiting: 0 });
+  const { status } = await asked(chat, { messages: [task], max_tokens: 2 });
+  expect([status, await places()]).toEqual([200, { all: 4, used: 0, idle: 3, waiting: 0 }]);
+  await asked('/agent_rl/leave', { client });
+  expect(await places()).toEqual({ all: 4, used: 0, idle: 0, waiting: 0 });
+});
+
+test('a page that reaches the server under another name, or is of another site, is not answered', async () => {
+  const headers = { authorization: `Bearer ${key}` };
+  const requests = [
+    ['GET', '/v1/models'],
+    ['GET', '/health'],
+    ['POST', chat],
+    ['POST', '/v1/completions'],
+    ['GET', '/agent_rl/generator'],
+    ['POST', '/agent_rl/generate'],
+    ['PUT', `/agent_rl/weights/${randomUUID()}/config.json`],
+    ['POST', '/agent_rl/weights'],
+    ['OPTIONS', chat],
+  ] as const;
+  await expectStrangersRefused(url, { requests, answered: '/health', headers });
 });
 
 test('models are listed', async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -276,12 +277,15 @@ describe('agent-rl serve', () => {
     ]);
   });
 
-  const put = (path: string, body: string) =>
-    fetch(accepting + path, {
+  const put = async (path: string, body: string | Buffer): Promise<number> => {
+    const response = await fetch(accepting + path, {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream' },
       body,
     });
+    await response.text();
+    return response.status;
+  };
   const post = async (path: string, body: object) => {
     const response = await fetch(accepting + path, {
       method: 'POST',
@@ -290,31 +294,95 @@ describe('agent-rl serve', () => {
     });
     return { status: response.status, text: await response.text() };
   };
+  const [me, other] = [randomUUID(), randomUUID()];
 
   test('takes no file outside its folder, none of another name, and none that came otherwise than it was sent', async () => {
-    expect((await put('/agent_rl/weights/me/..%2F..%2Fx', 'x')).status).toBe(404);
-    expect((await put('/agent_rl/weights/../x', 'x')).status).toBe(404);
-    expect((await put('/agent_rl/weights/me/config.json', '{}')).status).toBe(200);
+    expect(await put(`/agent_rl/weights/${me}/..%2F..%2Fx`, 'x')).toBe(404);
+    expect(await put('/agent_rl/weights/../x', 'x')).toBe(404);
+    expect(await put(`/agent_rl/weights/${me}/extra.bin`, 'x')).toBe(400);
+    expect(await put(`/agent_rl/weights/${me}/config.json`, '{}')).toBe(200);
     const files = { 'config.json': '0'.repeat(64) };
-    const use = await post('/agent_rl/weights', { client: 'me', version: 1, files });
+    const use = await post('/agent_rl/weights', { client: me, version: 1, files });
     expect(use).toMatchObject({ status: 409, text: expect.stringContaining('did not arrive') });
-    expect((await put('/agent_rl/weights/other/config.json', '{}')).status).toBe(409);
-    expect((await post('/agent_rl/leave', { client: 'me' })).status).toBe(200);
-    expect((await put('/agent_rl/weights/other/config.json', '{}')).status).toBe(200);
-    await post('/agent_rl/leave', { client: 'other' });
+    expect(await put(`/agent_rl/weights/${other}/config.json`, '{}')).toBe(409);
+    expect((await post('/agent_rl/leave', { client: me })).status).toBe(200);
+    expect(await put(`/agent_rl/weights/${other}/config.json`, '{}')).toBe(200);
+    await post('/agent_rl/leave', { client: other });
   });
 
+  test('takes no client by a name that could be guessed', async () => {
+    expect(await put('/agent_rl/weights/me/config.json', '{}')).toBe(404);
+    for (const client of ['me', 'c1', '00000000-0000-0000-0000-000000000000'])
+      expect(await post('/agent_rl/leave', { client })).toMatchObject({ status: 400 });
+  });
+
+  const config = readFileSync(join(starter, 'config.json'));
+  const weights = readFileSync(join(starter, 'model.safetensors'));
+  const endlessHeader = Buffer.alloc(4096);
+  endlessHeader.writeBigUInt64LE(2n ** 47n);
+  /** The model's weights, of which the first is not a number. */
+  const notNumbers = Buffer.from(weights);
+  const header = Number(weights.readBigUInt64LE());
+  notNumbers.fill(0xff, 8 + header, 16 + header);
+
+  test.each<[string, Readonly<Record<string, Buffer>>, RegExp]>([
+    ['no files', {}, /names no file/],
+    ['no weights', { 'config.json': config }, /holds no weights/],
+    ['no config', { 'model.safetensors': weights }, /config\.json cannot be read/],
+    [
+      'garbage',
+      { 'config.json': config, 'model.safetensors': Buffer.from('garbage '.repeat(999)) },
+      /model\.safetensors: its header should have/,
+    ],
+    [
+      'a header of 2^47 bytes',
+      { 'config.json': config, 'model.safetensors': endlessHeader },
+      /header should have 140737488355328 bytes, but 4088 follow/,
+    ],
+    [
+      'what is not a number',
+      { 'config.json': config, 'model.safetensors': notNumbers },
+      /holds NaN at place 0; weights must be finite/,
+    ],
+    [
+      'another model',
+      {
+        'config.json': Buffer.from(
+          String(config).replace(/"num_hidden_layers": \d+/, '"num_hidden_layers": 1'),
+        ),
+        'model.safetensors': weights,
+      },
+      /The weights in the folder do not fit its config\.json/,
+    ],
+  ])(
+    'refuses %s with the reason, and draws on from the weights that it has',
+    async (_what, files, why) => {
+      const hashes: Record<string, string> = {};
+      for (const [name, content] of Object.entries(files)) {
+        expect(await put(`/agent_rl/weights/${me}/${name}`, content)).toBe(200);
+        hashes[name] = createHash('sha256').update(content).digest('hex');
+      }
+      const use = await post('/agent_rl/weights', { client: me, version: 1, files: hashes });
+      expect(use).toMatchObject({ status: 400, text: expect.stringMatching(why) });
+      expect(use.text).not.toContain(me);
+      await post('/agent_rl/leave', { client: me });
+      const drawn = await post('/agent_rl/generate', { ...generation, episode: randomUUID() });
+      expect(drawn.status).toBe(200);
+    },
+  );
+
+  const generation = {
+    client: other,
+    episode: 'e',
+    tokens: [1],
+    maxTokens: 1,
+    stopTokens: [],
+    sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
+    key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+  };
+
   test('draws for nobody from weights that it was not given', async () => {
-    const body = {
-      client: 'me',
-      version: 3,
-      episode: 'e',
-      tokens: [1],
-      maxTokens: 1,
-      stopTokens: [],
-      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
-      key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
-    };
+    const body = { ...generation, client: me, version: 3 };
     expect(await post('/agent_rl/generate', body)).toMatchObject({
       status: 409,
       text: expect.stringContaining('other_weights'),

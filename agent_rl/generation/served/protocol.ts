@@ -22,6 +22,14 @@ export const paths = {
   leave: '/agent_rl/leave',
 } as const;
 
+/** Files of weights that a server takes: those of a model, or of an adapter. */
+export const filesOfWeights: readonly string[] = [
+  'config.json',
+  'model.safetensors',
+  'adapter_config.json',
+  'adapter_model.safetensors',
+];
+
 export const weightFile = (client: string, name: string): string =>
   `${paths.file}${client}/${encodeURIComponent(name)}`;
 
@@ -44,7 +52,9 @@ export interface ServerInfo {
   packs: boolean;
 }
 
-const client = Type.String({ pattern: '^[a-zA-Z0-9-]{1,64}$' });
+/** Random, so that no one else can speak for a client: a UUID of version 4. */
+export const clientPattern = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+const client = Type.String({ pattern: `^${clientPattern}$` });
 const tokens = Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 2 ** 24 });
 
 export const ClientBody = Type.Object({ client });

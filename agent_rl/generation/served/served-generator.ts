@@ -22,7 +22,7 @@ import {
 import { drawnInParts, mostAtOnce, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { mostAnswerBytes } from '../remote/answer-bytes.ts';
 import { generationProblem } from '../generation-problem.ts';
-import { otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
+import { filesOfWeights, otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 
 export interface ServedGeneratorOptions {
   http: HttpClient;
@@ -138,7 +138,8 @@ export class ServedGenerator implements Generator {
 
   async #sendWeights({ version, location }: WeightRef, signal?: AbortSignal): Promise<void> {
     const files: Record<string, string> = {};
-    for (const name of await readdir(location)) {
+    const there = await readdir(location);
+    for (const name of filesOfWeights.filter((one) => there.includes(one))) {
       const file = join(location, name);
       files[name] = await sha256Of([file]);
       const path = weightFile(this.#client, name);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import type { AssistantMessage } from '../../core/message.ts';
+import type { AssistantMessage, Message } from '../../core/message.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { messagesOf, toolsOf } from './chat-messages.ts';
@@ -64,9 +64,10 @@ export async function chatCompletion(
     );
   const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
   const conversation = { messages: messagesOf(body.messages), tools };
+  model.refuseEndless(conversation.messages.flatMap(shownText));
   const request = samplingOf(body, { signal, maxTokens: maxTokens ?? undefined, seed });
   // Before the first event, after which an answer has no other status.
-  const asked = places.map(() => model.ask(conversation, request));
+  const asked = await Promise.all(places.map(() => model.ask(conversation, request)));
   const withIds = body.return_token_ids === true;
   const promptIds = withIds && { prompt_token_ids: asked[0]?.promptTokens };
   const asIds = body.return_tokens_as_token_ids === true;
@@ -124,3 +125,7 @@ const saidBy = (message: AssistantMessage): Said => ({
   reasoning_content: message.reasoning ?? '',
   content: saidIn(message),
 });
+
+/** What a template shows of a message whatever it is; of a turn of the assistant it may leave out thoughts. */
+const shownText = ({ role, content }: Message): readonly string[] =>
+  role === 'assistant' ? [] : [content];

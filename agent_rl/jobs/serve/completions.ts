@@ -40,7 +40,7 @@ export async function completion(
   const body = readBody(given);
   const { tokenizer } = model.text;
   const prompt =
-    typeof body.prompt === 'string' ? tokenizer.encodeTemplate(body.prompt) : body.prompt;
+    typeof body.prompt === 'string' ? await model.encode(body.prompt, signal) : body.prompt;
   refuseUnknownTokens(prompt, model);
   const request = samplingOf(body, { signal, maxTokens: defaultMaxTokens, seed });
   const room = model.room({ promptTokens: prompt.length, field: 'prompt' }, request.maxTokens);

@@ -15,19 +15,21 @@ import { secretOf } from '../../core/secret-of.ts';
 import { GENERATOR } from '../../core/services/generator.ts';
 import { answerRequest, type Page } from '../../http/answer-request.ts';
 import { decodedPart } from '../../http/decoded-part.ts';
+import type { BodyBounds } from '../../http/read-body.ts';
 import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { LANGUAGE_MODEL } from '../../../model/text/language-model.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from './chat-completions.ts';
 import { completion } from './completions.ts';
+import { LongTexts } from './long-texts.ts';
 import { openAiError } from './openai-error.ts';
+import { Places } from './places.ts';
 import { ServedModel } from './served-model.ts';
 import { SteppedGenerator } from './stepped-generator.ts';
-import { trainingPages } from './training-pages.ts';
+import { trainingPages } from './training/training-pages.ts';
 import { turnReader } from './turn-reader.ts';
-import { VersionGate } from './version-gate.ts';
-import { WeightInbox } from './weight-inbox.ts';
+import { WeightInbox } from './training/weight-inbox.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import { protocolVersion } from '../../generation/served/protocol.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
@@ -80,8 +82,9 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
     for (const note of notes) print(`Note: ${note}`);
     const { pages, close } = trainingPages(training);
     opened.defer(close);
-    const all = [...modelPages(model, { ...options, name }), ...pages];
-    const server = await listening(all, options, token);
+    const { places } = training;
+    const all = [...modelPages(model, { ...options, name, places }), ...pages];
+    const server = await listening(all, { ...options, bodyBounds: model.bodyBounds }, token);
     opened.defer(server.close);
     const key = token === undefined ? '' : ` Clients send the key of ${apiKeyEnv}.`;
     print(`Model ${name} (${folder}) at ${server.url}/v1. Stop with Ctrl-C.${key}`);
@@ -115,8 +118,8 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       signal,
     }),
   );
-  const gate = new VersionGate();
-  const generator = new SteppedGenerator(engine.generator, gate);
+  const places = new Places(answers, (episode) => engine.generator.release(episode));
+  const generator = new SteppedGenerator(engine.generator, places);
   const { maxContextTokens, name } = await engine.generator.describe();
   const { packs } = await engine.info();
   const container = runContainer([
@@ -126,6 +129,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   ]);
   const policy = make(container, chosen.policy) as Policy;
   const { vocabSize } = model.description;
+  const longTexts = opened.add(new LongTexts(model.text, model.textFolder, timeoutS));
   const served = new ServedModel({
     text: model.text,
     vocabSize,
@@ -133,6 +137,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     policy,
     generator,
     reader: turnReader(run),
+    longTexts,
   });
   const training = {
     info: {
@@ -146,7 +151,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       packs,
     },
     sampler: engine.generator,
-    gate,
+    places,
     idleS: timeoutS,
     ...(acceptWeights && {
       replacing: {
@@ -167,7 +172,11 @@ const seeds = 2 ** 32;
 
 function modelPages(
   model: ServedModel,
-  { name, timeoutS }: Pick<ServeModelOptions, 'timeoutS'> & { name: string },
+  {
+    name,
+    places,
+    timeoutS,
+  }: Pick<ServeModelOptions, 'timeoutS'> & { name: string; places: Places },
 ): readonly Page[] {
   const created = Math.floor(Date.now() / 1000);
   const entry = {
@@ -215,7 +224,11 @@ function modelPages(
         return entry;
       },
     },
-    { method: 'GET', path: /^\/health$/, answer: async () => ({ status: 'ok' }) },
+    {
+      method: 'GET',
+      path: /^\/health$/,
+      answer: async () => ({ status: 'ok', places: places.counts }),
+    },
     {
       method: 'POST',
       path: /^\/v1\/chat\/completions$/,
@@ -241,15 +254,24 @@ const requestTimeoutMs = (acceptWeights: boolean): number => (acceptWeights ? 3_
 
 async function listening(
   pages: readonly Page[],
-  { host, port, requests: mostRequests, acceptWeights, print }: ServeModelOptions,
+  {
+    host,
+    port,
+    requests: mostRequests,
+    acceptWeights,
+    bodyBounds,
+    print,
+  }: ServeModelOptions & { bodyBounds: BodyBounds },
   token: string | undefined,
 ) {
   const counts: Record<string, number> = {};
   const stop = new AbortController();
   const shared = {
+    host,
     pages,
     token,
     mostRequests,
+    bodyBounds,
     stopped: stop.signal,
     underWay: { count: 0 },
     arriving: { bytes: 0 },

@@ -7,7 +7,9 @@ import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Generation, Sampling } from '../../core/services/generator.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
+import type { BodyBounds } from '../../http/read-body.ts';
 import { Refusal } from '../../http/refusal.ts';
+import type { LongTexts } from './long-texts.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
 import type { TurnReader } from './turn-reader.ts';
 import { withoutPartial } from './without-partial.ts';
@@ -60,6 +62,7 @@ export interface ServedParts {
   policy: Policy;
   generator: SteppedGenerator;
   reader: TurnReader;
+  longTexts: LongTexts;
 }
 
 const taskId = 'served';
@@ -74,6 +77,7 @@ export class ServedModel {
   private readonly policy: Policy;
   private readonly generator: SteppedGenerator;
   readonly reader: TurnReader;
+  private readonly longTexts: LongTexts;
 
   constructor(parts: ServedParts) {
     this.text = parts.text;
@@ -82,6 +86,7 @@ export class ServedModel {
     this.policy = parts.policy;
     this.generator = parts.generator;
     this.reader = parts.reader;
+    this.longTexts = parts.longTexts;
   }
 
   /**
@@ -89,11 +94,11 @@ export class ServedModel {
    *
    * @throws Refusal when its template refuses it, or it leaves no room for an answer
    */
-  ask(
+  async ask(
     { messages, tools }: { messages: readonly Message[]; tools: readonly ToolSpec[] },
-    { maxTokens }: SamplingRequest,
-  ): Asked {
-    const transcript = this.#begun(messages, tools);
+    { maxTokens, signal }: SamplingRequest,
+  ): Promise<Asked> {
+    const transcript = await this.longTexts.whole(() => this.#begun(messages, tools), signal);
     const promptTokens = [...transcript.tokens];
     const room = this.room({ promptTokens: promptTokens.length, field: 'messages' }, maxTokens);
     return { transcript, promptTokens, tools, room };
@@ -106,12 +111,7 @@ export class ServedModel {
   ): number {
     const most = this.maxContextTokens - promptTokens;
     if (most > 0 && (maxTokens ?? 0) <= most) return maxTokens ?? most;
-    throw new Refusal(
-      400,
-      `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
-      [{ path: [maxTokens === undefined ? field : 'max_tokens'], message: 'too long' }],
-      'context_length_exceeded',
-    );
+    throw this.#tooLong({ promptTokens, field }, maxTokens);
   }
 
   /**
@@ -201,6 +201,38 @@ export class ServedModel {
     }
   }
 
+  /** Tokens of a text in which control tokens are meant. @throws Refusal for one that no context can hold */
+  encode(text: string, signal: AbortSignal): Promise<readonly number[]> {
+    this.refuseEndless([text], 'prompt');
+    return this.longTexts.whole(() => this.text.encodePiece({ source: 'template', text }), signal);
+  }
+
+  /**
+   * Refuses, before they are rendered and encoded, texts that no context can hold: no token has more characters than the longest
+   * one.
+   *
+   * @throws Refusal
+   */
+  refuseEndless(texts: readonly string[], field: 'messages' | 'prompt' = 'messages'): void {
+    const { mostCharsOfToken } = this.text.tokenizer;
+    const fewest = texts.reduce(
+      (sum, text) => sum + Math.ceil(text.trim().length / mostCharsOfToken),
+      0,
+    );
+    if (fewest >= this.maxContextTokens)
+      throw this.#tooLong({ promptTokens: `at least ${fewest}`, field }, undefined);
+  }
+
+  /** What a request may have: as much as a context, each of its characters escaped, and what is not in the prompt. */
+  get bodyBounds(): BodyBounds {
+    const { mostCharsOfToken } = this.text.tokenizer;
+    const context = this.maxContextTokens;
+    return {
+      bytes: Math.min(64 * 2 ** 20, 2 ** 20 + bytesOfEscaped * mostCharsOfToken * context),
+      values: 2 ** 14 + 2 * context,
+    };
+  }
+
   #nextEpisode(): string {
     this.#requests += 1;
     return `${taskId}/${this.#requests}`;
@@ -233,6 +265,18 @@ export class ServedModel {
     };
   }
 
+  #tooLong(
+    { promptTokens, field }: { promptTokens: number | string; field: 'messages' | 'prompt' },
+    maxTokens: number | undefined,
+  ): Refusal {
+    return new Refusal(
+      400,
+      `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
+      [{ path: [maxTokens === undefined ? field : 'max_tokens'], message: 'too long' }],
+      'context_length_exceeded',
+    );
+  }
+
   #textOf(tokens: readonly number[], ended: boolean): string {
     return this.text.tokenizer.decode(ended ? tokens.slice(0, -1) : tokens);
   }
@@ -262,3 +306,6 @@ const withOwnId = (call: ToolCall): ToolCall => ({
   ...call,
   id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
 });
+
+/** Of `\\u00e9` in JSON. */
+const bytesOfEscaped = 6;

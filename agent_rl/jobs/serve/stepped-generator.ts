@@ -1,5 +1,5 @@
 import type { Generation, GenerationRequest, Sampler } from '../../core/services/generator.ts';
-import { VersionGate } from './version-gate.ts';
+import type { Places } from './places.ts';
 import { append } from '../../core/long-lists.ts';
 
 /** Is told the tokens of a turn so far, and whether the last of them ended it; `true` ends the turn here. */
@@ -17,7 +17,8 @@ export class SteppedGenerator implements Sampler {
 
   constructor(
     private readonly inner: Sampler,
-    private readonly gate = new VersionGate(),
+    /** Where its turns wait for theirs. */
+    private readonly places?: Places,
   ) {}
 
   /** Listens to the turns of an episode until it is released. */
@@ -26,7 +27,9 @@ export class SteppedGenerator implements Sampler {
   }
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    return this.gate.turn(() => this.#generate(request, signal));
+    const work = () => this.#generate(request, signal);
+    const { episode } = request;
+    return this.places?.turn({ client: '', episode, signal }, work) ?? work();
   }
 
   async #generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
@@ -55,6 +58,6 @@ export class SteppedGenerator implements Sampler {
 
   release(episode: string): void {
     this.#listeners.delete(episode);
-    this.inner.release(episode);
+    (this.places ?? this.inner).release(episode);
   }
 }

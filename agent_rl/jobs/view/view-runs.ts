@@ -6,12 +6,13 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { answerRequest, type Shared } from '../../http/answer-request.ts';
 import { closeServer, listen, loopback } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { refuseStrangers } from '../../http/refuse-strangers.ts';
 import type { ApiError } from '../../runs/view/api.ts';
 import { ViewedRuns } from '../../runs/view/viewed-runs.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import { exportView } from './export-view.ts';
-import { refuseStrangers, servedNames, setHeaders } from './guard.ts';
+import { refuseWriting, setHeaders } from './guard.ts';
 import { builtPage, pageFiles, pageProblem, readPageFile } from './page-files.ts';
 import { servedAddresses } from './served-addresses.ts';
 import { viewPages } from './view-pages.ts';
@@ -132,8 +133,8 @@ interface Serving extends ViewRunsOptions {
 }
 
 function answering(runs: ViewedRuns, { host, page, token, stop, print }: Serving): Handler {
-  const names = servedNames(host);
   const shared: Shared = {
+    host,
     pages: viewPages(runs),
     token,
     mostRequests,
@@ -145,7 +146,8 @@ function answering(runs: ViewedRuns, { host, page, token, stop, print }: Serving
   return (request, response) => {
     setHeaders(response);
     try {
-      refuseStrangers(request, names);
+      refuseStrangers(request, host);
+      refuseWriting(request);
     } catch (refusal) {
       refuse(response, refusal as Refusal);
       return;

@@ -6,6 +6,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { recordedRun } from '../recorded-run.ts';
 import type { Comparison, EpisodeRow, RunEvent, RunHead, TaskEverywhere } from './api.ts';
 import { settingDifferences } from './compare-configs.ts';
+import { refuseLinks } from './refuse-links.ts';
 import { ViewedRun } from './viewed-run.ts';
 
 export interface ViewedRunsOptions {
@@ -25,12 +26,17 @@ export class ViewedRuns {
   readonly #byPath = new Map<string, ViewedRun>();
   readonly #byId = new Map<string, ViewedRun>();
   readonly #told = new Set<string>();
+  /** Whether each folder held only what may be read, when it was last looked at. */
+  readonly #looked = new Map<ViewedRun, { at: number; isOwn: boolean }>();
   #indexing: Promise<void> | undefined;
 
   /** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, or where there is none at all */
   constructor(private readonly options: ViewedRunsOptions) {
     const { folders, parent } = options;
-    for (const folder of folders ?? []) recordedRun(folder);
+    for (const folder of folders ?? []) {
+      if (existsSync(folder)) refuseLinks(folder);
+      recordedRun(folder);
+    }
     this.#look();
     if (this.#byId.size > 0) return;
     throw new AgentRlError(
@@ -42,7 +48,7 @@ export class ViewedRuns {
   /** Runs there are now; new ones are found. */
   all(): readonly ViewedRun[] {
     this.#look();
-    return [...this.#byId.values()].filter(({ folder }) => existsSync(folder.path));
+    return [...this.#byId.values()].filter((run) => this.#isReadable(run));
   }
 
   heads(): RunHead[] {
@@ -50,7 +56,9 @@ export class ViewedRuns {
   }
 
   find(id: string): ViewedRun | undefined {
-    return this.#byId.get(id) ?? this.all().find((run) => run.id === id);
+    const known = this.#byId.get(id);
+    if (known !== undefined) return this.#isReadable(known) ? known : undefined;
+    return this.all().find((run) => run.id === id);
   }
 
   /** A run whose index is up to date, or is being made for longer than a moment. */
@@ -125,6 +133,24 @@ export class ViewedRuns {
     this.#told.add(text);
     this.options.warn(text);
   };
+
+  /** Whether a run is there and its folder leads nowhere else. */
+  #isReadable(run: ViewedRun): boolean {
+    const { path } = run.folder;
+    if (!existsSync(path)) return false;
+    const now = performance.now();
+    const last = this.#looked.get(run);
+    if (last !== undefined && now - last.at < pollMs) return last.isOwn;
+    const looked = { at: now, isOwn: true };
+    this.#looked.set(run, looked);
+    try {
+      refuseLinks(path);
+    } catch (thrown) {
+      looked.isOwn = false;
+      this.#report(thrown);
+    }
+    return looked.isOwn;
+  }
 
   #look(): void {
     const { folders, parent } = this.options;

@@ -73,6 +73,9 @@ export interface ChildResult extends WorkerResult {
 export type ChildMessage =
   { kind: 'ready' } | { kind: 'failed'; message: string } | ({ kind: 'result' } & ChildResult);
 
+/** Milliseconds by a clock that all threads of a process share. */
+export const steadyMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
 /** What the worker needs to make its instance. */
 export interface WorkerSettings {
   glue: string;
@@ -92,13 +95,14 @@ export interface InstanceSettings {
   lockInfo: unknown;
 }
 
+/** `atMs`: when the program ended, by `steadyMs`. */
 export type WorkerMessage =
   | { kind: 'ready'; shared: SharedArrayBuffer }
   | { kind: 'failed'; message: string }
-  | { kind: 'done'; value: number }
-  | { kind: 'crashed'; message: string }
+  | { kind: 'done'; value: number; atMs: number }
+  | { kind: 'crashed'; message: string; atMs: number }
   /** The program was not started: its files could not be put in place. */
-  | { kind: 'refused'; message: string }
+  | { kind: 'refused'; message: string; atMs: number }
   | { kind: 'restored'; whole: boolean };
 
 /**

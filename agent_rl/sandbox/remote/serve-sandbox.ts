@@ -66,6 +66,7 @@ export async function serveSandbox(
   const pages = sandboxPages(checked, sessions);
   const { mostRequests = defaultMostRequests } = options;
   const shared = {
+    host,
     pages,
     token,
     mostRequests,

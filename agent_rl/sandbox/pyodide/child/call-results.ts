@@ -4,14 +4,18 @@ import type { ChannelEnd } from './channel-end.ts';
 /** As the native sandbox keeps: a program that writes more by itself is ended. */
 const mostBytes = 8 * 2 ** 20;
 
-/** What the calls of a program return, taken as each returns, so that what comes after its time can be left out. */
+/** What the calls of a program return, taken as each returns, so that what comes after its time is left out. */
 export class CallResults {
   readonly #kept: Uint8Array[] = [];
   #bytes = 0;
-  #closed = false;
+  /** How many pieces were taken before the program's time was over. */
+  #inTime = 0;
 
   /** To be made before the program starts. */
-  constructor(private readonly end: ChannelEnd) {
+  constructor(
+    private readonly end: ChannelEnd,
+    private readonly isLate: () => boolean,
+  ) {
     end.open();
     end.listen(() => this.#take());
   }
@@ -20,18 +24,17 @@ export class CallResults {
     return this.#bytes > mostBytes;
   }
 
-  /** The program's time is over: nothing that comes from now on is kept. */
-  close(): void {
-    this.#take();
-    this.#closed = true;
-  }
-
-  /** JSON text of a list of the results, or what the program made of it. To be called once it has ended. */
-  finish(): string {
+  /**
+   * JSON text of a list of the results, or what the program made of it. To be called once it has ended.
+   *
+   * @param endedInTime all of them came in time, whenever they were taken
+   */
+  finish(endedInTime: boolean): string {
     this.#take();
     this.end.release();
+    const kept = endedInTime ? this.#kept : this.#kept.slice(0, this.#inTime);
     // What comes after the last line break was cut off.
-    const lines = Buffer.concat(this.#kept).toString('utf8').split('\n').slice(0, -1);
+    const lines = Buffer.concat(kept).toString('utf8').split('\n').slice(0, -1);
     return `[${lines.join()}]`;
   }
 
@@ -39,9 +42,9 @@ export class CallResults {
     while (!this.flooded) {
       const bytes = this.end.take(box.verdicts);
       if (bytes === undefined) return;
-      if (this.#closed) continue;
       this.#kept.push(bytes);
       this.#bytes += bytes.length;
+      if (!this.isLate()) this.#inTime = this.#kept.length;
     }
   }
 }

@@ -1,13 +1,15 @@
+import { steadyMs } from '../protocol.ts';
+
 /** After the interrupt, Python has this long to end by KeyboardInterrupt and show the line it was at. */
 const graceMs = 1000;
 
 /**
- * How much longer than it should a span may take by the clock, where the machine is too busy to run the program. Bounded,
- * since a program could also be idle of its own will.
+ * How much longer than that the grace may take by the clock, where the machine is too busy to run the program. Bounded, since a
+ * program could also be idle of its own will.
  */
 const spareMs = 1600;
 
-/** Of a span, the part that this process must have had the processor for. */
+/** Of the grace, the part that this process must have had the processor for. */
 const enough = 0.9;
 
 /** Milliseconds from some moment on: by the clock, and of processor time of this process. */
@@ -17,7 +19,7 @@ export interface Clock {
 }
 
 const processClock: Clock = {
-  wallMs: () => performance.now(),
+  wallMs: steadyMs,
   cpuMs: () => {
     // In microseconds.
     const { user, system } = process.cpuUsage();
@@ -29,42 +31,47 @@ const processClock: Clock = {
 export type DeadlineStep = 'continue' | 'interrupt' | 'kill';
 
 /**
- * A program's time, from now on: `ms` until it is interrupted, then a grace until it is killed. Both are wall time, but on
- * a machine that starves this process each may take somewhat longer. Python burns processor time whenever it does not
- * wait for a channel, even while it sleeps, so having had little of it means having been starved.
+ * A program's time, from now on: `ms` until it is interrupted, then a grace until it is killed. The clock alone says what came too
+ * late, however busy the machine is and whenever somebody looks. The grace may be longer on a machine that starves this process:
+ * Python burns processor time whenever it does not wait for a channel, even while it sleeps, so having had little of it means
+ * having been starved.
  */
 export class Deadline {
-  #isOver: () => boolean;
-  #passed = false;
+  readonly #until: number;
+  #isGraceOver: (() => boolean) | undefined;
 
   constructor(
     ms: number,
     private readonly clock = processClock,
   ) {
-    this.#isOver = span(ms, clock);
+    this.#until = clock.wallMs() + ms;
   }
 
   /** Whether the program has been interrupted. */
   get passed(): boolean {
-    return this.#passed;
+    return this.#isGraceOver !== undefined;
+  }
+
+  /** Whether what happened at that moment, or now, came after the program's time. */
+  isLate(atMs = this.clock.wallMs()): boolean {
+    return atMs >= this.#until;
   }
 
   /** To be called often; says each of `interrupt` and `kill` once it is due. */
   step(): DeadlineStep {
-    if (!this.#isOver()) return 'continue';
-    if (this.#passed) return 'kill';
-    this.#passed = true;
-    this.#isOver = span(graceMs, this.clock);
+    if (this.#isGraceOver !== undefined) return this.#isGraceOver() ? 'kill' : 'continue';
+    if (!this.isLate()) return 'continue';
+    this.#isGraceOver = grace(this.clock);
     return 'interrupt';
   }
 }
 
-/** Whether so many milliseconds from now have passed, of which this process had its share. */
-function span(ms: number, clock: Clock): () => boolean {
+/** Whether the grace is over that begins now, of which this process had its share. */
+function grace(clock: Clock): () => boolean {
   const [wallMs, cpuMs] = [clock.wallMs(), clock.cpuMs()];
   return () => {
     const passedMs = clock.wallMs() - wallMs;
-    if (passedMs < ms) return false;
-    return clock.cpuMs() - cpuMs >= enough * ms || passedMs >= ms + spareMs;
+    if (passedMs < graceMs) return false;
+    return clock.cpuMs() - cpuMs >= enough * graceMs || passedMs >= graceMs + spareMs;
   };
 }

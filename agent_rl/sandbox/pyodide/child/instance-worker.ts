@@ -13,6 +13,16 @@ const restoreMs = 5000;
 
 type End = Pick<WorkerResult, 'status' | 'exitCode' | 'message'>;
 
+/** How a run ended. */
+interface Ended {
+  end: End;
+  alive: boolean;
+  /** The program came to its end, and before its time was over. */
+  inTime: boolean;
+}
+
+const late: End = { status: 'timeout' };
+
 /** The thread that holds one instance, seen from the child's main thread. */
 export class InstanceWorker {
   runs = 0;
@@ -69,9 +79,12 @@ export class InstanceWorker {
   async run(request: WorkerRequest, onInterrupt?: () => void): Promise<WorkerResult> {
     this.runs++;
     const start = performance.now();
-    const calls = request.task?.kind === 'calls' ? new CallResults(this.channel) : undefined;
-    const { end, alive } = await this.#ended(request, calls, onInterrupt);
-    const results = calls && { results: calls.finish() };
+    const deadline = new Deadline(request.wallMs);
+    const isLate = (): boolean => deadline.isLate();
+    const calls =
+      request.task?.kind === 'calls' ? new CallResults(this.channel, isLate) : undefined;
+    const { end, alive, inTime } = await this.#ended(request, { deadline, calls, onInterrupt });
+    const results = calls && { results: calls.finish(inTime) };
     return { ...end, ...results, alive, ...this.#output(), wallMs: performance.now() - start };
   }
 
@@ -86,9 +99,16 @@ export class InstanceWorker {
 
   #ended(
     request: WorkerRequest,
-    calls: CallResults | undefined,
-    onInterrupt: (() => void) | undefined,
-  ): Promise<{ end: End; alive: boolean }> {
+    {
+      deadline,
+      calls,
+      onInterrupt,
+    }: {
+      deadline: Deadline;
+      calls: CallResults | undefined;
+      onInterrupt: (() => void) | undefined;
+    },
+  ): Promise<Ended> {
     return new Promise((resolve) => {
       let restoreTimer: NodeJS.Timeout | undefined;
       let settle!: (whole: boolean) => void;
@@ -97,26 +117,24 @@ export class InstanceWorker {
         clearTimeout(restoreTimer);
         settle(whole);
       };
-      const deadline = new Deadline(request.wallMs);
       const watch = setInterval(() => {
         if (this.#words[shared.flood] === 1 || calls?.flooded === true) {
           return killed({ status: 'output_limit' });
         }
         const step = deadline.step();
-        if (step === 'kill') return killed({ status: 'timeout' });
+        if (step === 'kill') return killed(late);
         if (step === 'interrupt') {
           onInterrupt?.();
-          calls?.close();
           this.#interrupt();
         }
       }, pollMs);
-      const finish = (end: End, alive: boolean): void => {
+      const finish = (end: End, alive: boolean, inTime = false): void => {
         clearInterval(watch);
         const kept = request.task?.kind === 'session';
         // What was interrupted is not used again, except by its own session.
         if (!alive || kept || deadline.passed) restoreDone(false);
         else restoreTimer = setTimeout(() => restoreDone(false), restoreMs);
-        resolve({ end, alive });
+        resolve({ end, alive, inTime });
       };
       const killed = (end: End): void => {
         void this.end();
@@ -127,8 +145,8 @@ export class InstanceWorker {
         if (message.kind === 'restored') restoreDone(message.whole);
         else {
           const overQuota = this.#words[shared.quota] === 1;
-          const end: End = deadline.passed ? { status: 'timeout' } : endOf(message, overQuota);
-          finish(end, message.kind !== 'crashed');
+          const inTime = 'atMs' in message && !deadline.isLate(message.atMs);
+          finish(inTime ? endOf(message, overQuota) : late, message.kind !== 'crashed', inTime);
         }
       };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

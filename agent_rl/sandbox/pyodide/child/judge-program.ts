@@ -1,5 +1,6 @@
 import type { InstanceWorker } from './instance-worker.ts';
 import { Pipe } from './pipe.ts';
+import { steadyMs } from '../protocol.ts';
 import type { ChildRequest, ChildResult, JudgeTask, WorkerResult } from '../protocol.ts';
 
 /** After the program's deadline the tests have this long to find that it is gone and say so. */
@@ -15,13 +16,18 @@ export async function judgeProgram(
   sides: Sides,
   { id, task, ...request }: ChildRequest & { task: JudgeTask },
 ): Promise<ChildResult> {
-  const pipe = new Pipe(sides.program.channel, sides.tests.channel, task.mostVerdictBytes);
   const { seed, wallMs, memoryBytes } = request;
+  const until = steadyMs() + wallMs;
+  const isLate = (): boolean => steadyMs() >= until;
+  const pipe = new Pipe(sides.program.channel, sides.tests.channel, task.mostVerdictBytes, isLate);
   const tests = { seed, memoryBytes, code: '', stdin: '', wallMs: wallMs + spareMs };
   const [ran, judged] = await Promise.all([
     sides.program
       .run({ ...request, task: { kind: 'serve' } }, () => pipe.cut())
-      .finally(() => pipe.programEnded()),
+      .then((result) => {
+        pipe.programEnded(result.status !== 'timeout');
+        return result;
+      }),
     sides.tests
       .run({ ...tests, task: { kind: 'tests', tests: task.tests } })
       .finally(() => pipe.testsEnded()),

@@ -13,12 +13,15 @@ export class Pipe {
   readonly #tests: Side;
   readonly #verdicts: Uint8Array[] = [];
   #verdictBytes = 0;
+  /** The program's time is over: nothing of it is carried any more. */
+  #isCut = false;
 
   constructor(
     program: ChannelEnd,
     tests: ChannelEnd,
     /** Tests that say more are left waiting until their time is over. */
     private readonly mostVerdictBytes: number,
+    private readonly isLate: () => boolean,
   ) {
     this.#program = { end: program, ended: false };
     this.#tests = { end: tests, ended: false };
@@ -31,8 +34,9 @@ export class Pipe {
     return Buffer.concat(this.#verdicts).toString('utf8');
   }
 
-  /** To be called when the program has ended: the tests still get what it wrote, then the end. */
-  programEnded(): void {
+  /** To be called when the program has ended. If that was in time the tests still get what it wrote, then the end. */
+  programEnded(inTime: boolean): void {
+    if (!inTime) this.cut();
     this.#program.ended = true;
     this.#move();
   }
@@ -45,6 +49,7 @@ export class Pipe {
 
   /** Both sides read the end from now on. */
   cut(): void {
+    this.#isCut = true;
     for (const { end } of [this.#program, this.#tests]) end.close();
   }
 
@@ -53,7 +58,8 @@ export class Pipe {
   }
 
   #move(): void {
-    carry(this.#program, this.#tests);
+    if (!this.#isCut && !this.#program.ended && this.isLate()) this.cut();
+    if (!this.#isCut) carry(this.#program, this.#tests);
     carry(this.#tests, this.#program);
     while (this.#verdictBytes <= this.mostVerdictBytes) {
       const report = this.#tests.end.take(box.verdicts);

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { BareRealm, type Instance } from './bare-realm.ts';
+import { steadyMs } from '../protocol.ts';
 import type {
   InstanceSettings,
   WorkerMessage,
@@ -53,14 +54,15 @@ function resultOf({ realm, instance, settings }: Served, request: WorkerRequest)
   try {
     prepare(realm, instance, request);
   } catch (thrown) {
-    return { kind: 'refused', message: filesProblemText(thrown, settings) };
+    return { kind: 'refused', message: filesProblemText(thrown, settings), atMs: steadyMs() };
   }
   try {
     const value = execute(instance, request);
-    if (typeof value === 'number') return { kind: 'done', value };
-    return { kind: 'crashed', message: 'the harness was broken' };
+    const atMs = steadyMs();
+    if (typeof value === 'number') return { kind: 'done', value, atMs };
+    return { kind: 'crashed', message: 'the harness was broken', atMs };
   } catch (thrown) {
-    return { kind: 'crashed', message: thrownText(thrown) };
+    return { kind: 'crashed', message: thrownText(thrown), atMs: steadyMs() };
   }
 }
 

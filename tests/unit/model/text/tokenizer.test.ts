@@ -14,6 +14,14 @@ test.each(vectors.tokenizer.map(({ text, ids }) => [JSON.stringify(text), text, 
   },
 );
 
+test('no text has more characters for a token than the longest token', () => {
+  // <tts_text_bos_single>
+  expect(tokenizer.mostCharsOfToken).toBe(21);
+  for (const text of ['word '.repeat(99), ' '.repeat(999), '漢字'.repeat(99), '😀'.repeat(99)])
+    for (const ids of [tokenizer.encodePlain(text), tokenizer.encodeTemplate(text)])
+      expect(text.length).toBeLessThanOrEqual(ids.length * tokenizer.mostCharsOfToken);
+});
+
 test('has one more token than its highest id', () => {
   expect(tokenizer.vocabularySize).toBe(6400);
 });

@@ -9,6 +9,7 @@ import {
   serveSandbox,
   type ServeOptions,
 } from '#agent_rl/sandbox/remote/serve-sandbox.ts';
+import { expectStrangersRefused } from '#tests/support/foreign-requests.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -53,6 +54,21 @@ describe('The server of a sandbox', () => {
       status: 'Success',
       run_result: { status: 'Finished', return_code: 0, stdout: 'hello' },
     });
+  });
+
+  test('runs nothing for a page that reaches it under another name, with or without the token', async () => {
+    const paths = ['/run', '/calls', '/judge', '/sessions', '/run_code', '/nothing'];
+    const requests = [
+      ...paths.map((path) => ['POST', path] as const),
+      ['GET', '/capabilities'] as const,
+      ['DELETE', '/sessions/x'] as const,
+      ['OPTIONS', '/run'] as const,
+    ];
+    const answered = '/capabilities';
+    await expectStrangersRefused((await served()).url, { requests, answered });
+    const headers = { authorization: 'Bearer a-token-of-the-test' };
+    const { url } = await served(echoing(), { token: 'a-token-of-the-test' });
+    await expectStrangersRefused(url, { requests, answered, headers });
   });
 
   test('says what sandbox it is', async () => {
@@ -135,7 +151,7 @@ describe('The server of a sandbox', () => {
     const server = await served(echoing(), { onFailure: (message) => failures.push(message) });
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.end(
-      'POST http://[bad HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}',
+      'POST http://[bad HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}',
     );
     const answer = await textOf(socket);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -169,7 +185,7 @@ describe('The server of a sandbox', () => {
   /** Connections that have sent the beginning of a request, and keep the rest to themselves. */
   const dawdling = async ({ url }: SandboxServer, count: number) => {
     const head =
-      'POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"code"';
+      'POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"code"';
     const sockets = Array.from({ length: count }, () =>
       connect(Number(new URL(url).port), '127.0.0.1'),
     );

@@ -31,26 +31,34 @@ test('Much processor time does not end a program early', () => {
   expect(deadline.step()).toBe('continue');
 });
 
-test('A program that is starved has longer, until it had nine tenths of its time', () => {
+test('A program that is starved is interrupted at its time, and has longer to end', () => {
   const { deadline, pass } = deadlineOfOneSecond();
-  pass(1200, 899);
-  expect(deadline.step()).toBe('continue');
-  pass(1, 1);
-  expect(deadline.step()).toBe('interrupt');
+  pass(1000, 10);
+  expect([deadline.isLate(), deadline.step()]).toEqual([true, 'interrupt']);
   pass(1100, 200);
   expect(deadline.step()).toBe('continue');
   pass(100, 700);
   expect(deadline.step()).toBe('kill');
 });
 
-test('A program that is idle is interrupted 1.6 s late and killed 2.6 s after that', () => {
+test('A program that is idle is killed 2.6 s after its time', () => {
   const { deadline, pass } = deadlineOfOneSecond();
-  pass(2599, 0);
-  expect(deadline.step()).toBe('continue');
-  pass(1, 0);
+  pass(1000, 0);
   expect(deadline.step()).toBe('interrupt');
   pass(2599, 0);
   expect(deadline.step()).toBe('continue');
   pass(1, 0);
   expect(deadline.step()).toBe('kill');
+});
+
+test('What came in time is not late because nobody looked before', () => {
+  const { deadline, pass } = deadlineOfOneSecond();
+  pass(999, 999);
+  const cameAt = 5999;
+  pass(500, 500);
+  expect([deadline.isLate(cameAt), deadline.isLate(cameAt + 1), deadline.passed]).toEqual([
+    false,
+    true,
+    false,
+  ]);
 });

@@ -1,27 +1,27 @@
-import { finished } from 'node:stream/promises';
-
-import type { Sampler } from '../../core/services/generator.ts';
-import type { WeightRef } from '../../core/services/weights.ts';
+import type { Sampler } from '../../../core/services/generator.ts';
+import type { WeightRef } from '../../../core/services/weights.ts';
+import { AgentRlError } from '../../../core/errors.ts';
 import {
   ClientBody,
+  clientPattern,
   EpisodeBody,
   GenerateBody,
   otherWeights,
   paths,
   type ServerInfo,
   UseBody,
-} from '../../generation/served/protocol.ts';
-import type { Page } from '../../http/answer-request.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { bodyReader } from './request-fields.ts';
+} from '../../../generation/served/protocol.ts';
+import type { Page } from '../../../http/answer-request.ts';
+import { Refusal } from '../../../http/refusal.ts';
+import type { Places } from '../places.ts';
+import { bodyReader } from '../request-fields.ts';
 import { TrainingClients } from './training-clients.ts';
-import type { VersionGate } from './version-gate.ts';
 import type { WeightInbox } from './weight-inbox.ts';
 
 export interface TrainingParts {
   info: ServerInfo;
   sampler: Sampler;
-  gate: VersionGate;
+  places: Places;
   /** Absent where its weights stay what they are. */
   replacing?: { inbox: WeightInbox; use: (weights: WeightRef) => Promise<void> };
   /** Seconds after which an episode or a client that asked for nothing is forgotten. */
@@ -37,8 +37,8 @@ const read = {
 
 /** What `generator: served` asks: see `generation/served/protocol.ts`. */
 export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; close: () => void } {
-  const { info, sampler, gate, replacing } = parts;
-  const clients = new TrainingClients(sampler, parts.idleS);
+  const { info, sampler, places, replacing } = parts;
+  const clients = new TrainingClients(places, parts.idleS);
   /** Whose weights are drawn from, where they are not those it began with. */
   let given: { client: string; version: number } | undefined;
   const pages: readonly Page[] = [
@@ -49,7 +49,7 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
       answer: async ({ body, signal }) => {
         const { client, version, ...request } = read.generate(body);
         requireTokens(request, info);
-        return gate.turn(async () => {
+        return clients.turn({ client, episode: request.episode, signal }, (episode) => {
           const isWanted = given?.client === client && given.version === version;
           if (version !== undefined && !isWanted)
             throw new Refusal(
@@ -58,16 +58,13 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
               [],
               otherWeights,
             );
-          const episode = clients.used(client, request.episode);
           const { drawn, agent, ...key } = request.key;
           const drawing = {
             ...key,
             ...(agent !== undefined && { agent }),
             ...(drawn !== undefined && { drawn }),
           };
-          const generation = await sampler.generate({ ...request, episode, key: drawing }, signal);
-          clients.used(client, request.episode);
-          return generation;
+          return sampler.generate({ ...request, episode, key: drawing }, signal);
         });
       },
     },
@@ -92,18 +89,14 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
     },
     {
       method: 'PUT',
-      path: /^\/agent_rl\/weights\/(?<client>[a-zA-Z0-9-]{1,64})\/(?<name>[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127})$/,
+      path: new RegExp(
+        `^${paths.file}(?<client>${clientPattern})/(?<name>[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127})$`,
+      ),
       answer: async ({ groups, content }) => {
         if (replacing === undefined) throw notReplaced();
         const { client = '', name = '' } = groups;
-        try {
-          clients.own(client);
-          await replacing.inbox.put(client, name, content);
-        } catch (thrown) {
-          // Else the caller is cut off in the middle of its file and never reads why.
-          await finished(content.resume()).catch(() => undefined);
-          throw thrown;
-        }
+        clients.own(client);
+        await replacing.inbox.put(client, name, content);
         return {};
       },
     },
@@ -115,11 +108,16 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
         const { client, version, files } = read.use(body);
         clients.own(client);
         const location = replacing.inbox.whole(client, files);
-        await gate.between(async () => {
-          await replacing.use({ version, kind: 'folder', location });
-          given = { client, version };
-        });
-        await replacing.inbox.forget(client);
+        try {
+          await places.between(async () => {
+            await replacing.use({ version, kind: 'folder', location });
+            given = { client, version };
+          });
+        } catch (thrown) {
+          throw refusedIfWrong(thrown, location);
+        } finally {
+          await replacing.inbox.forget(client);
+        }
         return {};
       },
     },
@@ -134,6 +132,15 @@ const notReplaced = (): Refusal =>
     403,
     'This server keeps its weights. Start it with --accept-weights to train with it.',
   );
+
+/** Weights that cannot be used are the client's mistake, said without the folder that they lie in here. */
+function refusedIfWrong(thrown: unknown, location: string): unknown {
+  if (!AgentRlError.is(thrown) || !wrongWeights.has(thrown.code)) return thrown;
+  const text = thrown.message.replaceAll(`${location}/`, '').replaceAll(location, 'the folder');
+  return new Refusal(400, text.slice(0, 2000), [{ path: ['files'], message: 'cannot be used' }]);
+}
+
+const wrongWeights: ReadonlySet<string> = new Set(['MODEL_INVALID', 'CHECKPOINT_INVALID']);
 
 /** @throws Refusal for tokens that the model does not have */
 function requireTokens({ tokens }: Pick<GenerateBody, 'tokens'>, { vocabSize }: ServerInfo): void {

@@ -1,0 +1,74 @@
+import type { LanguageModel } from '../../../model/text/language-model.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { ThreadPool } from '../../threads/thread-pool.ts';
+import { moduleBeside } from '../../threads/thread.ts';
+
+/** A text of this many characters takes some 10 ms to encode. */
+const longChars = 4096;
+/** More wait: beside them, others are sampled. */
+const mostThreads = 1;
+
+export type How = 'template' | 'plain';
+
+/** Encodes long texts in a thread of its own, so that one that takes seconds holds up nobody. */
+export class LongTexts {
+  readonly #threads: ThreadPool<{ text: string; how: How }, readonly number[]>;
+  /** Of the work under way: what was encoded ahead of it, and what it needed and did not find. */
+  #ahead:
+    | { known: Map<string, readonly number[]>; missing: Map<string, { text: string; how: How }> }
+    | undefined;
+
+  /** @param textFolder where the thread finds the tokenizer */
+  constructor(
+    model: LanguageModel,
+    textFolder: string,
+    private readonly seconds: number,
+  ) {
+    this.#threads = new ThreadPool({
+      name: 'The thread that encodes long prompts',
+      entry: moduleBeside(import.meta.url, 'encoding-worker'),
+      data: textFolder,
+      startUpS: 120,
+      mostAtOnce: mostThreads,
+    });
+    model.ahead = (text, how) => this.#find(text, how);
+  }
+
+  /** What `make` makes of texts, for which it is called again once those that are long have been encoded. */
+  async whole<Made>(make: () => Made, signal: AbortSignal): Promise<Made> {
+    const known = new Map<string, readonly number[]>();
+    for (;;) {
+      const ahead = { known, missing: new Map<string, { text: string; how: How }>() };
+      this.#ahead = ahead;
+      let made: Made;
+      try {
+        made = make();
+      } finally {
+        this.#ahead = undefined;
+      }
+      if (ahead.missing.size === 0) return made;
+      await Promise.all(
+        [...ahead.missing].map(async ([key, request]) => {
+          const timed = await this.#threads.ask(request, { seconds: this.seconds, signal });
+          if (timed === 'timeout')
+            throw new Refusal(408, `The prompt took longer than ${this.seconds} s to encode.`);
+          known.set(key, timed.value);
+        }),
+      );
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+
+  #find(text: string, how: How): readonly number[] | undefined {
+    if (this.#ahead === undefined || text.length < longChars) return undefined;
+    const { known, missing } = this.#ahead;
+    const key = `${how} ${text}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    missing.set(key, { text, how });
+    return [];
+  }
+}

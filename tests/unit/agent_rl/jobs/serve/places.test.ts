@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { expect, test } from '@jest/globals';
+
+import { Places } from '#agent_rl/jobs/serve/places.ts';
+import { TrainingClients } from '#agent_rl/jobs/serve/training/training-clients.ts';
+
+/** Places, what they freed, and turns that are ended by hand. */
+function opened(all: number) {
+  const freed: string[] = [];
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const places = new Places(all, (episode) => freed.push(episode));
+  const turn = (client: string, episode: string, signal?: AbortSignal) =>
+    places.turn({ client, episode, signal }, () => {
+      begun.push(episode);
+      return new Promise<void>((resolve) => ends.set(episode, resolve));
+    });
+  const end = async (episode: string): Promise<void> => {
+    ends.get(episode)?.();
+    await sleep(0);
+  };
+  return { places, freed, begun, turn, end };
+}
+
+test('an episode that is idle longest gives its place to one that waits for none', async () => {
+  const { places, freed, turn, end } = opened(2);
+  const turns = ['a', 'b'].map((episode) => turn('killed', episode));
+  await sleep(0);
+  await end('b');
+  await end('a');
+  await Promise.all(turns);
+  expect(places.counts).toEqual({ all: 2, used: 0, idle: 2, waiting: 0 });
+  const chat = turn('', 'chat');
+  await sleep(0);
+  expect(freed).toEqual(['b']);
+  expect(places.counts).toEqual({ all: 2, used: 1, idle: 1, waiting: 0 });
+  await end('chat');
+  await chat;
+});
+
+test('turns that are under way keep their places, and clients that wait take turns', async () => {
+  const { places, freed, begun, turn, end } = opened(1);
+  const turns = [turn('many', 'm1'), turn('many', 'm2'), turn('many', 'm3'), turn('few', 'f1')];
+  await sleep(0);
+  expect([begun, freed]).toEqual([['m1'], []]);
+  expect(places.counts).toEqual({ all: 1, used: 1, idle: 0, waiting: 3 });
+  for (const episode of ['m1', 'm2', 'f1', 'm3']) await end(episode);
+  await Promise.all(turns);
+  // m2 was first to wait; then the other client's turn comes before the third of this one.
+  expect(begun).toEqual(['m1', 'm2', 'f1', 'm3']);
+  expect(freed).toEqual(['m1', 'm2', 'f1']);
+});
+
+test('an episode whose place nobody needs keeps it, and a turn that is given up takes none', async () => {
+  const { places, freed, turn, end } = opened(1);
+  for (let i = 0; i < 3; i++) {
+    const one = turn('client', 'a');
+    await sleep(0);
+    const gone = new AbortController();
+    const other = turn('other', 'b', gone.signal);
+    gone.abort(new Error('left'));
+    await expect(other).rejects.toThrow('left');
+    await end('a');
+    await one;
+  }
+  expect(freed).toEqual([]);
+  expect(places.counts).toEqual({ all: 1, used: 0, idle: 1, waiting: 0 });
+});
+
+test('an episode that was released while its turn was under way holds no place after it', async () => {
+  const { places, turn, end } = opened(1);
+  const one = turn('client', 'a');
+  await sleep(0);
+  places.release('a');
+  await end('a');
+  await one;
+  expect(places.counts).toEqual({ all: 1, used: 0, idle: 0, waiting: 0 });
+});
+
+test('other weights leave no episode in its place', async () => {
+  const { places, freed, turn, end } = opened(2);
+  const one = turn('client', 'a');
+  await sleep(0);
+  await end('a');
+  await one;
+  await places.between(async () => undefined);
+  expect([freed, places.counts.idle]).toEqual([['a'], 0]);
+});
+
+test('the sweep releases what is idle, and never a turn that is being drawn', async () => {
+  const { places, freed } = opened(2);
+  const clients = new TrainingClients(places, 0.05);
+  let end: (() => void) | undefined;
+  const signal = new AbortController().signal;
+  await clients.turn({ client: 'c', episode: 'idle', signal }, async () => undefined);
+  const drawn = clients.turn(
+    { client: 'c', episode: 'drawn', signal },
+    () => new Promise<void>((resolve) => (end = resolve)),
+  );
+  await sleep(300);
+  expect(freed).toEqual(['c/idle']);
+  end?.();
+  await drawn;
+  await sleep(200);
+  expect(freed).toEqual(['c/idle', 'c/drawn']);
+  clients.close();
+});
+
+test('a client that leaves releases its own episodes alone', async () => {
+  const { places, freed } = opened(4);
+  const clients = new TrainingClients(places, 60);
+  const signal = new AbortController().signal;
+  for (const client of ['one', 'other'])
+    await clients.turn({ client, episode: 'e', signal }, async () => undefined);
+  clients.forget('one');
+  clients.close();
+  expect([freed, places.counts.idle]).toEqual([['one/e'], 1]);
+});
+
+test('the owner of the weights is named by how long it has been silent', () => {
+  const { places } = opened(1);
+  const clients = new TrainingClients(places, 60);
+  clients.own('one');
+  expect(() => clients.own('other')).toThrow(/last asked 0 s ago, and is given up after 60 s/);
+  clients.forget('one');
+  clients.own('other');
+  clients.close();
+});
