@@ -25,7 +25,7 @@ import { openAiError } from './openai-error.ts';
 import { ServedModel } from './served-model.ts';
 import { SteppedGenerator } from './stepped-generator.ts';
 import { trainingPages } from './training-pages.ts';
-import { turnReader } from './turn-reader.ts';
+import { turnReader } from './streaming/turn-reader.ts';
 import { VersionGate } from './version-gate.ts';
 import { WeightInbox } from './weight-inbox.ts';
 import type { WeightRef } from '../../core/services/weights.ts';

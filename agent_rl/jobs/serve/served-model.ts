@@ -9,8 +9,8 @@ import type { Transcript } from '../../core/transcript.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
-import type { TurnReader } from './turn-reader.ts';
-import { withoutPartial } from './without-partial.ts';
+import type { TurnReader } from './streaming/turn-reader.ts';
+import { withoutPartial } from './streaming/without-partial.ts';
 
 /** How an answer is sampled. */
 export interface SamplingRequest {
