@@ -14,7 +14,7 @@ import {
   toolCallsOf,
   usageOf,
 } from './openai-answers.ts';
-import { piecesOf, type Said } from './pieces-of.ts';
+import { piecesOf, type Said } from './streaming/pieces-of.ts';
 import type { ServedModel, Turn } from './served-model.ts';
 
 const ChatRequest = Type.Object({

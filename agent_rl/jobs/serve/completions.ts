@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type AnswerHead, completionLogProbs, usageOf } from './openai-answers.ts';
-import { piecesOf } from './pieces-of.ts';
+import { piecesOf } from './streaming/pieces-of.ts';
 import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
 import type { Sampled, ServedModel } from './served-model.ts';
 

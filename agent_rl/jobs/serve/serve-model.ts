@@ -28,7 +28,7 @@ import { Places } from './places.ts';
 import { ServedModel } from './served-model.ts';
 import { SteppedGenerator } from './stepped-generator.ts';
 import { trainingPages } from './training/training-pages.ts';
-import { turnReader } from './turn-reader.ts';
+import { turnReader } from './streaming/turn-reader.ts';
 import { WeightInbox } from './training/weight-inbox.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import { protocolVersion } from '../../generation/served/protocol.ts';

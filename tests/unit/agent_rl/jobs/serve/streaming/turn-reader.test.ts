@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { ToolCallFormat } from '#agent_rl/core/plugins/tool-call-format.ts';
-import { piecesOf, type Said } from '#agent_rl/jobs/serve/pieces-of.ts';
+import { piecesOf, type Said } from '#agent_rl/jobs/serve/streaming/pieces-of.ts';
 import { saidIn } from '#agent_rl/jobs/serve/openai-answers.ts';
-import { TurnReader } from '#agent_rl/jobs/serve/turn-reader.ts';
+import { TurnReader } from '#agent_rl/jobs/serve/streaming/turn-reader.ts';
 import {
   HermesFormat,
   Llama3Format,

@@ -1,9 +1,9 @@
-import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import type { AssistantMessage } from '../../core/message.ts';
-import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
-import type { ToolSpec } from '../../core/plugins/tool.ts';
-import { PlainFormat } from '../../policies/tool-call-formats/plain-format.ts';
-import { closeThought, openThought } from '../../policies/tool-call-formats/read-turn.ts';
+import type { ResolvedRun } from '../../../compose/resolve-run.ts';
+import type { AssistantMessage } from '../../../core/message.ts';
+import type { ToolCallFormat } from '../../../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../../../core/plugins/tool.ts';
+import { PlainFormat } from '../../../policies/tool-call-formats/plain-format.ts';
+import { closeThought, openThought } from '../../../policies/tool-call-formats/read-turn.ts';
 import { withoutPartial } from './without-partial.ts';
 
 /** Reads turns as the policy does. Who gave no tools is given no calls: what was written as one is text. */

@@ -1,6 +1,6 @@
 /** A text without an end that may be the beginning of one of some texts. */
 export function withoutPartial(text: string, wholes: readonly string[]): string {
-  const longest = Math.max(0, ...wholes.map(({ length }) => length - 1));
+  const longest = wholes.reduce((most, { length }) => Math.max(most, length - 1), 0);
   for (let length = Math.min(longest, text.length); length > 0; length--) {
     const end = text.slice(-length);
     const begins = (whole: string): boolean => whole.length > length && whole.startsWith(end);

@@ -1,5 +1,5 @@
-import { EventStream } from '../train/training-events.ts';
-import type { OnText } from './served-model.ts';
+import { EventStream } from '../../train/training-events.ts';
+import type { OnText } from '../served-model.ts';
 
 /** Texts by what they are. */
 export type Said = Readonly<Record<string, string>>;
