@@ -189,4 +189,5 @@ export {
   type LanguageModel,
 } from '../model/text/language-model.ts';
 export type { NewAdapter } from '../model/weights/open-model.ts';
+export type { GivenText } from '../model/text/given-text.ts';
 export type { Tokenizer } from '../model/text/tokenizer.ts';
