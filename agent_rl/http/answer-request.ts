@@ -60,7 +60,8 @@ export async function answerRequest(
 ): Promise<number> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the caller has gone')));
-  return underSignals([gone.signal, shared.stopped], async (signal) => {
+  const done = new AbortController();
+  return underSignals([gone.signal, shared.stopped, done.signal], async (signal) => {
     try {
       const answer = await answered(request, signal, shared);
       if (!(answer instanceof EventAnswer)) return send(response, 200, answer);
@@ -75,6 +76,9 @@ export async function answerRequest(
       if (!response.headersSent)
         send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
       throw error;
+    } finally {
+      // Of several answers to one request, one may have failed while others are still being made.
+      done.abort(new Error('the request was answered'));
     }
   });
 }

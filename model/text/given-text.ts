@@ -1,7 +1,7 @@
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-// Private-use characters, which no text holds by accident.
+// Private-use characters; those of a text are hidden as control tokens are.
 const [open, close] = ['\uE0F2', '\uE0F3'];
 const marks = new RegExp(`${open}(\\d+)${close}`, 'g');
 
@@ -10,16 +10,19 @@ const marks = new RegExp(`${open}(\\d+)${close}`, 'g');
  * tokens in it are hidden by marks while the template works, and spelt out again where the text becomes tokens.
  */
 export class GivenText {
-  readonly #controls: readonly string[];
+  /** What is hidden: control tokens, and what would pass for a mark. */
+  readonly #spellings: readonly string[];
   readonly #control: RegExp;
+  readonly #hides: RegExp;
 
   constructor(private readonly tokenizer: Tokenizer) {
     // The longest first, as a tokenizer finds them. Blanks that are one token are no control tokens to anybody.
-    this.#controls = tokenizer.controls
+    const controls = tokenizer.controls
       .filter((control) => control.trim() !== '')
       .toSorted((a, b) => b.length - a.length);
-    const escaped = this.#controls.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-    this.#control = new RegExp(`(${escaped.join('|')})`, 'g');
+    this.#spellings = [...controls, open, close];
+    this.#control = oneOf(controls);
+    this.#hides = oneOf(this.#spellings);
   }
 
   /** A value of JSON with marks in its texts; itself where they hold no control tokens. */
@@ -57,12 +60,18 @@ export class GivenText {
 
   #marked(text: string): string {
     return text.replaceAll(
-      this.#control,
-      (control) => `${open}${this.#controls.indexOf(control)}${close}`,
+      this.#hides,
+      (spelling) => `${open}${this.#spellings.indexOf(spelling)}${close}`,
     );
   }
 
   #spelt(text: string): string {
-    return text.replaceAll(marks, (mark, index) => this.#controls[Number(index)] ?? mark);
+    return text.replaceAll(marks, (mark, index) => this.#spellings[Number(index)] ?? mark);
   }
 }
+
+const oneOf = (texts: readonly string[]): RegExp =>
+  new RegExp(
+    `(${texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')})`,
+    'g',
+  );

@@ -56,6 +56,12 @@ const usesOfParts = Object.entries({
   written,
 }) as [Use, Readonly<Record<string, Parts>>][];
 
+/** Whether a node may make a new text, which costs what it is long however little of it is looked at. */
+const makesText = (node: unknown): boolean =>
+  ['FilterExpression', 'CallExpression', 'BinaryExpression'].includes(
+    String((node as Parsed)['type']),
+  );
+
 /** Notes what becomes of the value of each node below one. */
 export function noteUses(node: unknown, uses: Uses): void {
   if (Array.isArray(node) || node instanceof Map) {
@@ -67,6 +73,7 @@ export function noteUses(node: unknown, uses: Uses): void {
   const { type, body, alternate, defaultBlock } = parsed;
   for (const [use, partsOf] of usesOfParts)
     for (const part of partsOf[String(type)]?.(parsed) ?? []) {
+      if (use === 'glanced at' && makesText(part)) continue;
       uses.set(part, use);
       if (use === 'joined' && !uses.has(node)) uses.set(node, use);
     }

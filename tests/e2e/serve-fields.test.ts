@@ -55,6 +55,8 @@ const shared: readonly Field[] = [
   ['typical_p', 0.2, 'is refused'],
   ['mirostat', 2, 'is refused'],
   ['a_field_of_tomorrow', 1, 'is refused'],
+  ['constructor', 1, 'is refused'],
+  ['toString', 'x', 'is refused'],
 ];
 
 const messages = [{ role: 'user', content: 'Hi' }];
@@ -145,6 +147,33 @@ describe.each<[path: string, base: object, fields: readonly Field[]]>([
   )('the field %s is taken as %j, which asks for what is done anyway', async (name, value) => {
     expect(await answerTo({ ...base, [name]: value })).toEqual(await answerTo(base));
   });
+});
+
+test('fields of stream_options that are not supported, and tokens that the model does not have, are refused', async () => {
+  const options = { ...plain, messages, stream_options: { continuous_usage_stats: true } };
+  expect(await client.ask('/v1/chat/completions', options)).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('stream_options'),
+  });
+  const ends = { prompt: 'Hi', max_tokens: 2, stop_token_ids: [1_000_000_000] };
+  expect(await client.ask('/v1/completions', ends)).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('stop_token_ids: 1000000000 is no token'),
+  });
+});
+
+test('of stop texts that overlap, the one that is whole first ends the answer', async () => {
+  const asked = { prompt: 'def f(', max_tokens: 40, temperature: 0 };
+  const textWith = async (more: object): Promise<string> => {
+    const { text } = await client.ask('/v1/completions', { ...asked, ...more });
+    return (JSON.parse(text) as { choices: [{ text: string }] }).choices[0].text;
+  };
+  const whole = await textWith({});
+  const inner = whole.slice(4, 7);
+  const from = whole.indexOf(inner);
+  const outer = whole.slice(from - 2, from + 9);
+  expect(outer).toHaveLength(11);
+  expect(await textWith({ stop: [outer, inner] })).toBe(whole.slice(0, from));
 });
 
 test('one request may not have two limits', async () => {

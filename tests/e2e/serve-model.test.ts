@@ -269,6 +269,14 @@ describe('a long prompt', () => {
     expect(await asked('/v1/completions', { prompt: long.content })).toMatchObject(refused);
   });
 
+  test('of many messages without a word is refused too, before any is rendered', async () => {
+    const empty = Array.from({ length: 5000 }, () => ({ role: 'assistant', content: '' }));
+    expect(await asked(chat, { messages: empty, n: 16 })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('the prompt has at least 5000.'),
+    });
+  });
+
   test('of an earlier turn, whose thoughts may not be shown, is encoded beside the others', async () => {
     const messages = [task, { role: 'assistant', content: long.content }, task];
     const order: string[] = [];

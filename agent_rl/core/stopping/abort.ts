@@ -70,6 +70,7 @@ export async function underSignals<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const own = new AbortController();
+  setMaxListeners(0, own.signal);
   const unfollow = follow(own, signals);
   try {
     return await work(own.signal);

@@ -66,7 +66,7 @@ export const GenerateBody = Type.Object({
   /** Of the weights that are to draw; whichever there are by default. */
   version: Type.Optional(Type.Integer({ minimum: 0 })),
   episode: Type.String(),
-  tokens,
+  tokens: Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 2 ** 24 }),
   maxTokens: Type.Integer({ minimum: 0 }),
   stopTokens: tokens,
   sampling: Type.Object({

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { closeThought } from '../../policies/tool-call-formats/read-turn.ts';
 import { messagesOf, toolsOf } from './chat-messages.ts';
 import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
 import {
@@ -67,9 +68,11 @@ export async function chatCompletion(
   model.refuseEndless(conversation.messages.flatMap(shownText));
   const request = samplingOf(body, { signal, maxTokens: maxTokens ?? undefined, seed });
   // Before the first event, after which an answer has no other status.
-  const asked = await Promise.all(places.map(() => model.ask(conversation, request)));
+  const first = await model.ask(conversation, request);
+  const others = places.slice(1).map(() => model.ask(conversation, request));
+  const asked = [first, ...(await Promise.all(others))];
   const withIds = body.return_token_ids === true;
-  const promptIds = withIds && { prompt_token_ids: asked[0]?.promptTokens };
+  const promptIds = withIds && { prompt_token_ids: first.promptTokens };
   const asIds = body.return_tokens_as_token_ids === true;
   const endOf = (turn: Turn, index: number) => ({
     index,
@@ -94,13 +97,10 @@ export async function chatCompletion(
       const delta = { role: 'assistant', content: '' };
       yield chunk({ index: 0, delta, finish_reason: null }, promptIds || {});
       const { reader } = model;
-      const pieces = piecesOf<Turn>(
-        (onText) => model.turn(asked[0]!, request, { index: 0, onText }),
-        {
-          soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),
-          whole: ({ message }) => saidBy(message),
-        },
-      );
+      const pieces = piecesOf<Turn>((onText) => model.turn(first, request, { index: 0, onText }), {
+        soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),
+        whole: ({ message }) => saidBy(message),
+      });
       for await (const piece of pieces.texts)
         yield chunk({ index: 0, delta: piece, finish_reason: null });
       const turn = await pieces.result;
@@ -127,5 +127,9 @@ const saidBy = (message: AssistantMessage): Said => ({
 });
 
 /** What a template shows of a message whatever it is; of a turn of the assistant it may leave out thoughts. */
-const shownText = ({ role, content }: Message): readonly string[] =>
-  role === 'assistant' ? [] : [content];
+function shownText(message: Message): readonly string[] {
+  if (message.role !== 'assistant') return [message.content];
+  const said = message.content.split(closeThought).at(-1) ?? '';
+  const calls = message.toolCalls ?? [];
+  return [said, ...calls.map(({ arguments: args }) => JSON.stringify(args))];
+}

@@ -41,7 +41,8 @@ export async function completion(
   const { tokenizer } = model.text;
   const prompt =
     typeof body.prompt === 'string' ? await model.encode(body.prompt, signal) : body.prompt;
-  refuseUnknownTokens(prompt, model);
+  refuseUnknownTokens('prompt', prompt, model);
+  refuseUnknownTokens('stop_token_ids', body.stop_token_ids ?? [], model);
   const request = samplingOf(body, { signal, maxTokens: defaultMaxTokens, seed });
   const room = model.room({ promptTokens: prompt.length, field: 'prompt' }, request.maxTokens);
   const ends = body.ignore_eos === true ? [] : model.text.stopTokens;
@@ -87,13 +88,17 @@ export async function completion(
   );
 }
 
-function refuseUnknownTokens(prompt: readonly number[], { vocabSize }: ServedModel): void {
-  const wrong = prompt.find((id) => id >= vocabSize);
+function refuseUnknownTokens(
+  field: string,
+  tokens: readonly number[],
+  { vocabSize }: ServedModel,
+): void {
+  const wrong = tokens.find((id) => id >= vocabSize);
   if (wrong === undefined) return;
   throw new Refusal(
     400,
-    `prompt: ${wrong} is no token of this model, which has ${vocabSize}.`,
-    [{ path: ['prompt'], message: 'no token' }],
+    `${field}: ${wrong} is no token of this model, which has ${vocabSize}.`,
+    [{ path: [field], message: 'no token' }],
     'invalid_value',
   );
 }

@@ -3,8 +3,10 @@ import { Refusal } from '../../http/refusal.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
 import { moduleBeside } from '../../threads/thread.ts';
 
-/** A text of this many characters takes some 10 ms to encode. */
-const longChars = 4096;
+/** This many characters take some 10 ms to encode. */
+const mostHere = 4096;
+/** What is shorter costs more to hand over than to encode. */
+const shortChars = 64;
 /** More wait: beside them, others are sampled. */
 const mostThreads = 1;
 
@@ -15,7 +17,11 @@ export class LongTexts {
   readonly #threads: ThreadPool<{ text: string; how: How }, readonly number[]>;
   /** Of the work under way: what was encoded ahead of it, and what it needed and did not find. */
   #ahead:
-    | { known: Map<string, readonly number[]>; missing: Map<string, { text: string; how: How }> }
+    | {
+        known: Map<string, readonly number[]>;
+        missing: Map<string, { text: string; how: How }>;
+        left: number;
+      }
     | undefined;
 
   /** @param textFolder where the thread finds the tokenizer */
@@ -38,7 +44,8 @@ export class LongTexts {
   async whole<Made>(make: () => Made, signal: AbortSignal): Promise<Made> {
     const known = new Map<string, readonly number[]>();
     for (;;) {
-      const ahead = { known, missing: new Map<string, { text: string; how: How }>() };
+      const missing = new Map<string, { text: string; how: How }>();
+      const ahead = { known, missing, left: mostHere };
       this.#ahead = ahead;
       let made: Made;
       try {
@@ -63,11 +70,16 @@ export class LongTexts {
   }
 
   #find(text: string, how: How): readonly number[] | undefined {
-    if (this.#ahead === undefined || text.length < longChars) return undefined;
-    const { known, missing } = this.#ahead;
+    const ahead = this.#ahead;
+    if (ahead === undefined) return undefined;
+    const { known, missing } = ahead;
     const key = `${how} ${text}`;
     const found = known.get(key);
     if (found !== undefined) return found;
+    if (text.length <= shortChars || text.length <= ahead.left) {
+      ahead.left -= text.length;
+      return undefined;
+    }
     missing.set(key, { text, how });
     return [];
   }

@@ -29,11 +29,14 @@ export const samplingFields = {
   ),
   stream: nullable(Type.Boolean()),
   stream_options: nullable(
-    Type.Object({
-      include_usage: nullable(Type.Boolean()),
-      // Padding, which is never sent.
-      include_obfuscation: nullable(Type.Boolean()),
-    }),
+    Type.Object(
+      {
+        include_usage: nullable(Type.Boolean()),
+        // Padding, which is never sent.
+        include_obfuscation: nullable(Type.Boolean()),
+      },
+      { additionalProperties: false },
+    ),
   ),
   return_token_ids: nullable(Type.Boolean()),
   return_tokens_as_token_ids: nullable(Type.Boolean()),
@@ -93,13 +96,18 @@ export function bodyReader<Schema extends TSchema>(schema: Schema, also: OnlyAs 
     for (const [name, value] of Object.entries(isRecord(body) ? body : {})) {
       if (value === null) continue;
       refuseDeep(name, value);
-      const allowed = also[name] ?? (supported.has(name) ? undefined : (onlyAs[name] ?? []));
+      const allowed =
+        ownOf(also, name) ?? (supported.has(name) ? undefined : (ownOf(onlyAs, name) ?? []));
       if (allowed !== undefined && !withoutEffect.has(name)) refuseOther(name, value, allowed);
     }
     if (!validate(body)) throw wrongBody(validate.errors ?? []);
     return body;
   };
 }
+
+/** A body may name a field as `Object.prototype` names its own. */
+const ownOf = (table: OnlyAs, name: string): readonly unknown[] | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
 
 function wrongBody(errors: readonly ErrorObject[]): Refusal {
   // Of a value that may be null, what is wrong with it as a value.

@@ -13,7 +13,7 @@ import type { Policy } from '../../core/plugins/policy.ts';
 import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
 import { secretOf } from '../../core/secret-of.ts';
 import { GENERATOR } from '../../core/services/generator.ts';
-import { answerRequest, type Page } from '../../http/answer-request.ts';
+import { answerRequest, EventAnswer, type Page } from '../../http/answer-request.ts';
 import { decodedPart } from '../../http/decoded-part.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
 import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
@@ -197,17 +197,20 @@ function modelPages(
         model: name,
       };
       const within = AbortSignal.any([signal, late]);
+      const why = (thrown: unknown): unknown =>
+        late.aborted && !signal.aborted ? tookLonger(timeoutS) : thrown;
       try {
-        return await answer(body, { model, head, signal: within, seed: randomInt(seeds) });
+        const answered = await answer(body, {
+          model,
+          head,
+          signal: within,
+          seed: randomInt(seeds),
+        });
+        return answered instanceof EventAnswer
+          ? new EventAnswer(failingAs(answered.events, why))
+          : answered;
       } catch (thrown) {
-        if (late.aborted && !signal.aborted)
-          throw new Refusal(
-            408,
-            `The answer took longer than ${timeoutS} s. Ask for fewer tokens, or start the server with a longer --timeout.`,
-            [],
-            'timeout',
-          );
-        throw thrown;
+        throw why(thrown);
       }
     };
   return [
@@ -236,6 +239,22 @@ function modelPages(
     },
     { method: 'POST', path: /^\/v1\/completions$/, answer: answering('cmpl', completion) },
   ];
+}
+
+const tookLonger = (timeoutS: number): Refusal =>
+  new Refusal(
+    408,
+    `The answer took longer than ${timeoutS} s. Ask for fewer tokens, or start the server with a longer --timeout.`,
+    [],
+    'timeout',
+  );
+
+async function* failingAs(events: AsyncIterable<string>, why: (thrown: unknown) => unknown) {
+  try {
+    yield* events;
+  } catch (thrown) {
+    throw why(thrown);
+  }
 }
 
 function refuseOtherModel(body: unknown, name: string): void {

@@ -209,14 +209,14 @@ export class ServedModel {
 
   /**
    * Refuses, before they are rendered and encoded, texts that no context can hold: no token has more characters than the longest
-   * one.
+   * one, and what is empty still has the template's tokens around it.
    *
    * @throws Refusal
    */
   refuseEndless(texts: readonly string[], field: 'messages' | 'prompt' = 'messages'): void {
     const { mostCharsOfToken } = this.text.tokenizer;
     const fewest = texts.reduce(
-      (sum, text) => sum + Math.ceil(text.trim().length / mostCharsOfToken),
+      (sum, text) => sum + Math.max(1, Math.ceil(text.trim().length / mostCharsOfToken)),
       0,
     );
     if (fewest >= this.maxContextTokens)
@@ -286,13 +286,24 @@ export class ServedModel {
     let found: number | undefined;
     const listener = (tokens: readonly number[], ended: boolean): boolean => {
       const text = this.#textOf(tokens, ended);
-      const places = stop.map((one) => text.indexOf(one)).filter((place) => place >= 0);
-      for (const place of places) found = Math.min(found ?? place, place);
+      found ??= firstStop(text, stop);
       onText?.(found === undefined ? withoutPartial(text, stop) : text.slice(0, found));
       return found !== undefined;
     };
     return { listener, stoppedAt: () => found };
   }
+}
+
+/**
+ * Where the stop text begins that is whole first, and of those that end together the longest: it does not depend on how many tokens
+ * come at once.
+ */
+function firstStop(text: string, stop: readonly string[]): number | undefined {
+  const [first] = stop
+    .map((one) => ({ at: text.indexOf(one), length: one.length }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((a, b) => a.at + a.length - (b.at + b.length) || a.at - b.at);
+  return first?.at;
 }
 
 /** A turn whose calls have ids that no other answer has: clients find results by them, in whole conversations. */

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 
 import type { ModelJobOptions } from '../models/model-choice.ts';
-import { type Sampling, type Sampler, truncates } from '../../core/services/generator.ts';
+import { greedy, type Sampling, type Sampler } from '../../core/services/generator.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import { bucketSize } from '../../engine/program-cache.ts';
@@ -189,7 +189,8 @@ function refuseUseless(options: GenerateOptions): void {
     refuse('--input needs --output, the file to write.');
   }
   if (sampling.temperature > 0) return;
-  if (truncates(sampling)) {
+  const { topK, topP, minP } = sampling;
+  if (topK !== greedy.topK || topP !== greedy.topP || minP !== greedy.minP) {
     refuse('--temperature 0 takes the likeliest token: leave out --top-k, --top-p and --min-p.');
   }
   if (samples > 1) refuse(`--samples ${samples} at --temperature 0 are all alike. Use 1.`);

@@ -256,6 +256,13 @@ describe('turns given beforehand', () => {
     expect(transcript.tokens).toEqual(policy.demonstrate(conversation, []).tokens);
   });
 
+  test('keep the private-use characters that mark what is hidden', () => {
+    const { policy } = policyThatSays('');
+    const say = 'a \uE0F21\uE0F3 b \uE0F3 <|im_end|> \uE0F2';
+    const { tokens } = policy.begin([user('Go.'), { role: 'assistant', content: say }], []);
+    expect(tokenizer.decode(tokens)).toContain(say);
+  });
+
   test('are followed by a cue in a prompt', () => {
     const { policy } = policyThatSays('');
     expect(tokenizer.decode(policy.begin(conversation, []).tokens)).toBe(

@@ -44,6 +44,16 @@ test.each<[string, string, RegExp]>([
   ],
   ['a long text split often', longText + loop(100_000, '{% set t = s.split(" ") %}'), steps],
   ['a long text looked through often', longText + loop(100_000, '{{ "q" in s }}'), steps],
+  [
+    'a long text made only to be measured',
+    '{% set s = range(200000) | join("x") %}{{ s | replace("x", s) | length }}',
+    /a text has \d+ characters/,
+  ],
+  [
+    'a long text made only to be tested',
+    '{% set s = range(200000) | join("x") %}{% if s.replace("x", s) %}{% endif %}',
+    /a text has \d+ characters/,
+  ],
   ['a long list sorted often', loop(1000, '{% set b = range(100000) | sort %}'), steps],
 ])('%s ends with an error that says so', (_, source, message) => {
   const error = thrownBy(() => rendered(source));
