@@ -14,6 +14,7 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
 import {
+  exactTwin,
   type JsonLine,
   type ParseJson,
   readJsonLines,
@@ -142,7 +143,13 @@ async function* listRows(
       `${file} holds ${showValue(list)}; expected a list of objects. For one object a line, end its name in .jsonl.`,
     );
   }
-  for (const [index, value] of list.entries()) yield { line: index + 1, value };
+  const { exact } = exactTwin(text);
+  for (const [index, value] of list.entries())
+    yield {
+      line: index + 1,
+      value,
+      ...(Array.isArray(exact) && { exact: exact[index] as unknown }),
+    };
 }
 
 const rowsAtOnce = 2000;

@@ -3,6 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { type Static, Type } from 'typebox';
 
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
+import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, TaskDataset, type TaskFormat } from './read-tasks.ts';
@@ -55,7 +56,7 @@ function taskOf(
   return {
     taskId: task_id === undefined ? id : String(task_id),
     prompt: question,
-    ...(answer !== undefined && { answer: String(answer) }),
+    ...(answer !== undefined && { answer: labelText(answer) }),
     aliases: [aliases].flat(),
     metadata: { ...others, ...metadata },
   };

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';
+import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
 import type { TableReading } from '../tables/table-reading.ts';
@@ -96,7 +97,7 @@ function taskOf(row: SearchRow): SearchTask {
   return {
     taskId: row.task_id,
     prompt: row.question,
-    answer: String(row.answer),
+    answer: labelText(row.answer),
     aliases: row.aliases ?? [],
     documentIds: idsOf(row),
     documents: documents.filter((document) => typeof document !== 'string'),

@@ -7,6 +7,8 @@
  * in its place, a text that holds Python's spelling. `unmarked` puts the spellings into what was printed from it.
  */
 import { isRecord } from '../is-record.ts';
+import { replaceNumbers } from '../wire/json-numbers.ts';
+import { JsonShape } from '../wire/json-shape.ts';
 import { floatRepr } from './python-value.ts';
 
 // Private-use characters, which no text holds by accident. JSON writes the line break as \n, which tells a mark that was
@@ -74,35 +76,14 @@ function printed(value: unknown): string {
 
 /** JSON text with marks in place of the numbers that JavaScript would print otherwise than Python. */
 function withMarks(json: string): string {
-  const parts: string[] = [];
-  const token = /["[\]{}]|-?\d[\d.eE+-]*/g;
-  let [from, depth] = [0, 0];
-  for (let found = token.exec(json); found !== null; found = token.exec(json)) {
-    const [literal] = found;
-    if (literal === '"') {
-      token.lastIndex = stringEnd(json, found.index);
-      continue;
-    }
-    if ('[{]}'.includes(literal)) {
-      depth += '[{'.includes(literal) ? 1 : -1;
-      if (depth > mostDepth) throw new SyntaxError(`it is nested more than ${mostDepth} deep`);
-      continue;
-    }
+  if (new JsonShape().add(Buffer.from(json)).nesting > mostDepth)
+    throw new SyntaxError(`it is nested more than ${mostDepth} deep`);
+  return replaceNumbers(json, (literal) => {
     const python = pythonNumber(literal);
-    if (python === JSON.stringify(Number(literal))) continue;
-    parts.push(json.slice(from, found.index), JSON.stringify(`${open}${python}${close}`));
-    from = token.lastIndex;
-  }
-  return parts.length === 0 ? json : `${parts.join('')}${json.slice(from)}`;
-}
-
-/** Index after the string of JSON that begins at `start`. */
-function stringEnd(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (json[end - 1 - escapes] === '\\') escapes += 1;
-    if (escapes % 2 === 0) return end + 1;
-  }
+    return python === JSON.stringify(Number(literal))
+      ? undefined
+      : JSON.stringify(`${open}${python}${close}`);
+  });
 }
 
 /** A number of JSON as Python prints it once it is read. */

@@ -24,10 +24,10 @@ export async function* readRows(file: string): AsyncGenerator<ReadRow> {
   for await (const read of readTable(file)) {
     const where = placeIn(file, read.line);
     if ('problem' in read) yield { problem: { where, text: read.problem.text } };
-    else if (isRecord(read.value)) yield { where, row: read.value };
     else {
-      const text = `is ${showValue(read.value)}; expected an object.`;
-      yield { problem: { where, text } };
+      const row = read.exact ?? read.value;
+      if (isRecord(row)) yield { where, row };
+      else yield { problem: { where, text: `is ${showValue(row)}; expected an object.` } };
     }
   }
 }
