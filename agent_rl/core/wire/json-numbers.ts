@@ -1,26 +1,26 @@
 import { decimalText } from '../tasks/decimal-text.ts';
 
+/** The JSON that is put in place of a number or a key, or `undefined` to leave it. */
+type Replacement = (literal: string) => string | undefined;
+
 /**
- * JSON text with some of its numbers replaced.
+ * JSON text with some of its numbers and keys replaced.
  *
  * @param json text that is known to be JSON
- * @param replacement the JSON that stands for a number, or `undefined` to leave it
  */
-export function replaceNumbers(
+export function replaceLiterals(
   json: string,
-  replacement: (literal: string) => string | undefined,
+  { number, key }: { number: Replacement; key?: Replacement },
 ): string {
   const parts: string[] = [];
   const token = /"|-?\d[\d.eE+-]*/g;
   let from = 0;
   for (let found = token.exec(json); found !== null; found = token.exec(json)) {
-    const [literal] = found;
-    if (literal === '"') {
-      token.lastIndex = stringEnd(json, found.index);
-      continue;
-    }
-    const put = replacement(literal);
-    if (put === undefined) continue;
+    const isText = found[0] === '"';
+    if (isText) token.lastIndex = stringEnd(json, found.index);
+    const literal = json.slice(found.index, token.lastIndex);
+    const put = isText ? isKey(json, token.lastIndex) && key?.(literal) : number(literal);
+    if (put === undefined || put === false) continue;
     parts.push(json.slice(from, found.index), put);
     from = token.lastIndex;
   }
@@ -29,10 +29,20 @@ export function replaceNumbers(
 
 /** JSON text in which a number that JavaScript would change, as one of twenty digits, is a text. */
 export const exactNumbers = (json: string): string =>
-  replaceNumbers(json, (literal) => {
-    const exact = decimalText(literal);
-    return exact === decimalText(String(Number(literal))) ? undefined : JSON.stringify(exact);
+  replaceLiterals(json, {
+    number: (literal) => {
+      const exact = decimalText(literal);
+      return exact === decimalText(String(Number(literal))) ? undefined : JSON.stringify(exact);
+    },
   });
+
+/** Whether a string that ends before an index is a key. */
+function isKey(json: string, end: number): boolean {
+  colon.lastIndex = end;
+  return colon.test(json);
+}
+
+const colon = /\s*:/y;
 
 /** Index after the string of JSON that begins at `start`. */
 function stringEnd(json: string, start: number): number {
