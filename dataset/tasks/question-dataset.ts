@@ -1,10 +1,11 @@
-import { basename, dirname, extname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { type Static, Type } from 'typebox';
 
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { tableName } from '../tables/row-unit.ts';
 import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, TaskDataset, type TaskFormat } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
@@ -41,7 +42,7 @@ export class QuestionDataset extends TaskDataset<QuestionTask> {
 }
 
 const idOf = (file: string, line: number): string =>
-  `${basename(dirname(file))}-${basename(file, extname(file))}-${line}`;
+  `${basename(dirname(file))}-${tableName(file)}-${line}`;
 
 /** A table has its empty cells in every row: they say nothing. */
 const filledCells = (row: Readonly<Record<string, unknown>>) =>

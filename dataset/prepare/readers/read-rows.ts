@@ -1,9 +1,7 @@
-import { extname } from 'node:path';
-
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { readTable, tableEndings } from '../../tables/read-table.ts';
-import { rowUnit } from '../../tables/row-unit.ts';
+import { rowUnit, tableEnding } from '../../tables/row-unit.ts';
 import type { SourceProblem } from '../source-record.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -34,5 +32,5 @@ export async function* readRows(file: string): AsyncGenerator<ReadRow> {
 
 function placeIn(file: string, line: number): string {
   if (rowUnit(file) === 'line') return `${file}:${line}`;
-  return extname(file).toLowerCase() === '.json' ? `${file}[${line - 1}]` : `${file}:row ${line}`;
+  return tableEnding(file) === '.json' ? `${file}[${line - 1}]` : `${file}:row ${line}`;
 }
