@@ -69,15 +69,16 @@ export async function resolveTasks(
     });
   };
   const sets = request.train === undefined ? [] : await read(request.train);
-  const heldOut = (await read(request.evaluation)).flatMap(({ tasks }) => tasks);
+  const heldOutSets = await read(request.evaluation);
+  const heldOut = heldOutSets.flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
   rejectLeaks(train, heldOut);
-  rejectUnplayable([...train, ...heldOut], environments);
+  rejectUnplayable([...sets, ...heldOutSets], environments);
   warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
   const checked = (task: Task): Task => {
     rejectLeaks([task], heldOut);
-    rejectUnplayable([task], environments);
+    rejectUnplayable([{ tasks: [task] }], environments);
     return task;
   };
   return {

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Task } from '../core/tasks/task.ts';
+import type { TaskSet } from '../../dataset/tasks/task-sets.ts';
 import type { ChosenEnvironment, ChosenPlugins } from './plugins/choose-plugins.ts';
 
 type Environments = ChosenPlugins['environments'];
@@ -24,17 +25,24 @@ export function withEnvironment(task: Task, environments: Environments, ofFolder
 const mostShown = 5;
 
 /** @throws AgentRlError `DATASET_INVALID` for tasks without an environment, or that theirs could never judge */
-export function rejectUnplayable(tasks: readonly Task[], environments: Environments): void {
-  const problems = tasks.flatMap((task) => {
-    const problem = problemOf(task, environments);
-    return problem === undefined ? [] : [`Task ${JSON.stringify(task.taskId)}: ${problem}`];
-  });
+export function rejectUnplayable(
+  sets: readonly Pick<TaskSet, 'tasks' | 'places'>[],
+  environments: Environments,
+): void {
+  const problems = sets.flatMap(({ tasks, places }) =>
+    tasks.flatMap((task) => {
+      const problem = problemOf(task, environments);
+      const place = places?.get(task.taskId);
+      const named = `${place === undefined ? '' : `${place} `}Task ${JSON.stringify(task.taskId)}`;
+      return problem === undefined ? [] : [`${named}: ${problem}`];
+    }),
+  );
   if (problems.length === 0) return;
   const more = problems.length > mostShown ? ['…'] : [];
   const shown = [...problems.slice(0, mostShown), ...more].join('\n  ');
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${problems.length} of ${tasks.length} tasks cannot be judged:\n  ${shown}`,
+    `${problems.length} of ${sets.flatMap(({ tasks }) => tasks).length} tasks cannot be judged:\n  ${shown}`,
   );
 }
 

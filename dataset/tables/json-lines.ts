@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 import { AgentRlError, messageOf, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import { fileLines } from '../../agent_rl/core/wire/file-lines.ts';
+import { exactNumbers } from '../../agent_rl/core/wire/json-numbers.ts';
 import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
 import type { DatasetProblem } from '../tasks/dataset-problem.ts';
 
@@ -29,7 +30,14 @@ export const tableLimits: TableLimits = {
 };
 
 /** A line that could be read as JSON, or what is wrong with it. */
-export type JsonLine = { line: number; value: unknown } | { line: number; problem: DatasetProblem };
+export type JsonLine = ReadLine | { line: number; problem: DatasetProblem };
+
+interface ReadLine {
+  line: number;
+  value: unknown;
+  /** The value with numbers that JavaScript changes as texts, where it has any. */
+  exact?: unknown;
+}
 
 /** Reads JSON. @throws SyntaxError */
 export type ParseJson = (json: string) => unknown;
@@ -42,7 +50,7 @@ export type ParseJson = (json: string) => unknown;
  */
 export async function* readJsonLines(
   file: string,
-  parse: ParseJson = JSON.parse,
+  parse?: ParseJson,
   { lineBytes, values }: Pick<TableLimits, 'lineBytes' | 'values'> = tableLimits,
 ): AsyncGenerator<JsonLine> {
   try {
@@ -72,7 +80,7 @@ const blank: ReadonlySet<number> = new Set([9, 11, 12, 13, 32]);
 function parseLine(
   bytes: Buffer,
   line: number,
-  { parse, values }: { parse: ParseJson; values: number },
+  { parse, values }: { parse: ParseJson | undefined; values: number },
 ): JsonLine {
   const wrong = (text: string, value?: string): JsonLine => ({
     line,
@@ -82,11 +90,19 @@ function parseLine(
   const problem = new JsonShape().add(bytes).problem(values);
   if (problem !== undefined) return wrong(`${problem}.`);
   try {
-    return { line, value: parse(decoder.decode(bytes)) };
+    const json = decoder.decode(bytes);
+    if (parse !== undefined) return { line, value: parse(json) };
+    return { line, value: JSON.parse(json), ...exactTwin(json) };
   } catch (error) {
     const why = messageOf(error);
     return wrong(`is not JSON (${why}); expected one object on a line.`, why);
   }
+}
+
+/** What JSON text, which can be parsed, says without losing digits, where that is something else. */
+export function exactTwin(json: string): { exact?: unknown } {
+  const exact = exactNumbers(json);
+  return exact === json ? {} : { exact: JSON.parse(exact) };
 }
 
 /** Rows as the text of a JSONL file. */

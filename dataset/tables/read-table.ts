@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 
 import {
   asyncBufferFromFile,
@@ -10,10 +11,11 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 
-import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { AgentRlError, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
 import {
+  exactTwin,
   type JsonLine,
   type ParseJson,
   readJsonLines,
@@ -22,6 +24,7 @@ import {
   unreadable,
 } from './json-lines.ts';
 import { csvRecords } from './csv.ts';
+import { tableEnding } from './row-unit.ts';
 
 type ReadFile = (file: string, limits: TableLimits) => AsyncGenerator<JsonLine>;
 
@@ -33,12 +36,23 @@ const readers = new Map<string, ReadFile>([
   ['.parquet', parquetRows],
 ]);
 
+const packable = ['.jsonl', '.ndjson', '.csv', '.tsv', '.json'];
+
 /** Endings of files that hold rows. */
-export const tableEndings = ['.jsonl', '.ndjson', ...readers.keys()];
+export const tableEndings = [
+  '.jsonl',
+  '.ndjson',
+  ...readers.keys(),
+  ...packable.map((ending) => `${ending}.gz`),
+];
+
+/** Whether a file is named as one that holds rows. */
+export const isTable = (file: string): boolean =>
+  tableEndings.some((ending) => file.toLowerCase().endsWith(ending));
 
 /**
  * Rows of a CSV or TSV file with a header, of a JSON file with one list, of a Parquet file, or of a JSONL file under any
- * other name. Cells of CSV are texts.
+ * other name; all but Parquet may be packed, as `.jsonl.gz`. Cells of CSV are texts.
  *
  * @param parse how a line of JSONL is read as JSON
  * @yields Each row, or what is wrong with it.
@@ -49,7 +63,7 @@ export async function* readTable(
   parse?: ParseJson,
   limits: TableLimits = tableLimits,
 ): AsyncGenerator<JsonLine> {
-  const read = readers.get(extname(file).toLowerCase());
+  const read = readers.get(tableEnding(file));
   let count = 0;
   for await (const row of read?.(file, limits) ?? readJsonLines(file, parse, limits)) {
     count += 1;
@@ -59,6 +73,8 @@ export async function* readTable(
     yield row;
   }
 }
+
+const unpack = promisify(gunzip);
 
 const tooMany = (file: string, what: string, most: number, seen = `more than ${most}`) =>
   new AgentRlError(
@@ -71,8 +87,11 @@ async function textOf(file: string, advice: string, most: number): Promise<strin
   try {
     const { size } = await stat(file);
     if (size > most) throw tooMany(file, 'bytes', most, `${size}`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+    const bytes = await readFile(file);
+    const text = /\.gz$/i.test(file) ? await unpack(bytes, { maxOutputLength: most }) : bytes;
+    return new TextDecoder('utf-8', { fatal: true }).decode(text);
   } catch (cause) {
+    if (nodeCodeOf(cause) === 'ERR_BUFFER_TOO_LARGE') throw tooMany(file, 'bytes', most);
     throw AgentRlError.is(cause) ? cause : unreadable(file, cause, advice);
   }
 }
@@ -142,7 +161,13 @@ async function* listRows(
       `${file} holds ${showValue(list)}; expected a list of objects. For one object a line, end its name in .jsonl.`,
     );
   }
-  for (const [index, value] of list.entries()) yield { line: index + 1, value };
+  const { exact } = exactTwin(text);
+  for (const [index, value] of list.entries())
+    yield {
+      line: index + 1,
+      value,
+      ...(Array.isArray(exact) && { exact: exact[index] as unknown }),
+    };
 }
 
 const rowsAtOnce = 2000;

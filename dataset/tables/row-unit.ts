@@ -1,7 +1,16 @@
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 
 const counted: ReadonlySet<string> = new Set(['.json', '.parquet']);
 
+const unpacked = (file: string): string => file.replace(/\.gz$/i, '');
+
+/** What a file of rows ends in, in small letters; of a packed one, `x.csv.gz`, what it ends in once unpacked. */
+export const tableEnding = (file: string): string => extname(unpacked(file)).toLowerCase();
+
+/** The name of a file without its folder and endings. */
+export const tableName = (file: string): string =>
+  basename(unpacked(file), extname(unpacked(file)));
+
 /** Whether rows of a file are told by their line, or counted from 1. */
 export const rowUnit = (file: string): 'line' | 'row' =>
-  counted.has(extname(file).toLowerCase()) ? 'row' : 'line';
+  counted.has(tableEnding(file)) ? 'row' : 'line';

@@ -1,4 +1,5 @@
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { DatasetProblem } from '../tasks/dataset-problem.ts';
 
@@ -18,11 +19,22 @@ export type Mapped = { value: unknown } | { problems: readonly DatasetProblem[] 
 /** The regular expression that a pattern stands for. @throws SyntaxError */
 export const answerExpression = (pattern: string): RegExp => new RegExp(pattern, 'gmu');
 
-/** Puts columns and answers in place; a row that is no object is left to whoever reads it. */
-export function mapRow(value: unknown, line: number, reading: TableReading): Mapped {
-  if (!isRecord(value)) return { value };
+/**
+ * Puts columns and answers in place; a row that is no object is left to whoever reads it.
+ *
+ * @param exact the row with numbers that JavaScript changes as texts: answers are taken from it
+ */
+export function mapRow(
+  value: unknown,
+  line: number,
+  reading: TableReading,
+  exact: unknown = value,
+): Mapped {
+  if (!isRecord(value) || !isRecord(exact)) return { value };
   const { columns = {}, answerPattern } = reading;
-  const { row, problems } = withColumns(value, line, columns);
+  const { row: mapped, problems } = withColumns(value, line, columns);
+  const row =
+    exact === value ? mapped : withAnswersOf(mapped, withColumns(exact, line, columns).row);
   if (problems.length > 0) return { problems };
   if (answerPattern === undefined) return { value: row };
   const { answer } = row;
@@ -31,6 +43,19 @@ export function mapRow(value: unknown, line: number, reading: TableReading): Map
   const shown = showValue(answer);
   const text = `${shown} holds nothing that answerPattern matches: ${answerPattern}`;
   return { problems: [{ line, path: 'answer', text, value: shown }] };
+}
+
+/** A row with the id and answers of its twin: its own, or those that an environment finds in its metadata. */
+function withAnswersOf(row: Row, exact: Row): Row {
+  const answers = ['task_id', 'answer', 'aliases'].flatMap((name) =>
+    name in row ? [[name, exact[name]]] : [],
+  );
+  const [own, other] = [row['metadata'], exact['metadata']];
+  return {
+    ...row,
+    ...Object.fromEntries(answers),
+    ...(isRecord(own) && isRecord(other) && { metadata: withAnswersOf(own, other) }),
+  };
 }
 
 function withColumns(row: Row, line: number, columns: Readonly<Record<string, string>>) {
@@ -61,7 +86,7 @@ function valueAt(row: Row, path: string): unknown {
 
 function answerIn(answer: unknown, pattern: string): string | undefined {
   if (typeof answer !== 'string' && typeof answer !== 'number') return undefined;
-  const last = [...String(answer).matchAll(answerExpression(pattern))].at(-1);
+  const last = [...labelText(answer).matchAll(answerExpression(pattern))].at(-1);
   const found = (last?.[1] ?? last?.[0])?.trim();
   return found === '' ? undefined : found;
 }

@@ -57,8 +57,9 @@ export class CodeTaskDataset extends TaskDataset<CodeTask> {
         `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
       );
     }
-    const { tasks, warnings } = await readTasks(file, codeFormats[format], reading);
-    return new CodeTaskDataset(file, tasks, named === format ? warnings : [renamed, ...warnings]);
+    const { tasks, warnings, places } = await readTasks(file, codeFormats[format], reading);
+    const all = named === format ? warnings : [renamed, ...warnings];
+    return new CodeTaskDataset(file, tasks, all, places);
   }
 }
 

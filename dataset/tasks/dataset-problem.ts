@@ -46,12 +46,15 @@ function kindOf({ path, text, value }: DatasetProblem): string {
   return `${path}: ${common}`.replaceAll(/\d+/g, '#');
 }
 
+/** Where a row of a file is: `file:line`, or `file:row 3` where lines mean nothing. */
+export const placeIn = (file: string, line: number): string =>
+  `${file}:${rowUnit(file) === 'line' ? '' : 'row '}${line}`;
+
 function exampleOf(file: string, [first, ...others]: readonly DatasetProblem[]): string {
   if (first === undefined) return '';
   const { line, path, text } = first;
   const unit = rowUnit(file);
-  const place = `${file}:${unit === 'line' ? '' : `${unit} `}${line}`;
-  const example = `${place}${path === '' ? '' : ` ${path}`}: ${text}`;
+  const example = `${placeIn(file, line)}${path === '' ? '' : ` ${path}`}: ${text}`;
   const lines = [...new Set(others.map((other) => other.line))];
   if (lines.length === 0) return example;
   const named = `${lines.length === 1 ? unit : `${unit}s`} ${lines.slice(0, mostLines).join(', ')}`;

@@ -1,9 +1,11 @@
-import { basename, dirname, extname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { type Static, Type } from 'typebox';
 
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
+import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { tableName } from '../tables/row-unit.ts';
 import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, TaskDataset, type TaskFormat } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
@@ -34,13 +36,13 @@ export class QuestionDataset extends TaskDataset<QuestionTask> {
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
    */
   static async fromPath(file: string, reading: TableReading = {}): Promise<QuestionDataset> {
-    const { tasks, warnings } = await readTasks(file, questionFormat, reading);
-    return new QuestionDataset(file, tasks, warnings);
+    const { tasks, warnings, places } = await readTasks(file, questionFormat, reading);
+    return new QuestionDataset(file, tasks, warnings, places);
   }
 }
 
 const idOf = (file: string, line: number): string =>
-  `${basename(dirname(file))}-${basename(file, extname(file))}-${line}`;
+  `${basename(dirname(file))}-${tableName(file)}-${line}`;
 
 /** A table has its empty cells in every row: they say nothing. */
 const filledCells = (row: Readonly<Record<string, unknown>>) =>
@@ -55,7 +57,7 @@ function taskOf(
   return {
     taskId: task_id === undefined ? id : String(task_id),
     prompt: question,
-    ...(answer !== undefined && { answer: String(answer) }),
+    ...(answer !== undefined && { answer: labelText(answer) }),
     aliases: [aliases].flat(),
     metadata: { ...others, ...metadata },
   };

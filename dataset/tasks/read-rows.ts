@@ -45,7 +45,9 @@ export async function readRows<Row>(file: string, format: RowFormat<Row>): Promi
     lines += 1;
     const { line } = json;
     const mapped =
-      'problem' in json ? { problems: [json.problem] } : mapRow(plain(json.value), line, mapping);
+      'problem' in json
+        ? { problems: [json.problem] }
+        : mapRow(plain(json.value), line, mapping, json.exact);
     const reading = 'problems' in mapped ? mapped : read(mapped.value, line);
     if ('problems' in reading) {
       append(problems, reading.problems);

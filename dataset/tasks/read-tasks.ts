@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
+import { placeIn } from './dataset-problem.ts';
 import { rowUnit } from '../tables/row-unit.ts';
 import type { TableReading } from '../tables/table-reading.ts';
 import { readRows, type RowReader } from './read-rows.ts';
@@ -22,6 +23,8 @@ export class TaskDataset<Row extends Task = Task> implements Iterable<Row> {
     readonly tasks: readonly Row[],
     /** Names in the file that have changed since. */
     readonly warnings: readonly string[] = [],
+    /** Where each task is in the file, as `file:line`, by its id. */
+    readonly places: ReadonlyMap<string, string> = new Map(),
   ) {
     this.#byId = new Map(tasks.map((task) => [task.taskId, task]));
   }
@@ -51,17 +54,25 @@ export async function readTasks<Row extends Task>(
   { needs, reader }: TaskFormat<Row>,
   reading: TableReading = {},
 ): Promise<TaskDataset<Row>> {
+  const places = new Map<string, string>();
   const read = await readRows(file, {
     name: 'tasks',
     remedy: `In this format each ${rowUnit(file)} has ${needs}. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.`,
-    reader: () => reader(file),
+    reader: () => {
+      const readRow = reader(file);
+      return (value, line) => {
+        const made = readRow(value, line);
+        if ('row' in made) places.set(made.row.taskId, placeIn(file, line));
+        return made;
+      };
+    },
     reading,
     unique: { path: 'task_id', of: ({ taskId }) => taskId },
   });
   const tasks = read.map(withSlice);
   const renamed = tasks.filter((task, index) => task !== read[index]).length;
   const warning = `${file}: metadata.apart of ${renamed} tasks is now metadata.slice. The old name is accepted until version 0.3.`;
-  return new TaskDataset(file, tasks, renamed === 0 ? [] : [warning]);
+  return new TaskDataset(file, tasks, renamed === 0 ? [] : [warning], places);
 }
 
 /** The task with the name that its `metadata.slice` had in version 0.1, `metadata.apart`, replaced. */

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';
+import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
 import type { TableReading } from '../tables/table-reading.ts';
@@ -66,8 +67,8 @@ export class SearchTaskDataset extends TaskDataset<SearchTask> {
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
    */
   static async fromPath(file: string, reading: TableReading = {}): Promise<SearchTaskDataset> {
-    const { tasks, warnings } = await readTasks(file, searchFormat, reading);
-    return new SearchTaskDataset(file, tasks, warnings);
+    const { tasks, warnings, places } = await readTasks(file, searchFormat, reading);
+    return new SearchTaskDataset(file, tasks, warnings, places);
   }
 }
 
@@ -96,7 +97,7 @@ function taskOf(row: SearchRow): SearchTask {
   return {
     taskId: row.task_id,
     prompt: row.question,
-    answer: String(row.answer),
+    answer: labelText(row.answer),
     aliases: row.aliases ?? [],
     documentIds: idsOf(row),
     documents: documents.filter((document) => typeof document !== 'string'),

@@ -5,7 +5,7 @@ import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
 import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
-import { readTable, tableEndings } from '../tables/read-table.ts';
+import { isTable, readTable, tableEndings } from '../tables/read-table.ts';
 import { mapRow, type TableReading } from '../tables/table-reading.ts';
 import { readTasks, type TaskDataset } from './read-tasks.ts';
 import { SearchTaskDataset } from './search-task-dataset.ts';
@@ -57,7 +57,7 @@ export const splitFiles = (datasets: Config['datasets'], split: string): string[
  * named with an ending is that file; otherwise it is `<split>.jsonl` or, where there is none, a table of another kind.
  */
 export function splitFile(dir: string, split: string): string {
-  const named = tableEndings.includes(extname(split).toLowerCase());
+  const named = isTable(split);
   const files = named ? [split] : tableEndings.map((ending) => `${split}${ending}`);
   const found = files
     .map((file) => ownOrShipped(join(dir, file)))
@@ -76,7 +76,7 @@ export function splitFileToRead(dir: string, split: string): string {
       'DATASET_INVALID',
       `There is no folder ${folder}, where dataset.dir says that ${name} is. Make it, or name another with dataset.dir or --dataset-dir.`,
     );
-  const files = readdirSync(folder).filter((one) => tableEndings.includes(extname(one)));
+  const files = readdirSync(folder).filter(isTable);
   throw new AgentRlError(
     'DATASET_INVALID',
     `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder with dataset.dir.`,

@@ -16,6 +16,8 @@ export interface TaskSet {
   /** What is drawn in place of `tasks`, whose beginning these are. */
   endless?: EndlessTasks;
   weight: number;
+  /** Where each task of a folder is, as `file:line`, by its id. */
+  places?: ReadonlyMap<string, string>;
 }
 
 /** A folder of tasks, and how it is read. */
@@ -68,12 +70,12 @@ async function readFolder(
   { dir, format, ...reading }: TaskFolder,
   split: string,
   warn: SplitRequest['warn'],
-): Promise<Pick<TaskSet, 'tasks'>> {
+): Promise<Pick<TaskSet, 'tasks' | 'places'>> {
   const { columns, answerPattern } = reading;
   const file = splitFileToRead(dir, split);
-  const { tasks, warnings } = await readTaskFile(file, format, { columns, answerPattern });
+  const { tasks, warnings, places } = await readTaskFile(file, format, { columns, answerPattern });
   [...otherSplitFiles(dir, split), ...warnings].forEach(warn);
-  return { tasks };
+  return { tasks, places };
 }
 
 function generatedSet(generated: GeneratedTasks, draws: number | undefined) {
@@ -89,11 +91,11 @@ const nameOf = (source: TaskSource): string =>
 
 /** A set with each of its tasks changed, those that are yet to be made too. */
 export function mapTasks(
-  { endless, tasks, weight }: TaskSet,
+  { endless, tasks, ...set }: TaskSet,
   change: (task: Task) => Task,
 ): TaskSet {
   return {
-    weight,
+    ...set,
     tasks: tasks.map(change),
     ...(endless && { endless: mapEndless(endless, change) }),
   };

@@ -23,6 +23,49 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       expect(result.level).toBe(sandbox.capabilities().level);
     });
 
+    test.each([
+      ['exit()', { status: 'ok', exitCode: 0, stdout: 'before', stderr: '' }],
+      ['quit(3)', { status: 'error', exitCode: 3, stdout: 'before', stderr: '' }],
+      ['exit("bye")', { status: 'error', exitCode: 1, stdout: 'before', stderr: 'bye\n' }],
+      ['def f():\n    quit()\nf()', { status: 'ok', exitCode: 0, stdout: 'before', stderr: '' }],
+      [
+        'print(callable(help), bool(license), exit)',
+        {
+          status: 'ok',
+          stdout: 'beforeTrue True Use exit() or Ctrl-D (i.e. EOF) to exit\nafter\n',
+        },
+      ],
+    ])('has the built-ins of `python main.py`: %s', async (code, end) => {
+      expect(await run(`print("before", end="")\n${code}\nprint("after")`)).toMatchObject(end);
+    });
+
+    test('reads a program behind a byte order mark, in a run, in calls and beside tests', async () => {
+      const code = '\uFEFFdef f(x): return x + 1\nprint(1)';
+      expect(await run(code)).toMatchObject({ status: 'ok', stdout: '1\n', stderr: '' });
+      expect((await run('\uFEFF1/0')).stderr).toContain(
+        'File "main.py", line 1, in <module>\n    1/0',
+      );
+      expect(await calls({ code, entry: 'f', args: [[1]] })).toMatchObject({
+        results: [{ ok: true, value: 2 }],
+      });
+      const tests = { statements: ['assert f(1) == 2'] };
+      expect(await judge({ code, tests })).toMatchObject({ verdicts: [{ passed: true }] });
+      expect((await run('print(1)\n\uFEFF')).stderr).toContain('U+FEFF');
+    });
+
+    test('goes on with a session after exit(), and reads its programs behind a byte order mark', async () => {
+      const session = sandbox.openSession();
+      try {
+        expect(await session.run({ code: '\uFEFFx = 1\nexit()' })).toMatchObject({ status: 'ok' });
+        expect(await session.run({ code: '\uFEFFprint(x, input())', stdin: 'a\n' })).toMatchObject({
+          status: 'ok',
+          stdout: '1 a\n',
+        });
+      } finally {
+        await session.close();
+      }
+    });
+
     test("shows the traceback with the program's own lines only", async () => {
       const { status, stderr } = await run('def f():\n    return 1/0\nf()');
       expect(status).toBe('error');

@@ -1,19 +1,29 @@
 /**
  * JSON as Python reads and prints it. Chat templates were made with Python, and models trained on what it prints: 1.0 is
- * not 1 there, 1e-7 is printed 1e-07, and integers have any size. JavaScript has one kind of number and forgets how it
- * was written.
+ * not 1 there, 1e-7 is printed 1e-07, integers have any size, and keys stay in their order. JavaScript has one kind of
+ * number, forgets how it was written, and puts keys that are integers first.
  *
  * So JSON whose numbers matter is read with `readMarked`: where JavaScript would print a number otherwise, a mark stands
- * in its place, a text that holds Python's spelling. `unmarked` puts the spellings into what was printed from it.
+ * in its place, a text that holds Python's spelling; so with keys that JavaScript would move. `unmarked` puts the spellings
+ * into what was printed from it.
  */
+import { randomInt } from 'node:crypto';
+
 import { isRecord } from '../is-record.ts';
+import { replaceLiterals } from '../wire/json-numbers.ts';
+import { JsonShape } from '../wire/json-shape.ts';
 import { floatRepr } from './python-value.ts';
 
-// Private-use characters, which no text holds by accident. JSON writes the line break as \n, which tells a mark that was
-// printed as JSON, in quotes, from one that was printed as it is.
-const [open, close] = ['\uE0F4\n', '\uE0F5'];
+// Private-use characters that are drawn for this process: whatever a model or a file writes is a text, and no mark. JSON
+// writes the line break as \n, which tells a mark that was printed as JSON, in quotes, from one that was printed as it is;
+// a key keeps its quotes.
+const secret = String.fromCharCode(...Array.from({ length: 12 }, () => 0xe000 + randomInt(0x1900)));
+const [open, openKey, close] = [`${secret}\n`, `${secret}\t`, '\uE0F5'];
 const spelling = '(-?\\d[\\d.e+-]*)';
-const marks = new RegExp(`"\uE0F4\\\\n${spelling}\uE0F5"|\uE0F4\n${spelling}\uE0F5`, 'g');
+const marks = new RegExp(
+  `"${secret}\\\\n${spelling}${close}"|${secret}\n${spelling}${close}|${secret}(?:\\\\t|\t)(\\d+)${close}`,
+  'g',
+);
 
 /** Lists and objects in each other. Deeper ones are refused, so that code may follow a value by recursion. */
 const mostDepth = 500;
@@ -27,7 +37,10 @@ export function readMarked(json: string): unknown {
 
 /** Text that was printed from a value with marks, with numbers in their places. */
 export const unmarked = (text: string): string =>
-  text.replace(marks, (_, quoted?: string, bare?: string) => quoted ?? bare ?? '');
+  text.replace(
+    marks,
+    (_, quoted?: string, bare?: string, key?: string) => quoted ?? bare ?? key ?? '',
+  );
 
 /** Whether a value is the mark of a number. */
 export const isMark = (value: unknown): boolean =>
@@ -72,38 +85,25 @@ function printed(value: unknown): string {
   return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}: ${printed(entry)}`).join(', ')}}`;
 }
 
-/** JSON text with marks in place of the numbers that JavaScript would print otherwise than Python. */
+/** JSON text with marks in place of the numbers and keys that JavaScript would print otherwise than Python. */
 function withMarks(json: string): string {
-  const parts: string[] = [];
-  const token = /["[\]{}]|-?\d[\d.eE+-]*/g;
-  let [from, depth] = [0, 0];
-  for (let found = token.exec(json); found !== null; found = token.exec(json)) {
-    const [literal] = found;
-    if (literal === '"') {
-      token.lastIndex = stringEnd(json, found.index);
-      continue;
-    }
-    if ('[{]}'.includes(literal)) {
-      depth += '[{'.includes(literal) ? 1 : -1;
-      if (depth > mostDepth) throw new SyntaxError(`it is nested more than ${mostDepth} deep`);
-      continue;
-    }
-    const python = pythonNumber(literal);
-    if (python === JSON.stringify(Number(literal))) continue;
-    parts.push(json.slice(from, found.index), JSON.stringify(`${open}${python}${close}`));
-    from = token.lastIndex;
-  }
-  return parts.length === 0 ? json : `${parts.join('')}${json.slice(from)}`;
+  if (new JsonShape().add(Buffer.from(json)).nesting > mostDepth)
+    throw new SyntaxError(`it is nested more than ${mostDepth} deep`);
+  return replaceLiterals(json, {
+    number: (literal) => {
+      const python = pythonNumber(literal);
+      const same = python === JSON.stringify(Number(literal));
+      return same ? undefined : JSON.stringify(`${open}${python}${close}`);
+    },
+    key: (literal) => {
+      const key = String(JSON.parse(literal));
+      return isIndex.test(key) ? JSON.stringify(`${openKey}${key}${close}`) : undefined;
+    },
+  });
 }
 
-/** Index after the string of JSON that begins at `start`. */
-function stringEnd(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (json[end - 1 - escapes] === '\\') escapes += 1;
-    if (escapes % 2 === 0) return end + 1;
-  }
-}
+/** A key that JavaScript takes for an index, and puts before others. */
+const isIndex = /^(?:0|[1-9]\d{0,9})$/;
 
 /** A number of JSON as Python prints it once it is read. */
 function pythonNumber(literal: string): string {

@@ -1,3 +1,4 @@
+import { labelText } from './decimal-text.ts';
 import type { Task } from './task.ts';
 
 /*
@@ -156,5 +157,5 @@ export function acceptedAnswers(task: Task): readonly string[] {
     ? (task as Answered)
     : (task.metadata as Answered);
   const others: readonly unknown[] = Array.isArray(aliases) ? aliases : [];
-  return [answer, ...others].filter(isText).map(String);
+  return [answer, ...others].filter(isText).map(labelText);
 }

@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 
 import { AgentRlError } from '../errors.ts';
 
@@ -12,7 +14,7 @@ const longestLine = 256 * 2 ** 20;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * The lines of a file of any size, which end in LF, CR LF or CR.
+ * The lines of a file of any size, which end in LF, CR LF or CR. One that ends in `.gz` is unpacked.
  *
  * @yields Each line, blank ones too.
  * @throws AgentRlError `DATASET_INVALID` for a line that is too long, before it is held; what reading the file throws
@@ -26,7 +28,7 @@ export async function* fileLines(file: string, most = longestLine): AsyncGenerat
     [held, length] = [[], 0];
     for (const part of withoutReturns(bytes)) yield { line: ++line, bytes: part };
   };
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+  for await (const chunk of bytesOf(file)) {
     let from = 0;
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
       held.push(chunk.subarray(from, end));
@@ -42,6 +44,12 @@ export async function* fileLines(file: string, most = longestLine): AsyncGenerat
       );
   }
   if (length > 0) yield* whole();
+}
+
+function bytesOf(file: string): AsyncIterable<Buffer> {
+  const bytes = createReadStream(file);
+  // What goes wrong is thrown where the stream is read.
+  return /\.gz$/i.test(file) ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
 }
 
 function* withoutReturns(bytes: Buffer): Generator<Buffer> {

@@ -6,6 +6,7 @@ import {
   mentionsAnswer,
 } from '../../core/tasks/answer-match.ts';
 import { answeredNumber, markedText } from '../../core/tasks/find-number.ts';
+import { labelNumber } from '../../core/tasks/label-number.ts';
 import { fractionKey, nearlyEqual } from '../../core/tasks/fraction.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { QuestionSettings } from './settings.ts';
@@ -26,7 +27,7 @@ export function isRight(
   return (
     given !== undefined &&
     accepted.some((answer) => {
-      const expected = answeredNumber(answer);
+      const expected = labelNumber(answer);
       return expected !== undefined && nearlyEqual(given, expected, 0);
     })
   );
@@ -53,8 +54,8 @@ export function answerProblem(
     return 'it has no answer. Name the column that holds it, as in dataset.columns: {answer: solution}, or set environment.match to rewards.';
   for (const answer of accepted) {
     const shown = JSON.stringify(answer.slice(-80));
-    if (match === 'number' && answeredNumber(answer) === undefined)
-      return `its answer ${shown} holds no number. Keep the number with dataset.answerPattern, or set environment.match to whole.`;
+    if (match === 'number' && labelNumber(answer) === undefined)
+      return `its answer ${shown} is not one number. Keep the number with dataset.answerPattern, or set environment.match to whole.`;
     if (match !== 'number' && answerKey(answer) === '')
       return `its answer ${shown} has no letter or digit, so nothing could be compared with it.`;
     if (match !== 'number' && answer.includes('####'))

@@ -17,13 +17,12 @@ import {
   type CodeTargetSettings,
   codeTargetSettings,
 } from './code-target.ts';
+import { fence, pythonBlocks } from './python-blocks.ts';
 import { splitThoughts, type Stretch, TurnReading } from './read-turn.ts';
-
-const fence = '```';
 
 /**
  * For models that answer in code: each block fenced as Python is a call of the one tool that takes code. What
- * stands around the blocks, blocks of other languages included, is what was said.
+ * stands around the blocks, blocks of other languages included, is what was said. Fences are those of CommonMark.
  */
 @toolCallFormat({
   name: 'python-block',
@@ -31,7 +30,7 @@ const fence = '```';
   settings: codeTargetSettings,
 })
 export class PythonBlockFormat implements ToolCallFormat {
-  readonly opensCall = [fence];
+  readonly opensCall = [fence, '~~~'];
 
   constructor(@inject(SETTINGS) private readonly settings: CodeTargetSettings) {}
 
@@ -47,7 +46,7 @@ export class PythonBlockFormat implements ToolCallFormat {
       if (block.code === undefined)
         reading.call(
           written,
-          `The block is not closed: end it with ${fence} on a line of its own.`,
+          `The block is not closed: end it with ${block.mark} on a line of its own.`,
         );
       else if (typeof target === 'string') reading.call(written, `No code can be run: ${target}.`);
       else reading.call(written, codeCall(target, block.code));
@@ -60,7 +59,11 @@ export class PythonBlockFormat implements ToolCallFormat {
   print(call: BareCall, tools: readonly ToolSpec[]): string {
     const target = codeTarget(tools, this.settings);
     const code = typeof target === 'string' ? undefined : codeOf(call, target);
-    if (code !== undefined) return `${fence}python\n${code}\n${fence}`;
+    if (code !== undefined) {
+      const runs = code.match(/`{3,}/g) ?? [];
+      const mark = runs.reduce((longest, run) => (run < longest ? longest : `${run}\``), fence);
+      return `${mark}python\n${code}\n${mark}`;
+    }
     const why =
       typeof target === 'string' ? target : `code goes to ${target.tool}.${target.argument}`;
     throw new AgentRlError(
@@ -77,36 +80,6 @@ export class PythonBlockFormat implements ToolCallFormat {
     const target = codeTarget(tools, this.settings);
     return typeof target === 'string' ? target : undefined;
   }
-}
-
-interface Block extends Stretch {
-  /** Undefined when it is not closed. */
-  code: string | undefined;
-}
-
-const opening = /^[ \t]*```[ \t]*([\w+-]*)[^`]*$/;
-const closing = /^[ \t]*```[ \t]*$/;
-
-/** Blocks of Python, in order. A fence inside a block of another language opens nothing. */
-function pythonBlocks(text: string): readonly Block[] {
-  const blocks: Block[] = [];
-  let open: { start: number; body: number; python: boolean } | undefined;
-  let at = 0;
-  for (const line of text.split('\n')) {
-    const end = at + line.length;
-    if (open === undefined) {
-      const language = opening.exec(line)?.[1]?.toLowerCase();
-      const python = language === 'python' || language === 'py';
-      if (language !== undefined) open = { start: at, body: end + 1, python };
-    } else if (closing.test(line)) {
-      const code = text.slice(open.body, Math.max(open.body, at - 1));
-      if (open.python) blocks.push({ start: open.start, end, code });
-      open = undefined;
-    }
-    at = end + 1;
-  }
-  if (open?.python === true) blocks.push({ start: open.start, end: text.length, code: undefined });
-  return blocks;
 }
 
 /** The next closed block of Python; a mark of a thought in its code is the code's text. */

@@ -6,6 +6,7 @@ import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { answeredNumber, markedNumber } from '../../core/tasks/find-number.ts';
+import { labelNumber } from '../../core/tasks/label-number.ts';
 import { type Fraction, nearlyEqual } from '../../core/tasks/fraction.ts';
 
 const Settings = Type.Object({
@@ -41,9 +42,9 @@ export const numeric = reward({
 });
 
 function expected(answer: string, { taskId }: Task): Fraction {
-  const found = answeredNumber(answer);
+  const found = labelNumber(answer);
   if (found !== undefined) return found;
   throw new Error(
-    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} holds no number. Give one, or use exact_match.`,
+    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not one number. Give one, or use exact_match.`,
   );
 }

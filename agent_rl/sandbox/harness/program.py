@@ -41,6 +41,7 @@ def use_streams(stdin, stdout, stderr):
 def run(source, seed):
     """Runs the program as `__main__`. Its exit code, or MEMORY_ERROR."""
     _seed(seed)
+    source = plain(source)
     code = 0
     try:
         names = start(source, '__main__')
@@ -58,6 +59,7 @@ def calls(source, entry, arguments_text, seed, emit):
     """
     arguments = parse(arguments_text)
     _seed(seed)
+    source = plain(source)
     code = 0
     try:
         names = start(source, 'solution')
@@ -68,6 +70,11 @@ def calls(source, entry, arguments_text, seed, emit):
         code = failed(error, 1)
     finish()
     return code
+
+
+def plain(source):
+    """A program without the byte order mark that Python leaves out of a file."""
+    return source[1:] if source[:1] == '\ufeff' else source
 
 
 def start(source, name):

@@ -3,7 +3,7 @@
 import linecache
 import random
 
-from .program import failed, flush, start
+from .program import failed, flush, plain, start
 
 _compile, _exec, _BaseException, _len = compile, exec, BaseException, len
 _lines = linecache.cache
@@ -18,6 +18,7 @@ class Session:
 
     def run(self, source):
         """Runs one program with the variables the earlier ones left. Its exit code, or MEMORY_ERROR."""
+        source = plain(source)
         _lines['main.py'] = (_len(source), None, source.splitlines(True), 'main.py')
         code = 0
         try:

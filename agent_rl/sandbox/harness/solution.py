@@ -6,7 +6,7 @@ else must be a value that can be written down: an object with a friendly `__eq__
 
 import json
 
-from .program import describe, failed, flush, start
+from .program import describe, failed, flush, plain, start
 from .shared_objects import decode_shared, encode_shared
 from .values import decode, encode, quote, type_name
 
@@ -18,6 +18,7 @@ _Class = type
 
 def serve(source, channel):
     """Runs the program, says which names it defines and answers until the tests are over. The exit code."""
+    source = plain(source)
     code = 0
     try:
         names = start(source, 'solution')

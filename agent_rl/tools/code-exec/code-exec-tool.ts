@@ -126,7 +126,8 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     signal: AbortSignal,
   ): Promise<ToolResult> {
     const linesBefore = setup === undefined ? 0 : setup.split('\n').length;
-    const code = setup === undefined ? program.code : `${setup}\n${program.code}`;
+    const code =
+      setup === undefined ? program.code : `${setup}\n${program.code.replace(/^\uFEFF/, '')}`;
     const request = { ...program, code, limits: this.#limits() };
     if (tests !== undefined) {
       const run = await this.sandbox.execute({ kind: 'judge', ...request, tests }, signal);

@@ -1,3 +1,4 @@
+import { labelText } from '../../../agent_rl/core/tasks/decimal-text.ts';
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { drop, problem, type SourceDocument, type SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
@@ -55,8 +56,8 @@ const isScalar = (value: unknown): value is string | number | bigint | boolean =
 /** Texts of a cell: one, several, or none. A cell of any other type is a problem. */
 function textsOf(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return [];
-  if (isScalar(value)) return [String(value)];
-  if (Array.isArray(value) && value.every(isScalar)) return value.map(String);
+  if (isScalar(value)) return [labelText(value)];
+  if (Array.isArray(value) && value.every(isScalar)) return value.map(labelText);
   return undefined;
 }
 

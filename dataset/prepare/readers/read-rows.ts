@@ -1,9 +1,7 @@
-import { extname } from 'node:path';
-
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { readTable, tableEndings } from '../../tables/read-table.ts';
-import { rowUnit } from '../../tables/row-unit.ts';
+import { rowUnit, tableEnding } from '../../tables/row-unit.ts';
 import type { SourceProblem } from '../source-record.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -24,15 +22,15 @@ export async function* readRows(file: string): AsyncGenerator<ReadRow> {
   for await (const read of readTable(file)) {
     const where = placeIn(file, read.line);
     if ('problem' in read) yield { problem: { where, text: read.problem.text } };
-    else if (isRecord(read.value)) yield { where, row: read.value };
     else {
-      const text = `is ${showValue(read.value)}; expected an object.`;
-      yield { problem: { where, text } };
+      const row = read.exact ?? read.value;
+      if (isRecord(row)) yield { where, row };
+      else yield { problem: { where, text: `is ${showValue(row)}; expected an object.` } };
     }
   }
 }
 
 function placeIn(file: string, line: number): string {
   if (rowUnit(file) === 'line') return `${file}:${line}`;
-  return extname(file).toLowerCase() === '.json' ? `${file}[${line - 1}]` : `${file}:row ${line}`;
+  return tableEnding(file) === '.json' ? `${file}[${line - 1}]` : `${file}:row ${line}`;
 }

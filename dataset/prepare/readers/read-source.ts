@@ -1,14 +1,14 @@
-import { extname } from 'node:path';
-
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { fileLines } from '../../../agent_rl/core/wire/file-lines.ts';
 import { tableLimits, unreadable } from '../../tables/json-lines.ts';
+import { isTable } from '../../tables/read-table.ts';
+import { tableEnding as ending } from '../../tables/row-unit.ts';
 import { canonicalUrl } from '../document-id.ts';
 import { drop, type SourceItem } from '../source-record.ts';
 import { recordOfHotpotRow } from './hotpotqa.ts';
 import { type ColumnMap, medquadColumns, missingColumns, recordOfRow } from './mapped-rows.ts';
 import { readMedquadXml } from './medquad-xml.ts';
-import { readRows, type Row, rowFileEndings } from './read-rows.ts';
+import { readRows, type Row } from './read-rows.ts';
 
 /** What the records of a source look like. */
 export const sourceFormats = ['medquad', 'hotpotqa', 'records', 'urls'] as const;
@@ -21,9 +21,6 @@ export interface ReadSourceOptions {
   /** The documents' texts come from their addresses, not from the source. */
   fetched: boolean;
 }
-
-const ending = (file: string): string => extname(file).toLowerCase();
-const isTable = (file: string): boolean => rowFileEndings.some((known) => known === ending(file));
 
 /** Columns by which a table is known for what it is. */
 const marks: readonly (readonly [SourceFormat, readonly string[]])[] = [

@@ -9,7 +9,7 @@ export type Source = { kind: 'files'; files: readonly string[] } | { kind: 'hub'
 
 const hubPrefix = 'hub:';
 const hubName = /^[\w.-]+\/[\w.-]+$/;
-const endings: ReadonlySet<string> = new Set([...rowFileEndings, '.xml', '.txt']);
+const endings = [...rowFileEndings, '.xml', '.txt'];
 
 /**
  * Finds the files of a source. A path that exists is that path; `owner/name` is otherwise a dataset of the hub,
@@ -22,14 +22,14 @@ export function findSource(source: string): Source {
   const path = resolve(source);
   if (!existsSync(path)) return hubSource(source, source);
   const files = statSync(path).isDirectory() ? filesBelow(path) : [path];
-  const known = files.filter((file) => endings.has(extname(file).toLowerCase()));
+  const known = files.filter((file) => endings.some((one) => file.toLowerCase().endsWith(one)));
   // Beside data, a text file is a licence or a readme.
   const data = known.filter((file) => extname(file).toLowerCase() !== '.txt');
   const readable = data.length > 0 ? data : known;
   if (readable.length > 0) return { kind: 'files', files: readable };
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${source} holds no data: ${files.length} files, none ends in ${[...endings].join(', ')}.`,
+    `${source} holds no data: ${files.length} files, none ends in ${endings.join(', ')}.`,
   );
 }
 

@@ -147,6 +147,9 @@ def _hide_own_modules():
 
 
 def _preload(modules):
+    # What `python main.py` has among its built-ins, without the packages that site.main looks for.
+    for add in (site.setquit, site.setcopyright, site.sethelper):
+        add()
     if modules:
         # Packages beside the standard library are seen only by those who ask for one.
         site.main()

@@ -48,8 +48,8 @@ describe('a run with several environments', () => {
     const error = await rejectionOf(played([nameless, { dir: `${folder}/lost` }]));
     expect(error.code).toBe('DATASET_INVALID');
     expect(error.message).toBe(`2 of 2 tasks cannot be judged:
-  Task "maths-eval-2": nothing says which environment it is for. Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.
-  Task "lost-eval-1": no environment of this run is named "chess". Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.`);
+  ${folder}/maths/eval.csv:2 Task "maths-eval-2": nothing says which environment it is for. Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.
+  ${folder}/lost/eval.jsonl:1 Task "lost-eval-1": no environment of this run is named "chess". Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.`);
   });
 });
 

@@ -75,7 +75,7 @@ describe('the number of a final message', () => {
 });
 
 test('a task whose answer is not a number is a mistake in the task, and reported', () => {
-  expect(() => score('Oslo', '18')).toThrow('Task t: its answer "Oslo" holds no number');
+  expect(() => score('Oslo', '18')).toThrow('Task t: its answer "Oslo" is not one number');
   expect(numeric(episodeOf({}, [{ said: '18' }]), loose)).toBeUndefined();
 });
 

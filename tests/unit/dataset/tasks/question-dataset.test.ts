@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { acceptedAnswers } from '#agent_rl/core/tasks/answer-match.ts';
 import { QuestionDataset } from '#dataset/tasks/question-dataset.ts';
 import {
   otherSplitFiles,
@@ -43,6 +44,38 @@ describe('a question', () => {
       ['b', 'true', ['yes']],
       ['c', undefined, []],
     ]);
+  });
+
+  test('keeps every digit of an answer that is a number, wherever the row has it', async () => {
+    const labels = {
+      '0.0000001': '0.0000001',
+      '1e-7': '0.0000001',
+      '1e21': '1000000000000000000000',
+      '12345678901234567890': '12345678901234567890',
+      '-9007199254740993': '-9007199254740993',
+      '0.1234567890123456789': '0.1234567890123456789',
+      '1.0': '1',
+      '2.50': '2.5',
+      '1E400': `1${'0'.repeat(400)}`,
+    };
+    const answersOf = async (path: string, text: string, reading = {}) =>
+      (await readTaskFile(write(path, text), 'question', reading)).tasks.flatMap(acceptedAnswers);
+    const numbers = Object.keys(labels);
+    const lines = (row: (number: string) => string) => numbers.map(row).join('\n');
+    const exact = Object.values(labels);
+    const row = (number: string) => `{"question": "1e5 \\" 1.0", "answer": ${number}, "n": 1e5}`;
+    expect(await answersOf('n.jsonl', lines(row))).toEqual(exact);
+    expect(await answersOf('n.json', `[${numbers.map(row).join(', ')}]`)).toEqual(exact);
+    const columns = { answer: 'a.best', aliases: 'a.all' };
+    const nested = lines((number) => `{"question": "Q", "a": {"best": ${number}, "all": ["x"]}}`);
+    expect(await answersOf('in.jsonl', nested, { columns })).toEqual(
+      exact.flatMap((n) => [n, 'x']),
+    );
+    const answerPattern = '[-.\\d]+';
+    expect(await answersOf('cut.jsonl', lines(row), { answerPattern })).toEqual(exact);
+    const plain = lines((number) => `{"task_id": "${number}", "prompt": "Q", "answer": ${number}}`);
+    const { tasks } = await readTaskFile(write('plain.jsonl', plain), 'plain');
+    expect(tasks.flatMap(acceptedAnswers)).toEqual(exact);
   });
 
   test('is read alike from JSONL, CSV, TSV, a JSON list and Parquet', async () => {

@@ -47,6 +47,45 @@ describe('JSON as Python prints it', () => {
       expect(kept(text)).toBeUndefined();
   });
 
+  test.each([
+    '{"z": 1, "10": 2, "2": 3}',
+    '{"a": {"b": [{"1": "x", "0": {"b": 1, "7": 2}}]}}',
+    '{"b": 1.0, "4294967294": "\\" 1:", "a": ":", "1.5": 0}',
+    '{"b": {}, "\\u0031": "10"}',
+  ])('keeps the order of the keys of %s', (text) => {
+    const { value, written } = withoutMarks(readMarked(text) as object);
+    expect(value).toEqual(JSON.parse(text));
+    expect(pythonJson(value, written)).toBe(text.replace('\\u0031', '1'));
+    const read = marked(value, written);
+    expect(unmarked(JSON.stringify(read))).toBe(
+      pythonJson(value, written).replaceAll(/(?<=[,:]) /g, ''),
+    );
+    expect(unmarked(Object.keys(read).join())).toBe(
+      text.startsWith('{"z"') ? 'z,10,2' : Object.keys(read).map(unmarked).join(),
+    );
+  });
+
+  test('keeps no text where integers as keys come first and rise', () => {
+    const read = readMarked('{"2": 1, "10": 2, "z": 3}') as object;
+    expect(withoutMarks(read)).toEqual({ value: { '2': 1, '10': 2, z: 3 } });
+  });
+
+  test.each(['\uE0F4\n5\uE0F5', '\uE0F4\t5\uE0F5', '\uE0F4', '\uF8FF\n1.0'])(
+    'private-use characters are text: %j',
+    (text) => {
+      const value = { [text]: text, n: 1 };
+      for (const json of [
+        JSON.stringify(value),
+        `{${JSON.stringify(text)}: "${text.replace(/\s/, (c) => JSON.stringify(c).slice(1, -1))}", "n": 1}`,
+      ]) {
+        expect(withoutMarks(readMarked(json) as object)).toEqual({ value });
+        expect(JSON.parse(pythonJson(value))).toEqual(value);
+      }
+      expect(unmarked(text)).toBe(text);
+      expect(isMark(text)).toBe(false);
+    },
+  );
+
   test('a mark is put back whether it was printed as JSON or as it is', () => {
     const read = marked({ a: 1 }, '{"a":1.0}');
     expect(isMark(read['a'])).toBe(true);

@@ -143,7 +143,9 @@ test('a question goes on while the policy calls tools, and an unreadable call is
 describe('an answer that nothing could be compared with', () => {
   test.each([
     ['whole', {}, 'it has no answer.'],
-    ['number', { answer: 'two' }, 'holds no number'],
+    ['number', { answer: 'two' }, 'its answer "two" is not one number. Keep the number with'],
+    ['number', { answer: '2\\sqrt{3}' }, 'is not one number'],
+    ['number', { answer: '(1, 2)' }, 'is not one number'],
     ['contains', { answer: '???' }, 'has no letter or digit'],
     ['whole', { answer: '3 * 8 = 24\n#### 24' }, 'is a worked solution'],
   ] as const)('is told by %s: %j', (match, { answer }: { answer?: string }, told) => {

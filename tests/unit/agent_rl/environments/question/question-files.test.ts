@@ -75,6 +75,39 @@ describe('questions whose answer is cut out by a pattern', () => {
   });
 });
 
+describe('questions of which one has a label that is not one number', () => {
+  test('are refused with its file and line, whatever its kind', async () => {
+    const labels = [
+      '"2\\\\sqrt{3}"',
+      '"x^2+1"',
+      '"(1, 2)"',
+      '"3:15"',
+      '"\\\\text{(C)}\\\\ 17"',
+      '"2x"',
+    ];
+    const lines = ['1e-7', '"25 cm^2"', ...labels].map(
+      (label) => `{"question": ${JSON.stringify(label)}, "answer": ${label}}`,
+    );
+    writeBelow(folder, 'labels/eval.jsonl', lines.join('\n'));
+    const { code, message } = await rejectionOf(
+      ask(
+        {
+          environment: { type: 'question', match: 'number' },
+          dataset: { dir: `${folder}/labels` },
+        },
+        { split: 'eval', answer: () => '1' },
+      ),
+    );
+    expect(code).toBe('DATASET_INVALID');
+    const [first, second, , , , , more] = message.split('\n');
+    expect(first).toBe('6 of 8 tasks cannot be judged:');
+    expect(second).toBe(
+      `  ${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "2\\\\sqrt{3}" is not one number. Keep the number with dataset.answerPattern, or set environment.match to whole.`,
+    );
+    expect(more).toBe('  …');
+  });
+});
+
 describe('folders of questions', () => {
   writeBelow(folder, 'maths/eval.csv', 'problem,answer\nM,#### 1\n');
   writeBelow(folder, 'words/eval.csv', 'ask,answer\nW,two\n');

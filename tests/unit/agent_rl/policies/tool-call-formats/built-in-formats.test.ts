@@ -56,6 +56,7 @@ describeToolCallFormatContract('python-block', {
     { name: 'code_exec', arguments: { code: 'print("<think>")' } },
     { name: 'code_exec', arguments: { code: '' } },
     { name: 'code_exec', arguments: { code: 'if 1:\n  print(`1`)\n' } },
+    { name: 'code_exec', arguments: { code: 's = """\n```\n````\n"""' } },
   ],
   broken: ['```python\nprint(1)', 'Look:\n```py\n'],
   marks: ['```python\n', '\n```', '```', '\n', 'print(1)'],
@@ -132,6 +133,44 @@ describe('python-block', () => {
       ],
     });
   });
+
+  // The content of the block by section 4.5 of CommonMark 0.31, without its last line end.
+  test.each([
+    ['1. Run:\n   ```python\n   if x:\n       f()\n   ```', 'if x:\n    f()'],
+    ['- ```python\n  if x:\n    f()\n  ```', 'if x:\n  f()'],
+    ['- 1. ```python\n     f()\n     ```', 'f()'],
+    ['1. Run:\n\t```python\n\tif x:\n\t\tf()\n\t```', 'if x:\n\tf()'],
+    ['1. Run:\n   ```python\n\tf()\n   ```', ' f()'],
+    ['  ```python\n f()\ng()\n  ```', 'f()\ng()'],
+    ['```python\r\nf()\r\n\r\ng()\r\n```\r\nDone.', 'f()\n\ng()'],
+    ['```python\rf()\r```\r', 'f()'],
+    ['````python\nprint("""\n```\n""")\n````', 'print("""\n```\n""")'],
+    ['```python\nf()\n`````', 'f()'],
+    ['```python\nf()\n~~~\n    ```\n```', 'f()\n~~~\n    ```'],
+    ['~~~python\nf()\n```\n~~~', 'f()\n```'],
+    ['~~~ python `a`\nf()\n~~~', 'f()'],
+    ['```python3\nf()\n```', 'f()'],
+    ['```Python3.11 title="a"\nf()\n```', 'f()'],
+    ['```python\n```', ''],
+  ])('reads the block of %j as %j', (text, code) => {
+    expect(read(text).toolCalls?.map((call) => call.arguments)).toEqual([{ code }]);
+  });
+
+  test.each(['```python `a`\nf()\n```', '``python\nf()\n``', '```pythonic\nf()\n```'])(
+    'reads no block in %j',
+    (text) => expect(read(text)).toEqual({ role: 'assistant', content: text }),
+  );
+
+  test.each(['```python\nf()\n``', '````python\nf()\n```', '~~~python\nf()\n```'])(
+    'says which marks close %j',
+    (text) => {
+      const [bad] = read(text).malformedCalls ?? [];
+      const mark = /^[`~]*/.exec(text)?.[0];
+      expect(bad?.problem).toBe(
+        `The block is not closed: end it with ${mark} on a line of its own.`,
+      );
+    },
+  );
 
   test('leaves other blocks alone, with whatever they show', () => {
     const text = '```json\n{}\n```\n```\n```python\n```';
