@@ -24,6 +24,7 @@ import {
   unreadable,
 } from './json-lines.ts';
 import { csvRecords } from './csv.ts';
+import { exactRow, storedDecimals } from './parquet-cells.ts';
 import { tableEnding } from './row-unit.ts';
 
 type ReadFile = (file: string, limits: TableLimits) => AsyncGenerator<JsonLine>;
@@ -177,13 +178,16 @@ async function* parquetRows(file: string, limits: TableLimits): AsyncGenerator<J
     const buffer = await asyncBufferFromFile(file);
     const metadata = await parquetMetadataAsync(buffer);
     checkParquet(file, metadata, limits);
+    const exact = exactRow(metadata);
+    const stored = storedDecimals(metadata);
     let rowStart = 0;
     // A row group at a time: a part of one would have it decoded whole, once for each part.
     for (const { num_rows: count } of metadata.row_groups) {
       const rowEnd = rowStart + Number(count);
-      const options = { file: buffer, metadata, compressors, rowStart, rowEnd };
+      const options = { file: buffer, ...stored, compressors, rowStart, rowEnd };
       const rows: readonly unknown[] = await parquetReadObjects(options);
-      for (const [index, value] of rows.entries()) yield { line: rowStart + index + 1, value };
+      for (const [index, row] of rows.entries())
+        yield { line: rowStart + index + 1, value: exact(row) };
       rowStart = rowEnd;
     }
   } catch (cause) {

@@ -17,7 +17,9 @@ import { floatRepr } from './python-value.ts';
 // Private-use characters that are drawn for this process: whatever a model or a file writes is a text, and no mark. JSON
 // writes the line break as \n, which tells a mark that was printed as JSON, in quotes, from one that was printed as it is;
 // a key keeps its quotes.
-const secret = String.fromCharCode(...Array.from({ length: 12 }, () => 0xe000 + randomInt(0x1900)));
+const secret = Array.from({ length: 12 }, () =>
+  String.fromCharCode(0xe000 + randomInt(0x1900)),
+).join('');
 const [open, openKey, close] = [`${secret}\n`, `${secret}\t`, '\uE0F5'];
 const spelling = '(-?\\d[\\d.e+-]*)';
 const marks = new RegExp(
