@@ -132,8 +132,8 @@ export class HttpClient {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
       this.#reportTries(request, tries.count, `failed ${tries.count} times: ${why}`);
-      const NoBody = cause instanceof EndlessAnswer ? EndlessAnswer : NoAnswer;
-      throw new NoBody(`${url} cannot be asked: ${why}`, { cause });
+      const Failure = cause instanceof EndlessAnswer ? EndlessAnswer : NoAnswer;
+      throw new Failure(`${url} cannot be asked: ${why}`, { cause });
     }
   }
 

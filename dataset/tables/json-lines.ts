@@ -35,7 +35,7 @@ export type JsonLine = ReadLine | { line: number; problem: DatasetProblem };
 interface ReadLine {
   line: number;
   value: unknown;
-  /** The value with numbers that JavaScript changes as texts, where it has any. */
+  /** The value, with each number that a double cannot hold as a text; absent if it has none. */
   exact?: unknown;
 }
 

@@ -22,7 +22,7 @@ export const answerExpression = (pattern: string): RegExp => new RegExp(pattern,
 /**
  * Puts columns and answers in place; a row that is no object is left to whoever reads it.
  *
- * @param exact the row with numbers that JavaScript changes as texts: answers are taken from it
+ * @param exact the row with each number that a double cannot hold as a text; answers are taken from it
  */
 export function mapRow(
   value: unknown,

@@ -73,11 +73,12 @@ export const shownHashes = (hashes: RunHashes): string =>
 
 /** A line for each hash of today's jobs that is not the fixture's; jobs that did not run are not compared. */
 export function differences(before: Yardstick, now: Yardstick): string[] {
-  const lines = Object.entries(now.jobs).flatMap(([job, hashes]) =>
-    Object.entries(hashes)
-      .filter(([name, hash]) => before.jobs[job]?.[name] !== hash)
-      .map(([name, hash]) => `${job}: ${name} ${before.jobs[job]?.[name] ?? '-'} -> ${hash}\n`),
-  );
+  const lines = Object.entries(now.jobs).flatMap(([job, hashes]) => {
+    const old = before.jobs[job] ?? {};
+    return Object.keys({ ...old, ...hashes })
+      .filter((name) => old[name] !== hashes[name])
+      .map((name) => `${job}: ${name} ${old[name] ?? '-'} -> ${hashes[name] ?? '-'}\n`);
+  });
   if (lines.length === 0 || before.machine === now.machine) return lines;
   return [...lines, `The fixture was made on another machine: ${before.machine}.\n`];
 }

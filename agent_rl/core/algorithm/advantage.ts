@@ -7,8 +7,8 @@ export type RewardGroup = readonly (number | undefined)[];
 
 /**
  * How much better than expected each episode of a collection was, group by group: a number where there is a reward,
- * `undefined` where there is none. An episode of advantage 0 teaches nothing. Where there are several agents it is asked for the
- * groups of each by themselves.
+ * `undefined` without one. An episode of advantage 0 teaches nothing. With several agents the function is called once for the
+ * groups of each.
  */
 export type AdvantageFunction<Settings = unknown> = (
   groups: readonly RewardGroup[],

@@ -87,7 +87,7 @@ function printed(value: unknown): string {
   return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}: ${printed(entry)}`).join(', ')}}`;
 }
 
-/** JSON text with marks in place of the numbers and keys that JavaScript would print otherwise than Python. */
+/** JSON text in which marks replace the numbers and keys that JavaScript and Python print differently. */
 function withMarks(json: string): string {
   if (new JsonShape().add(Buffer.from(json)).nesting > mostDepth)
     throw new SyntaxError(`it is nested more than ${mostDepth} deep`);

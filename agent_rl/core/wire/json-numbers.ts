@@ -1,6 +1,6 @@
 import { decimalText } from '../tasks/decimal-text.ts';
 
-/** The JSON that is put in place of a number or a key, or `undefined` to leave it. */
+/** The JSON that replaces a number or a key, or `undefined` to leave it. */
 type Replacement = (literal: string) => string | undefined;
 
 /**

@@ -12,7 +12,7 @@ const mostThreads = 1;
 
 export type How = 'template' | 'plain';
 
-/** Encodes long texts in a thread of its own, so that one that takes seconds holds up nobody. */
+/** Encodes long texts in a thread, so that other requests go on while one takes seconds. */
 export class LongTexts {
   readonly #threads: ThreadPool<{ text: string; how: How }, readonly number[]>;
   /** Of the work under way: what was encoded ahead of it, and what it needed and did not find. */

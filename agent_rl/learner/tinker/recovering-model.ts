@@ -153,7 +153,7 @@ export class RecoveringModel {
     }
   }
 
-  /** Where that fails, whatever is asked next restores first: nothing is saved of a model of which nobody knows what it is. */
+  /** If that fails, the next order restores first: a model in an unknown state is never saved. */
   #restoreFirst(): Promise<void> {
     this.#isUnknown = true;
     return this.#do(async () => undefined);

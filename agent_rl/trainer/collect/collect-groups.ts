@@ -170,7 +170,7 @@ function selectedOf(
   );
 }
 
-/** Compares the episodes of a whole collection, those of each agent by themselves. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what are no advantages */
+/** Compares the episodes of a whole collection, those of each agent by themselves. @throws AgentRlError `PLUGIN_LOAD_FAILED` for values that are not advantages */
 function withAdvantages(
   groups: readonly PlayedGroup[],
   { name, of }: AlgorithmOptions['advantage'],

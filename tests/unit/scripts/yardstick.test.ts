@@ -66,6 +66,9 @@ describe('the yardstick', () => {
   test('names hashes that differ, and another machine', () => {
     const before = { machine: 'a', jobs: { one: { weights: '1' }, two: { weights: '2' } } };
     expect(differences(before, { machine: 'a', jobs: { one: { weights: '1' } } })).toEqual([]);
+    expect(differences(before, { machine: 'a', jobs: { one: {} } })).toEqual([
+      'one: weights 1 -> -\n',
+    ]);
     expect(differences(before, { machine: 'b', jobs: { two: { weights: '3' } } })).toEqual([
       'two: weights 2 -> 3\n',
       'The fixture was made on another machine: a.\n',

@@ -33,7 +33,7 @@ export class WeightInbox {
   }
 
   /**
-   * Keeps a file, in place of one of its name and of all that another client has put.
+   * Keeps a file. It replaces the file of that name and everything that another client has put.
    *
    * @throws Refusal for one of another name, and where there is more than a model has
    */
