@@ -7,15 +7,13 @@
  * template trims that content; the content is then trimmed alike. So what a role says cannot change what
  * surrounds it, whatever it is.
  */
-import type { Template } from '@huggingface/jinja';
-
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import type { AssistantMessage, Message, ToolCall } from '../../agent_rl/core/message.ts';
-import { marked, unmarked } from '../../agent_rl/core/python/python-json.ts';
+import { marked } from '../../agent_rl/core/python/python-json.ts';
 import { Remembered } from '../../agent_rl/core/collections/remembered.ts';
 import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 import type { TokenSource } from '../../agent_rl/core/transcript.ts';
-import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
+import { JinjaTemplate } from '../jinja/jinja-template.ts';
 
 /** Text of one source. Everything but `template` is to be encoded without control tokens. */
 export interface PromptPiece {
@@ -58,8 +56,8 @@ export type SaidMessage = Exclude<Message, AssistantMessage>;
 type Json = Readonly<Record<string, unknown>>;
 
 export class ChatTemplate {
-  readonly #template: Template;
-  readonly #toolTemplate: Template;
+  readonly #template: JinjaTemplate;
+  readonly #toolTemplate: JinjaTemplate;
   readonly #names: Readonly<Record<string, string>>;
   readonly #sources: TemplateSources;
   readonly #opening: readonly SaidMessage[] = [{ role: 'user', content: openingText }];
@@ -92,17 +90,16 @@ export class ChatTemplate {
     const { addGenerationPrompt = false, thinking, date = defaultTemplateDate } = options;
     const template = tools === undefined ? this.#template : this.#toolTemplate;
     try {
-      const text = template.render({
+      const values = {
         ...this.#names,
         messages,
         tools: tools ?? null,
         documents: null,
-        ...pythonFunctions(date),
         add_generation_prompt: addGenerationPrompt,
         // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
         ...(thinking !== undefined && { enable_thinking: thinking, open_thinking: thinking }),
-      });
-      return unmarked(text);
+      };
+      return template.render(values, date);
     } catch (cause) {
       const why = messageOf(cause);
       throw invalid(`The chat template cannot render this conversation (${why}).`, cause);
@@ -230,9 +227,9 @@ export interface AfterTurn {
   earlier?: readonly Message[];
 }
 
-function parsed(source: string): Template {
+function parsed(source: string): JinjaTemplate {
   try {
-    return pythonTemplate(source);
+    return new JinjaTemplate(source);
   } catch (cause) {
     throw invalid(`The chat template cannot be parsed (${messageOf(cause)}).`, cause);
   }

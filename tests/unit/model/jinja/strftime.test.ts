@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { strftime } from '#model/text/python-jinja.ts';
+import { strftime } from '#model/jinja/library/strftime.ts';
 
 test.each([
   ['%d %b %Y', '2024-07-26', '26 Jul 2024'],

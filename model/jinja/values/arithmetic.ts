@@ -1,0 +1,200 @@
+import { unreachable } from '../../../agent_rl/core/unreachable.ts';
+import type { Budget } from '../budget.ts';
+import type { Arithmetic } from '../syntax/nodes.ts';
+import { asNumber } from './comparing.ts';
+import { formatted } from './formatting.ts';
+import { str } from './printing.ts';
+import { asIndex } from './sequences.ts';
+import { Markup, Tuple, typeOf, Undefined, Unsupported, type Value } from './value.ts';
+
+/** Bits of an integer that a power or product may have. */
+const mostBits = 2 ** 16;
+
+/** Python's `left operator right`. @throws TypeError for values that it does not take */
+export function arithmetic(operator: Arithmetic, left: Value, right: Value, budget: Budget): Value {
+  if (operator === '%' && typeof left === 'string') return formatted(left, right, budget);
+  for (const side of [left, right]) if (side instanceof Undefined) throw new Error(side.message);
+  const [x, y] = [asNumber(left), asNumber(right)];
+  if (x !== undefined && y !== undefined) {
+    return typeof x === 'bigint' && typeof y === 'bigint'
+      ? ofIntegers(operator, x, y)
+      : ofFloats(operator, asFloat(x), asFloat(y));
+  }
+  const joined = operator === '+' ? sum(left, right, budget) : undefined;
+  const repeated = operator === '*' ? product(left, right, budget) : undefined;
+  const result = joined ?? repeated;
+  if (result !== undefined) return result;
+  throw new TypeError(
+    `unsupported operand type(s) for ${operator}: '${typeOf(left)}' and '${typeOf(right)}'`,
+  );
+}
+
+export function negated(value: Value): Value {
+  const number = signed(value, '-');
+  return typeof number === 'bigint' ? -number : -number;
+}
+
+/** A value that may have a sign. */
+export function signed(value: Value, sign: string): bigint | number {
+  const number = asNumber(value);
+  if (number !== undefined) return number;
+  if (value instanceof Undefined) throw new Error(value.message);
+  throw new TypeError(`bad operand type for unary ${sign}: '${typeOf(value)}'`);
+}
+
+const isText = (value: Value) => typeof value === 'string' || value instanceof Markup;
+
+function sum(left: Value, right: Value, budget: Budget): Value | undefined {
+  if (typeof left === 'string' && typeof right === 'string') return budget.joined(left + right);
+  if (isText(left) && isText(right))
+    return new Markup(budget.joined(escapedText(left, budget) + escapedText(right, budget)));
+  if (left instanceof Tuple && right instanceof Tuple)
+    return new Tuple(joinedLists(left.items, right.items, budget));
+  if (Array.isArray(left) && Array.isArray(right))
+    return joinedLists(left as readonly Value[], right as readonly Value[], budget);
+  return undefined;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  "'": '&#39;',
+  '"': '&#34;',
+};
+
+/** A text as HTML, and HTML as it is. */
+export function escapedText(value: Value, budget: Budget): string {
+  if (value instanceof Markup) return value.text;
+  const text = str(value, budget);
+  budget.text(text.length * 5);
+  return text.replace(/[&<>'"]/g, (at) => entities[at] ?? at);
+}
+
+function joinedLists(
+  left: readonly Value[],
+  right: readonly Value[],
+  budget: Budget,
+): readonly Value[] {
+  budget.items(left.length + right.length);
+  return [...left, ...right];
+}
+
+function product(left: Value, right: Value, budget: Budget): Value | undefined {
+  const [repeated, times] = asIndex(right) === undefined ? [right, left] : [left, right];
+  const count = asIndex(times);
+  if (count === undefined) return undefined;
+  const length = Number(count < 0n ? 0n : count);
+  if (typeof repeated === 'string') {
+    budget.text(repeated.length * length);
+    return repeated.length === 0 ? '' : repeated.repeat(length);
+  }
+  const items = repeated instanceof Tuple ? repeated.items : repeated;
+  if (!Array.isArray(items)) return undefined;
+  budget.items(items.length * length);
+  const many =
+    items.length === 0 ? [] : Array.from({ length }, () => items as readonly Value[]).flat();
+  return repeated instanceof Tuple ? new Tuple(many) : many;
+}
+
+/** @throws Error as Python does for an integer that no float can hold */
+export function asFloat(value: bigint | number): number {
+  const float = Number(value);
+  if (typeof value === 'bigint' && !Number.isFinite(float))
+    throw new Error('int too large to convert to float');
+  return float;
+}
+
+function ofIntegers(operator: Arithmetic, x: bigint, y: bigint): Value {
+  switch (operator) {
+    case '+':
+      return x + y;
+    case '-':
+      return x - y;
+    case '*':
+      refuseHuge(bitsOf(x) + bitsOf(y));
+      return x * y;
+    case '/':
+      return quotient(x, y);
+    case '**':
+      return power(x, y);
+    case '//':
+    case '%': {
+      if (y === 0n) throw byZero();
+      const rest = ((x % y) + y) % y;
+      return operator === '%' ? rest : (x - rest) / y;
+    }
+    default:
+      return unreachable(operator);
+  }
+}
+
+function quotient(x: bigint, y: bigint): number {
+  if (y === 0n) throw byZero();
+  const [a, b] = [Number(x), Number(y)];
+  if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b))
+    throw new Unsupported('dividing integers beyond 2**53');
+  return a / b;
+}
+
+function power(x: bigint, y: bigint): Value {
+  if (y < 0n) return ofFloats('**', asFloat(x), asFloat(y));
+  refuseHuge(bitsOf(x) * Number(y));
+  return x ** y;
+}
+
+const bitsOf = (value: bigint): number => value.toString(16).length * 4;
+
+function refuseHuge(bits: number): void {
+  if (bits > mostBits) throw new Unsupported(`an integer of more than ${mostBits} bits`);
+}
+
+function ofFloats(operator: Arithmetic, x: number, y: number): number {
+  switch (operator) {
+    case '+':
+      return x + y;
+    case '-':
+      return x - y;
+    case '*':
+      return x * y;
+    case '**':
+      return floatPower(x, y);
+    case '/':
+      if (y === 0) throw byZero();
+      return x / y;
+    case '//':
+    case '%': {
+      if (y === 0) throw byZero();
+      const [quotientOf, rest] = divided(x, y);
+      return operator === '//' ? quotientOf : rest;
+    }
+    default:
+      return unreachable(operator);
+  }
+}
+
+function floatPower(x: number, y: number): number {
+  if (x === 0 && y < 0) throw byZero();
+  if (y === 2) return x * x;
+  if (y === -1) return 1 / x;
+  if (y === 0.5 && x >= 0) return Math.sqrt(x);
+  const result = x ** y;
+  // The last digit of other powers depends on who computes them.
+  if (Number.isSafeInteger(result) && Number.isInteger(x) && y >= 0) return result;
+  throw new Unsupported(`the power ${x} ** ${y}`);
+}
+
+/** Python's `divmod` of floats. */
+function divided(x: number, y: number): [number, number] {
+  let rest = x % y;
+  let whole = (x - rest) / y;
+  if (rest !== 0 && rest < 0 !== y < 0) {
+    rest += y;
+    whole -= 1;
+  } else if (rest === 0) rest = Math.sign(y) === -1 ? -0 : 0;
+  const floor = Math.floor(whole);
+  const rounded = whole - floor > 0.5 ? floor + 1 : floor;
+  return [whole === 0 ? (x / y < 0 ? -0 : 0) : rounded, rest];
+}
+
+const byZero = (): Error => new Error('division by zero');
