@@ -1,8 +1,8 @@
 import { unreachable } from '../../agent_rl/core/unreachable.ts';
 import type { Budget } from './budget.ts';
 import { attributeGetter, attributeOf, itemOf } from './library/attributes.ts';
-import { bind } from './library/bind.ts';
-import { type Filter, filters, formatFilter } from './library/filters.ts';
+import { bind, type Filter } from './library/bind.ts';
+import { filters, formatFilter } from './library/filters.ts';
 import { refuseGlobal } from './library/globals.ts';
 import { higherFilters } from './library/names.ts';
 import { tests } from './library/tests.ts';

@@ -171,7 +171,6 @@ export function attributeGetter(
 }
 
 export const isCallable = (value: Value): boolean => value instanceof Callable;
-export const isMapping = (value: Value): boolean => value instanceof Dict;
 /** Whether Python can go through a value. */
 export const isIterable = (value: Value): boolean =>
   typeof value === 'string' ||

@@ -1,7 +1,14 @@
+import type { Budget } from '../budget.ts';
 import { Callable, type Given, type Value } from '../values/value.ts';
 
 /** The arguments of a function by their place; undefined where one is not given. */
 export type Bound = readonly (Value | undefined)[];
+
+/** A filter: its parameters as `bind` reads them, and what it does. */
+export type Filter = readonly [
+  parameters: string,
+  apply: (value: Value, bound: Bound, budget: Budget) => Value,
+];
 
 /**
  * Puts arguments in the places of a function's parameters.

@@ -17,16 +17,10 @@ import {
 } from '../values/value.ts';
 import { asCount, asText, asTextIfAny } from './arguments.ts';
 import { ownAttribute } from './attributes.ts';
-import type { Bound } from './bind.ts';
+import type { Filter } from './bind.ts';
 import { capitalized, lowered, uppered } from './cases.ts';
 import { listFilters } from './list-filters.ts';
 import { lineEnds, replaced, textMethod } from './text-methods.ts';
-
-/** A filter: its parameters as `bind` reads them, and what it does. */
-export type Filter = readonly [
-  parameters: string,
-  apply: (value: Value, bound: Bound, budget: Budget) => Value,
-];
 
 const ofText = (change: (text: string) => string): Filter => [
   '',

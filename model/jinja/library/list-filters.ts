@@ -16,7 +16,7 @@ import {
 } from '../values/value.ts';
 import { asCount } from './arguments.ts';
 import { attributeGetter } from './attributes.ts';
-import type { Filter } from './filters.ts';
+import type { Filter } from './bind.ts';
 
 /** The text as filters compare it that ignore case. */
 const folded = (value: Value): Value => (typeof value === 'string' ? value.toLowerCase() : value);
