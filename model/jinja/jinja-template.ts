@@ -9,6 +9,7 @@ import { knownNames } from './library/names.ts';
 import { Renderer } from './renderer.ts';
 import { Scope } from './scope.ts';
 import { checkNames } from './syntax/check-names.ts';
+import { type HiddenNames, hiddenNames } from './syntax/hidden-names.ts';
 import { parseTemplate } from './syntax/parse-template.ts';
 import type { Block } from './syntax/nodes.ts';
 import { valueOf } from './values/value.ts';
@@ -17,6 +18,7 @@ const longestSource = 2 ** 20;
 
 export class JinjaTemplate {
   readonly #block: Block;
+  readonly #hidden: HiddenNames;
 
   /** @throws SyntaxError for what cannot be parsed, or is not supported */
   constructor(source: string) {
@@ -26,6 +28,7 @@ export class JinjaTemplate {
       );
     this.#block = parseTemplate(source);
     checkNames(this.#block, knownNames);
+    this.#hidden = hiddenNames(this.#block);
   }
 
   /**
@@ -37,9 +40,7 @@ export class JinjaTemplate {
     const budget = new Budget(JSON.stringify(values).length);
     const scope = new Scope();
     for (const [name, value] of Object.entries(values)) scope.set(name, valueOf(value));
-    return new Renderer(new Evaluator(budget, globalsOf(date, budget))).text(
-      this.#block,
-      new Scope(scope),
-    );
+    const evaluator = new Evaluator(budget, globalsOf(date, budget));
+    return new Renderer(evaluator, this.#hidden).template(this.#block, scope);
   }
 }

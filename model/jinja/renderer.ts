@@ -2,6 +2,7 @@ import { unreachable } from '../../agent_rl/core/unreachable.ts';
 import type { Evaluator } from './evaluator.ts';
 import { Scope } from './scope.ts';
 import type { Block, Expression, For, Macro, Statement, Target } from './syntax/nodes.ts';
+import type { HiddenNames } from './syntax/hidden-names.ts';
 import { str } from './values/printing.ts';
 import { isTrue, itemsOf } from './values/sequences.ts';
 import {
@@ -25,14 +26,30 @@ type Ending = 'end' | 'break' | 'continue';
 export class Renderer {
   #depth = 0;
 
-  constructor(private readonly evaluator: Evaluator) {}
+  constructor(
+    private readonly evaluator: Evaluator,
+    private readonly hidden: HiddenNames,
+  ) {}
+
+  /** What a template writes. */
+  template(block: Block, given: Scope): string {
+    return this.#text(block, this.#inside(given, block));
+  }
 
   /** What a block writes. */
-  text(block: Block, scope: Scope): string {
+  #text(block: Block, scope: Scope): string {
     const pieces: string[] = [];
     const ending = this.#run(block, scope, pieces);
     if (ending !== 'end') throw new SyntaxError(`"${ending}" outside a loop`);
     return this.evaluator.budget.joined(pieces.join(''));
+  }
+
+  /** The scope of a block, before its first statement. */
+  #inside(scope: Scope, block: Block): Scope {
+    const inside = new Scope(scope);
+    for (const name of this.hidden.get(block) ?? [])
+      inside.set(name, new Undefined(`'${name}' is undefined`));
+    return inside;
   }
 
   #run(block: Block, scope: Scope, pieces: string[]): Ending {
@@ -65,7 +82,7 @@ export class Renderer {
         this.#assign(statement.target, evaluator.evaluate(statement.value, scope), scope);
         return 'end';
       case 'set block': {
-        const text = this.text(statement.body, new Scope(scope));
+        const text = this.#text(statement.body, this.#inside(scope, statement.body));
         this.#assign(statement.target, this.#filtered(statement.filter, text, scope), scope);
         return 'end';
       }
@@ -76,12 +93,12 @@ export class Renderer {
         pieces.push(this.#callBlock(statement, scope));
         return 'end';
       case 'filter block': {
-        const text = this.text(statement.body, new Scope(scope));
+        const text = this.#text(statement.body, this.#inside(scope, statement.body));
         pieces.push(str(this.#filtered(statement.filter, text, scope), evaluator.budget));
         return 'end';
       }
       case 'with': {
-        const inside = new Scope(scope);
+        const inside = this.#inside(scope, statement.body);
         for (const [target, value] of statement.values)
           this.#assign(target, evaluator.evaluate(value, scope), inside);
         return this.#run(statement.body, inside, pieces);
@@ -109,12 +126,14 @@ export class Renderer {
     for (const item of items) {
       loop.index++;
       evaluator.budget.spend(stepsOfRound);
-      const inside = new Scope(scope);
+      const inside = this.#inside(scope, body);
       inside.set('loop', loop);
       this.#assign(target, item, inside);
       if (this.#run(body, inside, pieces) === 'break') return 'end';
     }
-    return items.length === 0 ? this.#run(otherwise, new Scope(scope), pieces) : 'end';
+    return items.length === 0
+      ? this.#run(otherwise, this.#inside(scope, otherwise), pieces)
+      : 'end';
   }
 
   #assign(target: Target, value: Value, scope: Scope): void {
@@ -159,7 +178,7 @@ export class Renderer {
     const uses = namesIn(body);
     const catches = (special: string): boolean => uses.has(special) && !names.includes(special);
     const call = ({ positional, keywords }: Given): Value => {
-      const inside = new Scope(scope);
+      const inside = this.#inside(scope, body);
       const left = new Map(keywords);
       for (const [i, { name: parameter, byDefault }] of parameters.entries()) {
         const given = i < positional.length ? positional[i] : left.get(parameter);
@@ -179,7 +198,7 @@ export class Renderer {
       if (catches('varargs')) inside.set('varargs', new Tuple(positional.slice(names.length)));
       else if (positional.length > names.length)
         throw new TypeError(`macro '${name}' takes not more than ${names.length} argument(s)`);
-      return this.text(body, inside);
+      return this.#text(body, inside);
     };
     return new Callable(name, call, true);
   }

@@ -207,7 +207,7 @@ function floatOf(value: Value): number | undefined {
 
 /** @throws Unsupported for digits of other scripts, which Python reads */
 function numeral(text: string): string {
-  if (/[^\p{ASCII}]/u.test(text) && /\p{Nd}/u.test(text))
+  if (/[^\p{ASCII}]/u.test(text) && /^[\p{Nd}\s_.+\-einfaty]+$/iu.test(text))
     throw new Unsupported(`the number ${JSON.stringify(text)}`);
   return strip(text, 'strip');
 }

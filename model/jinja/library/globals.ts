@@ -6,6 +6,7 @@ import {
   type Given,
   Namespace,
   Range,
+  Undefined,
   Unsupported,
   type Value,
 } from '../values/value.ts';
@@ -66,6 +67,7 @@ function range(given: readonly Value[]): Range {
 function membersOf({ positional, keywords }: Given, budget: Budget): Map<string, Value> {
   if (positional.length > 1) throw new TypeError('at most 1 argument is expected');
   const [from] = positional;
+  if (from instanceof Undefined) throw new Error(from.message);
   const entries =
     from === undefined
       ? []
