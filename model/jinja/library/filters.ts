@@ -1,5 +1,5 @@
 import type { Budget } from '../budget.ts';
-import { asFloat, escapedText } from '../values/arithmetic.ts';
+import { asFloat, escapedText, quotient } from '../values/arithmetic.ts';
 import { asNumber } from '../values/comparing.ts';
 import { formatted, roundedText } from '../values/formatting.ts';
 import { JsonWriter } from '../values/json-writer.ts';
@@ -224,10 +224,13 @@ function rounded(value: Value, precision: Value, method: Value): Value {
     if (!Number.isFinite(number) || Math.abs(number) >= 1e15) return number;
     return Number(roundedText(number, places));
   }
+  if (typeof number === 'bigint')
+    return quotient(number * 10n ** BigInt(places), 10n ** BigInt(places));
   const scale = 10 ** places;
-  const scaled = asFloat(number) * scale;
+  const scaled = number * scale;
   if (!Number.isFinite(scaled)) throw new Error('cannot convert float infinity to integer');
-  return (method === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled)) / scale;
+  // Python's integers have no negative zero.
+  return ((method === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled)) + 0) / scale;
 }
 
 const escaping: Filter = ['', (value, _, budget) => new Markup(escapedText(value, budget))];

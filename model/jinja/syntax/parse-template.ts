@@ -188,7 +188,10 @@ class TemplateParser {
   }
 
   #assigned(value: Expression): Target {
-    if (value.kind === 'name') return value;
+    if (value.kind === 'name') {
+      if (value.name === 'loop') throw this.tokens.error('another name than "loop" is expected');
+      return value;
+    }
     if (value.kind === 'tuple')
       return { kind: 'tuple', items: value.items.map((item) => this.#assigned(item)) };
     if (value.kind === 'attribute' && value.of.kind === 'name')

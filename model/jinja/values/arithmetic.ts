@@ -129,7 +129,7 @@ function ofIntegers(operator: Arithmetic, x: bigint, y: bigint): Value {
   }
 }
 
-function quotient(x: bigint, y: bigint): number {
+export function quotient(x: bigint, y: bigint): number {
   if (y === 0n) throw byZero();
   const [a, b] = [Number(x), Number(y)];
   if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b))
@@ -175,13 +175,19 @@ function ofFloats(operator: Arithmetic, x: number, y: number): number {
 
 function floatPower(x: number, y: number): number {
   if (x === 0 && y < 0) throw byZero();
-  if (y === 2) return x * x;
-  if (y === -1) return 1 / x;
+  if (y === 2) return finite(x * x, x);
+  if (y === -1) return finite(1 / x, x);
   if (y === 0.5 && x >= 0) return Math.sqrt(x);
   const result = x ** y;
   // The last digit of other powers depends on who computes them.
   if (Number.isSafeInteger(result) && Number.isInteger(x) && y >= 0) return result;
   throw new Unsupported(`the power ${x} ** ${y}`);
+}
+
+/** @throws Error as Python does where a result is too large for a float */
+function finite(result: number, of: number): number {
+  if (!Number.isFinite(result) && Number.isFinite(of)) throw new Error('Result too large');
+  return result;
 }
 
 /** Python's `divmod` of floats. */
@@ -194,7 +200,7 @@ function divided(x: number, y: number): [number, number] {
   } else if (rest === 0) rest = Math.sign(y) === -1 ? -0 : 0;
   const floor = Math.floor(whole);
   const rounded = whole - floor > 0.5 ? floor + 1 : floor;
-  return [whole === 0 ? (x / y < 0 ? -0 : 0) : rounded, rest];
+  return [whole === 0 ? (x / y > 0 || Object.is(x / y, 0) ? 0 : -0) : rounded, rest];
 }
 
 const byZero = (): Error => new Error('division by zero');

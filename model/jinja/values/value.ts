@@ -172,7 +172,7 @@ export function valueOf(plain: unknown): Value {
     return plain;
   // JavaScript writes integers from 1e21 on as Python writes floats, and so they were read.
   if (typeof plain === 'number')
-    return Number.isInteger(plain) && Math.abs(plain) < 1e21 ? BigInt(plain) : plain;
+    return Number.isInteger(plain) && Math.abs(plain) < 1e21 ? BigInt(String(plain)) : plain;
   if (Array.isArray(plain)) return plain.map(valueOf);
   if (!isRecord(plain)) throw new TypeError(`a ${typeof plain} is no JSON`);
   const entries = Object.entries(plain).filter(([, value]) => value !== undefined);
