@@ -23,7 +23,7 @@ export async function jinjaOracle(): Promise<JinjaOracle> {
   const ask = (requests: readonly string[]) =>
     new Promise<readonly string[]>((resolve, reject) => {
       thread.removeAllListeners().once('message', resolve).once('error', reject);
-      thread.postMessage(requests);
+      thread.postMessage(requests, []);
     });
   const renderAll = async (cases: readonly RenderingCase[]): Promise<readonly Rendering[]> => {
     const requests = cases.map(
