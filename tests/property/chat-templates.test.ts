@@ -37,9 +37,9 @@ class Refused {
     else if ('text' in python) this.#refused.push(`${source}\n${ours.error}`);
   }
 
-  /** Some of it, when it is more than a twentieth. */
+  /** Some of it, when it is more than a tenth. */
   get tooMuch(): readonly string[] {
-    return this.#refused.length * 20 > this.#rendered ? this.#refused.slice(0, 20) : [];
+    return this.#refused.length * 10 > this.#rendered ? this.#refused.slice(0, 20) : [];
   }
 }
 
