@@ -318,6 +318,8 @@ function templateMessage(message: Message, { resultsAs = 'tool' }: RenderOptions
   if (message.role !== 'assistant') return { role: message.role, content: message.content };
   const broken = (message.malformedCalls ?? []).map((call) => call.text);
   return {
+    // A second name for reasoning, which transformers gives it for gpt-oss.
+    ...(message.reasoning !== undefined && { thinking: message.reasoning }),
     role: 'assistant',
     content: [message.content, ...broken].filter(Boolean).join('\n'),
     ...(message.reasoning !== undefined && { reasoning_content: message.reasoning }),
