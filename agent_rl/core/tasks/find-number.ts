@@ -24,7 +24,9 @@ function lastBoxed(text: string): string | undefined {
 function lastSaid(text: string): string | undefined {
   const hashes = text.lastIndexOf('####');
   if (hashes !== -1) return text.slice(hashes + 4).split('\n', 1)[0];
-  const marks = [...text.matchAll(/\banswer(?:s?\s+(?:is|are)(?!\s+not\b)|\s*(?:\*\*)?\s*[:=])/giu)];
+  const marks = [
+    ...text.matchAll(/\banswer(?:s?\s+(?:is|are)(?!\s+not\b)|\s*(?:\*\*)?\s*[:=])/giu),
+  ];
   const last = marks.at(-1);
   if (last === undefined) return undefined;
   const lines = text.slice(last.index + last[0].length).replace(/^[\s:*_]+/u, '');
@@ -56,7 +58,9 @@ function expressionsIn(text: string): readonly string[] {
     parts.push((round ?? square ?? display ?? inline ?? '').trim());
     from = found.index + found[0].length;
   }
-  return [...parts, ...pieces(plain.slice(from))].filter((part) => /\p{N}|\\[a-zA-Z]|[π√∞]/u.test(part));
+  return [...parts, ...pieces(plain.slice(from))].filter((part) =>
+    /\p{N}|\\[a-zA-Z]|[π√∞]/u.test(part),
+  );
 }
 
 /** Prose cut at its words. */
@@ -97,7 +101,10 @@ export function markedAnswer(text: string): Given {
   const said = lastSaid(text);
   if (said === undefined) return undefined;
   // In prose an exclamation mark ends a sentence.
-  return readAnswer(said.replace(/!\s*$/u, '')) ?? read(expressionsIn(said.slice(0, longest))[0] ?? (text.includes('####') ? '' : undefined));
+  return (
+    readAnswer(said.replace(/!\s*$/u, '')) ??
+    read(expressionsIn(said.slice(0, longest))[0] ?? (text.includes('####') ? '' : undefined))
+  );
 }
 
 /** The marked answer or, where nothing is marked, the last number or expression. */
@@ -106,7 +113,7 @@ export const givenAnswer = (text: string): Given =>
 
 /** The end of a text, from a space on. */
 const ending = (text: string): string =>
-  text.length <= longest ? text : text.slice(-longest).replace(/^\S+/u, '');
+  text.length <= longest ? text : text.slice(-longest).replace(/^\S+\s/u, '');
 
 /** The number that a text gives as its answer; `undefined` where that is an expression or cannot be read. */
 export function answeredNumber(text: string): Fraction | undefined {

@@ -41,7 +41,9 @@ export const numeric = reward({
   const find = marked ? markedAnswer : givenAnswer;
   const given = find(finalAnswer(messages) ?? '');
   if (given === undefined || given === 'undecided') return 0;
-  return Number(accepted.some((answer) => sameAnswer(given, answer) || isNear(given, answer, tolerance)));
+  return Number(
+    accepted.some((answer) => sameAnswer(given, answer) || isNear(given, answer, tolerance)),
+  );
 });
 
 function isNear(given: Answer, answer: Answer, tolerance: number): boolean {

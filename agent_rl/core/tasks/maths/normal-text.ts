@@ -31,8 +31,16 @@ export const normalText = (text: string): string =>
     .replaceAll(/√\s*(\d+)/gu, '\\sqrt{$1}')
     .replaceAll(/[\u2212\u2044×·⋅÷π∞±∪∈≈√]/gu, (mark) => marks[mark] ?? mark)
     .replaceAll('{,}', ',')
-    .replaceAll(/\\(?:(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])\.?|displaystyle(?![a-zA-Z])|!)/gu, '')
-    .replaceAll(/\\(?:[,;: ]|q?quad(?![a-zA-Z])|thinspace(?![a-zA-Z]))|[~\u00A0\u2000-\u200A\u202F\u205F\u3000]/gu, ' ')
+    .replaceAll(
+      /\\(?:(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])\.?|displaystyle(?![a-zA-Z])|!)/gu,
+      '',
+    )
+    .replaceAll(
+      /\\(?:[,;: ]|q?quad(?![a-zA-Z])|thinspace(?![a-zA-Z]))|[~\u00A0\u2000-\u200A\u202F\u205F\u3000]/gu,
+      ' ',
+    )
     .replaceAll(/\\[dtc]frac(?![a-zA-Z])/gu, '\\frac')
     .replaceAll(/\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z]))|\\degree(?![a-zA-Z])/gu, '°')
-    .replaceAll(/\\(?:lbrace|rbrace)(?![a-zA-Z])/gu, (brace) => (brace === '\\lbrace' ? '\\{' : '\\}'));
+    .replaceAll(/\\(?:lbrace|rbrace)(?![a-zA-Z])/gu, (brace) =>
+      brace === '\\lbrace' ? '\\{' : '\\}',
+    );

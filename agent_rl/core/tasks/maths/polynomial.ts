@@ -25,7 +25,12 @@ export interface Term {
 export type Polynomial = ReadonlyMap<string, Term>;
 
 const keyOf = (powers: readonly Power[]): string =>
-  powers.map(({ atom, exponent: { numerator, denominator } }) => `${atom.name}^${numerator}/${denominator}`).join('*');
+  powers
+    .map(
+      ({ atom, exponent: { numerator, denominator } }) =>
+        `${atom.name}^${numerator}/${denominator}`,
+    )
+    .join('*');
 
 /** One term, or 0. */
 export const ofTerm = (coefficient: Fraction, powers: readonly Power[] = []): Polynomial =>
@@ -44,7 +49,14 @@ export function rationalOf(polynomial: Polynomial): Fraction | undefined {
 export const polynomialKey = (polynomial: Polynomial): string =>
   [...polynomial]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { coefficient: { numerator, denominator } }]) => `${numerator}/${denominator}*${key}`)
+    .map(
+      ([
+        key,
+        {
+          coefficient: { numerator, denominator },
+        },
+      ]) => `${numerator}/${denominator}*${key}`,
+    )
     .join('+');
 
 export function add(budget: Budget, a: Polynomial, b: Polynomial): Polynomial {
@@ -89,7 +101,10 @@ function reduced(budget: Budget, coefficient: Fraction, powers: readonly Power[]
     const left = plus(exponent, fraction(-whole));
     if (left.numerator !== 0n) rest.push({ atom, exponent: left });
   }
-  const term = ofTerm(coefficient, rest.toSorted((x, y) => (x.atom.name < y.atom.name ? -1 : 1)));
+  const term = ofTerm(
+    coefficient,
+    rest.toSorted((x, y) => (x.atom.name < y.atom.name ? -1 : 1)),
+  );
   return factors === one ? term : multiply(budget, factors, term);
 }
 

@@ -1,14 +1,33 @@
 import { type Fraction, fraction, times } from '../fraction.ts';
-import { type Atom, atomPower, constant, multiply, ofTerm, one, type Polynomial, polynomialKey, raise } from './polynomial.ts';
+import {
+  type Atom,
+  atomPower,
+  constant,
+  multiply,
+  ofTerm,
+  one,
+  type Polynomial,
+  polynomialKey,
+  raise,
+} from './polynomial.ts';
 import { type Budget, Undecided } from './undecided.ts';
-import { inverse, numberOf, ofAtom, ofInteger, ofPolynomial, product, type Value } from './value.ts';
+import {
+  inverse,
+  numberOf,
+  ofAtom,
+  ofInteger,
+  ofPolynomial,
+  product,
+  type Value,
+} from './value.ts';
 
 const unit = fraction(1n);
 const half = fraction(1n, 2n);
 const largestDivisor = 10_000n;
 
 /** The imaginary unit, the root of -1. */
-export const imaginary = (budget: Budget): Value => ofAtom(budget, root(constant(fraction(-1n)), '-1'), half);
+export const imaginary = (budget: Budget): Value =>
+  ofAtom(budget, root(constant(fraction(-1n)), '-1'), half);
 
 const root = (base: Polynomial, name: string): Atom => ({ name, base });
 
@@ -36,7 +55,8 @@ export function power(budget: Budget, base: Value, exponent: Value): Value {
   if (number.numerator < 0n)
     return inverse(power(budget, base, ofPolynomial(constant(times(number, fraction(-1n))))));
   if (number.denominator !== 1n) return rootOf(budget, base, number);
-  if (number.numerator === 0n && base.above.size === 0) throw new Undecided('It is 0 to the power of 0.');
+  if (number.numerator === 0n && base.above.size === 0)
+    throw new Undecided('It is 0 to the power of 0.');
   return {
     above: raise(budget, base.above, number.numerator),
     below: raise(budget, base.below, number.numerator),
@@ -57,14 +77,22 @@ function rootOf(budget: Budget, base: Value, exponent: Fraction): Value {
 function restPower(budget: Budget, rest: Polynomial, exponent: Fraction): Polynomial {
   const [term] = rest.values();
   const isMinus = rest.size === 1 && term?.powers.length === 0;
-  if (isMinus && exponent.denominator !== 2n) throw new Undecided('A negative number is under a root.');
+  if (isMinus && exponent.denominator !== 2n)
+    throw new Undecided('A negative number is under a root.');
   if (isMinus) return atomPower(budget, root(rest, '-1'), exponent);
   const [only, ...others] = term?.powers ?? [];
   const isVariable =
-    rest.size === 1 && others.length === 0 && only?.atom.base === undefined &&
-    only?.exponent.numerator === only?.exponent.denominator && term?.coefficient.numerator === 1n;
+    rest.size === 1 &&
+    others.length === 0 &&
+    only?.atom.base === undefined &&
+    only?.exponent.numerator === only?.exponent.denominator &&
+    term?.coefficient.numerator === 1n;
   if (isVariable && only !== undefined) return atomPower(budget, only.atom, exponent);
-  return atomPower(budget, { name: `(${polynomialKey(rest)})`, base: rest, opaque: true }, exponent);
+  return atomPower(
+    budget,
+    { name: `(${polynomialKey(rest)})`, base: rest, opaque: true },
+    exponent,
+  );
 }
 
 const isPrime = ({ name }: Atom): boolean => /^\d+$/.test(name);
@@ -83,7 +111,11 @@ function positivePart(
     const atom = root(constant(fraction(prime)), String(prime));
     drawn = product(budget, drawn, ofAtom(budget, atom, times(fraction(count), exponent)));
   }
-  let rest = multiply(budget, polynomial, constant(fraction(content.denominator, content.numerator)));
+  let rest = multiply(
+    budget,
+    polynomial,
+    constant(fraction(content.denominator, content.numerator)),
+  );
   const [only] = terms;
   if (terms.length === 1 && only !== undefined) {
     rest = constant(fraction(only.coefficient.numerator < 0n ? -1n : 1n));
@@ -103,15 +135,22 @@ function commonDivisor(a: Fraction, b: Fraction): Fraction {
 
 /** A power whose exponent is no rational number: of a positive number or one variable, term by term of the exponent. */
 function symbolicPower(budget: Budget, base: Value, exponent: Value): Value {
-  if (exponent.below.size !== 1 || !exponent.below.has('')) throw new Undecided('An exponent is a quotient.');
+  if (exponent.below.size !== 1 || !exponent.below.has(''))
+    throw new Undecided('An exponent is a quotient.');
   let result = ofInteger(1n);
   for (const { coefficient, powers } of exponent.above.values()) {
     const whole = powers.length === 0;
     const key = polynomialKey(ofTerm(unit, powers));
     for (const [name, count] of factorsOf(budget, base)) {
       const atom: Atom = { name: `${name}^[${key}]`, opaque: true };
-      const plain: Atom = /^\d+$/.test(name) ? root(constant(fraction(BigInt(name))), name) : { name };
-      result = product(budget, result, ofAtom(budget, whole ? plain : atom, times(coefficient, fraction(count))));
+      const plain: Atom = /^\d+$/.test(name)
+        ? root(constant(fraction(BigInt(name))), name)
+        : { name };
+      result = product(
+        budget,
+        result,
+        ofAtom(budget, whole ? plain : atom, times(coefficient, fraction(count))),
+      );
     }
   }
   return result;
@@ -126,10 +165,17 @@ function factorsOf(budget: Budget, base: Value): readonly (readonly [string, big
   const [term, ...others] = base.above.values();
   const [only, ...more] = term?.powers ?? [];
   const plain =
-    base.below === one && others.length === 0 && more.length === 0 && only?.atom.base === undefined &&
+    base.below === one &&
+    others.length === 0 &&
+    more.length === 0 &&
+    only?.atom.base === undefined &&
     only?.exponent.numerator === only?.exponent.denominator;
-  if (!plain || only === undefined || term?.coefficient.numerator !== 1n || term.coefficient.denominator !== 1n)
+  if (
+    !plain ||
+    only === undefined ||
+    term?.coefficient.numerator !== 1n ||
+    term.coefficient.denominator !== 1n
+  )
     throw new Undecided('A power of an expression.');
   return [[only.atom.name, 1n]];
 }
-

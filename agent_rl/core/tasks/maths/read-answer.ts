@@ -34,7 +34,10 @@ export function readAnswer(text: string): Answer | undefined {
   if (text.length > longest) return undefined;
   const plain = bare(text);
   // Letters alone are a word, and digits with a hyphen a range or a date as often as a difference.
-  if (/^\s*(?:\p{L}{2,}\.?\s*)+$|^\s*\d+(?:-\d+)+\s*$/u.test(normalText(text)) || changing.test(plain))
+  if (
+    /^\s*(?:\p{L}{2,}\.?\s*)+$|^\s*\d+(?:-\d+)+\s*$/u.test(normalText(text)) ||
+    changing.test(plain)
+  )
     return undefined;
   try {
     const first = readSigned(plain, 1n);
@@ -53,13 +56,16 @@ export const answerNumber = (answer: Answer | undefined): Fraction | undefined =
 /** A text without what stands around its expression: LaTeX's dollar signs, Markdown's stars, a full stop. */
 function bare(text: string): string {
   let plain = normalText(text).trim();
-  for (let before = ''; before !== plain; ) {
+  for (let before = ''; before !== plain;) {
     before = plain;
     plain = plain
       .replace(/^\$\$(.*)\$\$$|^\$([^$]*)\$$|^\\\((.*)\\\)$|^\\\[(.*)\\\]$/su, '$1$2$3$4')
       .replace(/^(\*\*|__|`|\*)(.*)\1$/su, '$2')
       .replace(/^\\(?:textbf|mathbf|text|boxed|fbox|mathrm)\s*\{([^{}]*)\}$/su, '$1')
-      .replace(/^(?:(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly)\s*\}?|\\approx)(?![a-z])/iu, '')
+      .replace(
+        /^(?:(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly)\s*\}?|\\approx)(?![a-z])/iu,
+        '',
+      )
       .replace(/[.,;]$/u, '')
       .trim();
   }
@@ -73,8 +79,10 @@ function readSigned(text: string, sign: 1n | -1n): { answer: Answer; plusMinus: 
   return { answer, plusMinus: reader.plusMinus };
 }
 
-const separator = /[,;]|\\(?:text|mathrm|textrm|mbox) *\{ *(?:and|or) *\}|\\(?:land|lor)(?![a-z])/uy;
-const name = /([A-Za-z]|\\[a-zA-Z]+)( *_ *(?:\{\w+\}|\w))?( *\( *[A-Za-z](?: *, *[A-Za-z])* *\))? *(?:=(?!=)|\\in(?![a-z]))/uy;
+const separator =
+  /[,;](?: *\\text *\{ *(?:and|or) *\})?|\\(?:text|mathrm|textrm|mbox) *\{ *(?:and|or) *\}|\\(?:land|lor)(?![a-z])/uy;
+const name =
+  /([A-Za-z]|\\[a-zA-Z]+)( *_ *(?:\{\w+\}|\w))?( *\( *[A-Za-z](?: *, *[A-Za-z])* *\))? *(?:=(?!=)|\\in(?![a-z]))/uy;
 const unitWords =
   /(?:\\(?:text|textrm|mathrm|mbox|operatorname) *\{ *([A-Za-z./ -]*\^?\d?)\\? *\}|([A-Za-zµ]+)|°[CF]?|[€£¥]|\\?\$)(?: *\^ *(?:\{ *-?\d *\}|-?\d))?|[-/](?=\s*[A-Za-z\\])|\.$/uy;
 
@@ -86,7 +94,8 @@ class AnswerReader {
 
   all(): Answer {
     const items = this.#list();
-    if (!this.reader.next(/$/uy)) throw new Undecided(`What stands at ${this.reader.place} is not known.`);
+    if (!this.reader.next(/$/uy))
+      throw new Undecided(`What stands at ${this.reader.place} is not known.`);
     const [only, ...others] = items;
     return only !== undefined && others.length === 0 ? only : { kind: 'set', items };
   }
@@ -114,7 +123,8 @@ class AnswerReader {
     if (infinity !== undefined) return { kind: 'value', value: infinity, ...named };
     const value = this.reader.sum();
     const percent = this.#units();
-    if (!this.reader.next(/=(?!=)/uy)) return { kind: 'value', value, ...named, ...(percent && { percent }) };
+    if (!this.reader.next(/=(?!=)/uy))
+      return { kind: 'value', value, ...named, ...(percent && { percent }) };
     return this.#equation(value, start, named);
   }
 
@@ -149,7 +159,7 @@ class AnswerReader {
     if (open === '\\{' && close === '\\}' && items !== undefined) return { kind: 'set', items };
     const kind = `${open}${close ?? ''}`;
     if (items !== undefined && items.length > 1 && isBrackets(kind)) return { kind, items };
-    this.reader.place = start;
+    this.reader.backTo(start);
     return undefined;
   }
 
@@ -171,7 +181,7 @@ class AnswerReader {
       const value = ofAtom(this.budget, { name: '\\infty' }, fraction(1n));
       return found[1] === '-' ? negative(this.budget, value) : value;
     }
-    this.reader.place = start;
+    this.reader.backTo(start);
     return undefined;
   }
 
@@ -187,9 +197,10 @@ const isBrackets = (kind: string): kind is '()' | '(]' | '[)' | '[]' => /^[([][)
 
 /** A polynomial divided by its first coefficient. */
 function monic(budget: Budget, polynomial: Polynomial): Polynomial {
-  const [[, first] = [undefined, undefined]] = [...polynomial].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const [[, first] = [undefined, undefined]] = [...polynomial].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
   if (first === undefined) return polynomial;
   const { numerator, denominator } = first.coefficient;
   return multiply(budget, polynomial, constant(fraction(denominator, numerator)));
 }
-

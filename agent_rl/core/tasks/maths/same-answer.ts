@@ -61,6 +61,7 @@ function all(found: readonly (boolean | undefined)[]): boolean | undefined {
 export function answerText(answer: Answer): string {
   if (isSingle(answer)) return `${answer.kind === 'equation' ? '0=' : ''}${valueKey(answer.value)}`;
   const items = answer.items.map(answerText);
-  const ordered = answer.kind === 'set' || answer.kind === 'union' ? [...new Set(items)].toSorted() : items;
+  const ordered =
+    answer.kind === 'set' || answer.kind === 'union' ? [...new Set(items)].toSorted() : items;
   return `${answer.kind} ${ordered.join(', ')}`;
 }

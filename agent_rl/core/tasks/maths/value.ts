@@ -60,7 +60,9 @@ function lowest(budget: Budget, above: Polynomial, below: Polynomial): Value {
 /** The rational number that a value is, or `undefined`. */
 export function numberOf({ above, below }: Value): Fraction | undefined {
   const [top, under] = [rationalOf(above), rationalOf(below)];
-  return top && under && fraction(top.numerator * under.denominator, top.denominator * under.numerator);
+  return (
+    top && under && fraction(top.numerator * under.denominator, top.denominator * under.numerator)
+  );
 }
 
 /** The text of a value. Equal ones have the same text, but for quotients by what is not a number. */

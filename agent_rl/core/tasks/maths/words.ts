@@ -17,4 +17,5 @@ export const isUnit = (word: string): boolean => word.length > 3 || short.test(w
 
 /** Two-letter words that are no product of variables. */
 export const isWord = (word: string): boolean =>
-  word.length > 2 || /^(?:of|so|is|as|if|by|on|at|it|to|we|he|me|my|no|do|be|an|us|up|go|or|am)$/iu.test(word);
+  word.length > 2 ||
+  /^(?:of|so|is|as|if|by|on|at|it|to|we|he|me|my|no|do|be|an|us|up|go|or|am)$/iu.test(word);
