@@ -1,7 +1,6 @@
 import type { Fraction } from './fraction.ts';
-import { normalText } from './maths/normal-text.ts';
 import { type Answer, answerNumber, readAnswer } from './maths/read-answer.ts';
-import { changing, harmless, joining } from './maths/words.ts';
+import { changing, harmless, joining, negating } from './maths/words.ts';
 
 /** An answer; `undecided` where there is one that cannot be read; `undefined` where there is none. */
 export type Given = Answer | 'undecided' | undefined;
@@ -25,7 +24,7 @@ function lastSaid(text: string): string | undefined {
   const hashes = text.lastIndexOf('####');
   if (hashes !== -1) return text.slice(hashes + 4).split('\n', 1)[0];
   const marks = [
-    ...text.matchAll(/\banswer(?:s?\s+(?:is|are)(?!\s+not\b)|\s*(?:\*\*)?\s*[:=])/giu),
+    ...text.matchAll(/\banswer(?:s?\s+(?:is|are)(?!\s+not\b)|\s{0,9}(?:\*\*)?\s{0,9}[:=])/giu),
   ];
   const last = marks.at(-1);
   if (last === undefined) return undefined;
@@ -45,7 +44,7 @@ const segment =
 
 /** Ends of sentences, line breaks, bullets and words, but for words that change or join numbers and for functions. */
 const boundary =
-  /[.,;:!?](?=["'”’)*_]*(?:\s|$))|\n\s*(?:[-•*]\s)?|[—–…"“”‘’|]|(?<![\p{L}\p{N}\\_^{-])\p{L}{2,}(?:['’-]\p{L}+)*(?![\p{L}\p{N}_^({\\])/gu;
+  /[.,;:!?](?=["'”’)*_]*(?:\s|$))|\n\s*(?:[-•*]\s)?|[—–…"“”‘’|]|(?<![\p{L}\p{N}\\_^{/-])\p{L}{2,}(?:['’-]\p{L}+)*(?![\p{L}\p{N}_^({\\])/gu;
 
 /** Parts of a text that may be a number or an expression, in order. */
 function expressionsIn(text: string): readonly string[] {
@@ -63,6 +62,9 @@ function expressionsIn(text: string): readonly string[] {
   );
 }
 
+/** Two pieces of mathematics that are offered side by side. */
+const several = /(?:\$|\\\)|\\\])\s*(?:,|,?\s*(?:or|and)\b)\s*(?:\$|\\\(|\\\[)/iu;
+
 /** Prose cut at its words. */
 function pieces(prose: string): readonly string[] {
   const found: string[] = [];
@@ -70,7 +72,8 @@ function pieces(prose: string): readonly string[] {
   for (const { 0: cut, index } of prose.matchAll(boundary)) {
     const before = prose.slice(Math.max(from, index - 200), index);
     const isOpen = /[([][^)\]]*$/u.test(before) && /^[,;]/u.test(cut);
-    const joins = /\d/u.test(before) && joining.test(prose.slice(index, index + 40));
+    const ahead = prose.slice(index, index + 40);
+    const joins = negating.test(ahead) || (/\d/u.test(before) && joining.test(ahead));
     const isFactorial = cut === '!' && !/\p{L}{2}/u.test(prose);
     if (isOpen || joins || isFactorial || (changing.test(cut) && !harmless.test(cut))) continue;
     found.push(prose.slice(from, index));
@@ -83,13 +86,23 @@ function pieces(prose: string): readonly string[] {
 function trimmed(piece: string): string {
   const open = piece.includes(')') ? /^[\s=]+|^[-*•'](?=\s)/u : /^[\s=(]+|^[-*•'](?=\s)/u;
   const close = piece.includes('(') ? /[\s\-=+*'.,:;]$/u : /[\s\-=+*'.,:;)]$/u;
-  let text = piece.replace(open, '').trim();
+  let text = piece
+    .replace(open, '')
+    .replace(/\s+a?\s*$/u, '')
+    .trim();
   while (close.test(text)) text = text.slice(0, -1);
   return text;
 }
 
 const read = (text: string | undefined): Given =>
   text === undefined ? undefined : (readAnswer(text) ?? 'undecided');
+
+/** A part of prose; where words keep it from being read, what is behind its last equals sign. */
+function readPart(part: string | undefined): Given {
+  const given = read(part);
+  const isRead = given !== 'undecided' && given?.kind !== 'equation';
+  return isRead || !part?.includes('=') ? given : read(part.slice(part.lastIndexOf('=') + 1));
+}
 
 /**
  * What a text marks as its answer: all that is in the last `\boxed{…}` or behind the last `####`, or else all or the first
@@ -100,16 +113,17 @@ export function markedAnswer(text: string): Given {
   if (boxed !== undefined || /\\f?box(?:ed)?\s*\{/u.test(text)) return read(boxed ?? '');
   const said = lastSaid(text);
   if (said === undefined) return undefined;
+  if (several.test(said)) return 'undecided';
   // In prose an exclamation mark ends a sentence.
   return (
     readAnswer(said.replace(/!\s*$/u, '')) ??
-    read(expressionsIn(said.slice(0, longest))[0] ?? (text.includes('####') ? '' : undefined))
+    readPart(expressionsIn(said.slice(0, longest))[0] ?? (text.includes('####') ? '' : undefined))
   );
 }
 
 /** The marked answer or, where nothing is marked, the last number or expression. */
 export const givenAnswer = (text: string): Given =>
-  markedAnswer(text) ?? readAnswer(text) ?? read(expressionsIn(ending(text)).at(-1));
+  markedAnswer(text) ?? readAnswer(text) ?? readPart(expressionsIn(ending(text)).at(-1));
 
 /** The end of a text, from a space on. */
 const ending = (text: string): string =>

@@ -35,11 +35,13 @@ export function comparedNumber(said: string, accepted: readonly string[]): boole
   const given = givenAnswer(said);
   if (given === undefined) return false;
   if (given === 'undecided') return undefined;
-  const found = accepted.map((answer) => {
-    const expected = readLabel(answer);
-    return expected && sameAnswer(given, expected);
-  });
-  return found.includes(true) || (found.includes(undefined) ? undefined : false);
+  const found = new Set(
+    accepted.map((answer) => {
+      const expected = readLabel(answer);
+      return expected && sameAnswer(given, expected);
+    }),
+  );
+  return found.has(true) || (found.has(undefined) ? undefined : false);
 }
 
 /** What a final message answers, the same text for the same answer; `undefined` where it answers nothing. */

@@ -12,7 +12,10 @@ import { sameAnswer } from '../../core/tasks/maths/same-answer.ts';
 import { readLabel } from '../../core/tasks/read-label.ts';
 
 const Settings = Type.Object({
-  marked: flag('Whether only a number in \\boxed{}, after #### or after "answer is" counts', false),
+  marked: flag(
+    'Whether only an answer in \\boxed{}, after #### or after "answer is" counts',
+    false,
+  ),
   tolerance: number('Largest difference, as a share of the answer', {
     minimum: 0,
     maximum: 1,
@@ -30,7 +33,7 @@ const Settings = Type.Object({
  */
 export const numeric = reward({
   name: 'numeric',
-  description: "1 when the final message gives the number that is the task's answer",
+  description: "1 when the final message gives the number or expression that is the task's answer",
   settings: Settings,
 })((
   { task, messages }: EpisodeView,

@@ -18,7 +18,7 @@ const unit = fraction(1n);
 /** A function of an expression is one variable, named by the expression; logarithms of numbers are sums of those of primes. */
 export function applied(budget: Budget, name: string, given: Value): Value {
   const number = numberOf(given);
-  if (/^l/u.test(name) && number !== undefined && number.numerator > 0n) {
+  if (name.startsWith('l') && number !== undefined && number.numerator > 0n) {
     let total = ofInteger(0n);
     for (const [prime, count] of primesOf(budget, number)) {
       const atom = ofAtom(budget, { name: `${name}(${prime})`, opaque: true }, unit);

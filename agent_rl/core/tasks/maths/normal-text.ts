@@ -25,7 +25,7 @@ export const normalText = (text: string): string =>
     .replaceAll(/[\uFF01-\uFF5E]/gu, (wide) => String.fromCodePoint(wide.charCodeAt(0) - 0xfee0))
     .replaceAll(/[¼½¾⅐-⅞]/gu, (vulgar) => ` ${vulgar.normalize('NFKD')}`)
     .replaceAll(/(⁻?)([⁰¹²³⁴-⁹]+)/gu, (_, minus: string, digits: string) => {
-      const plain = [...digits].map((digit) => superscripts.indexOf(digit)).join('');
+      const plain = digits.replaceAll(/./gu, (digit) => String(superscripts.indexOf(digit)));
       return `^{${minus && '-'}${plain}}`;
     })
     .replaceAll(/√\s*(\d+)/gu, '\\sqrt{$1}')

@@ -1,4 +1,4 @@
-import { type Fraction, floorOf, fraction, plus, times } from '../fraction.ts';
+import { type Fraction, floorOf, fraction, fractionKey, plus, times } from '../fraction.ts';
 import type { Budget } from './undecided.ts';
 
 /** What is not a rational number: a variable, the root of a prime number, or a function of an expression. */
@@ -26,10 +26,10 @@ export type Polynomial = ReadonlyMap<string, Term>;
 
 const keyOf = (powers: readonly Power[]): string =>
   powers
-    .map(
-      ({ atom, exponent: { numerator, denominator } }) =>
-        `${atom.name}^${numerator}/${denominator}`,
-    )
+    .map(({ atom, exponent }) => {
+      const shown = fractionKey(exponent);
+      return shown === '1' ? atom.name : `${atom.name}^${shown}`;
+    })
     .join('*');
 
 /** One term, or 0. */
@@ -45,19 +45,12 @@ export function rationalOf(polynomial: Polynomial): Fraction | undefined {
   return polynomial.size === 1 ? polynomial.get('')?.coefficient : undefined;
 }
 
-/** The text of a polynomial, the same for equal ones. */
+/** The text of a polynomial, the same for equal ones: of a number, the number. */
 export const polynomialKey = (polynomial: Polynomial): string =>
   [...polynomial]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(
-      ([
-        key,
-        {
-          coefficient: { numerator, denominator },
-        },
-      ]) => `${numerator}/${denominator}*${key}`,
-    )
-    .join('+');
+    .map(([key, { coefficient }]) => `${fractionKey(coefficient)}${key && '*'}${key}`)
+    .join('+') || '0';
 
 export function add(budget: Budget, a: Polynomial, b: Polynomial): Polynomial {
   budget.spend(a.size + b.size);

@@ -38,9 +38,9 @@ export function primesOf(budget: Budget, number: Fraction): readonly (readonly [
     let left = size;
     for (let prime = 2n; prime * prime <= left; prime += prime === 2n ? 1n : 2n) {
       if (prime > largestDivisor) throw new Undecided('A number under a root has large factors.');
-      let power = 0n;
-      for (; left % prime === 0n; left /= prime) power += sign;
-      if (power !== 0n) found.push([prime, power]);
+      let count = 0n;
+      for (; left % prime === 0n; left /= prime) count += sign;
+      if (count !== 0n) found.push([prime, count]);
     }
     budget.spend(100);
     return left === 1n ? found : [...found, [left, sign]];

@@ -33,12 +33,9 @@ const longest = 2000;
 export function readAnswer(text: string): Answer | undefined {
   if (text.length > longest) return undefined;
   const plain = bare(text);
-  // Letters alone are a word, and digits with a hyphen a range or a date as often as a difference.
-  if (
-    /^\s*(?:\p{L}{2,}\.?\s*)+$|^\s*\d+(?:-\d+)+\s*$/u.test(normalText(text)) ||
-    changing.test(plain)
-  )
-    return undefined;
+  const isWords = /^[\p{L}.\s]+$/u.test(plain) && /\p{L}{2}/u.test(plain);
+  // Digits with a hyphen are a range or a date as often as a difference.
+  if (isWords || /^\d+(?:-\d+)+$/u.test(plain) || changing.test(plain)) return undefined;
   try {
     const first = readSigned(plain, 1n);
     if (!first.plusMinus) return first.answer;
@@ -84,7 +81,7 @@ const separator =
 const name =
   /([A-Za-z]|\\[a-zA-Z]+)( *_ *(?:\{\w+\}|\w))?( *\( *[A-Za-z](?: *, *[A-Za-z])* *\))? *(?:=(?!=)|\\in(?![a-z]))/uy;
 const unitWords =
-  /(?:\\(?:text|textrm|mathrm|mbox|operatorname) *\{ *([A-Za-z./ -]*\^?\d?)\\? *\}|([A-Za-zµ]+)|°[CF]?|[€£¥]|\\?\$)(?: *\^ *(?:\{ *-?\d *\}|-?\d))?|[-/](?=\s*[A-Za-z\\])|\.$/uy;
+  /(?:\\(?:text|textrm|mathrm|mbox|operatorname) *\{ *([A-Za-z./ -]*\^?\d?)\\? *\}|([A-Za-zµ]+)|°[CF]?|[€£¥]|\\?\$)(?: *\^ *(?:\{ *-?\d *\}|-?\d))?|(?<=[A-Za-z])-(?=[A-Za-z])|\/(?=\s*[A-Za-z\\])|\.$/uy;
 
 class AnswerReader {
   constructor(

@@ -31,7 +31,7 @@ const at = {
   functionName: new RegExp(`\\\\(${functions})(?![a-zA-Z])`, 'uy'),
   greek: new RegExp(`\\\\(?:${greek})(?![a-zA-Z])`, 'uy'),
   subscript: / *_ *(?:\{ *([A-Za-z0-9]+) *\}|([A-Za-z0-9]))/uy,
-  bold: /\\(?:textbf|mathbf|boldsymbol|bm|mathit|mathrm|text|boxed|fbox|textit)(?= *\{ *[-+]?(?:\d|[a-zA-Z] *\}))/uy,
+  bold: /\\(?:(?:textbf|mathbf|boldsymbol|bm|mathit|textit)(?= *\{ *[-+]?(?:\d|[a-zA-Z] *\}))|(?:mathrm|text|boxed|fbox)(?= *\{ *[-+]?\d))/uy,
 };
 
 /** Reads one expression at a time off a text, as an exact value; what it does not know it refuses. */
@@ -71,7 +71,7 @@ export class ExpressionReader extends TextCursor {
       this.budget.spend(1);
       if (this.take(/\*(?!\*)|\\times(?![a-z])|\\cdot(?![a-z])/uy)) {
         value = product(this.budget, value, this.#factor());
-      } else if (this.take(/\/|\\div(?![a-z])/uy)) {
+      } else if (this.take(/\/(?! *(?!sqrt|sin|cos|tan|log|exp)[A-Za-z]{3})|\\div(?![a-z])/uy)) {
         if (divided) throw new Undecided('It divides twice.');
         divided = true;
         value = product(this.budget, value, inverse(this.#factor()));

@@ -5,6 +5,9 @@ export const changing =
 /** Of these, words that say nothing of a number unless another follows. */
 export const harmless = /^(?:times|plus|minus|over|to|point|less|more)$/iu;
 
+/** What turns the sign of a number behind it. */
+export const negating = /^(?:minus|negative)\s+[$\\\d]/iu;
+
 /** What joins a number to one behind it, such as feet in 5 feet 3 inches. */
 export const joining =
   /^(?:[,;]\s+(?:and\s+|or\s+)?|(?:and|or|to|times|plus|minus|over|point)\s+)(?:an?\s|[-$\\\d])|^(?:feet|foot|ft|hours?|hrs?|minutes?|mins?|seconds?|pounds?|lbs?|degrees?|met(?:er|re)s?|dollars?|euros?|weeks?|days?|months?|years?)(?=,?\s+(?:and\s+)?\d)/iu;
