@@ -125,6 +125,7 @@ describe('the number that a final message gives', () => {
     '\\boxed{}',
     '\\boxed{18 or 19}',
     '#### none',
+    'It is \\boxed{none}, so about 18.',
     '10000000!',
     '2^{10^9}',
     '1e99999',
