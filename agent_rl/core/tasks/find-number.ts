@@ -49,17 +49,19 @@ const boundary =
 /** Parts of a text that may be a number or an expression, in order. */
 function expressionsIn(text: string): readonly string[] {
   const plain = text.replaceAll(/(?<![\w)])(?:\*\*|__)|(?:\*\*|__)(?![\w(])/gu, '');
-  const parts: string[] = [];
+  const parts: (string | readonly string[])[] = [];
   let from = 0;
   for (const found of plain.matchAll(segment)) {
     const { round, square, display, inline } = found.groups ?? {};
-    parts.push(...pieces(plain.slice(from, found.index)));
-    parts.push((round ?? square ?? display ?? inline ?? '').trim());
+    parts.push(
+      pieces(plain.slice(from, found.index)),
+      (round ?? square ?? display ?? inline ?? '').trim(),
+    );
     from = found.index + found[0].length;
   }
-  return [...parts, ...pieces(plain.slice(from))].filter((part) =>
-    /\p{N}|\\[a-zA-Z]|[π√∞]/u.test(part),
-  );
+  return [...parts, pieces(plain.slice(from))]
+    .flat()
+    .filter((part) => /\p{N}|\\[a-zA-Z]|[π√∞]/u.test(part));
 }
 
 /** Two pieces of mathematics that are offered side by side. */

@@ -53,14 +53,16 @@ export function power(budget: Budget, base: Value, exponent: Value): Value {
   const number = numberOf(exponent);
   if (number === undefined) return symbolicPower(budget, base, exponent);
   if (number.numerator < 0n)
-    return inverse(power(budget, base, ofPolynomial(constant(times(number, fraction(-1n))))));
+    return inverse(
+      budget,
+      power(budget, base, ofPolynomial(constant(times(number, fraction(-1n))))),
+    );
   if (number.denominator !== 1n) return rootOf(budget, base, number);
   if (number.numerator === 0n && base.above.size === 0)
     throw new Undecided('It is 0 to the power of 0.');
-  return {
-    above: raise(budget, base.above, number.numerator),
-    below: raise(budget, base.below, number.numerator),
-  };
+  const over = ofPolynomial(raise(budget, base.above, number.numerator));
+  const under = ofPolynomial(raise(budget, base.below, number.numerator));
+  return product(budget, over, inverse(budget, under));
 }
 
 /** A positive power that is no integer. What is positive is drawn out; identities that hold for some numbers alone are not used. */
@@ -69,7 +71,7 @@ function rootOf(budget: Budget, base: Value, exponent: Fraction): Value {
   const over = positivePart(budget, base.above, exponent);
   const under = positivePart(budget, base.below, exponent);
   if (under.rest !== one) throw new Undecided('A quotient of variables is under a root.');
-  const drawn = product(budget, over.drawn, inverse(under.drawn));
+  const drawn = product(budget, over.drawn, inverse(budget, under.drawn));
   if (over.rest === one) return drawn;
   return product(budget, drawn, ofPolynomial(restPower(budget, over.rest, exponent)));
 }

@@ -74,7 +74,7 @@ export class ExpressionReader extends TextCursor {
       } else if (this.take(/\/(?! *(?!sqrt|sin|cos|tan|log|exp)[A-Za-z]{3})|\\div(?![a-z])/uy)) {
         if (divided) throw new Undecided('It divides twice.');
         divided = true;
-        value = product(this.budget, value, inverse(this.#factor()));
+        value = product(this.budget, value, inverse(this.budget, this.#factor()));
       } else if (this.#atFactor()) {
         if (divided) throw new Undecided('What is divided by is not clear.');
         value = product(this.budget, value, this.#factor());
@@ -140,7 +140,7 @@ export class ExpressionReader extends TextCursor {
       return absolute(this.budget, this.#group(/\||\\[lr]?vert(?![a-z])/uy));
     if (this.take(/\\frac(?![a-z])/uy)) {
       const above = this.#argument();
-      return product(this.budget, above, inverse(this.#argument()));
+      return product(this.budget, above, inverse(this.budget, this.#argument()));
     }
     if (this.take(/\\binom(?![a-z])/uy))
       return binomial(this.budget, this.#argument(), this.#argument());
@@ -182,7 +182,7 @@ export class ExpressionReader extends TextCursor {
     const value = applied(this.budget, kind, given);
     const divisor = name === 'lg' ? ofInteger(10n) : base;
     const result = divisor
-      ? product(this.budget, value, inverse(applied(this.budget, 'ln', divisor)))
+      ? product(this.budget, value, inverse(this.budget, applied(this.budget, 'ln', divisor)))
       : value;
     return exponent === undefined ? result : power(this.budget, result, exponent);
   }

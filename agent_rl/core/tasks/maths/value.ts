@@ -23,7 +23,7 @@ export const ofNumber = (value: Fraction): Value => ofPolynomial(constant(value)
 export const ofInteger = (value: bigint): Value => ofNumber(fraction(value));
 export const ofAtom = (budget: Budget, atom: Atom, exponent: Fraction): Value =>
   exponent.numerator < 0n
-    ? inverse(ofAtom(budget, atom, times(exponent, fraction(-1n))))
+    ? inverse(budget, ofAtom(budget, atom, times(exponent, fraction(-1n))))
     : ofPolynomial(atomPower(budget, atom, exponent));
 
 export const product = (budget: Budget, a: Value, b: Value): Value =>
@@ -39,10 +39,8 @@ export const negative = (budget: Budget, value: Value): Value =>
   product(budget, ofInteger(-1n), value);
 
 /** @throws Undecided for the inverse of 0 */
-export function inverse({ above, below }: Value): Value {
-  if (above.size === 0) throw new Undecided('It divides by 0.');
-  return { above: below, below: above };
-}
+export const inverse = (budget: Budget, { above, below }: Value): Value =>
+  lowest(budget, below, above);
 
 /** Multiplies both so that the first term below has no coefficient, and no root where it is the only one: a number below is 1. */
 function lowest(budget: Budget, above: Polynomial, below: Polynomial): Value {
@@ -67,9 +65,9 @@ export function numberOf({ above, below }: Value): Fraction | undefined {
 
 /** The text of a value. Equal ones have the same text, but for quotients by what is not a number. */
 export const valueKey = ({ above, below }: Value): string =>
-  below === one || rationalOf(below) !== undefined
-    ? polynomialKey(above)
-    : `(${polynomialKey(above)})/(${polynomialKey(below)})`;
+  rationalOf(below) === undefined
+    ? `(${polynomialKey(above)})/(${polynomialKey(below)})`
+    : polynomialKey(above);
 
 /** Whether two values are the same; `undefined` where an identity that is unknown here could make them so. */
 export function sameValue(budget: Budget, a: Value, b: Value): boolean | undefined {
