@@ -194,6 +194,7 @@ export class ExpressionReader extends TextCursor {
       if (this.next(at.plainFunction) || atUnit(this)) break;
       value = product(this.budget, value, this.#powered());
     }
+    if (this.next(/\//uy)) throw new Undecided('It may be the function that is divided.');
     return value;
   }
 }

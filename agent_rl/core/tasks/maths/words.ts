@@ -1,6 +1,6 @@
 /** Words that change the number before them: a number with one is not read. */
 export const changing =
-  /(?<!\\)\b(?:hundred|thousand|[mbtr]+illion|dozen|half|halves|thirds?|quarters?|fourths?|fifths?|tenths?|squared|cubed|times|plus|minus|over|to|factorial|point|less|more)s?\b/iu;
+  /(?<!\\)\b(?:hundred|thousand|[mbtr]+illion|dozen|half|halves|thirds?|quarters?|fourths?|fifths?|tenths?|squared|remainder|cubed|times|plus|minus|over|to|factorial|point|less|more)s?\b/iu;
 
 /** Of these, words that say nothing of a number unless another follows. */
 export const harmless = /^(?:times|plus|minus|over|to|point|less|more)$/iu;
@@ -10,7 +10,7 @@ export const negating = /^(?:minus|negative)\s+[$\\\d]/iu;
 
 /** What joins a number to one behind it, such as feet in 5 feet 3 inches. */
 export const joining =
-  /^(?:[,;]\s+(?:and\s+|or\s+)?|(?:and|or|to|times|plus|minus|over|point)\s+)(?:an?\s|[-$\\\d])|^(?:feet|foot|ft|hours?|hrs?|minutes?|mins?|seconds?|pounds?|lbs?|degrees?|met(?:er|re)s?|dollars?|euros?|weeks?|days?|months?|years?)(?=,?\s+(?:and\s+)?\d)/iu;
+  /^(?:[,;]\s+(?:and\s+|or\s+)?|(?:and|or|to|times|plus|minus|over|point|remainder)\s+)(?:an?\s|[-$\\\d])|^(?:feet|foot|ft|hours?|hrs?|minutes?|mins?|seconds?|pounds?|lbs?|degrees?|met(?:er|re)s?|dollars?|euros?|weeks?|days?|months?|years?)(?=,?\s+(?:and\s+)?\d)/iu;
 
 /** Units, and short nouns and words, that stand behind a number; all words of four letters and more may too. */
 const short =
