@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { number } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
-import { markedNumber } from '../core/tasks/find-number.ts';
+import { markedAnswer } from '../core/tasks/find-number.ts';
+import { answerNumber } from '../core/tasks/maths/read-answer.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const most = Number.MAX_SAFE_INTEGER;
@@ -26,7 +27,8 @@ export const integerAnswer = reward({
   settings: Settings,
   blind: true,
 })(({ messages }: EpisodeView, { from, to }: Static<typeof Settings>): number => {
-  const given = markedNumber(finalAnswer(messages) ?? '');
+  const marked = markedAnswer(finalAnswer(messages) ?? '');
+  const given = marked === 'undecided' ? undefined : answerNumber(marked);
   if (given === undefined || given.numerator % given.denominator !== 0n) return 0;
   const value = given.numerator / given.denominator;
   return Number(value >= from && value <= to);

@@ -17,6 +17,7 @@ export type Judged = Pick<
   | 'metrics'
   | 'record'
   | 'answer'
+  | 'undecided'
   | 'unpaid'
   | 'problem'
   | 'failure'
@@ -47,9 +48,11 @@ export const keptOf = ({
   metrics = {},
   record,
   answer,
-}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer'> => ({
+  undecided,
+}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer' | 'undecided'> => ({
   metrics,
   ...(answer !== undefined && { answer }),
+  ...(undecided !== undefined && { undecided }),
   ...(record !== undefined && { record }),
 });
 

@@ -88,6 +88,10 @@ export const metricNames = {
   'agentSuccess/*': metric('1', 'Share of scored episodes that one of several agents solved'),
   'outcome/*': metric('episodes', 'Episodes that ended so, for each of several agents that learn'),
   'environment/*': metric('1', 'Mean of a number the environment reports'),
+  'answer/undecided': metric(
+    'episodes',
+    'Scored episodes whose answer could not be read or compared: it counts as wrong',
+  ),
   'group/count': metric('groups', 'Groups collected'),
   'group/zeroVariance': metric('groups', 'Groups whose rewards are all equal: they teach nothing'),
   'group/allRight': metric('groups', 'Groups whose every episode with a reward solved the task'),

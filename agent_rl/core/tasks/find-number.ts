@@ -1,63 +1,138 @@
-import { type Fraction, parseFraction } from './fraction.ts';
+import type { Fraction } from './fraction.ts';
+import { type Answer, answerNumber, readAnswer } from './maths/read-answer.ts';
+import { changing, harmless, joining, negating } from './maths/words.ts';
 
-/** A number that is not part of a word, of a longer number, of a version or of a time. */
-const number =
-  /(?<![\p{L}\p{N}_])(?<!\d[.,/:])(?:(?<![\p{L}\p{N}_)])[-+])?[$€£¥]?(?:\d{1,3}(?:,\d{3})+|\d+|(?<!\d)(?=\.\d))(?:\.\d+)?(?:\/\d+)?(?![.,/:]?\d)/gu;
-
-/** Takes out of LaTeX and Unicode what stands around and inside numbers. */
-const plain = (text: string): string =>
-  text
-    .replaceAll('\u2212', '-')
-    .replaceAll(/\\(?:left|right|displaystyle|[,!;: ])/gu, '')
-    .replaceAll('{,}', ',')
-    .replaceAll(/\\([$%])/gu, '$1')
-    .replaceAll(/\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}/gu, '$1/$2')
-    .replaceAll(/\\[dt]?frac\s*(\d)\s*(\d)/gu, '$1/$2')
-    .replaceAll(/(?<=\d)\s*\/\s*(?=\d)/gu, '/');
-
-const numbersIn = (text: string): readonly Fraction[] =>
-  [...plain(text).matchAll(number)].flatMap(([found]) => parseFraction(found) ?? []);
+/** An answer; `undecided` where there is one that cannot be read; `undefined` where there is none. */
+export type Given = Answer | 'undecided' | undefined;
 
 /** What stands between the braces of the last `\boxed{…}`, braces inside it in pairs. */
 function lastBoxed(text: string): string | undefined {
-  const opening = '\\boxed{';
-  const start = text.lastIndexOf(opening);
-  if (start === -1) return undefined;
+  const opening = [...text.matchAll(/\\f?box(?:ed)?\s*\{/gu)].at(-1);
+  if (opening === undefined) return undefined;
+  const start = opening.index + opening[0].length;
   let depth = 1;
-  for (let end = start + opening.length; end < text.length; end++) {
-    if (text[end] === '{') depth += 1;
-    if (text[end] === '}') depth -= 1;
-    if (depth === 0) return text.slice(start + opening.length, end);
+  for (let end = start; end < text.length; end++) {
+    if (text[end] === '{' && text[end - 1] !== '\\') depth += 1;
+    if (text[end] === '}' && text[end - 1] !== '\\') depth -= 1;
+    if (depth === 0) return text.slice(start, end);
   }
   return undefined;
 }
 
-/** What stands on the line behind the last `####`, or else behind the last "answer is" or "answer:". */
+/** What stands on the line behind the last `####`, or else behind the last "answer is" or "answer:", or on the next line. */
 function lastSaid(text: string): string | undefined {
   const hashes = text.lastIndexOf('####');
   if (hashes !== -1) return text.slice(hashes + 4).split('\n', 1)[0];
-  const said = [...text.matchAll(/\banswer(?:\s+is|\s*[:=])(?<rest>[^\n]*)/giu)].at(-1);
-  return said?.groups?.['rest'];
+  const marks = [
+    ...text.matchAll(/\banswer(?:s?\s+(?:is|are)(?!\s+not\b)|\s{0,9}(?:\*\*)?\s{0,9}[:=])/giu),
+  ];
+  const last = marks.at(-1);
+  if (last === undefined) return undefined;
+  const lines = text.slice(last.index + last[0].length).replace(/^[\s:*_]+/u, '');
+  return lines.startsWith('\\[') || lines.startsWith('$$') ? lines : lines.split('\n', 1)[0];
 }
 
 /** What a text marks as its answer: in the last `\boxed{…}`, behind the last `####` or behind the last "answer is". */
 export const markedText = (text: string): string | undefined => lastBoxed(text) ?? lastSaid(text);
 
-/**
- * The number a text gives as its answer: the last one in the last `\boxed{…}`, or else behind the last `####`, or
- * else the first one behind the last "answer is" or "answer:". Units and a percent sign do not count.
- *
- * @returns `undefined` when a mark holds no number, or nothing is marked.
- */
-export function markedNumber(text: string): Fraction | undefined {
-  const boxed = lastBoxed(text);
-  return boxed === undefined ? numbersIn(lastSaid(text) ?? '')[0] : numbersIn(boxed).at(-1);
+/** Most characters in which an expression is looked for. */
+const longest = 4000;
+
+/** Mathematics between LaTeX's delimiters: `$…$` with spaces inside it is money. */
+const segment =
+  /\\\((?<round>[^\n]+?)\\\)|\\\[(?<square>.+?)\\\]|\$\$(?<display>.+?)\$\$|(?<!\\)\$(?=\S)(?<inline>[^$\n]*[^$\s\\])\$(?!\d)/gsu;
+
+/** Ends of sentences, line breaks, bullets and words, but for words that change or join numbers and for functions. */
+const boundary =
+  /[.,;:!?](?=["'”’)*_]*(?:\s|$))|\n\s*(?:[-•*]\s)?|[—–…"“”‘’|]|(?<![\p{L}\p{N}\\_^{/-])\p{L}{2,}(?:['’-]\p{L}+)*(?![\p{L}\p{N}_^({\\])/gu;
+
+/** Parts of a text that may be a number or an expression, in order. */
+function expressionsIn(text: string): readonly string[] {
+  const plain = text.replaceAll(/(?<![\w)])(?:\*\*|__)|(?:\*\*|__)(?![\w(])/gu, '');
+  const parts: (string | readonly string[])[] = [];
+  let from = 0;
+  for (const found of plain.matchAll(segment)) {
+    const { round, square, display, inline } = found.groups ?? {};
+    parts.push(
+      pieces(plain.slice(from, found.index)),
+      (round ?? square ?? display ?? inline ?? '').trim(),
+    );
+    from = found.index + found[0].length;
+  }
+  return [...parts, pieces(plain.slice(from))]
+    .flat()
+    .filter((part) => /\p{N}|\\[a-zA-Z]|[π√∞]/u.test(part));
 }
 
-const lastNumber = (text: string): Fraction | undefined => numbersIn(text).at(-1);
+/** Two pieces of mathematics that are offered side by side. */
+const several = /(?:\$|\\\)|\\\])\s*(?:,|,?\s*(?:or|and)\b)\s*(?:\$|\\\(|\\\[)/iu;
 
-const marks = /\\boxed\{|####/u;
+/** Prose cut at its words. */
+function pieces(prose: string): readonly string[] {
+  const found: string[] = [];
+  let from = 0;
+  for (const { 0: cut, index } of prose.matchAll(boundary)) {
+    const before = prose.slice(Math.max(from, index - 200), index);
+    const isOpen = /[([][^)\]]*$/u.test(before) && /^[,;]/u.test(cut);
+    const ahead = prose.slice(index, index + 40);
+    const joins = negating.test(ahead) || (/\d/u.test(before) && joining.test(ahead));
+    const isFactorial = cut === '!' && !/\p{L}{2}/u.test(prose);
+    if (isOpen || joins || isFactorial || (changing.test(cut) && !harmless.test(cut))) continue;
+    found.push(prose.slice(from, index));
+    from = index + cut.length;
+  }
+  return [...found, prose.slice(from)].map(trimmed);
+}
 
-/** The marked number or, where nothing is boxed or behind `####`, the last one. */
-export const answeredNumber = (text: string): Fraction | undefined =>
-  markedNumber(text) ?? (marks.test(text) ? undefined : lastNumber(text));
+/** A piece without bullets, punctuation and brackets that belong to the words around it. */
+function trimmed(piece: string): string {
+  const open = piece.includes(')') ? /^[\s=]+|^[-*•'](?=\s)/u : /^[\s=(]+|^[-*•'](?=\s)/u;
+  const close = piece.includes('(') ? /[\s\-=+*'.,:;]$/u : /[\s\-=+*'.,:;)]$/u;
+  let text = piece
+    .replace(open, '')
+    .replace(/\s+a?\s*$/u, '')
+    .trim();
+  while (close.test(text)) text = text.slice(0, -1);
+  return text;
+}
+
+const read = (text: string | undefined): Given =>
+  text === undefined ? undefined : (readAnswer(text) ?? 'undecided');
+
+/** A part of prose; where words keep it from being read, what is behind its last equals sign. */
+function readPart(part: string | undefined): Given {
+  const given = read(part);
+  const isRead = given !== 'undecided' && given?.kind !== 'equation';
+  return isRead || !part?.includes('=') ? given : read(part.slice(part.lastIndexOf('=') + 1));
+}
+
+/**
+ * What a text marks as its answer: all that is in the last `\boxed{…}` or behind the last `####`, or else all or the first
+ * expression behind the last "answer is" or "answer:". A unit does not count.
+ */
+export function markedAnswer(text: string): Given {
+  const boxed = lastBoxed(text);
+  if (boxed !== undefined || /\\f?box(?:ed)?\s*\{/u.test(text)) return read(boxed ?? '');
+  const said = lastSaid(text);
+  if (said === undefined) return undefined;
+  if (several.test(said)) return 'undecided';
+  // In prose an exclamation mark ends a sentence.
+  return (
+    readAnswer(said.replace(/!\s*$/u, '')) ??
+    readPart(expressionsIn(said.slice(0, longest))[0] ?? (text.includes('####') ? '' : undefined))
+  );
+}
+
+/** The marked answer or, where nothing is marked, the last number or expression. */
+export const givenAnswer = (text: string): Given =>
+  markedAnswer(text) ?? readAnswer(text) ?? readPart(expressionsIn(ending(text)).at(-1));
+
+/** The end of a text, from a space on. */
+const ending = (text: string): string =>
+  text.length <= longest ? text : text.slice(-longest).replace(/^\S+\s/u, '');
+
+/** The number that a text gives as its answer; `undefined` where that is an expression or cannot be read. */
+export function answeredNumber(text: string): Fraction | undefined {
+  const given = givenAnswer(text);
+  return given === 'undecided' ? undefined : answerNumber(given);
+}

@@ -1,22 +1,30 @@
 /** An exact number, as large as it is written; the denominator is positive. */
 export interface Fraction {
-  numerator: bigint;
-  denominator: bigint;
+  readonly numerator: bigint;
+  readonly denominator: bigint;
 }
 
-const written =
-  /^(?<sign>[-+]?)[$€£¥]?(?<whole>\d{1,3}(?:,\d{3})+|\d*)(?:\.(?<decimals>\d+))?(?:\/(?<below>\d+))?$/u;
+/** A fraction in its lowest terms. */
+export function fraction(numerator: bigint, denominator = 1n): Fraction {
+  let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
+  while (b !== 0n) [a, b] = [b, a % b];
+  const by = denominator < 0n ? -a : a;
+  return { numerator: numerator / by, denominator: denominator / by };
+}
 
-/** Reads `-1,234.50`, `$3` or `3/4`; nothing for any other text and for a division by 0. */
-export function parseFraction(text: string): Fraction | undefined {
-  const groups = written.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  const { sign, decimals = '', below = '1' } = groups;
-  const whole = (groups['whole'] ?? '').replaceAll(',', '');
-  const denominator = BigInt(below) * 10n ** BigInt(decimals.length);
-  if (whole + decimals === '' || denominator === 0n) return undefined;
-  const size = BigInt(whole + decimals);
-  return { numerator: sign === '-' ? -size : size, denominator };
+export const plus = (a: Fraction, b: Fraction): Fraction =>
+  fraction(
+    a.numerator * b.denominator + b.numerator * a.denominator,
+    a.denominator * b.denominator,
+  );
+
+export const times = (a: Fraction, b: Fraction): Fraction =>
+  fraction(a.numerator * b.numerator, a.denominator * b.denominator);
+
+/** The largest integer that is not above a number. */
+export function floorOf({ numerator, denominator }: Fraction): bigint {
+  const cut = numerator / denominator;
+  return numerator < 0n && cut * denominator !== numerator ? cut - 1n : cut;
 }
 
 /** Whether two numbers differ by at most `tolerance` times the second; 0 compares them exactly. */
@@ -29,9 +37,7 @@ export function nearlyEqual(a: Fraction, b: Fraction, tolerance: number): boolea
 }
 
 /** A number as text, the same for all ways of writing it: `3/4` for 0.75 and 6/8, `12` for 12.0. */
-export function fractionKey({ numerator, denominator }: Fraction): string {
-  let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
-  while (b !== 0n) [a, b] = [b, a % b];
-  const below = denominator / a;
-  return `${numerator / a}${below === 1n ? '' : `/${below}`}`;
+export function fractionKey(number: Fraction): string {
+  const { numerator, denominator } = fraction(number.numerator, number.denominator);
+  return `${numerator}${denominator === 1n ? '' : `/${denominator}`}`;
 }

@@ -10,7 +10,7 @@ import { type Message, system, user } from '../../core/message.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { judged } from '../judged.ts';
-import { answerProblem, isRight, keyOfAnswer } from './right-answer.ts';
+import { answerProblem, comparedNumber, isRight, keyOfAnswer } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
 
 /**
@@ -53,8 +53,10 @@ export class QuestionEnv implements Environment {
     const metrics = { noAnswer: answer === undefined ? 1 : 0 };
     if (end === 'aborted')
       return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
-    const right =
-      answer !== undefined && isRight(answer, acceptedAnswers(this.#task), this.#settings);
+    const accepted = acceptedAnswers(this.#task);
+    const right = answer !== undefined && isRight(answer, accepted, this.#settings);
+    const undecided =
+      match === 'number' && answer !== undefined && comparedNumber(answer, accepted) === undefined;
     const parts = {
       success: right ? successReward : 0,
       noAnswer: answer === undefined ? -noAnswerPenalty : 0,
@@ -67,6 +69,7 @@ export class QuestionEnv implements Environment {
       ...judged(end, right, parts),
       metrics,
       ...(key !== undefined && { answer: key }),
+      ...(match === 'number' && { undecided }),
       ...(byRewards && { solvedAt }),
     };
   }

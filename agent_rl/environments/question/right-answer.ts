@@ -5,39 +5,50 @@ import {
   isAnswer,
   mentionsAnswer,
 } from '../../core/tasks/answer-match.ts';
-import { answeredNumber, markedText } from '../../core/tasks/find-number.ts';
-import { labelNumber } from '../../core/tasks/label-number.ts';
-import { fractionKey, nearlyEqual } from '../../core/tasks/fraction.ts';
+import { givenAnswer, markedText } from '../../core/tasks/find-number.ts';
+import { answerText, sameAnswer } from '../../core/tasks/maths/same-answer.ts';
+import { readLabel } from '../../core/tasks/read-label.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { QuestionSettings } from './settings.ts';
 
 type Comparison = Pick<QuestionSettings, 'match' | 'maxAnswerWords'>;
 
 /** Whether a final message says one of the accepted answers; never where rewards alone judge. */
-export function isRight(
+export const isRight = (
   said: string,
   accepted: readonly string[],
-  { match, maxAnswerWords }: Comparison,
-): boolean {
+  settings: Comparison,
+): boolean => {
+  const { match, maxAnswerWords } = settings;
   if (match === 'rewards') return false;
   if (match === 'whole') return isAnswer(markedText(said) ?? said, accepted);
   if (match === 'contains')
     return answerWords(said).length <= maxAnswerWords && mentionsAnswer(said, accepted);
-  const given = answeredNumber(said);
-  return (
-    given !== undefined &&
-    accepted.some((answer) => {
-      const expected = labelNumber(answer);
-      return expected !== undefined && nearlyEqual(given, expected, 0);
-    })
+  return comparedNumber(said, accepted) === true;
+};
+
+/**
+ * Whether the number or expression that a final message gives is one of the accepted ones; `undefined` where it cannot
+ * be read or compared.
+ */
+export function comparedNumber(said: string, accepted: readonly string[]): boolean | undefined {
+  const given = givenAnswer(said);
+  if (given === undefined) return false;
+  if (given === 'undecided') return undefined;
+  const found = new Set(
+    accepted.map((answer) => {
+      const expected = readLabel(answer);
+      return expected && sameAnswer(given, expected);
+    }),
   );
+  return found.has(true) || (found.has(undefined) ? undefined : false);
 }
 
 /** What a final message answers, the same text for the same answer; `undefined` where it answers nothing. */
 export function keyOfAnswer(said: string, match: QuestionSettings['match']): string | undefined {
   if (match === 'number') {
-    const given = answeredNumber(said);
-    return given && fractionKey(given);
+    const given = givenAnswer(said);
+    return given === undefined || given === 'undecided' ? undefined : answerText(given);
   }
   const key = answerKey(match === 'contains' ? said : (markedText(said) ?? said));
   return key === '' ? undefined : key;
@@ -54,8 +65,8 @@ export function answerProblem(
     return 'it has no answer. Name the column that holds it, as in dataset.columns: {answer: solution}, or set environment.match to rewards.';
   for (const answer of accepted) {
     const shown = JSON.stringify(answer.slice(-80));
-    if (match === 'number' && labelNumber(answer) === undefined)
-      return `its answer ${shown} is not one number. Keep the number with dataset.answerPattern, or set environment.match to whole.`;
+    if (match === 'number' && readLabel(answer) === undefined)
+      return `its answer ${shown} is not one number or expression that can be compared. Keep it with dataset.answerPattern, or set environment.match to whole.`;
     if (match !== 'number' && answerKey(answer) === '')
       return `its answer ${shown} has no letter or digit, so nothing could be compared with it.`;
     if (match !== 'number' && answer.includes('####'))

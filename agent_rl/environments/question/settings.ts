@@ -17,7 +17,7 @@ export const QuestionSettings = Type.Object(
       text('Said before the question; none by default', { minLength: 1 }),
     ),
     match: choice(
-      'whole: the final message is the answer, or marks it by \\boxed{}, #### or "answer is". number: the number that it marks, or else its last one, is the answer. contains: it contains the answer. rewards: nothing is compared, and rewards alone judge',
+      'whole: the final message is the answer, or marks it by \\boxed{}, #### or "answer is". number: the number or expression that it marks, or else its last one, is the answer. contains: it contains the answer. rewards: nothing is compared, and rewards alone judge',
       ['whole', 'number', 'contains', 'rewards'],
       'whole',
     ),

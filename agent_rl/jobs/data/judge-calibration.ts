@@ -11,7 +11,7 @@ import { abortableStart, inTime } from '../../core/stopping/abort.ts';
 import { redactor, visibleControls } from '../../telemetry/index.ts';
 import type { CheckResult, JobOptions } from '../job.ts';
 import { type InputRow, InputRows } from '../token-files/input-rows.ts';
-import { type LabelledEpisode, readLabelledEpisode } from './judge-labels.ts';
+import { type LabelledEpisode, parseLabelled, readLabelledEpisode } from './judge-labels.ts';
 
 export interface JudgeCalibrationOptions extends JobOptions {
   /** JSONL file of labelled episodes. */
@@ -41,7 +41,7 @@ const mostShown = 5;
 export async function judgeCalibration(options: JudgeCalibrationOptions): Promise<CheckResult> {
   const { labels, print, signal } = options;
   const chosen = chosenReward(options);
-  const rows = new InputRows(labels, readLabelledEpisode());
+  const rows = new InputRows(labels, readLabelledEpisode(), undefined, parseLabelled);
   const episodes: EpisodeView[] = [];
   await abortableStart(
     rows.check(({ episode }) => episodes.push(episode)),

@@ -1,5 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import type { EpisodeView } from '../../core/plugins/reward.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { exactTwin } from '../../../dataset/tables/json-lines.ts';
 import { messagesReader } from '../../../dataset/demonstrations/conversations.ts';
 import type { ReadRow } from '../token-files/input-rows.ts';
 import { type Fields, fieldsOf } from '../token-files/row-ids.ts';
@@ -8,6 +10,13 @@ import { type Fields, fieldsOf } from '../token-files/row-ids.ts';
 export interface LabelledEpisode {
   episode: EpisodeView;
   label: number;
+}
+
+/** A line with every digit of its answer. */
+export function parseLabelled(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  const { exact } = exactTwin(json);
+  return isRecord(value) && isRecord(exact) ? { ...value, answer: exact['answer'] } : value;
 }
 
 /**

@@ -5,12 +5,17 @@ import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { finalAnswer } from '../final-answer.ts';
-import { answeredNumber, markedNumber } from '../../core/tasks/find-number.ts';
-import { labelNumber } from '../../core/tasks/label-number.ts';
-import { type Fraction, nearlyEqual } from '../../core/tasks/fraction.ts';
+import { givenAnswer, markedAnswer } from '../../core/tasks/find-number.ts';
+import { nearlyEqual } from '../../core/tasks/fraction.ts';
+import { type Answer, answerNumber } from '../../core/tasks/maths/read-answer.ts';
+import { sameAnswer } from '../../core/tasks/maths/same-answer.ts';
+import { readLabel } from '../../core/tasks/read-label.ts';
 
 const Settings = Type.Object({
-  marked: flag('Whether only a number in \\boxed{}, after #### or after "answer is" counts', false),
+  marked: flag(
+    'Whether only an answer in \\boxed{}, after #### or after "answer is" counts',
+    false,
+  ),
   tolerance: number('Largest difference, as a share of the answer', {
     minimum: 0,
     maximum: 1,
@@ -19,7 +24,8 @@ const Settings = Type.Object({
 });
 
 /**
- * 1 when the final message gives the task's number, else 0. Numbers are compared exactly, as fractions. The task's
+ * 1 when the final message gives the task's number or expression, else 0, also where that cannot be decided. They are
+ * compared exactly. The task's
  * answer may be a bare number (AIME) or a worked solution that ends in `#### N` (GSM8K). Does not apply to a task
  * without an answer.
  *
@@ -27,7 +33,7 @@ const Settings = Type.Object({
  */
 export const numeric = reward({
   name: 'numeric',
-  description: "1 when the final message gives the number that is the task's answer",
+  description: "1 when the final message gives the number or expression that is the task's answer",
   settings: Settings,
 })((
   { task, messages }: EpisodeView,
@@ -35,16 +41,23 @@ export const numeric = reward({
 ): number | undefined => {
   const accepted = acceptedAnswers(task).map((answer) => expected(answer, task));
   if (accepted.length === 0) return undefined;
-  const find = marked ? markedNumber : answeredNumber;
+  const find = marked ? markedAnswer : givenAnswer;
   const given = find(finalAnswer(messages) ?? '');
-  if (given === undefined) return 0;
-  return Number(accepted.some((answer) => nearlyEqual(given, answer, tolerance)));
+  if (given === undefined || given === 'undecided') return 0;
+  return Number(
+    accepted.some((answer) => sameAnswer(given, answer) || isNear(given, answer, tolerance)),
+  );
 });
 
-function expected(answer: string, { taskId }: Task): Fraction {
-  const found = labelNumber(answer);
+function isNear(given: Answer, answer: Answer, tolerance: number): boolean {
+  const [a, b] = [answerNumber(given), answerNumber(answer)];
+  return a !== undefined && b !== undefined && nearlyEqual(a, b, tolerance);
+}
+
+function expected(answer: string, { taskId }: Task): Answer {
+  const found = readLabel(answer);
   if (found !== undefined) return found;
   throw new Error(
-    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not one number. Give one, or use exact_match.`,
+    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not one number or expression that can be compared. Give one, or use exact_match.`,
   );
 }

@@ -157,6 +157,7 @@ function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
     'rollout/toolCallRate': mean(ran.map((calls) => Number(calls > 0))),
     'rollout/successWithoutCalls': withoutCalls.length / episodes.length,
     'rollout/lengthMean': mean(scored.map(sampledTokens)),
+    ...undecidedMetric(scored),
     ...inFamily(
       'reward',
       means(({ components }) => components, 0),
@@ -175,6 +176,12 @@ function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
     ),
     ...agentMetrics(episodes),
   };
+}
+
+/** Only where answers are compared. */
+function undecidedMetric(scored: readonly Trajectory[]): Metrics {
+  const compared = scored.flatMap(({ undecided }) => undecided ?? []);
+  return compared.length === 0 ? {} : { 'answer/undecided': sum(compared.map(Number)) };
 }
 
 const applying = (scores: NamedNumbers): NamedNumbers =>

@@ -49,6 +49,7 @@ describe('docs/reference/metrics-and-files.md', () => {
         learns: false,
         unpaid: {},
         answer: 'x',
+        undecided: false,
       } as never),
     );
     const listed = spans('## Trajectories');

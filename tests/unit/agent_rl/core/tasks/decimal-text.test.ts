@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { decimalText, labelText } from '#agent_rl/core/tasks/decimal-text.ts';
-import { parseFraction } from '#agent_rl/core/tasks/fraction.ts';
+import { readLabel } from '#agent_rl/core/tasks/read-label.ts';
 import * as fc from '#tests/support/properties.ts';
 
 // What `format(Decimal(text).normalize(), 'f')` of Python's decimal prints, but for the sign of 0.
@@ -33,7 +33,7 @@ test('any double is written out as a number that is read back as the same double
       const text = labelText(value);
       expect(text).toMatch(/^-?\d+(?:\.\d*[1-9])?$/);
       expect(Number(text)).toBe(value + 0);
-      expect(parseFraction(text)).toBeDefined();
+      expect(readLabel(text)).toBeDefined();
     }),
   );
 });

@@ -60,6 +60,8 @@ describe('what was answered', () => {
     ['whole', '!', undefined],
     ['contains', 'It may be 24.0!', 'it may be 24'],
     ['rewards', 'Hence $\\boxed{24}$', '24'],
+    ['number', '\\boxed{\\frac{2}{\\sqrt 2}}', '1*2^1/2'],
+    ['number', '\\boxed{x > 1}', undefined],
   ] as const)('with match %s, %j is the answer %j', async (match, said, answer) => {
     expect((await answered(said, { match })).answer).toBe(answer);
   });
@@ -107,6 +109,26 @@ describe('a final message', () => {
     expect(await answered('  ', { match: 'rewards' })).not.toHaveProperty('solvedAt');
   });
 
+  test.each([
+    ['\\boxed{x > 24}', true],
+    ['\\boxed{24', true],
+    ['\\boxed{2^{10^9}}', true],
+    ['\\boxed{25}', false],
+    ['\\boxed{24}', false],
+    ['I do not know', false],
+  ])('%j is undecided: %j', async (said, undecided) => {
+    const environment = make({ match: 'number' }, { ...task, aliases: [] });
+    await environment.step(saying(said));
+    expect(await environment.finish('done')).toMatchObject({
+      undecided,
+      reward: Number(said === '\\boxed{24}'),
+    });
+  });
+
+  test('is undecided only where numbers are compared', async () => {
+    expect(await answered('\\boxed{24')).not.toHaveProperty('undecided');
+  });
+
   test('that says nothing is none, which costs what the settings say', async () => {
     expect(await answered(' ', { noAnswerPenalty: 0.25 })).toMatchObject({
       reward: -0.25,
@@ -143,9 +165,13 @@ test('a question goes on while the policy calls tools, and an unreadable call is
 describe('an answer that nothing could be compared with', () => {
   test.each([
     ['whole', {}, 'it has no answer.'],
-    ['number', { answer: 'two' }, 'its answer "two" is not one number. Keep the number with'],
-    ['number', { answer: '2\\sqrt{3}' }, 'is not one number'],
-    ['number', { answer: '(1, 2)' }, 'is not one number'],
+    [
+      'number',
+      { answer: 'two' },
+      'its answer "two" is not one number or expression that can be compared. Keep it with',
+    ],
+    ['number', { answer: 'x > 3' }, 'is not one number'],
+    ['number', { answer: '5 feet 3 inches' }, 'is not one number'],
     ['contains', { answer: '???' }, 'has no letter or digit'],
     ['whole', { answer: '3 * 8 = 24\n#### 24' }, 'is a worked solution'],
   ] as const)('is told by %s: %j', (match, { answer }: { answer?: string }, told) => {

@@ -26,9 +26,6 @@ const lines = [
     label: 0,
   },
 ];
-const written = (rows: readonly object[]): string =>
-  writeBelow(folder, 'labels.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-
 /** A judge that believes what it is told. */
 const credulous = (body: unknown): DoubleAnswer => {
   const asked = JSON.stringify(body);
@@ -38,7 +35,11 @@ const credulous = (body: unknown): DoubleAnswer => {
 
 async function calibrated(
   answer: (body: unknown) => DoubleAnswer,
-  { rows = lines, more = [] }: { rows?: readonly object[]; more?: readonly string[] } = {},
+  {
+    rows = lines,
+    text = rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+    more = [],
+  }: { rows?: readonly object[]; text?: string; more?: readonly string[] } = {},
 ) {
   server = await httpDouble(({ body }) => answer(body));
   const config = writeBelow(
@@ -48,9 +49,17 @@ async function calibrated(
 rewards:
   - {type: model_judge, name: judge, url: "${server.url}/v1", model: m, maxRetries: 0}
   - {type: f1}
+  - {type: numeric}
 `,
   );
-  const args = ['judge-calibration', '--config', config, '--labels', written(rows), ...more];
+  const args = [
+    'judge-calibration',
+    '--config',
+    config,
+    '--labels',
+    writeBelow(folder, 'labels.jsonl', text),
+    ...more,
+  ];
   return commandLine(args, { jobs: { judgeCalibration } });
 }
 
@@ -100,10 +109,20 @@ describe('agent-rl judge-calibration', () => {
     expect(server?.requests).toEqual([]);
   });
 
+  test('compares a number with every digit of the label', async () => {
+    const { stdout } = await calibrated(credulous, {
+      text: '{"prompt": "p", "response": "9007199254740993", "label": 1, "answer": 9007199254740993}',
+      more: ['--reward', 'numeric'],
+    });
+    expect(stdout).toContain('accuracy            1.000');
+  });
+
   test('asks which reward is meant where that is not clear', async () => {
     const { code, stderr } = await calibrated(credulous, { more: ['--reward', 'f2'] });
     expect(code).toBe(2);
-    expect(stderr).toContain('Its rewards: judge, f1; none is named "f2". Name one with --reward.');
+    expect(stderr).toContain(
+      'Its rewards: judge, f1, numeric; none is named "f2". Name one with --reward.',
+    );
   });
 
   test('reports everything that is wrong with the labels at once, by line', async () => {
@@ -127,7 +146,7 @@ describe('agent-rl judge-calibration', () => {
   });
 
   test('needs a run file', async () => {
-    const { code, stderr } = await commandLine(['judge-calibration', '--labels', written(lines)]);
+    const { code, stderr } = await commandLine(['judge-calibration', '--labels', 'labels.jsonl']);
     expect(code).toBe(2);
     expect(stderr).toContain('Name it with --config.');
   });

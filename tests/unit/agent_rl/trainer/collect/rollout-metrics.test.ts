@@ -68,6 +68,23 @@ test('a part of the reward that an episode lacks is 0 in its mean', () => {
   });
 });
 
+test('answers that are undecided are counted where answers are compared', () => {
+  const told = (...undecided: (boolean | undefined)[]) =>
+    rolloutMetrics({
+      groups: [
+        group(
+          undecided.map((one) =>
+            Object.assign(trajectory(), one !== undefined && { undecided: one }),
+          ),
+        ),
+      ],
+      discarded: [],
+    });
+  expect(told(true, false, true)).toMatchObject({ 'answer/undecided': 2 });
+  expect(told(false, undefined)).toMatchObject({ 'answer/undecided': 0 });
+  expect(told(undefined)).not.toHaveProperty('answer/undecided');
+});
+
 test('the entropy is estimated over every sampled token, whatever became of its episode', () => {
   const drawn = (count: number, logProb: number, sketch: Parameters<typeof trajectory>[0] = {}) => {
     const one = trajectory({ ...sketch, sampled: count });

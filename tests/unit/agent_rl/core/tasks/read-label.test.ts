@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { fractionKey } from '#agent_rl/core/tasks/fraction.ts';
-import { labelNumber } from '#agent_rl/core/tasks/label-number.ts';
+import { answerText } from '#agent_rl/core/tasks/maths/same-answer.ts';
+import { readLabel } from '#agent_rl/core/tasks/read-label.ts';
 
 const read = (label: string): string | undefined => {
-  const found = labelNumber(label);
-  return found && fractionKey(found);
+  const found = readLabel(label);
+  return found && answerText(found);
 };
 
 describe('a label', () => {
@@ -41,45 +41,48 @@ describe('a label', () => {
     ['18 dollars per hour.', '18'],
     ['She has 9 + 9 eggs.\n#### 18', '18'],
     ['so 2 + 2 is \\boxed{4}', '4'],
-  ])('%j is the number %s', (label, number) => {
+    ['2^{10}', '1024'],
+    ['6!', '720'],
+    ['3 + 4', '7'],
+    ['2x', '2*x'],
+    ['3i', '3*-1^1/2'],
+    ['2\\sqrt{3}', '2*3^1/2'],
+    ['x^2+1', '1+1*x^2'],
+    ['\\frac{\\pi}{4}', '1/4*\\pi'],
+    ['2 pi', '2*\\pi'],
+    ['(1, 2)', '() 1, 2'],
+    ['1, 2', 'set 1, 2'],
+    ['\\pm 3', 'set -3, 3'],
+  ])('%j is %s', (label, number) => {
     expect(read(label)).toBe(number);
   });
 
   test.each([
     '',
     'two',
-    '2\\sqrt{3}',
-    'x^2+1',
-    '2x',
-    '3i',
-    '\\frac{\\pi}{4}',
-    '2\\pi',
-    '2 pi',
-    '(1, 2)',
-    '1, 2',
-    '1,2',
     '3:15',
     '1.2.3',
     '1-2',
-    '2^{10}',
-    '6!',
-    '3 + 4',
     '2 million',
     '3 and a half',
     '2 dozen',
     '5 feet 3 inches',
     '\\text{(C)}\\ 17',
-    '\\pm 3',
     '1/0',
     '1/2/3',
     '1 2/0',
     '1e99999',
     '0x10',
     'between 3 and 4',
+    'about three',
+    '18 owl',
+    'Oslo',
+    'yes',
+    'x > 3',
+    '3 cm, wide',
     '#### two',
-    '\\boxed{x}, about 3',
     `1 ${'a'.repeat(50_000)}!`,
-  ])('%j is no number', (label) => {
+  ])('%j is refused', (label) => {
     expect(read(label)).toBeUndefined();
   });
 });
