@@ -16,10 +16,8 @@ export class GivenText {
   readonly #hides: RegExp;
 
   constructor(private readonly tokenizer: Tokenizer) {
-    // The longest first, as a tokenizer finds them. Blanks that are one token are no control tokens to anybody.
-    const controls = tokenizer.controls
-      .filter((control) => control.trim() !== '')
-      .toSorted((a, b) => b.length - a.length);
+    // The longest first, as a tokenizer finds them.
+    const controls = tokenizer.controls.toSorted((a, b) => b.length - a.length);
     this.#spellings = [...controls, open, close];
     this.#control = oneOf(controls);
     this.#hides = oneOf(this.#spellings);

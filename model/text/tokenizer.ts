@@ -2,9 +2,11 @@ import path from 'node:path';
 
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 
-import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
+import { normalizerSteps, normalizing } from './rust/normalizer.ts';
+import { type BuiltStep, cutting, preTokenizerSteps } from './rust/pre-tokenizer.ts';
 import { bytesOfToken } from './token-bytes.ts';
 
 interface AddedToken {
@@ -24,8 +26,8 @@ const replacement = '\uFFFD';
 export class Tokenizer {
   readonly #template: HuggingFaceTokenizer;
   readonly #plain: HuggingFaceTokenizer;
-  readonly #added: ReadonlyMap<number, AddedToken>;
-  /** Of added tokens, by their text. */
+  readonly #controls: ReadonlyMap<number, AddedToken>;
+  /** Of control tokens, by their text. */
   readonly #ids: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<number>;
   /** Its vocabulary writes bytes as characters of their own. */
@@ -41,15 +43,18 @@ export class Tokenizer {
   constructor(tokenizerJson: unknown, tokenizerConfig: unknown, source = 'tokenizer.json') {
     const json = checked(tokenizerJson, source);
     const config = isRecord(tokenizerConfig) ? tokenizerConfig : {};
-    const added = addedTokensOf(json, source);
-    this.#added = new Map(added.map((token) => [token.id, token]));
+    // Blanks that are one token are no control tokens to anybody.
+    const controls = addedTokensOf(json, source).filter(
+      ({ content }) => !/^[\s\u2581]*$/.test(content),
+    );
+    this.#controls = new Map(controls.map((token) => [token.id, token]));
     // Of two tokens of one text the first counts.
-    this.#ids = new Map(added.toReversed().map(({ content, id }) => [content, id]));
+    this.#ids = new Map(controls.toReversed().map(({ content, id }) => [content, id]));
     this.namedTokens = namedTokensOf(config);
     this.#isByteLevel = JSON.stringify(json['decoder'] ?? null).includes('"ByteLevel"');
     try {
-      this.#template = new HuggingFaceTokenizer(json, config);
-      this.#plain = new HuggingFaceTokenizer(withoutAddedTokens(json, added), config);
+      this.#template = asInRust(json);
+      this.#plain = asInRust(withoutControls(json, controls));
       this.#known = new Set(
         [...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])),
       );
@@ -60,7 +65,8 @@ export class Tokenizer {
         ? longestOf(this.#template) * (isRecord(json['normalizer']) ? mostComposed : 1)
         : Infinity;
     } catch (cause) {
-      throw invalid(source, 'it describes no tokenizer that can be built', cause);
+      const problem = `it describes no tokenizer that can be built (${messageOf(cause)})`;
+      throw invalid(source, problem, cause);
     }
   }
 
@@ -73,12 +79,12 @@ export class Tokenizer {
 
   /** Ids of text in which control tokens are meant. */
   encodeTemplate(text: string): number[] {
-    return this.#template.encode(text, { add_special_tokens: false }).ids;
+    return this.#template.encode(wellFormed(text), { add_special_tokens: false }).ids;
   }
 
   /** Ids of text that someone wrote: control tokens in it are spelt out, and decode to the same characters. */
   encodePlain(text: string): number[] {
-    return this.#plain.encode(text, { add_special_tokens: false }).ids;
+    return this.#plain.encode(wellFormed(text), { add_special_tokens: false }).ids;
   }
 
   /** The text of ids, control tokens included. Ids the tokenizer does not know read as U+FFFD. */
@@ -127,7 +133,7 @@ export class Tokenizer {
   idOf(content: string): number {
     const id = this.#ids.get(content);
     if (id !== undefined) return id;
-    const known = [...this.#added.values()].map((token) => token.content).join(' ');
+    const known = [...this.#controls.values()].map((token) => token.content).join(' ');
     throw new AgentRlError(
       'TOKENIZER_INVALID',
       `The tokenizer has no control token "${content}". It has: ${known}`,
@@ -136,14 +142,17 @@ export class Tokenizer {
 
   /** Whether an id is a control token: one that `encodePlain` never gives. */
   isControl(id: number): boolean {
-    return this.#added.has(id);
+    return this.#controls.has(id);
   }
 
   /** Whether an id is a control token marked special: those that frame turns, not `<think>` or `<tool_call>`. */
   isSpecial(id: number): boolean {
-    return this.#added.get(id)?.special ?? false;
+    return this.#controls.get(id)?.special ?? false;
   }
 }
+
+/** Half a surrogate pair, which no text of Rust's can hold, is written as U+FFFD. */
+const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, replacement);
 
 type TokenizerJson = Readonly<Record<string, unknown>> & {
   model: Readonly<Record<string, unknown>>;
@@ -151,7 +160,8 @@ type TokenizerJson = Readonly<Record<string, unknown>> & {
 
 function checked(json: unknown, source: string): TokenizerJson {
   if (!isRecord(json) || !isRecord(json['model'])) throw invalid(source, 'it has no "model"');
-  const { type, vocab, merges } = json['model'];
+  const { model } = json;
+  const { type, vocab, merges } = model;
   if (type !== 'BPE' || !isRecord(vocab) || !Array.isArray(merges)) {
     const found = JSON.stringify(type);
     throw invalid(source, `its model is ${found}; only BPE with a vocab and merges is supported`);
@@ -162,8 +172,14 @@ function checked(json: unknown, source: string): TokenizerJson {
     const problem = 'it puts a space before every text, which is not supported';
     throw invalid(source, `${problem} (SentencePiece style)`);
   }
-  return { ...json, model: json['model'] };
+  const unlike = affixes.find((name) => ![undefined, null, '', 0].includes(model[name] as null));
+  if (unlike !== undefined)
+    throw invalid(source, `its model has a ${unlike}, which is not supported`);
+  return { ...json, added_tokens: json['added_tokens'] ?? [], model };
 }
+
+/** What the JavaScript library does not do as Rust's. */
+const affixes = ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix'];
 
 /** Steps before the merges that leave a text as long as it is; NFC makes up to four characters one. */
 const harmless = new Set([
@@ -189,23 +205,42 @@ function keepsCharacters({ normalizer, pre_tokenizer: before, model }: Tokenizer
   );
 }
 
+/** The tokenizer of the JavaScript library, which gives the ids that Rust's gives. */
+function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
+  const normalizers = normalizerSteps(json['normalizer']);
+  const pretokenizers = preTokenizerSteps(json['pre_tokenizer']);
+  const built = new HuggingFaceTokenizer(
+    {
+      ...json,
+      normalizer: { type: 'Sequence', normalizers },
+      pre_tokenizer: { type: 'Sequence', pretokenizers },
+    },
+    {},
+  );
+  const changes = built.normalizer as { normalizers: ((text: string) => string)[] };
+  built.normalizer = normalizers.length > 0 ? normalizing(normalizers, changes.normalizers) : null;
+  const cuts = built.pre_tokenizer as { tokenizers: BuiltStep[] };
+  built.pre_tokenizer = pretokenizers.length > 0 ? cutting(pretokenizers, cuts.tokenizers) : null;
+  return built;
+}
+
 function longestOf(tokenizer: HuggingFaceTokenizer): number {
   let longest = 1;
   for (const [token] of tokenizer.get_vocab()) longest = Math.max(longest, token?.length ?? 0);
   return longest;
 }
 
-/** The same tokenizer, unable to give an added token, not even by merging its characters. */
-function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): object {
-  const names = new Set(added.map(({ content }) => content));
+/** The same tokenizer, unable to give a control token, not even by merging its characters. */
+function withoutControls(json: TokenizerJson, controls: readonly AddedToken[]): TokenizerJson {
+  const names = new Set(controls.map(({ content }) => content));
   const vocab = isRecord(json.model['vocab']) ? json.model['vocab'] : {};
+  const added = json['added_tokens'] as readonly AddedToken[];
+  const rest = { ...json, added_tokens: added.filter(({ content }) => !names.has(content)) };
   // What is merged is in the vocabulary. Copying a large one costs more than building the tokenizer.
-  if (added.every(({ content }) => !Object.hasOwn(vocab, content)))
-    return { ...json, added_tokens: [] };
+  if (controls.every(({ content }) => !Object.hasOwn(vocab, content))) return rest;
   const merges = json.model['merges'] as readonly unknown[];
   return {
-    ...json,
-    added_tokens: [],
+    ...rest,
     model: {
       ...json.model,
       vocab: Object.fromEntries(Object.entries(vocab).filter(([token]) => !names.has(token))),
