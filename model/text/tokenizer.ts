@@ -30,6 +30,8 @@ export class Tokenizer {
   /** Of control tokens, by their text. */
   readonly #ids: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<number>;
+  /** Bytes of tokens that were asked for. */
+  readonly #lengths = new Map<number, number>();
   /** Its vocabulary writes bytes as characters of their own. */
   readonly #isByteLevel: boolean;
   /** One more than the highest id, added tokens included. */
@@ -117,6 +119,19 @@ export class Tokenizer {
       if (bytes !== undefined) return bytes;
     }
     return [...Buffer.from(this.decode([id]))];
+  }
+
+  /** How many bytes of a text, as it is once it is normalised, are to be in tokens. */
+  bytesIn(text: string): number {
+    const normalize = this.#plain.normalizer as ((text: string) => string) | null;
+    return Buffer.byteLength(normalize?.(wellFormed(text)) ?? text);
+  }
+
+  /** How many bytes a token stands for. */
+  lengthOf(id: number): number {
+    const known = this.#lengths.get(id) ?? this.bytesOf(id)?.length ?? 0;
+    this.#lengths.set(id, known);
+    return known;
   }
 
   /** Texts of the control tokens. */
@@ -263,7 +278,12 @@ function addedTokensOf(json: TokenizerJson, source: string): AddedToken[] {
   const tokens: unknown = json['added_tokens'] ?? [];
   if (!Array.isArray(tokens)) throw invalid(source, '"added_tokens" is not a list');
   return tokens.map((token: unknown) => {
-    const { id, content, special } = isRecord(token) ? token : {};
+    const { id, content, special, ...how } = isRecord(token) ? token : {};
+    const unlike = ['single_word', 'lstrip', 'rstrip'].find((name) => how[name] === true);
+    if (unlike !== undefined) {
+      const shown = JSON.stringify(content);
+      throw invalid(source, `its added token ${shown} has ${unlike}, which is not supported`);
+    }
     if (typeof id === 'number' && typeof content === 'string')
       return { id, content, special: special === true };
     throw invalid(source, `added token ${JSON.stringify(token)} has no id or no content`);
