@@ -82,7 +82,7 @@ export function complement(ranges: Ranges): Ranges {
   return starts.flatMap((start, at) => (start <= ends[at]! ? [[start, ends[at]!] as const] : []));
 }
 
-export const without = (ranges: Ranges, others: Ranges): Ranges =>
+const without = (ranges: Ranges, others: Ranges): Ranges =>
   complement(union(complement(ranges), others));
 
 /** The ranges of a list such as `41-5a 5f`, in hexadecimal. */

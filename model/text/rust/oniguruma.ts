@@ -105,7 +105,7 @@ class Translation {
 
   /** What is repeated and given nothing back is told as no more of it following. */
   #repeat(sign: string): void {
-    if (/\}\?$/.test(sign)) refuse(sign);
+    if (sign.endsWith('}?')) refuse(sign);
     const possessive = sign.length === 2 && sign.endsWith('+');
     if (!possessive) {
       this.text += sign;
@@ -119,7 +119,7 @@ class Translation {
   }
 
   #literal(text: string): void {
-    if (this.#ignoring && /[^ -\[\]-~]/.test(text)) refuse(text, '(?i:…)');
+    if (this.#ignoring && /[^ -[\]-~]/.test(text)) refuse(text, '(?i:…)');
     if ('|^$'.includes(text)) this.text += text;
     else if (this.#ignoring && /[a-z]/i.test(text)) this.#single(`[${cases(text)}]`);
     else this.#single(text);

@@ -43,7 +43,7 @@ export function preTokenizerSteps(json: unknown): readonly Json[] {
         ),
       ];
     case 'Punctuation':
-      return [cut(classOf(punctuation), json['behavior'] ?? 'Isolated')];
+      return [cutAs(classOf(punctuation), json['behavior'] ?? 'Isolated')];
     case 'BertPreTokenizer':
       return [removed(classOf(shorthand['s']!)), isolated(classOf(punctuation))];
     case 'WhitespaceSplit':
@@ -64,14 +64,14 @@ export function preTokenizerSteps(json: unknown): readonly Json[] {
 function split(json: Json): Json {
   const pattern = patternOf(json['pattern']);
   const behavior = String(json['behavior']);
-  if (json['invert'] !== true) return cut(pattern, behavior);
+  if (json['invert'] !== true) return cutAs(pattern, behavior);
   if (behavior === 'Removed') return kept(pattern);
   if (behavior === 'Isolated') return isolated(pattern);
   throw new Error(`its Split that is inverted and ${behavior} is not supported`);
 }
 
 /** What a pattern finds, and the text between, as pieces. */
-function cut(pattern: string, behavior: unknown): Json {
+function cutAs(pattern: string, behavior: unknown): Json {
   const found = `(?:${pattern})`;
   const between = `(?:(?!${found})[\\s\\S])+`;
   switch (behavior) {
