@@ -169,9 +169,8 @@ export class Tokenizer {
 /** Half a surrogate pair, which no text of Rust's can hold, is written as U+FFFD. */
 const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, replacement);
 
-type TokenizerJson = Readonly<Record<string, unknown>> & {
-  model: Readonly<Record<string, unknown>>;
-};
+type Json = Readonly<Record<string, unknown>>;
+type TokenizerJson = Json & { model: Json };
 
 function checked(json: unknown, source: string): TokenizerJson {
   if (!isRecord(json) || !isRecord(json['model'])) throw invalid(source, 'it has no "model"');
@@ -220,10 +219,33 @@ function keepsCharacters({ normalizer, pre_tokenizer: before, model }: Tokenizer
   );
 }
 
+/** Bytes that are in no UTF-8. */
+const isUnused = (byte: number): boolean => byte === 0xc0 || byte === 0xc1 || byte > 0xf4;
+
+/** Refuses a model that lacks characters: Rust pairs what stands on either side of them, or makes one of several. */
+function refuseUnknown(model: Json, pretokenizers: readonly Json[]): void {
+  const tokens = Object.keys(model['vocab'] as Json);
+  const hasBytes = (bytesOf: (token: string) => readonly number[] | undefined): boolean => {
+    const bytes = new Set(tokens.map(bytesOf).flatMap((of) => (of?.length === 1 ? of : [])));
+    return Array.from({ length: 256 }, (_, byte) => byte).every(
+      (byte) => isUnused(byte) || bytes.has(byte),
+    );
+  };
+  if (model['byte_fallback'] === true && hasBytes(byteOfFallback)) return;
+  if (pretokenizers.some(({ type }) => type === 'ByteLevel')) {
+    if (!hasBytes((token) => (token.length === 1 ? bytesOfToken(token) : undefined)))
+      throw new Error('its vocabulary lacks bytes');
+  } else if ((model['unk_token'] ?? null) === null)
+    throw new Error('it has neither bytes nor an unk_token for what its vocabulary lacks');
+  else if (model['fuse_unk'] === true && pretokenizers.length > 0)
+    throw new Error('its fuse_unk beside a pre_tokenizer is not supported');
+}
+
 /** The tokenizer of the JavaScript library, which gives the ids that Rust's gives. */
 function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
   const normalizers = normalizerSteps(json['normalizer']);
   const pretokenizers = preTokenizerSteps(json['pre_tokenizer']);
+  refuseUnknown(json.model, pretokenizers);
   const built = new HuggingFaceTokenizer(
     {
       ...json,

@@ -92,9 +92,9 @@ function provenance(transcript: Transcript) {
 }
 
 /** The content in a text that may hold line breaks of the template as well, which share a token with it. */
-function withoutEdges(text: string, content = ''): string {
-  const at = text.indexOf(content);
-  return /^\n{0,2}$/.test(text.slice(0, at) + text.slice(at + content.length)) ? content : text;
+function withoutEdges(shown: string, content = ''): string {
+  const at = shown.indexOf(content);
+  return /^\n{0,2}$/.test(shown.slice(0, at) + shown.slice(at + content.length)) ? content : shown;
 }
 
 test('over a thousand episodes no token that was in a context ever changes', async () => {
