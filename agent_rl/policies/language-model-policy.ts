@@ -173,7 +173,8 @@ export class LanguageModelPolicy implements Policy {
   }
 
   #append(transcript: Transcript, pieces: readonly PromptPiece[]): void {
-    for (const piece of pieces) transcript.append(piece.source, this.#model.encodePiece(piece));
+    for (const { source, tokens } of this.#model.encodePieces(pieces))
+      transcript.append(source, tokens);
   }
 }
 

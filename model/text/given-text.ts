@@ -16,10 +16,8 @@ export class GivenText {
   readonly #hides: RegExp;
 
   constructor(private readonly tokenizer: Tokenizer) {
-    // The longest first, as a tokenizer finds them. Blanks that are one token are no control tokens to anybody.
-    const controls = tokenizer.controls
-      .filter((control) => control.trim() !== '')
-      .toSorted((a, b) => b.length - a.length);
+    // The longest first, as a tokenizer finds them.
+    const controls = tokenizer.controls.toSorted((a, b) => b.length - a.length);
     this.#spellings = [...controls, open, close];
     this.#control = oneOf(controls);
     this.#hides = oneOf(this.#spellings);
@@ -30,16 +28,12 @@ export class GivenText {
     return this.#hidden(value) as Value;
   }
 
-  /** Ids of a text with control tokens that are meant, and marks for those that are not. */
-  encode(text: string): readonly number[] {
-    if (!text.includes(open)) return this.tokenizer.encodeTemplate(text);
+  /** A text as the ids of control tokens that are meant, and the text between, in which marked ones are spelt out. */
+  parts(text: string): readonly (number | string)[] {
     return text
       .split(this.#control)
-      .flatMap((part, index) =>
-        index % 2 === 1
-          ? [this.tokenizer.idOf(part)]
-          : this.tokenizer.encodePlain(this.#spelt(part)),
-      );
+      .map((part, index) => (index % 2 === 1 ? this.tokenizer.idOf(part) : this.#spelt(part)))
+      .filter((part) => part !== '');
   }
 
   #hidden(value: unknown): unknown {

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { AssistantMessage } from '../../agent_rl/core/message.ts';
+import { type EncodedPiece, shareOut, stretchesOf } from './encode-pieces.ts';
 import { GivenText } from './given-text.ts';
 import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
@@ -25,10 +26,10 @@ export class LanguageModel {
   readonly stopTokens: readonly number[];
   /** What the template is shown with control tokens hidden. */
   readonly given: GivenText;
-  /** Of pieces of the template: there are few different ones. */
-  readonly #templateTokens = new Remembered<readonly number[]>(256);
+  /** Of what the template and the system say: there are few different ones. */
+  readonly #remembered = new Remembered<readonly EncodedPiece[]>(256);
   /** Gives the tokens of a text that was encoded elsewhere, ahead of its use: a long one takes seconds. */
-  ahead?: (text: string, how: 'template' | 'plain') => readonly number[] | undefined;
+  ahead?: (text: string) => readonly number[] | undefined;
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the template does not end turns with a control token. */
   constructor(
@@ -51,13 +52,32 @@ export class LanguageModel {
     this.stopTokens = [...new Set([first, ...eosTokenIds])];
   }
 
-  /** Tokens of a piece; only the template's own text may hold control tokens. */
-  encodePiece({ source, text }: PromptPiece): readonly number[] {
-    const ahead = this.ahead?.(text, source === 'template' ? 'template' : 'plain');
-    if (ahead !== undefined) return ahead;
-    return source === 'template'
-      ? this.#templateTokens.get(text, () => this.given.encode(text))
-      : this.tokenizer.encodePlain(text);
+  /** Tokens of pieces that follow each other; only the template's own text may hold control tokens. */
+  encodePieces(pieces: readonly PromptPiece[]): readonly EncodedPiece[] {
+    return stretchesOf(pieces, this.given).flatMap((stretch) =>
+      'tokens' in stretch ? [stretch] : this.#encodeStretch(stretch),
+    );
+  }
+
+  /** Tokens of a text in which control tokens are meant, unless they were hidden. */
+  encodeText(text: string): readonly number[] {
+    return this.given
+      .parts(text)
+      .flatMap((part) => (typeof part === 'string' ? this.#encodePlain(part) : [part]));
+  }
+
+  #encodeStretch(pieces: readonly PromptPiece[]): readonly EncodedPiece[] {
+    const text = pieces.map((piece) => piece.text).join('');
+    const shared = (tokens: readonly number[]) => shareOut(tokens, pieces, this.tokenizer);
+    const ahead = this.ahead?.(text);
+    if (ahead !== undefined) return shared(ahead);
+    const encode = () => shared(this.tokenizer.encodePlain(text));
+    const isFixed = pieces.every(({ source }) => source === 'template' || source === 'system');
+    return isFixed ? this.#remembered.get(JSON.stringify(pieces), encode) : encode();
+  }
+
+  #encodePlain(text: string): readonly number[] {
+    return this.ahead?.(text) ?? this.tokenizer.encodePlain(text);
   }
 
   /**
@@ -68,7 +88,7 @@ export class LanguageModel {
    */
   encodeTurn(message: AssistantMessage, options: RenderOptions): readonly number[] {
     const text = this.template.turnText(message, this.endOfTurn, options);
-    const tokens = this.ahead?.(text, 'template') ?? this.given.encode(text);
+    const tokens = this.encodeText(text);
     const framing = tokens.slice(0, -1).find((id) => this.tokenizer.isSpecial(id));
     if (framing === undefined) return tokens;
     throw new AgentRlError(

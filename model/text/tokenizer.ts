@@ -2,9 +2,11 @@ import path from 'node:path';
 
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 
-import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
+import { normalizerSteps, normalizing } from './rust/normalizer.ts';
+import { type BuiltStep, cutting, preTokenizerSteps } from './rust/pre-tokenizer.ts';
 import { bytesOfToken } from './token-bytes.ts';
 
 interface AddedToken {
@@ -24,10 +26,12 @@ const replacement = '\uFFFD';
 export class Tokenizer {
   readonly #template: HuggingFaceTokenizer;
   readonly #plain: HuggingFaceTokenizer;
-  readonly #added: ReadonlyMap<number, AddedToken>;
-  /** Of added tokens, by their text. */
+  readonly #controls: ReadonlyMap<number, AddedToken>;
+  /** Of control tokens, by their text. */
   readonly #ids: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<number>;
+  /** Bytes of tokens that were asked for. */
+  readonly #lengths = new Map<number, number>();
   /** Its vocabulary writes bytes as characters of their own. */
   readonly #isByteLevel: boolean;
   /** One more than the highest id, added tokens included. */
@@ -41,15 +45,18 @@ export class Tokenizer {
   constructor(tokenizerJson: unknown, tokenizerConfig: unknown, source = 'tokenizer.json') {
     const json = checked(tokenizerJson, source);
     const config = isRecord(tokenizerConfig) ? tokenizerConfig : {};
-    const added = addedTokensOf(json, source);
-    this.#added = new Map(added.map((token) => [token.id, token]));
+    // Blanks that are one token are no control tokens to anybody.
+    const controls = addedTokensOf(json, source).filter(
+      ({ content }) => !/^[\s\u2581]*$/.test(content),
+    );
+    this.#controls = new Map(controls.map((token) => [token.id, token]));
     // Of two tokens of one text the first counts.
-    this.#ids = new Map(added.toReversed().map(({ content, id }) => [content, id]));
+    this.#ids = new Map(controls.toReversed().map(({ content, id }) => [content, id]));
     this.namedTokens = namedTokensOf(config);
     this.#isByteLevel = JSON.stringify(json['decoder'] ?? null).includes('"ByteLevel"');
     try {
-      this.#template = new HuggingFaceTokenizer(json, config);
-      this.#plain = new HuggingFaceTokenizer(withoutAddedTokens(json, added), config);
+      this.#template = asInRust(json);
+      this.#plain = asInRust(withoutControls(json, controls));
       this.#known = new Set(
         [...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])),
       );
@@ -60,7 +67,8 @@ export class Tokenizer {
         ? longestOf(this.#template) * (isRecord(json['normalizer']) ? mostComposed : 1)
         : Infinity;
     } catch (cause) {
-      throw invalid(source, 'it describes no tokenizer that can be built', cause);
+      const problem = `it describes no tokenizer that can be built (${messageOf(cause)})`;
+      throw invalid(source, problem, cause);
     }
   }
 
@@ -73,12 +81,12 @@ export class Tokenizer {
 
   /** Ids of text in which control tokens are meant. */
   encodeTemplate(text: string): number[] {
-    return this.#template.encode(text, { add_special_tokens: false }).ids;
+    return this.#template.encode(wellFormed(text), { add_special_tokens: false }).ids;
   }
 
   /** Ids of text that someone wrote: control tokens in it are spelt out, and decode to the same characters. */
   encodePlain(text: string): number[] {
-    return this.#plain.encode(text, { add_special_tokens: false }).ids;
+    return this.#plain.encode(wellFormed(text), { add_special_tokens: false }).ids;
   }
 
   /** The text of ids, control tokens included. Ids the tokenizer does not know read as U+FFFD. */
@@ -113,6 +121,19 @@ export class Tokenizer {
     return [...Buffer.from(this.decode([id]))];
   }
 
+  /** How many bytes of a text, as it is once it is normalised, are to be in tokens. */
+  bytesIn(text: string): number {
+    const normalize = this.#plain.normalizer as ((text: string) => string) | null;
+    return Buffer.byteLength(normalize?.(wellFormed(text)) ?? text);
+  }
+
+  /** How many bytes a token stands for. */
+  lengthOf(id: number): number {
+    const known = this.#lengths.get(id) ?? this.bytesOf(id)?.length ?? 0;
+    this.#lengths.set(id, known);
+    return known;
+  }
+
   /** Texts of the control tokens. */
   get controls(): readonly string[] {
     return [...this.#ids.keys()];
@@ -127,7 +148,7 @@ export class Tokenizer {
   idOf(content: string): number {
     const id = this.#ids.get(content);
     if (id !== undefined) return id;
-    const known = [...this.#added.values()].map((token) => token.content).join(' ');
+    const known = [...this.#controls.values()].map((token) => token.content).join(' ');
     throw new AgentRlError(
       'TOKENIZER_INVALID',
       `The tokenizer has no control token "${content}". It has: ${known}`,
@@ -136,22 +157,25 @@ export class Tokenizer {
 
   /** Whether an id is a control token: one that `encodePlain` never gives. */
   isControl(id: number): boolean {
-    return this.#added.has(id);
+    return this.#controls.has(id);
   }
 
   /** Whether an id is a control token marked special: those that frame turns, not `<think>` or `<tool_call>`. */
   isSpecial(id: number): boolean {
-    return this.#added.get(id)?.special ?? false;
+    return this.#controls.get(id)?.special ?? false;
   }
 }
 
-type TokenizerJson = Readonly<Record<string, unknown>> & {
-  model: Readonly<Record<string, unknown>>;
-};
+/** Half a surrogate pair, which no text of Rust's can hold, is written as U+FFFD. */
+const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, replacement);
+
+type Json = Readonly<Record<string, unknown>>;
+type TokenizerJson = Json & { model: Json };
 
 function checked(json: unknown, source: string): TokenizerJson {
   if (!isRecord(json) || !isRecord(json['model'])) throw invalid(source, 'it has no "model"');
-  const { type, vocab, merges } = json['model'];
+  const { model } = json;
+  const { type, vocab, merges } = model;
   if (type !== 'BPE' || !isRecord(vocab) || !Array.isArray(merges)) {
     const found = JSON.stringify(type);
     throw invalid(source, `its model is ${found}; only BPE with a vocab and merges is supported`);
@@ -162,8 +186,14 @@ function checked(json: unknown, source: string): TokenizerJson {
     const problem = 'it puts a space before every text, which is not supported';
     throw invalid(source, `${problem} (SentencePiece style)`);
   }
-  return { ...json, model: json['model'] };
+  const unlike = affixes.find((name) => ![undefined, null, '', 0].includes(model[name] as null));
+  if (unlike !== undefined)
+    throw invalid(source, `its model has a ${unlike}, which is not supported`);
+  return { ...json, added_tokens: json['added_tokens'] ?? [], model };
 }
+
+/** What the JavaScript library does not do as Rust's. */
+const affixes = ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix'];
 
 /** Steps before the merges that leave a text as long as it is; NFC makes up to four characters one. */
 const harmless = new Set([
@@ -189,23 +219,65 @@ function keepsCharacters({ normalizer, pre_tokenizer: before, model }: Tokenizer
   );
 }
 
+/** Bytes that are in no UTF-8. */
+const isUnused = (byte: number): boolean => byte === 0xc0 || byte === 0xc1 || byte > 0xf4;
+
+/** Refuses a model that lacks characters: Rust pairs what stands on either side of them, or makes one of several. */
+function refuseUnknown(model: Json, pretokenizers: readonly Json[]): void {
+  const tokens = Object.keys(model['vocab'] as Json);
+  const hasBytes = (bytesOf: (token: string) => readonly number[] | undefined): boolean => {
+    const bytes = new Set(tokens.map(bytesOf).flatMap((of) => (of?.length === 1 ? of : [])));
+    return Array.from({ length: 256 }, (_, byte) => byte).every(
+      (byte) => isUnused(byte) || bytes.has(byte),
+    );
+  };
+  if (model['byte_fallback'] === true && hasBytes(byteOfFallback)) return;
+  if (pretokenizers.some(({ type }) => type === 'ByteLevel')) {
+    if (!hasBytes((token) => (token.length === 1 ? bytesOfToken(token) : undefined)))
+      throw new Error('its vocabulary lacks bytes');
+  } else if ((model['unk_token'] ?? null) === null)
+    throw new Error('it has neither bytes nor an unk_token for what its vocabulary lacks');
+  else if (model['fuse_unk'] === true && pretokenizers.length > 0)
+    throw new Error('its fuse_unk beside a pre_tokenizer is not supported');
+}
+
+/** The tokenizer of the JavaScript library, which gives the ids that Rust's gives. */
+function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
+  const normalizers = normalizerSteps(json['normalizer']);
+  const pretokenizers = preTokenizerSteps(json['pre_tokenizer']);
+  refuseUnknown(json.model, pretokenizers);
+  const built = new HuggingFaceTokenizer(
+    {
+      ...json,
+      normalizer: { type: 'Sequence', normalizers },
+      pre_tokenizer: { type: 'Sequence', pretokenizers },
+    },
+    {},
+  );
+  const changes = built.normalizer as { normalizers: ((text: string) => string)[] };
+  built.normalizer = normalizers.length > 0 ? normalizing(normalizers, changes.normalizers) : null;
+  const cuts = built.pre_tokenizer as { tokenizers: BuiltStep[] };
+  built.pre_tokenizer = pretokenizers.length > 0 ? cutting(pretokenizers, cuts.tokenizers) : null;
+  return built;
+}
+
 function longestOf(tokenizer: HuggingFaceTokenizer): number {
   let longest = 1;
   for (const [token] of tokenizer.get_vocab()) longest = Math.max(longest, token?.length ?? 0);
   return longest;
 }
 
-/** The same tokenizer, unable to give an added token, not even by merging its characters. */
-function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): object {
-  const names = new Set(added.map(({ content }) => content));
+/** The same tokenizer, unable to give a control token, not even by merging its characters. */
+function withoutControls(json: TokenizerJson, controls: readonly AddedToken[]): TokenizerJson {
+  const names = new Set(controls.map(({ content }) => content));
   const vocab = isRecord(json.model['vocab']) ? json.model['vocab'] : {};
+  const added = json['added_tokens'] as readonly AddedToken[];
+  const rest = { ...json, added_tokens: added.filter(({ content }) => !names.has(content)) };
   // What is merged is in the vocabulary. Copying a large one costs more than building the tokenizer.
-  if (added.every(({ content }) => !Object.hasOwn(vocab, content)))
-    return { ...json, added_tokens: [] };
+  if (controls.every(({ content }) => !Object.hasOwn(vocab, content))) return rest;
   const merges = json.model['merges'] as readonly unknown[];
   return {
-    ...json,
-    added_tokens: [],
+    ...rest,
     model: {
       ...json.model,
       vocab: Object.fromEntries(Object.entries(vocab).filter(([token]) => !names.has(token))),
@@ -228,7 +300,12 @@ function addedTokensOf(json: TokenizerJson, source: string): AddedToken[] {
   const tokens: unknown = json['added_tokens'] ?? [];
   if (!Array.isArray(tokens)) throw invalid(source, '"added_tokens" is not a list');
   return tokens.map((token: unknown) => {
-    const { id, content, special } = isRecord(token) ? token : {};
+    const { id, content, special, ...how } = isRecord(token) ? token : {};
+    const unlike = ['single_word', 'lstrip', 'rstrip'].find((name) => how[name] === true);
+    if (unlike !== undefined) {
+      const shown = JSON.stringify(content);
+      throw invalid(source, `its added token ${shown} has ${unlike}, which is not supported`);
+    }
     if (typeof id === 'number' && typeof content === 'string')
       return { id, content, special: special === true };
     throw invalid(source, `added token ${JSON.stringify(token)} has no id or no content`);

@@ -91,6 +91,12 @@ function provenance(transcript: Transcript) {
   return { texts, drawn, logProbs };
 }
 
+/** The content in a text that may hold line breaks of the template as well, which share a token with it. */
+function withoutEdges(shown: string, content = ''): string {
+  const at = shown.indexOf(content);
+  return /^\n{0,2}$/.test(shown.slice(0, at) + shown.slice(at + content.length)) ? content : shown;
+}
+
 test('over a thousand episodes no token that was in a context ever changes', async () => {
   let otherwiseEncoded = 0;
   await fc.assert(
@@ -132,9 +138,12 @@ test('over a thousand episodes no token that was in a context ever changes', asy
       );
       const others = [...opening, ...turns.flatMap(({ said }) => said)];
       const texts = others.filter(({ content }) => content !== '');
-      expect(found.texts.map(([source, ids]) => [source, tokenizer.decode(ids)])).toEqual(
-        texts.map(({ role, content }) => [role, content.normalize('NFC')]),
-      );
+      expect(
+        found.texts.map(([source, ids], at) => [
+          source,
+          withoutEdges(tokenizer.decode(ids), texts[at]?.content.normalize('NFC')),
+        ]),
+      ).toEqual(texts.map(({ role, content }) => [role, content.normalize('NFC')]));
       expect(found.texts.flatMap(([, ids]) => ids).filter((id) => tokenizer.isControl(id))).toEqual(
         [],
       );

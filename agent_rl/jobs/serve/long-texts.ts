@@ -10,16 +10,14 @@ const shortChars = 64;
 /** More wait: beside them, others are sampled. */
 const mostThreads = 1;
 
-export type How = 'template' | 'plain';
-
 /** Encodes long texts in a thread, so that other requests go on while one takes seconds. */
 export class LongTexts {
-  readonly #threads: ThreadPool<{ text: string; how: How }, readonly number[]>;
+  readonly #threads: ThreadPool<string, readonly number[]>;
   /** Of the work under way: what was encoded ahead of it, and what it needed and did not find. */
   #ahead:
     | {
         known: Map<string, readonly number[]>;
-        missing: Map<string, { text: string; how: How }>;
+        missing: Set<string>;
         left: number;
       }
     | undefined;
@@ -37,14 +35,14 @@ export class LongTexts {
       startUpS: 120,
       mostAtOnce: mostThreads,
     });
-    model.ahead = (text, how) => this.#find(text, how);
+    model.ahead = (text) => this.#find(text);
   }
 
   /** What `make` makes of texts, for which it is called again once those that are long have been encoded. */
   async whole<Made>(make: () => Made, signal: AbortSignal): Promise<Made> {
     const known = new Map<string, readonly number[]>();
     for (;;) {
-      const missing = new Map<string, { text: string; how: How }>();
+      const missing = new Set<string>();
       const ahead = { known, missing, left: mostHere };
       this.#ahead = ahead;
       let made: Made;
@@ -53,13 +51,13 @@ export class LongTexts {
       } finally {
         this.#ahead = undefined;
       }
-      if (ahead.missing.size === 0) return made;
+      if (missing.size === 0) return made;
       await Promise.all(
-        [...ahead.missing].map(async ([key, request]) => {
-          const timed = await this.#threads.ask(request, { seconds: this.seconds, signal });
+        [...missing].map(async (text) => {
+          const timed = await this.#threads.ask(text, { seconds: this.seconds, signal });
           if (timed === 'timeout')
             throw new Refusal(408, `The prompt took longer than ${this.seconds} s to encode.`);
-          known.set(key, timed.value);
+          known.set(text, timed.value);
         }),
       );
     }
@@ -69,18 +67,17 @@ export class LongTexts {
     return this.#threads.close();
   }
 
-  #find(text: string, how: How): readonly number[] | undefined {
+  #find(text: string): readonly number[] | undefined {
     const ahead = this.#ahead;
     if (ahead === undefined) return undefined;
     const { known, missing } = ahead;
-    const key = `${how} ${text}`;
-    const found = known.get(key);
+    const found = known.get(text);
     if (found !== undefined) return found;
     if (text.length <= shortChars || text.length <= ahead.left) {
       ahead.left -= text.length;
       return undefined;
     }
-    missing.set(key, { text, how });
+    missing.add(text);
     return [];
   }
 }

@@ -204,7 +204,7 @@ export class ServedModel {
   /** Tokens of a text in which control tokens are meant. @throws Refusal for one that no context can hold */
   encode(text: string, signal: AbortSignal): Promise<readonly number[]> {
     this.refuseEndless([text], 'prompt');
-    return this.longTexts.whole(() => this.text.encodePiece({ source: 'template', text }), signal);
+    return this.longTexts.whole(() => this.text.encodeText(text), signal);
   }
 
   /**

@@ -43,7 +43,8 @@ export async function requireTemplate(
     return;
   }
   const text = await openLanguageModelFolder(textFolder);
-  const ours = text.template.promptPieces(said, [], {}).flatMap((piece) => text.encodePiece(piece));
+  const pieces = text.encodePieces(text.template.promptPieces(said, [], {}));
+  const ours = pieces.flatMap(({ tokens }) => tokens);
   const at = ours.findIndex((token, place) => token !== theirs[place]);
   if (at < 0 && ours.length === theirs.length) return;
   const place = at < 0 ? ours.length : at;

@@ -48,7 +48,7 @@ test('a prompt in pieces is the prompt, with tokens of the same ids', () => {
   const messages = [system('You are a tool user.'), user('2+2?')];
   const pieces = template.promptPieces(messages, [calculator], {});
   expect(joined(pieces)).toBe(vector?.text);
-  expect(pieces.flatMap((piece) => model.encodePiece(piece))).toEqual(vector?.ids);
+  expect(model.encodePieces(pieces).flatMap(({ tokens }) => tokens)).toEqual(vector?.ids);
   expect(pieces.map(({ source }) => source)).toEqual([
     'template',
     'system',
@@ -232,9 +232,8 @@ describe.each([
 
 test('Llama 3 begins with one token for the beginning of text', () => {
   const llama = llamaModel();
-  const ids = llama.template
-    .promptPieces([user('<|begin_of_text|>')], [], {})
-    .flatMap((piece) => llama.encodePiece(piece));
+  const pieces = llama.template.promptPieces([user('<|begin_of_text|>')], [], {});
+  const ids = llama.encodePieces(pieces).flatMap(({ tokens }) => tokens);
   const begin = llama.tokenizer.idOf('<|begin_of_text|>');
   expect(ids[0]).toBe(begin);
   expect(ids.filter((id) => id === begin)).toHaveLength(1);

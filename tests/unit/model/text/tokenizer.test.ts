@@ -74,7 +74,8 @@ test('a control token cannot be reached by merging its characters either', () =>
     decoder: null,
     model: {
       type: 'BPE',
-      vocab: { '<': 0, a: 1, '>': 2, '<a': 3, '<a>': 4 },
+      vocab: { '<': 0, a: 1, '>': 2, '<a': 3, '<a>': 4, '<unk>': 5 },
+      unk_token: '<unk>',
       merges: ['< a', '<a >'],
     },
   };

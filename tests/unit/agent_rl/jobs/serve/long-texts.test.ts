@@ -19,36 +19,40 @@ afterAll(() => texts.close());
 
 const words = 'A word, <|im_end|> and <think>. '.repeat(400);
 
+const encoded = (text: string): readonly number[] =>
+  model.encodePieces([{ source: 'user', text }]).flatMap(({ tokens }) => tokens);
+
 test('long texts are encoded in a thread, as they would be here', async () => {
   const { tokenizer } = model;
   const made: number[] = [];
-  const pieces = await texts.whole(() => {
+  const ids = await texts.whole(() => {
     made.push(made.length);
-    return (['template', 'user', 'template'] as const).map((source, place) =>
-      model.encodePiece({ source, text: place === 2 ? 'short <|im_end|>' : words }),
-    );
+    return [model.encodeText(`${words}<|im_end|>`), encoded(words), encoded('short <|im_end|>')];
   }, signal);
-  expect(pieces).toEqual([
-    tokenizer.encodeTemplate(words),
+  expect(ids).toEqual([
+    tokenizer.encodeTemplate(`${words}<|im_end|>`),
     tokenizer.encodePlain(words),
-    tokenizer.encodeTemplate('short <|im_end|>'),
+    tokenizer.encodePlain('short <|im_end|>'),
   ]);
   expect(made).toEqual([0, 1]);
 });
 
+test('a long text of the template is remembered as it is once it was encoded in a thread', async () => {
+  const long = 'All of it. '.repeat(1000);
+  const pieces = [{ source: 'template', text: long }] as const;
+  const encode = () => model.encodePieces(pieces).flatMap(({ tokens }) => tokens);
+  expect(await texts.whole(encode, signal)).toEqual(model.tokenizer.encodePlain(long));
+  expect(encode()).toEqual(model.tokenizer.encodePlain(long));
+});
+
 test('what is done without it is done at once', () => {
-  const { tokenizer } = model;
-  const piece = { source: 'user', text: words } as const;
-  expect(model.encodePiece(piece)).toEqual(tokenizer.encodePlain(words));
+  expect(encoded(words)).toEqual(model.tokenizer.encodePlain(words));
 });
 
 test('a timer runs on while a text is encoded that takes a second, and whoever leaves ends it', async () => {
   const endless = `x${' '.repeat(4_000_000)}x`;
   const gone = new AbortController();
-  const encoding = texts.whole(
-    () => model.encodePiece({ source: 'user', text: endless }),
-    gone.signal,
-  );
+  const encoding = texts.whole(() => encoded(endless), gone.signal);
   let ticks = 0;
   const timer = setInterval(() => (ticks += 1), 5);
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -56,6 +60,6 @@ test('a timer runs on while a text is encoded that takes a second, and whoever l
   expect(ticks).toBeGreaterThan(5);
   gone.abort(new Error('left'));
   await expect(encoding).rejects.toThrow('left');
-  const again = await texts.whole(() => model.encodePiece({ source: 'user', text: words }), signal);
+  const again = await texts.whole(() => encoded(words), signal);
   expect(again).toEqual(model.tokenizer.encodePlain(words));
 });

