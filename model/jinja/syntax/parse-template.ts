@@ -6,7 +6,7 @@ import { TokenStream } from './token-stream.ts';
 /**
  * Parses a template. What Jinja has and this does not read, such as templates in templates, is refused.
  *
- * @throws SyntaxError with the line, and RangeError for what is nested too deep
+ * @throws SyntaxError with the line
  */
 export function parseTemplate(source: string): Block {
   return new TemplateParser(new TokenStream(readTokens(source))).template();
@@ -41,10 +41,11 @@ class TemplateParser {
   #upTo(...names: readonly string[]): Block {
     this.tokens.expect('end');
     this.#open.push(names.at(-1) ?? '');
-    const block = this.#block(() => {
+    const isEnd = () => {
       const { type, value } = this.tokens.afterNext;
       return this.tokens.is('begin', '%') && type === 'name' && names.includes(value);
-    });
+    };
+    const block = this.tokens.nested(() => this.#block(isEnd));
     this.#open.pop();
     this.tokens.take();
     return block;

@@ -67,8 +67,12 @@ const entities: Readonly<Record<string, string>> = {
 export function escapedText(value: Value, budget: Budget): string {
   if (value instanceof Markup) return value.text;
   const text = str(value, budget);
-  budget.text(text.length * 5);
-  return text.replace(/[&<>'"]/g, (at) => entities[at] ?? at);
+  budget.text(text.length);
+  const escaped = text.replace(/[&<>'"]/g, (at) => {
+    budget.spend(1);
+    return entities[at] ?? at;
+  });
+  return budget.joined(escaped);
 }
 
 function joinedLists(
