@@ -215,7 +215,8 @@ function floatOf(value: Value): number | undefined {
 function numeral(text: string): string {
   if (/[^\p{ASCII}]/u.test(text) && /^[\p{Nd}\s_.+\-einfaty]+$/iu.test(text))
     throw new Unsupported(`the number ${JSON.stringify(text)}`);
-  return strip(text, 'strip');
+  // oxlint-disable-next-line no-control-regex -- What texts take for white space, and numbers do not.
+  return /[\x1c-\x1f]/.test(text) ? text : strip(text, 'strip');
 }
 
 function rounded(value: Value, precision: Value, method: Value): Value {

@@ -94,7 +94,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     '',
     (value, _, budget) =>
       typeof value === 'string'
-        ? reversed(value, budget).join('')
+        ? (reversed(value, budget) as readonly string[]).join('')
         : new Lazy(reversed(value, budget)),
   ],
   join: [

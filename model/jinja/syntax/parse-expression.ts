@@ -40,10 +40,10 @@ export class ExpressionParser {
   }
 
   /** One expression, or several with commas between, which are a tuple. */
-  tuple(part: () => Expression = () => this.expression(), ends = () => false): Expression {
+  tuple(part: () => Expression = () => this.expression()): Expression {
     const items: Expression[] = [];
     let isTuple = false;
-    while (!this.#endsTuple() && !ends()) {
+    while (!this.#endsTuple()) {
       items.push(part());
       if (!this.tokens.skip('operator', ',')) break;
       isTuple = true;

@@ -39,6 +39,7 @@ class TemplateParser {
 
   /** The statements up to one of some tags, of which the name is left to be taken. */
   #upTo(...names: readonly string[]): Block {
+    this.tokens.skip('operator', ':');
     this.tokens.expect('end');
     this.#open.push(names.at(-1) ?? '');
     const isEnd = () => {
@@ -107,12 +108,12 @@ class TemplateParser {
   }
 
   #for(): Statement {
-    const target = this.#target(() => this.tokens.is('name', 'in'));
+    const target = this.#target();
     this.tokens.expect('name', 'in');
-    const isRecursive = () => this.tokens.is('name', 'recursive');
-    const over = this.#expressions.tuple(() => this.#expressions.withoutChoice(), isRecursive);
+    const over = this.#expressions.tuple(() => this.#expressions.withoutChoice());
     const test = this.tokens.skip('name', 'if') ? { test: this.#expressions.expression() } : {};
-    if (isRecursive()) throw this.tokens.error('recursive loops are not supported');
+    if (this.tokens.is('name', 'recursive'))
+      throw this.tokens.error('recursive loops are not supported');
     const body = this.#upTo('else', 'endfor');
     const otherwise = this.tokens.take().value === 'else' ? this.#body('endfor') : [];
     return { kind: 'for', target, over, ...test, body, otherwise };
@@ -157,7 +158,11 @@ class TemplateParser {
     this.tokens.expect('operator', '(');
     while (!this.tokens.skip('operator', ')')) {
       if (parameters.length > 0) this.tokens.expect('operator', ',');
-      const { value: name } = this.tokens.expect('name');
+      const token = this.tokens.next;
+      const target = this.#assigned(this.#expressions.primary());
+      if (target.kind !== 'name' || parameters.some(({ name }) => name === target.name))
+        throw this.tokens.error('another parameter is expected', token);
+      const { name } = target;
       if (this.tokens.skip('operator', '='))
         parameters.push({ name, byDefault: this.#expressions.expression() });
       else if (parameters.at(-1)?.byDefault !== undefined)
@@ -171,7 +176,7 @@ class TemplateParser {
     const values: (readonly [Target, Expression])[] = [];
     while (!this.tokens.is('end')) {
       if (values.length > 0) this.tokens.expect('operator', ',');
-      const target = this.#target(undefined, false);
+      const target = this.#target(false);
       this.tokens.expect('operator', '=');
       values.push([target, this.#expressions.expression()]);
     }
@@ -179,13 +184,13 @@ class TemplateParser {
   }
 
   /** What is assigned to: a name, a name of a namespace, or several. */
-  #target(isEnd?: () => boolean, mayBeSeveral = true): Target {
+  #target(mayBeSeveral = true): Target {
     const part = (): Expression => {
       const value = this.#expressions.primary();
       if (value.kind !== 'name' || !this.tokens.skip('operator', '.')) return value;
       return { kind: 'attribute', of: value, name: this.tokens.expect('name').value };
     };
-    return this.#assigned(mayBeSeveral ? this.#expressions.tuple(part, isEnd) : part());
+    return this.#assigned(mayBeSeveral ? this.#expressions.tuple(part) : part());
   }
 
   #assigned(value: Expression): Target {

@@ -4,7 +4,7 @@ import type { Arithmetic } from '../syntax/nodes.ts';
 import { asNumber } from './comparing.ts';
 import { formatted } from './formatting.ts';
 import { str } from './printing.ts';
-import { asIndex } from './sequences.ts';
+import { asIndex, refuseBeyondIndex } from './sequences.ts';
 import { Markup, Tuple, typeOf, Undefined, Unsupported, type Value } from './value.ts';
 
 /** Bits of an integer that a power or product may have. */
@@ -88,6 +88,7 @@ function product(left: Value, right: Value, budget: Budget): Value | undefined {
   const [repeated, times] = asIndex(right) === undefined ? [right, left] : [left, right];
   const count = asIndex(times);
   if (count === undefined) return undefined;
+  refuseBeyondIndex(count);
   const length = Number(count < 0n ? 0n : count);
   if (typeof repeated === 'string') {
     budget.text(repeated.length * length);

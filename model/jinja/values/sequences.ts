@@ -94,6 +94,12 @@ const isHashable = (key: Value): boolean =>
 export const asIndex = (value: Value): bigint | undefined =>
   typeof value === 'boolean' ? BigInt(value) : typeof value === 'bigint' ? value : undefined;
 
+/** @throws RangeError as Python does for an integer of more than 64 bits that says how many */
+export function refuseBeyondIndex(index: bigint): void {
+  if (BigInt.asIntN(64, index) !== index)
+    throw new RangeError('an integer of more than 64 bits is no count');
+}
+
 /** `value[start:stop:step]`. @throws TypeError for what cannot be sliced */
 export function sliceValue(
   value: Value,
