@@ -23,6 +23,9 @@ import {
   type Value,
 } from './values/value.ts';
 
+/** Applying a filter or test to an item costs more than a node. */
+const stepsOfApplying = 4;
+
 /** Evaluates the expressions of a template. */
 export class Evaluator {
   constructor(
@@ -171,6 +174,7 @@ export class Evaluator {
     const byName = keywordRest === undefined ? undefined : of(keywordRest);
     if (byName !== undefined && !(byName instanceof Dict))
       throw new TypeError(`** takes a dict, not ${typeOf(byName)}`);
+    if (byName !== undefined) this.budget.items(byName.size);
     const named = keywords.map(([name, value]) => [name, of(value)] as const);
     for (const [name, value] of [...named, ...(byName?.entries() ?? [])]) {
       if (typeof name !== 'string' || names.has(name))
@@ -201,6 +205,7 @@ export class Evaluator {
   #applied(name: string, value: Value, { positional, keywords }: Given): Value {
     const { budget } = this;
     const items = name === 'map' || isTrue(value) ? itemsOf(value, budget) : [];
+    budget.spend(stepsOfApplying * items.length);
     if (name === 'map') return new Lazy(this.#mapped(items, positional, keywords));
     const isByAttribute = name.endsWith('attr');
     if (isByAttribute && positional.length === 0)

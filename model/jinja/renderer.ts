@@ -25,6 +25,7 @@ type Ending = 'end' | 'break' | 'continue';
 /** Runs the statements of a template. */
 export class Renderer {
   #depth = 0;
+  readonly #namesOf = new Map<Macro, ReadonlySet<string>>();
 
   constructor(
     private readonly evaluator: Evaluator,
@@ -173,9 +174,11 @@ export class Renderer {
     return str(evaluator.evaluate(withCaller, inside), evaluator.budget);
   }
 
-  #macro({ name, parameters, body }: Macro, scope: Scope): Callable {
+  #macro(macro: Macro, scope: Scope): Callable {
+    const { name, parameters, body } = macro;
     const names = parameters.map((parameter) => parameter.name);
-    const uses = namesIn(body);
+    const uses = this.#namesOf.get(macro) ?? namesIn(body);
+    this.#namesOf.set(macro, uses);
     const catches = (special: string): boolean => uses.has(special) && !names.includes(special);
     const call = ({ positional, keywords }: Given): Value => {
       const inside = this.#inside(scope, body);

@@ -1,4 +1,4 @@
-import { asIndex } from '../values/sequences.ts';
+import { asIndex, refuseBeyondIndex } from '../values/sequences.ts';
 import { typeOf, Undefined, type Value } from '../values/value.ts';
 
 /** @throws TypeError for what is not text */
@@ -16,6 +16,7 @@ export function asCount(value: Value | undefined, byDefault: number, of: string)
   if (value === undefined) return byDefault;
   const index = asIndex(value);
   if (index !== undefined) {
+    refuseBeyondIndex(index);
     const most = BigInt(Number.MAX_SAFE_INTEGER);
     return Number(index > most ? most : index < -most ? -most : index);
   }

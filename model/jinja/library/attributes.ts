@@ -26,14 +26,14 @@ export function attributeOf(value: Value, name: string, budget: Budget): Value {
   if (value instanceof Undefined) throw new Error(value.message);
   const attribute = pythonAttribute(value, name, budget);
   if (attribute !== undefined) return attribute;
-  const item = itemAt(value, name);
+  const item = itemAt(value, name, budget);
   return item === undefined ? missing(value, name) : item;
 }
 
 /** `value[index]`: the item, or else what Python calls so. */
 export function itemOf(value: Value, index: Value, budget: Budget): Value {
   if (value instanceof Undefined) throw new Error(value.message);
-  const item = itemAt(value, index);
+  const item = itemAt(value, index, budget);
   if (item !== undefined) return item;
   const attribute = typeof index === 'string' ? pythonAttribute(value, index, budget) : undefined;
   return attribute === undefined ? missing(value, index) : attribute;
@@ -140,6 +140,7 @@ function dictMethod(dict: Dict, name: string): Callable | undefined {
 
 function listMethod(items: readonly Value[], name: 'count' | 'index', budget: Budget): Callable {
   return callable(name, 'value /', ([value = null]) => {
+    budget.items(items.length);
     const isIt = (item: Value): boolean => Object.is(item, value) || equals(item, value, budget);
     if (name === 'count') return BigInt(items.filter(isIt).length);
     const at = items.findIndex(isIt);
@@ -148,12 +149,16 @@ function listMethod(items: readonly Value[], name: 'count' | 'index', budget: Bu
   });
 }
 
+/** What a path costs before it is followed. */
+const stepsOfPath = 8;
+
 /** Follows a path such as `function.name` from an item, as filters take it. */
 export function attributeGetter(
   path: Value | undefined,
   budget: Budget,
   byDefault: Value = null,
 ): (item: Value) => Value {
+  budget.spend(stepsOfPath + (typeof path === 'string' ? path.length : 0));
   const parts =
     path === undefined || path === null
       ? []

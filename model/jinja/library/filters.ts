@@ -22,12 +22,12 @@ import { capitalized, lowered, uppered } from './cases.ts';
 import { listFilters } from './list-filters.ts';
 import { lineEnds, replaced, textMethod } from './text-methods.ts';
 
-const ofText = (change: (text: string) => string): Filter => [
+const ofText = (change: (text: string, budget: Budget) => string): Filter => [
   '',
   (value, _, budget) => {
     const text = plainText(value, budget);
     budget.text(text.length);
-    return change(text);
+    return change(text, budget);
   },
 ];
 
@@ -48,15 +48,16 @@ const textFilters: Readonly<Record<string, Filter>> = {
   upper: ofText(uppered),
   lower: ofText(lowered),
   capitalize: ofText(capitalized),
-  title: ofText((text) =>
-    text
+  title: ofText((text, budget) => {
+    budget.spend(text.length);
+    return text
       .split(new RegExp(`([-${pythonSpace}({\\[<]+)`))
       .map((part) => {
         const [first = ''] = part;
         return uppered(first) + lowered(part.slice(first.length));
       })
-      .join(''),
-  ),
+      .join('');
+  }),
   trim: [
     'chars?',
     (value, [characters], budget) => {
@@ -109,7 +110,9 @@ const textFilters: Readonly<Record<string, Filter>> = {
       budget.text(text.length);
       if (/[^\p{ASCII}]/u.test(text))
         throw new Unsupported('wordcount of a text that is not ASCII');
-      return BigInt(text.match(/\w+/g)?.length ?? 0);
+      const words = text.match(/\w+/g)?.length ?? 0;
+      budget.spend(words);
+      return BigInt(words);
     },
   ],
 };
@@ -128,6 +131,7 @@ function indented(
 ): string {
   const lines = `${text}\n`.split(lineEnds).slice(0, -1);
   budget.text(text.length + lines.length * by.length);
+  budget.spend(lines.length);
   const [start = '', ...rest] = lines;
   const behind = rest.map((line) => `\n${line === '' && !blank ? '' : by}${line}`).join('');
   return (first ? by : '') + start + behind;
@@ -144,16 +148,18 @@ const numberFilters: Readonly<Record<string, Filter>> = {
   ],
   int: [
     'default? base?',
-    (value, [instead = 0n, base = 10n]) => {
+    (value, [instead = 0n, base = 10n], budget) => {
       if (value instanceof Undefined) throw new Error(value.message);
+      if (typeof value === 'string') budget.spend(value.length);
       if (base !== 10n) throw new Unsupported('int with a base');
       return integerOf(value) ?? instead;
     },
   ],
   float: [
     'default?',
-    (value, [instead = 0]) => {
+    (value, [instead = 0], budget) => {
       if (value instanceof Undefined) throw new Error(value.message);
+      if (typeof value === 'string') budget.spend(value.length);
       return floatOf(value) ?? instead;
     },
   ],
@@ -209,7 +215,8 @@ function floatOf(value: Value): number | undefined {
 function numeral(text: string): string {
   if (/[^\p{ASCII}]/u.test(text) && /^[\p{Nd}\s_.+\-einfaty]+$/iu.test(text))
     throw new Unsupported(`the number ${JSON.stringify(text)}`);
-  return strip(text, 'strip');
+  // oxlint-disable-next-line no-control-regex -- What texts take for white space, and numbers do not.
+  return /[\x1c-\x1f]/.test(text) ? text : strip(text, 'strip');
 }
 
 function rounded(value: Value, precision: Value, method: Value): Value {

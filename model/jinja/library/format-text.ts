@@ -1,8 +1,17 @@
 import type { Budget } from '../budget.ts';
-import { str } from '../values/printing.ts';
-import { type Given, Unsupported, type Value } from '../values/value.ts';
+import { fixed } from '../values/formatting.ts';
+import { digitsOf, str } from '../values/printing.ts';
+import { asIndex } from '../values/sequences.ts';
+import { type Given, typeOf, Unsupported, type Value } from '../values/value.ts';
 
-/** Python's `text.format(…)` with plain fields: `{}`, `{0}` and `{name}`. @throws Unsupported for other fields */
+/** A field: its name or place, and how it is written. */
+const fieldForm = /^(\w*)(?::(d|(?:\.(\d+))?f))?$/;
+
+/**
+ * Python's `text.format(…)` with the fields `{}`, `{0}` and `{name}`, and the forms `:d`, `:f` and `:.2f`.
+ *
+ * @throws Unsupported for other fields
+ */
 export function formattedText(
   text: string,
   { positional, keywords }: Given,
@@ -11,7 +20,6 @@ export function formattedText(
   let next = 0;
   let isNumbered: boolean | undefined;
   const fieldOf = (field: string): Value | undefined => {
-    if (!/^\w*$/.test(field)) throw new Unsupported(`the format {${field}}`);
     if (field !== '' && !/^\d+$/.test(field)) return keywords.get(field);
     if (isNumbered !== undefined && isNumbered !== (field !== ''))
       throw new Error('cannot switch between automatic and manual field numbering');
@@ -21,10 +29,22 @@ export function formattedText(
   const written = text.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (whole, field?: string) => {
     if (whole === '{{' || whole === '}}') return whole.charAt(0);
     if (field === undefined) throw new Error(`Single '${whole}' encountered in format string`);
-    const value = fieldOf(field);
+    const [, name, form, places] = fieldForm.exec(field) ?? [];
+    if (name === undefined) throw new Unsupported(`the format {${field}}`);
+    const value = fieldOf(name);
     if (value === undefined) throw new Error(`'${field}' of the format is not given`);
-    return budget.joined(str(value, budget));
+    const shown =
+      form === undefined ? str(value, budget) : numberAs(form, value, Number(places ?? 6), budget);
+    budget.text(shown.length);
+    return shown;
   });
   budget.text(written.length);
   return written;
+}
+
+function numberAs(form: string, value: Value, places: number, budget: Budget): string {
+  if (form !== 'd') return fixed(value, places);
+  const integer = asIndex(value);
+  if (integer === undefined) throw new TypeError(`:d takes an int, not ${typeOf(value)}`);
+  return digitsOf(integer, budget);
 }

@@ -32,9 +32,11 @@ export function globalsOf(date: string, budget: Budget): ReadonlyMap<string, Val
     ],
     [
       'strftime_now',
-      callable('strftime_now', 'format', ([format]) =>
-        strftime(asText(format, 'strftime_now'), date),
-      ),
+      callable('strftime_now', 'format', ([given]) => {
+        const format = asText(given, 'strftime_now');
+        budget.spend(format.length);
+        return strftime(format, date);
+      }),
     ],
   ]);
 }
@@ -67,6 +69,7 @@ function range(given: readonly Value[]): Range {
 function membersOf({ positional, keywords }: Given, budget: Budget): Map<string, Value> {
   if (positional.length > 1) throw new TypeError('at most 1 argument is expected');
   const [from] = positional;
+  if (from instanceof Dict) budget.items(from.size);
   if (from instanceof Undefined) throw new Error(from.message);
   const entries =
     from === undefined

@@ -19,7 +19,11 @@ import { attributeGetter } from './attributes.ts';
 import type { Filter } from './bind.ts';
 
 /** The text as filters compare it that ignore case. */
-const folded = (value: Value): Value => (typeof value === 'string' ? value.toLowerCase() : value);
+function folded(value: Value, budget: Budget): Value {
+  if (typeof value !== 'string') return value;
+  budget.text(value.length);
+  return value.toLowerCase();
+}
 
 /** The key by which a filter compares items. */
 function keyGetter(
@@ -28,13 +32,13 @@ function keyGetter(
   budget: Budget,
 ): (item: Value) => Value {
   const get = attributeGetter(path, budget);
-  return isTrue(caseSensitive ?? false) ? get : (item) => folded(get(item));
+  return isTrue(caseSensitive ?? false) ? get : (item) => folded(get(item), budget);
 }
 
 const length: Filter = [
   '',
-  (value) => {
-    const found = lengthIfAny(value);
+  (value, _, budget) => {
+    const found = lengthIfAny(value, budget);
     if (found === undefined) throw new TypeError(`object of type '${typeOf(value)}' has no len()`);
     return BigInt(found);
   },
@@ -90,7 +94,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     '',
     (value, _, budget) =>
       typeof value === 'string'
-        ? Array.from(value).toReversed().join('')
+        ? (reversed(value, budget) as readonly string[]).join('')
         : new Lazy(reversed(value, budget)),
   ],
   join: [
@@ -163,7 +167,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     (value, [attribute, byDefault, caseSensitive], budget) => {
       const get = attributeGetter(attribute, budget, byDefault);
       const keyOf = (item: Value) =>
-        isTrue(caseSensitive ?? false) ? get(item) : folded(get(item));
+        isTrue(caseSensitive ?? false) ? get(item) : folded(get(item), budget);
       const groups: { key: Value; items: Value[] }[] = [];
       for (const item of sorted(itemsOf(value, budget), keyOf, false, budget)) {
         const key = keyOf(item);
@@ -185,7 +189,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
       for (let at = 0; at < items.length; at += count) rows.push(items.slice(at, at + count));
       const last = rows.at(-1);
       const missing = last === undefined || fill === null ? 0 : count - last.length;
-      last?.push(...Array.from({ length: missing }, () => fill));
+      for (let i = 0; i < missing; i++) last?.push(fill);
       return new Lazy(rows);
     },
   ],

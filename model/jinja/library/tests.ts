@@ -44,8 +44,10 @@ export const tests: Readonly<Record<string, Test>> = {
   mapping: ['', (value) => value instanceof Dict],
   sequence: [
     '',
-    (value) =>
-      lengthIfAny(value) !== undefined && !(value instanceof View) && !(value instanceof Loop),
+    (value, _, budget) =>
+      lengthIfAny(value, budget) !== undefined &&
+      !(value instanceof View) &&
+      !(value instanceof Loop),
   ],
   iterable: ['', isIterable],
   callable: ['', (value) => isCallable(value) || value instanceof Undefined],

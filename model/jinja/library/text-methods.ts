@@ -12,7 +12,7 @@ type Method = readonly [
   call: (text: string, bound: Bound, budget: Budget) => Value,
 ];
 
-const spaces = new RegExp(`[${pythonSpace}]+`, 'g');
+const spaces = new RegExp(`([${pythonSpace}]+)`);
 // oxlint-disable-next-line no-control-regex -- What Python takes for the end of a line.
 export const lineEnds = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
@@ -41,9 +41,10 @@ const padding = (name: string, place: (missing: number, width: number) => number
 
 const affix = (side: 'startsWith' | 'endsWith'): Method => [
   'prefix start? end? /',
-  (text, [given, start, end]) => {
+  (text, [given, start, end], budget) => {
     const part = partOf(text, start, end);
     const affixes = given instanceof Tuple ? given.items : [given];
+    budget.items(affixes.length);
     const all = affixes.map((one) => asText(one, side.toLowerCase()));
     return part !== undefined && all.some((one) => part.text[side](one));
   },
@@ -82,7 +83,7 @@ const splitting = (isFromRight: boolean): Method => [
     const limit = asCount(most, -1, 'split');
     const parts =
       separator === undefined
-        ? splitAtSpaces(text, limit, isFromRight)
+        ? splitAtSpaces(text, limit, isFromRight, budget)
         : limited(text.split(separator), separator, limit, isFromRight);
     budget.items(parts.length);
     return parts;
@@ -97,28 +98,28 @@ function limited(parts: string[], separator: string, limit: number, isFromRight:
   return isFromRight ? [first.join(separator), ...last] : [...first, last.join(separator)];
 }
 
-function splitAtSpaces(text: string, limit: number, isFromRight: boolean): string[] {
+function splitAtSpaces(
+  text: string,
+  limit: number,
+  isFromRight: boolean,
+  budget: Budget,
+): string[] {
   const inner = strip(text, 'strip');
   if (inner === '') return [];
-  const gaps = [...inner.matchAll(spaces)];
-  const cut =
-    limit < 0
-      ? gaps
-      : isFromRight
-        ? gaps.slice(Math.max(0, gaps.length - limit))
-        : gaps.slice(0, limit);
-  const parts: string[] = [];
-  let start = 0;
-  for (const { index, 0: gap } of cut) {
-    parts.push(inner.slice(start, index));
-    start = index + gap.length;
-  }
-  parts.push(inner.slice(start));
+  // Parts, and the white space between them.
+  const pieces = inner.split(spaces);
+  budget.spend(pieces.length);
+  const last = pieces.length - 1;
+  const cuts = limit < 0 ? last / 2 : Math.min(limit, last / 2);
+  const [from, to] = isFromRight ? [last - 2 * cuts, last] : [0, 2 * cuts];
+  const parts = pieces.slice(from, to + 1).filter((_, i) => i % 2 === 0);
+  if (isFromRight) parts[0] = pieces.slice(0, from + 1).join('');
+  else parts[parts.length - 1] = pieces.slice(to).join('');
   // Python leaves white space on the side that it does not cut.
   if (limit === 0) return [strip(text, isFromRight ? 'rstrip' : 'lstrip')];
-  if (limit > 0 && cut.length === limit && !isFromRight)
+  if (limit > 0 && cuts === limit && !isFromRight)
     parts.push(strip(parts.pop() + text.slice(strip(text, 'rstrip').length), 'lstrip'));
-  if (limit > 0 && cut.length === limit && isFromRight)
+  if (limit > 0 && cuts === limit && isFromRight)
     parts[0] = text.slice(0, text.length - strip(text, 'lstrip').length) + (parts[0] ?? '');
   return parts;
 }
@@ -152,7 +153,9 @@ export function replaced(
   count: number,
   budget: Budget,
 ): string {
-  const all = old === '' ? lengthOf(text) + 1 : text.split(old).length - 1;
+  const parts = old === '' ? [] : text.split(old);
+  const all = old === '' ? lengthOf(text) + 1 : parts.length - 1;
+  budget.spend(all);
   const times = count < 0 ? all : Math.min(count, all);
   budget.text(text.length + times * Math.max(0, now.length - old.length));
   if (old === '') {
@@ -160,7 +163,7 @@ export function replaced(
     const between = symbols.map((symbol, i) => (i < times ? now + symbol : symbol)).join('');
     return times > symbols.length ? between + now : between;
   }
-  return limited(text.split(old), old, times, false).join(now);
+  return limited(parts, old, times, false).join(now);
 }
 
 const methods: Readonly<Record<string, Method>> = {
@@ -172,7 +175,13 @@ const methods: Readonly<Record<string, Method>> = {
   casefold: ['', (text) => casesOf(text, 'casefold')],
   swapcase: ['', (text) => casesOf(text, 'swapcase')],
   capitalize: ['', (text) => capitalized(text)],
-  title: ['', (text) => titled(text)],
+  title: [
+    '',
+    (text, _, budget) => {
+      budget.spend(2 * text.length);
+      return titled(text);
+    },
+  ],
   split: splitting(false),
   rsplit: splitting(true),
   splitlines: [
@@ -193,11 +202,13 @@ const methods: Readonly<Record<string, Method>> = {
   rindex: finding('rindex', true, true),
   count: [
     'sub start? end? /',
-    (text, [given, start, end]) => {
+    (text, [given, start, end], budget) => {
       const [sought, part] = [asText(given, 'count'), partOf(text, start, end)];
       if (part === undefined) return 0n;
       if (sought === '') return BigInt(lengthOf(part.text) + 1);
-      return BigInt(part.text.split(sought).length - 1);
+      const found = part.text.split(sought).length - 1;
+      budget.spend(found);
+      return BigInt(found);
     },
   ],
   replace: [

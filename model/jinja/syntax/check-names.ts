@@ -16,8 +16,11 @@ const scoping: ReadonlySet<unknown> = new Set([
   'with',
 ]);
 
+/** Python compiles no more loops in each other, and hardly longer chains of operators and filters. */
+const mostDepth = { loops: 20, nodes: 150 };
+
 /**
- * Refuses filters and tests that are not supported. Like Jinja, it leaves what nothing has where an `if` of the same scope may
+ * Refuses filters and tests that are not supported, and what is nested too deep. Like Jinja, it leaves what nothing has where an `if` of the same scope may
  * keep it from being used.
  *
  * @throws SyntaxError
@@ -26,9 +29,13 @@ export function checkNames(
   block: Block,
   known: Readonly<Record<'filter' | 'test', KnownNames>>,
 ): void {
-  const check = (node: unknown, mayBeUnused: boolean): void => {
+  const check = (node: unknown, mayBeUnused: boolean, loops: number, nodes: number): void => {
     if (typeof node !== 'object' || node === null) return;
     const { kind, name, line } = node as { kind?: unknown; name?: unknown; line?: unknown };
+    if (loops > mostDepth.loops || nodes > mostDepth.nodes)
+      throw new SyntaxError(
+        `it is nested too deep; at most ${mostDepth.loops} loops and ${mostDepth.nodes} expressions in each other are allowed`,
+      );
     if (kind === 'filter' || kind === 'test') {
       const { supported, jinjaOnly } = known[kind];
       const called = String(name);
@@ -38,7 +45,11 @@ export function checkNames(
         );
     }
     const below = choosing.has(kind) || (mayBeUnused && !scoping.has(kind));
-    for (const part of Object.values(node)) check(part, below);
+    const [loopsBelow, nodesBelow] = [
+      loops + (kind === 'for' ? 1 : 0),
+      nodes + (kind === undefined ? 0 : 1),
+    ];
+    for (const part of Object.values(node)) check(part, below, loopsBelow, nodesBelow);
   };
-  check(block, false);
+  check(block, false, 0, 0);
 }

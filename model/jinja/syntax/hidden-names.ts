@@ -10,8 +10,21 @@ export type HiddenNames = ReadonlyMap<Block, ReadonlySet<string>>;
  */
 export function hiddenNames(template: Block): HiddenNames {
   const hidden = new Map<Block, ReadonlySet<string>>();
-  new ScopeNames(hidden).add(template);
+  new ScopeNames(hidden, new Copies()).add(template);
   return hidden;
+}
+
+/** Names that may be copied for the branches of a template, which takes a second. */
+const mostCopied = 2 ** 22;
+
+class Copies {
+  #left = mostCopied;
+
+  of(names: ReadonlySet<string>): Set<string> {
+    this.#left -= names.size;
+    if (this.#left < 0) throw new SyntaxError('it assigns too many names in too many branches');
+    return new Set(names);
+  }
 }
 
 /** Follows scopes inside, once all names of the scope around them are known. */
@@ -26,6 +39,7 @@ class ScopeNames {
 
   constructor(
     private readonly blocks: Map<Block, ReadonlySet<string>>,
+    private readonly copies: Copies,
     private readonly around?: ScopeNames,
     own: readonly string[] = [],
   ) {
@@ -77,7 +91,7 @@ class ScopeNames {
       read: readonly unknown[] = [],
     ): void => {
       inside.push((around) => {
-        const names = new ScopeNames(this.blocks, around, own);
+        const names = new ScopeNames(this.blocks, this.copies, around, own);
         names.#loads(...read);
         names.add(block);
       });
@@ -161,13 +175,15 @@ class ScopeNames {
     for (const name of stored)
       if (!before.has(name) && !branches.every((branch) => branch.#stored.has(name)))
         this.#hidden.delete(name);
-    this.#stored = new Set([...before, ...stored]);
+    this.#stored = this.copies.of(before);
+    for (const name of stored) this.#stored.add(name);
   }
 
   #branch(follow: (names: ScopeNames) => void): ScopeNames {
-    const branch = new ScopeNames(this.blocks, this.around, [...this.#placed]);
-    branch.#stored = new Set(this.#stored);
-    branch.#hidden = new Set(this.#hidden);
+    const branch = new ScopeNames(this.blocks, this.copies, this.around);
+    branch.#placed = this.copies.of(this.#placed);
+    branch.#stored = this.copies.of(this.#stored);
+    branch.#hidden = this.copies.of(this.#hidden);
     follow(branch);
     return branch;
   }

@@ -19,6 +19,10 @@ export class ExpressionParser {
   constructor(readonly tokens: TokenStream) {}
 
   expression(): Expression {
+    return this.tokens.nested(() => this.#chosen());
+  }
+
+  #chosen(): Expression {
     let value = this.withoutChoice();
     while (this.tokens.skip('name', 'if')) {
       const test = this.withoutChoice();
@@ -36,10 +40,10 @@ export class ExpressionParser {
   }
 
   /** One expression, or several with commas between, which are a tuple. */
-  tuple(part: () => Expression = () => this.expression(), ends = () => false): Expression {
+  tuple(part: () => Expression = () => this.expression()): Expression {
     const items: Expression[] = [];
     let isTuple = false;
-    while (!this.#endsTuple() && !ends()) {
+    while (!this.#endsTuple()) {
       items.push(part());
       if (!this.tokens.skip('operator', ',')) break;
       isTuple = true;
@@ -61,7 +65,8 @@ export class ExpressionParser {
   }
 
   #not(): Expression {
-    if (this.tokens.skip('name', 'not')) return { kind: 'not', of: this.#not() };
+    if (this.tokens.skip('name', 'not'))
+      return { kind: 'not', of: this.tokens.nested(() => this.#not()) };
     return this.#compared();
   }
 
@@ -116,8 +121,9 @@ export class ExpressionParser {
   /** A sign binds closer than a filter, and less than a call: `-1|abs` is 1. */
   #signed(isFiltered = true): Expression {
     let value: Expression;
-    if (this.tokens.skip('operator', '-')) value = { kind: 'minus', of: this.#signed(false) };
-    else if (this.tokens.skip('operator', '+')) value = { kind: 'plus', of: this.#signed(false) };
+    const signed = () => this.tokens.nested(() => this.#signed(false));
+    if (this.tokens.skip('operator', '-')) value = { kind: 'minus', of: signed() };
+    else if (this.tokens.skip('operator', '+')) value = { kind: 'plus', of: signed() };
     else value = this.primary();
     value = this.#postfix(value);
     return isFiltered ? this.#filtered(value) : value;
@@ -199,7 +205,6 @@ export class ExpressionParser {
   #subscript(of: Expression): Expression {
     const parts = this.#items(']', () => this.#subscripted());
     const [first] = parts;
-    if (first === undefined) throw this.tokens.error('an index is expected');
     if (parts.length === 1 && Array.isArray(first)) return { kind: 'slice', of, bounds: first };
     const items = parts.filter((part) => !Array.isArray(part)) as Expression[];
     if (items.length < parts.length) throw this.tokens.error('one index is expected');

@@ -6,7 +6,7 @@ import { TokenStream } from './token-stream.ts';
 /**
  * Parses a template. What Jinja has and this does not read, such as templates in templates, is refused.
  *
- * @throws SyntaxError with the line, and RangeError for what is nested too deep
+ * @throws SyntaxError with the line
  */
 export function parseTemplate(source: string): Block {
   return new TemplateParser(new TokenStream(readTokens(source))).template();
@@ -39,12 +39,14 @@ class TemplateParser {
 
   /** The statements up to one of some tags, of which the name is left to be taken. */
   #upTo(...names: readonly string[]): Block {
+    this.tokens.skip('operator', ':');
     this.tokens.expect('end');
     this.#open.push(names.at(-1) ?? '');
-    const block = this.#block(() => {
+    const isEnd = () => {
       const { type, value } = this.tokens.afterNext;
       return this.tokens.is('begin', '%') && type === 'name' && names.includes(value);
-    });
+    };
+    const block = this.tokens.nested(() => this.#block(isEnd));
     this.#open.pop();
     this.tokens.take();
     return block;
@@ -106,12 +108,12 @@ class TemplateParser {
   }
 
   #for(): Statement {
-    const target = this.#target(() => this.tokens.is('name', 'in'));
+    const target = this.#target();
     this.tokens.expect('name', 'in');
-    const isRecursive = () => this.tokens.is('name', 'recursive');
-    const over = this.#expressions.tuple(() => this.#expressions.withoutChoice(), isRecursive);
+    const over = this.#expressions.tuple(() => this.#expressions.withoutChoice());
     const test = this.tokens.skip('name', 'if') ? { test: this.#expressions.expression() } : {};
-    if (isRecursive()) throw this.tokens.error('recursive loops are not supported');
+    if (this.tokens.is('name', 'recursive'))
+      throw this.tokens.error('recursive loops are not supported');
     const body = this.#upTo('else', 'endfor');
     const otherwise = this.tokens.take().value === 'else' ? this.#body('endfor') : [];
     return { kind: 'for', target, over, ...test, body, otherwise };
@@ -156,7 +158,11 @@ class TemplateParser {
     this.tokens.expect('operator', '(');
     while (!this.tokens.skip('operator', ')')) {
       if (parameters.length > 0) this.tokens.expect('operator', ',');
-      const { value: name } = this.tokens.expect('name');
+      const token = this.tokens.next;
+      const target = this.#assigned(this.#expressions.primary());
+      if (target.kind !== 'name' || parameters.some(({ name }) => name === target.name))
+        throw this.tokens.error('another parameter is expected', token);
+      const { name } = target;
       if (this.tokens.skip('operator', '='))
         parameters.push({ name, byDefault: this.#expressions.expression() });
       else if (parameters.at(-1)?.byDefault !== undefined)
@@ -170,7 +176,7 @@ class TemplateParser {
     const values: (readonly [Target, Expression])[] = [];
     while (!this.tokens.is('end')) {
       if (values.length > 0) this.tokens.expect('operator', ',');
-      const target = this.#target(undefined, false);
+      const target = this.#target(false);
       this.tokens.expect('operator', '=');
       values.push([target, this.#expressions.expression()]);
     }
@@ -178,13 +184,13 @@ class TemplateParser {
   }
 
   /** What is assigned to: a name, a name of a namespace, or several. */
-  #target(isEnd?: () => boolean, mayBeSeveral = true): Target {
+  #target(mayBeSeveral = true): Target {
     const part = (): Expression => {
       const value = this.#expressions.primary();
       if (value.kind !== 'name' || !this.tokens.skip('operator', '.')) return value;
       return { kind: 'attribute', of: value, name: this.tokens.expect('name').value };
     };
-    return this.#assigned(mayBeSeveral ? this.#expressions.tuple(part, isEnd) : part());
+    return this.#assigned(mayBeSeveral ? this.#expressions.tuple(part) : part());
   }
 
   #assigned(value: Expression): Target {

@@ -1,8 +1,12 @@
 import type { Token } from './read-tokens.ts';
 
+/** Blocks in blocks and expressions in expressions that Jinja's parser can follow, by recursion, are few more. */
+const mostNested = 70;
+
 /** The tokens that are not parsed yet. */
 export class TokenStream {
   #at = 0;
+  #depth = 0;
 
   constructor(private readonly tokens: readonly Token[]) {}
 
@@ -30,6 +34,15 @@ export class TokenStream {
     const found = this.is(type, value);
     if (found) this.#at++;
     return found;
+  }
+
+  /** Parses what may hold more of its kind. @throws SyntaxError for what is nested too deep */
+  nested<Node>(parse: () => Node): Node {
+    if (++this.#depth > mostNested)
+      throw this.error(`at most ${mostNested} levels in each other are allowed`);
+    const node = parse();
+    this.#depth--;
+    return node;
   }
 
   /** @throws SyntaxError for another token */

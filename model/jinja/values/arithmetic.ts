@@ -4,7 +4,7 @@ import type { Arithmetic } from '../syntax/nodes.ts';
 import { asNumber } from './comparing.ts';
 import { formatted } from './formatting.ts';
 import { str } from './printing.ts';
-import { asIndex } from './sequences.ts';
+import { asIndex, refuseBeyondIndex } from './sequences.ts';
 import { Markup, Tuple, typeOf, Undefined, Unsupported, type Value } from './value.ts';
 
 /** Bits of an integer that a power or product may have. */
@@ -67,8 +67,12 @@ const entities: Readonly<Record<string, string>> = {
 export function escapedText(value: Value, budget: Budget): string {
   if (value instanceof Markup) return value.text;
   const text = str(value, budget);
-  budget.text(text.length * 5);
-  return text.replace(/[&<>'"]/g, (at) => entities[at] ?? at);
+  budget.text(text.length);
+  const escaped = text.replace(/[&<>'"]/g, (at) => {
+    budget.spend(1);
+    return entities[at] ?? at;
+  });
+  return budget.joined(escaped);
 }
 
 function joinedLists(
@@ -84,6 +88,7 @@ function product(left: Value, right: Value, budget: Budget): Value | undefined {
   const [repeated, times] = asIndex(right) === undefined ? [right, left] : [left, right];
   const count = asIndex(times);
   if (count === undefined) return undefined;
+  refuseBeyondIndex(count);
   const length = Number(count < 0n ? 0n : count);
   if (typeof repeated === 'string') {
     budget.text(repeated.length * length);

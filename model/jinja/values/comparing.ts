@@ -82,7 +82,7 @@ export function order(a: Value, b: Value, budget: Budget): number {
   // oxlint-disable-next-line eqeqeq -- Compares an integer with a float by their values.
   if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : x == y ? 0 : Number.NaN;
   if (typeof a === 'string' && typeof b === 'string') {
-    budget.spend(Math.min(a.length, b.length) / 64);
+    budget.spend(Math.min(a.length, b.length) / 16);
     return textOrder(a, b);
   }
   if (Array.isArray(a) && Array.isArray(b))

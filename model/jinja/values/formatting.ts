@@ -29,6 +29,7 @@ export function formatted(pattern: string, given: Value, budget: Budget): string
     isNamed ||= name !== undefined;
     if (/[^-0]/.test(flags) || Number(width) > widest) throw new Unsupported(`the format ${whole}`);
     const shown = directed(letter, precision, next(name), budget);
+    budget.text(Math.max(shown.length, Number(width)));
     return padded(shown, flags, Number(width), 'di'.includes(letter) || letter === 'f');
   });
   if (!isNamed && taken < values.length && !(given instanceof Dict))
@@ -57,7 +58,7 @@ function directed(
   const number = asNumber(value);
   if (number === undefined)
     throw new TypeError(`%d format: a real number is required, not ${typeOf(value)}`);
-  return digitsOf(typeof number === 'bigint' ? number : BigInt(Math.trunc(number)));
+  return digitsOf(typeof number === 'bigint' ? number : BigInt(Math.trunc(number)), budget);
 }
 
 function padded(shown: string, flags: string, width: number, isNumber: boolean): string {
@@ -69,7 +70,7 @@ function padded(shown: string, flags: string, width: number, isNumber: boolean):
 }
 
 /** A number with some digits after its point. */
-function fixed(value: Value, digits: number): string {
+export function fixed(value: Value, digits: number): string {
   const number = asNumber(value);
   if (number === undefined) throw new TypeError(`must be real number, not ${typeOf(value)}`);
   const float = Number(number);

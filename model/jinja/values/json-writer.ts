@@ -23,7 +23,7 @@ export class JsonWriter {
   write(value: Value, level = 1): string {
     if (value === null) return 'null';
     if (typeof value === 'boolean') return String(value);
-    if (typeof value === 'bigint') return digitsOf(value);
+    if (typeof value === 'bigint') return digitsOf(value, this.budget);
     if (typeof value === 'number') return numberText(value);
     if (typeof value === 'string') return this.#text(value);
     if (value instanceof Markup) return this.#text(value.text);
@@ -47,7 +47,7 @@ export class JsonWriter {
     if (this.style.sortKeys) entries.sort(([a], [b]) => keyOrder(a, b));
     const written = entries.map(
       ([key, item]) =>
-        `${this.#text(keyText(key))}${this.style.separators[1]}${this.write(item, level + 1)}`,
+        `${this.#text(keyText(key, this.budget))}${this.style.separators[1]}${this.write(item, level + 1)}`,
     );
     return this.#lines('{}', written, level);
   }
@@ -59,6 +59,7 @@ export class JsonWriter {
     } = this.style;
     const [open = '', close = ''] = brackets;
     if (items.length === 0) return brackets;
+    this.budget.text(items.length * comma.length);
     if (indent === undefined) return this.budget.joined(`${open}${items.join(comma)}${close}`);
     this.budget.text(items.length * (indent.length * level + 1 + comma.length));
     const line = `\n${indent.repeat(level)}`;
@@ -70,14 +71,17 @@ export class JsonWriter {
     // JavaScript escapes halves of pairs, which Python leaves.
     const written = JSON.stringify(text).replace(
       /\\(?:u(d[89a-f][\da-f]{2})|.)/g,
-      (at, hex?: string) =>
-        hex === undefined ? at : String.fromCharCode(Number.parseInt(hex, 16)),
+      (at, hex?: string) => {
+        this.budget.spend(2);
+        return hex === undefined ? at : String.fromCharCode(Number.parseInt(hex, 16));
+      },
     );
-    if (!this.style.asciiOnly) return written;
-    return written.replace(
-      /[\x7f-\uffff]/g,
-      (at) => `\\u${at.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    );
+    if (!this.style.asciiOnly) return this.budget.joined(written);
+    const escaped = written.replace(/[\x7f-\uffff]/g, (at) => {
+      this.budget.spend(1);
+      return `\\u${at.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    });
+    return this.budget.joined(escaped);
   }
 }
 
@@ -86,10 +90,10 @@ function numberText(value: number): string {
   return Number.isNaN(value) ? 'NaN' : `${value < 0 ? '-' : ''}Infinity`;
 }
 
-function keyText(key: Value): string {
+function keyText(key: Value, budget: Budget): string {
   if (typeof key === 'string') return key;
   if (key === null || typeof key === 'boolean') return String(key);
-  return typeof key === 'number' ? numberText(key) : digitsOf(key as bigint);
+  return typeof key === 'number' ? numberText(key) : digitsOf(key as bigint, budget);
 }
 
 function keyOrder(a: Value, b: Value): number {

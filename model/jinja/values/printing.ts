@@ -31,7 +31,7 @@ export function str(value: Value, budget: Budget): string {
 export function repr(value: Value, budget: Budget): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'bigint') return digitsOf(value);
+  if (typeof value === 'bigint') return digitsOf(value, budget);
   if (typeof value === 'number') return floatRepr(value);
   if (typeof value === 'string') return quoted(value, budget);
   return budget.nested(() => reprOfMany(value, budget));
@@ -73,8 +73,9 @@ function reprOfDict(dict: Dict, budget: Budget): string {
   return budget.joined(`{${entries.join(', ')}}`);
 }
 
-export function digitsOf(value: bigint): string {
+export function digitsOf(value: bigint, budget: Budget): string {
   const digits = String(value);
+  budget.spend(digits.length);
   if (digits.length > mostDigits + (value < 0n ? 1 : 0))
     throw new Error(`an integer has ${digits.length} digits; Python prints at most ${mostDigits}`);
   return digits;
@@ -88,10 +89,13 @@ function quoted(text: string, budget: Budget): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replace(unprintable, (at) => {
     if (at === ' ') return at;
+    budget.spend(1);
     if (at === '\\') return '\\\\';
     return short[at] ?? escapeOf(at.codePointAt(0) ?? 0);
   });
-  return `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;
+  return budget.joined(
+    `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`,
+  );
 }
 
 function escapeOf(code: number): string {

@@ -19,13 +19,18 @@ import {
 export function isTrue(value: Value): boolean {
   if (value instanceof Undefined) return false;
   if (value === null || typeof value !== 'object') return Boolean(value) || Number.isNaN(value);
-  return (lengthIfAny(value) ?? 1) > 0;
+  return value instanceof Markup ? value.text !== '' : (sizeOf(value) ?? 1) > 0;
 }
 
 /** How many items a value has; undefined for one of which Python cannot say it. */
-export function lengthIfAny(value: Value): number | undefined {
-  if (typeof value === 'string') return lengthOf(value);
-  if (value instanceof Markup) return lengthOf(value.text);
+export function lengthIfAny(value: Value, budget: Budget): number | undefined {
+  const text = value instanceof Markup ? value.text : value;
+  if (typeof text !== 'string') return sizeOf(text);
+  budget.text(text.length);
+  return lengthOf(text);
+}
+
+function sizeOf(value: Value): number | undefined {
   if (Array.isArray(value) || value instanceof Range) return value.length;
   if (value instanceof Tuple) return value.items.length;
   if (value instanceof Dict) return value.size;
@@ -37,7 +42,7 @@ export function lengthIfAny(value: Value): number | undefined {
 /** Python's `list(value)`. @throws TypeError for what has no items */
 export function itemsOf(value: Value, budget: Budget): readonly Value[] {
   if (value instanceof Lazy) return taken(value, budget);
-  const length = lengthIfAny(value);
+  const length = lengthIfAny(value, budget);
   if (value instanceof Markup) throw new Unsupported('taking a Markup apart');
   if (length === undefined || value instanceof Loop)
     throw new TypeError(`'${typeOf(value)}' object is not iterable`);
@@ -67,20 +72,20 @@ export function reversed(value: Value, budget: Budget): readonly Value[] {
 }
 
 /** `value[index]` of a list, tuple, range or text; undefined where Python has no such item, or no items. */
-export function itemAt(value: Value, index: Value): Value | undefined {
+export function itemAt(value: Value, index: Value, budget: Budget): Value | undefined {
   if (value instanceof Markup || index instanceof Markup)
     throw new Unsupported('an item of or at a Markup');
   if (value instanceof Dict) return isHashable(index) ? value.get(index) : undefined;
   const at = asIndex(index);
   if (at === undefined) return undefined;
   if (value instanceof View || value instanceof Undefined) return undefined;
-  const length = lengthIfAny(value) ?? 0;
+  const length = lengthIfAny(value, budget) ?? 0;
   const place = Number(at < 0n ? BigInt(length) + at : at);
   if (place < 0 || place >= length) return undefined;
   if (Array.isArray(value)) return value[place] as Value;
   if (value instanceof Tuple) return value.items[place];
   if (value instanceof Range) return value.start + BigInt(place) * value.step;
-  return typeof value === 'string' ? charactersOf(value)[place] : undefined;
+  return typeof value === 'string' ? sliceOf(value, place, place + 1) : undefined;
 }
 
 const isHashable = (key: Value): boolean =>
@@ -89,6 +94,12 @@ const isHashable = (key: Value): boolean =>
 export const asIndex = (value: Value): bigint | undefined =>
   typeof value === 'boolean' ? BigInt(value) : typeof value === 'bigint' ? value : undefined;
 
+/** @throws RangeError as Python does for an integer of more than 64 bits that says how many */
+export function refuseBeyondIndex(index: bigint): void {
+  if (BigInt.asIntN(64, index) !== index)
+    throw new RangeError('an integer of more than 64 bits is no count');
+}
+
 /** `value[start:stop:step]`. @throws TypeError for what cannot be sliced */
 export function sliceValue(
   value: Value,
@@ -96,7 +107,7 @@ export function sliceValue(
   budget: Budget,
 ): Value {
   const [start, stop, step = 1n] = bounds.map((bound) => boundOf(bound));
-  const length = lengthIfAny(value);
+  const length = lengthIfAny(value, budget);
   const isSliced = typeof value === 'string' || Array.isArray(value) || value instanceof Tuple;
   if (value instanceof Range) throw new Unsupported('slicing a range');
   if (length === undefined || !isSliced)

@@ -106,7 +106,8 @@ export class Range {
   }
 
   get items(): readonly bigint[] {
-    return Array.from({ length: this.length }, (_, i) => this.start + BigInt(i) * this.step);
+    let at = this.start - this.step;
+    return Array.from({ length: this.length }, () => (at += this.step));
   }
 }
 

@@ -8,6 +8,7 @@ const rendered = (source: string): string => new ChatTemplate(source).renderChat
 const loop = (times: number, body: string): string =>
   `{% for i in range(${times}) %}${body}{% endfor %}`;
 const longText = '{% set s = range(100000) | join(" ") %}';
+const longEmoji = '{% set s = "🙂" * 500000 %}';
 const doubledList =
   '{% set ns = namespace(a=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}';
 const long = /a text has \d+ characters; at most \d+ are allowed/;
@@ -71,6 +72,60 @@ test.each<[string, string, RegExp]>([
     '{% set s = range(100000) | join("x") %}{% if s.replace("x", s) %}{% endif %}',
     /a text has \d+ characters/,
   ],
+  ['a long text measured often', longEmoji + loop(100_000, '{% set n = s | length %}'), steps],
+  [
+    'a character of a long text taken often',
+    longEmoji + loop(100_000, '{% set n = s[5] %}'),
+    steps,
+  ],
+  ['a long text reversed often', longEmoji + loop(100_000, '{% set n = s | reverse %}'), steps],
+  [
+    'a long text put in title case often',
+    longEmoji + loop(100_000, '{% set n = s.title() %}'),
+    steps,
+  ],
+  ['a text that JSON writes longer', '{{ ("\u0001" * 1000000) | tojson }}', long],
+  [
+    'many control characters written as JSON often',
+    loop(100_000, '{% set n = ("\u0001" * 170000) | tojson %}'),
+    steps,
+  ],
+  [
+    'many characters replaced often',
+    loop(100_000, '{% set n = ("a" * 100000) | replace("a", "b") %}'),
+    steps,
+  ],
+  ['many words cut off often', longText + loop(100_000, '{% set n = s.rsplit(none, 1) %}'), steps],
+  [
+    'many prefixes looked for often',
+    '{% set t = ("a", "b") * 100000 %}' + loop(100_000, '{{ "x".startswith(t) }}'),
+    steps,
+  ],
+  ['a long integer written often', loop(100_000, '{% set n = (10 ** 4000) | string %}'), steps],
+  ['a long integer read often', loop(100_000, '{% set n = ("1" * 4300) | int %}'), steps],
+  [
+    'a long list searched often',
+    '{% set l = range(100000) | list %}' + loop(100_000, '{{ l.index(99999) }}'),
+    steps,
+  ],
+  [
+    'a dictionary that grows by copies',
+    `{% set ns = namespace(d={}) %}${loop(100_000, '{% set ns.d = dict(ns.d, **{"a" ~ i: 1}) %}')}`,
+    steps,
+  ],
+  [
+    'long texts sorted without their case',
+    '{% set l = ["Ä" * 300000] * 100000 %}{{ l | sort | length }}',
+    steps,
+  ],
+  [
+    'a date in a long format often',
+    loop(100_000, '{% set d = strftime_now("%d" * 500000) %}'),
+    steps,
+  ],
+  ['items by a long path', '{{ [] | sort(attribute="a," * 500000) }}', steps],
+  ['a list filled up to a million', loop(100_000, '{% set b = [1] | batch(1000000, 0) %}'), steps],
+  ['a format that writes a long text often', '{{ ("%(a)s" * 5000) % {"a": "x" * 100000} }}', steps],
   ['a long list sorted often', loop(1000, '{% set b = range(100000) | sort %}'), steps],
 ])('%s ends with an error that says so', (_, source, message) => {
   const error = thrownBy(() => rendered(source));
@@ -83,6 +138,36 @@ test('a template of more than a mebibyte of characters is not parsed', () => {
     code: 'TOKENIZER_INVALID',
     message: expect.stringMatching(/it has 1048577 characters; at most 1048576 are read/),
   });
+});
+
+test.each<[string, string, RegExp]>([
+  [
+    'brackets',
+    `{{ ${'['.repeat(5000)}${']'.repeat(5000)} }}`,
+    /line 1: at most 70 levels in each other/,
+  ],
+  ['signs', `{{ ${'-'.repeat(5000)}1 }}`, /line 1: at most 70 levels in each other/],
+  ['conditions', '{% if x %}'.repeat(5000), /line 1: at most 70 levels in each other/],
+  [
+    'loops, of which Python compiles 20',
+    `${'{% for x in y %}'.repeat(21)}${'{% endfor %}'.repeat(21)}`,
+    /at most 20 loops and 150 expressions in each other/,
+  ],
+  ['operators', `{{ ${'x + '.repeat(5000)}1 }}`, /at most 20 loops and 150 expressions/],
+  [
+    'branches that assign',
+    Array.from({ length: 5000 }, (_, i) => `{% if x %}{% set a${i} = 1 %}{% endif %}`).join(''),
+    /it assigns too many names in too many branches/,
+  ],
+])('a template of too many %s is not parsed', (_, source, message) => {
+  const error = thrownBy(() => new ChatTemplate(source));
+  expect(error).toMatchObject({ code: 'TOKENIZER_INVALID' });
+  expect(error.message).toMatch(message);
+});
+
+test('a macro that is defined often is looked through once', () => {
+  const body = '{% if 0 %}{{ 1 }}{% endif %}'.repeat(3000);
+  expect(rendered(loop(10_000, `{% macro f() %}${body}{% endmacro %}`))).toBe('');
 });
 
 test('a template may look back from each of 400 long messages, and count them', () => {
