@@ -188,6 +188,7 @@ export {
   LANGUAGE_MODEL,
   type LanguageModel,
 } from '../model/text/language-model.ts';
+export type { EncodedPiece } from '../model/text/encode-pieces.ts';
 export type { NewAdapter } from '../model/weights/open-model.ts';
 export type { GivenText } from '../model/text/given-text.ts';
 export type { Tokenizer } from '../model/text/tokenizer.ts';
