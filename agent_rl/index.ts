@@ -123,7 +123,6 @@ export type { MetricName, Metrics } from './telemetry/metric-names.ts';
 export {
   CodeExecEnv,
   type CodeExecSettings,
-  MixedEnv,
   QuestionEnv,
   type QuestionSettings,
   SearchEnv,

@@ -68,7 +68,7 @@ export async function prepareRun(
   const { check, notes } = withoutSpared(whole, plugins, options);
   const warned = {
     ...check.loaded,
-    warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced, ...notes],
+    warnings: [...check.loaded.warnings, ...replaced, ...notes],
   };
   const chosen = choosePlugins(warned, plugins, check.problems);
   const loaded = rememberingParts(warned, chosen, plugins);
@@ -118,16 +118,6 @@ function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRun
     notes:
       tools.length === 0 ? [] : [`${gaveParts(tools, plugins)}: ${instead?.(tools) ?? bringThem}`],
   };
-}
-
-/** Says how the environment `mixed` of version 0.1 is written now. */
-function oldMixed({ config, places }: LoadedConfig): string[] {
-  if (config.environment?.type !== 'mixed') return [];
-  const { source, line } = placeOf(places, '/environment/type').value;
-  const at = line === undefined ? source : `${source}:${line}`;
-  return [
-    `${at} environment.type mixed: now the list environments: [{type: search}, {type: code_exec}], each with its settings, and datasets: [{dir, environment}]. mixed is accepted until version 0.3.`,
-  ];
 }
 
 /** The plugins; one that cannot be loaded is reported together with other problems. */

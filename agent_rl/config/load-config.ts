@@ -5,8 +5,6 @@ import { stringify } from 'yaml';
 import { ownOrShipped } from '../core/package-root.ts';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
-import { withMovedSettings } from './yaml/moved-settings.ts';
-import { spellingProblems } from './yaml/one-spelling.ts';
 import { applyOverrides, type Override, parseSet } from './yaml/overrides.ts';
 import {
   configInvalid,
@@ -47,7 +45,7 @@ export interface LoadedConfig {
   written: unknown;
   /** Lists of plugins that another file's list takes the place of, a sentence each. */
   replacedPlugins: readonly string[];
-  /** Settings by names they no longer have, and those that cannot act, to be shown before the job begins. */
+  /** Settings that were left out, and those that cannot act, to be shown before the job begins. */
   warnings: readonly string[];
 }
 
@@ -88,17 +86,12 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   if (unread.length > 0) throw configInvalid(unread);
 
   const merged = applyOverrides(reading, [...sets, ...flags]);
-  const moved = withMovedSettings(merged);
-  const tree = withPreset(moved);
+  const tree = withPreset(merged);
   const { places } = tree;
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
-  const problems = [
-    ...merged.problems,
-    ...checked.problems,
-    ...spellingProblems(tree.value, places),
-  ];
+  const problems = [...merged.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings, ...tree.warnings];
+  const warnings = [...reading.warnings, ...merged.warnings, ...tree.warnings];
   const { shipped, replacedPlugins } = reading;
   const path = settings === undefined ? ownOrShipped(file).path : resolve(file);
   const written = tree.value;

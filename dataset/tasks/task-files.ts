@@ -74,12 +74,12 @@ export function splitFileToRead(dir: string, split: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'DATASET_INVALID',
-      `There is no folder ${folder}, where dataset.dir says that ${name} is. Make it, or name another with dataset.dir or --dataset-dir.`,
+      `There is no folder ${folder}, where datasets says that ${name} is. Make it, or name another in datasets or with --dataset-dir.`,
     );
   const files = readdirSync(folder).filter(isTable);
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder with dataset.dir.`,
+    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder in datasets.`,
   );
 }
 

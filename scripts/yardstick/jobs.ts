@@ -53,7 +53,7 @@ function warmUp(config: string, starter: string): YardstickJob {
       const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
       writeFileSync(join(folder, 'conversations', 'train.jsonl'), lines.join(''));
     },
-    commands: [command('sft', config, { 'model.path': model, 'dataset.dir': 'conversations' })],
+    commands: [command('sft', config, { 'model.path': model, 'datasets.0.dir': 'conversations' })],
   };
 }
 

@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeBelow(
     project,
     'run.yaml',
-    'dataset: {dir: tasks, format: plain}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
+    'datasets: [{dir: tasks, format: plain}]\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
   );
   await writeSmallModel(join(root, 'model'));
 });
@@ -82,7 +82,7 @@ describe('the config of a run', () => {
   });
 
   test('names what ships with the package where it lies', async () => {
-    const places = ['dataset.dir=dataset/code_tasks', 'model.path=model/starter'];
+    const places = ['datasets.0.dir=dataset/code_tasks', 'model.path=model/starter'];
     writeRunConfig(run, (await resolve(configFile, ...places)).config);
     const { datasets, model } = load(run.config);
     const folder = join(packageRoot(), 'dataset', 'code_tasks');
@@ -134,7 +134,7 @@ describe('a run is not resumed', () => {
 test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed, with a note', async () => {
   const shipped = await resolve(
     configFile,
-    'dataset.dir=dataset/code_tasks',
+    'datasets.0.dir=dataset/code_tasks',
     'dataset.format=code',
   );
   await begin(shipped);
@@ -171,7 +171,7 @@ describe('a run whose tasks a generator makes', () => {
     'environment: {type: workspace}',
     'tools: [{type: code_exec}]',
     'model: {path: model}',
-    'dataset: {generator: {type: workspace, evalTasks: 2}}',
+    'datasets: [{generator: {type: workspace, evalTasks: 2}}]',
     'rollout: {tasksPerStep: 2}',
     'train: {iterations: 1}',
   ].join('\n');
@@ -203,7 +203,7 @@ describe('a run whose tasks a generator makes', () => {
   });
 
   test('is not resumed with other settings, another version, or tasks of files', async () => {
-    const error = await rejectionOf(check(run.config, 'dataset.generator.evalTasks=3'));
+    const error = await rejectionOf(check(run.config, 'datasets.0.generator.evalTasks=3'));
     expect([error.code, error.message]).toEqual([
       'CHECKPOINT_INVALID',
       expect.stringMatching(/\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Use the task/),

@@ -94,7 +94,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
       ...settings,
       ...job.settings,
       `model.path=${join(root, 'model', job.model)}`,
-      `dataset.dir=${join(root, 'dataset', job.dataset)}`,
+      `datasets.0.dir=${join(root, 'dataset', job.dataset)}`,
       ...(fault === 'shuffled-rewards' ? ['train.control=shuffled-rewards'] : []),
       // Else the run would stop at the first wrong token, before anything else can tell.
       ...(fault === 'other-tokens'

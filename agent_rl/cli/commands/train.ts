@@ -115,7 +115,7 @@ export const sft = trainingCommand({
   name: 'sft',
   describe: 'Train a policy on demonstrations (supervised fine-tuning)',
   examples: [
-    ['--config my_sft.yaml', 'Train on the conversations of dataset.dir'],
+    ['--config my_sft.yaml', 'Train on the conversations of its datasets'],
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
   fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],

@@ -21,7 +21,7 @@ const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = 
     'run.engineThreads',
     numberOption('Threads for matrix products and the optimiser'),
   ],
-  'dataset-dir': ['dataset.dir', text('Folder that holds the splits of the dataset')],
+  'dataset-dir': ['datasets', text('Folder that holds the splits of the dataset')],
   'train-split': ['dataset.trainSplit', text('Split to train on')],
   'eval-split': ['dataset.evalSplit', text('Held-out split to evaluate on')],
   'policy-type': [
@@ -128,7 +128,8 @@ export function overridesOf(parsed: Parsed): Override[] {
       if (value === undefined) return [];
       const source = `--${flag} ${String(value)}`;
       if (flag === 'model') return modelOverrides(source, String(value));
-      return [{ source, path, value: settingOf(value, option) }];
+      const setting = settingOf(value, option);
+      return [{ source, path, value: flag === 'dataset-dir' ? [{ dir: setting }] : setting }];
     },
   );
   const plugins = textsOf(parsed['plugin']).map((value) => ({

@@ -42,7 +42,7 @@ function settingsOf(options: AcceptOptions): SettingsInCode {
       match: 'number',
       systemPrompt: 'Answer with the number alone, in \\boxed{}. Call the calculator to find it.',
     },
-    dataset: { generator: { type: 'arithmetic', slices: [], evalTasks: 100 } },
+    datasets: [{ generator: { type: 'arithmetic', slices: [], evalTasks: 100 } }],
     // Tells attempts apart that are all wrong or all right: without it many a model would have no gradient to look at.
     rewards: [{ type: 'length', perWord: 0.001, maxCost: 0.1 }],
     rollout: {

@@ -8,7 +8,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 
 const folder = temporaryFolder();
 const head =
-  'environment: {type: search}\ntools: [{type: search, mode: task}]\ndataset: {dir: a}\n';
+  'environment: {type: search}\ntools: [{type: search, mode: task}]\ndatasets: [{dir: a}]\n';
 const fileOf = (algorithm: string, name = 'run.yaml') =>
   writeBelow(folder, name, `${head}algorithm: ${algorithm}\n`);
 const read = (algorithm: string, overrides: readonly string[] = []) =>

@@ -10,7 +10,7 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 const folder = temporaryFolder();
 const search = 'environment: {type: search}\ntools: [{type: search, mode: task}]\n';
 const code = 'environment: {type: code_exec}\ntools: [{type: code_exec}]\n';
-const fileOf = (text: string) => writeBelow(folder, 'run.yaml', `${text}dataset: {dir: tasks}\n`);
+const fileOf = (text: string) => writeBelow(folder, 'run.yaml', `${text}datasets: [{dir: tasks}]\n`);
 
 async function warningsOf(
   text: string,
@@ -25,10 +25,10 @@ async function warningsOf(
 const sft = 'train.mode=sft';
 
 test('a setting inside a block of a plugin is named too', async () => {
-  const overrides = ['environment={type: mixed}', 'environment.search.freeSearches=5'];
-  const warnings = await warningsOf(search, overrides);
-  expect(warnings.slice(1)).toEqual([
-    'environment.search.freeSearches 5 (--set environment.search.freeSearches=5) has no effect: environment.search.searchPenalty is 0.',
+  const web = 'tools.0={type: search, mode: web, web: {provider: tavily, maxRetries: 0}}';
+  const warnings = await warningsOf(search, [web, 'tools.0.web.backoffFactor=5']);
+  expect(warnings).toEqual([
+    'tools.0.web.backoffFactor 5 (--set tools.0.web.backoffFactor=5) has no effect: tools.0.web.maxRetries is 0.',
   ]);
 });
 
@@ -95,12 +95,12 @@ describe('a setting that cannot act in the run is named with its place and the r
     ],
     [
       [
-        'environments=[{type: search}, {type: question}]',
+        'environment=[{type: search}, {type: question}]',
         'datasets.0.environment=search',
-        'environments.0.freeSearches=5',
+        'environment.0.freeSearches=5',
       ],
-      'environments.0.freeSearches 5',
-      'environments.0.searchPenalty is 0',
+      'environment.0.freeSearches 5',
+      'environment.0.searchPenalty is 0',
     ],
     [
       [

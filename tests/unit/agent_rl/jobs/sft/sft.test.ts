@@ -28,7 +28,7 @@ const planned = (
       'train.mode': 'sft',
       'model.path': model,
       'policy.thinking': false,
-      'dataset.dir': join(folder, 'said'),
+      'datasets.0.dir': join(folder, 'said'),
       ...overrides,
     },
     dryRun: true,
