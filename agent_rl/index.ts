@@ -114,7 +114,6 @@ export {
   type Places,
   type PluginRequest,
   type ProgramPlugin,
-  type TrainingStart,
   validateBlock,
   type Problem,
 } from './config/index.ts';

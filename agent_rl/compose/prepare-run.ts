@@ -58,7 +58,7 @@ export async function prepareRun(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<PreparedRun> {
   const whole = checkConfig(options);
-  const { exported = [], training } = options;
+  const { exported = [], training = false } = options;
   const fromFiles = await loadedPlugins(whole, signal);
   const plugins = withExports(fromFiles, exported, programSource);
   const replaced = [
@@ -72,7 +72,7 @@ export async function prepareRun(
   };
   const chosen = choosePlugins(warned, plugins, check.problems);
   const loaded = rememberingParts(warned, chosen, plugins);
-  if (training === undefined) return { loaded, plugins, chosen };
+  if (!training) return { loaded, plugins, chosen };
   const { config, places } = loaded;
   const warnings = trainingWarnings(
     {
@@ -81,7 +81,7 @@ export async function prepareRun(
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
-    { training, places, more: idlePluginSettings(config, chosen) },
+    { places, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }
@@ -92,10 +92,10 @@ export async function prepareRun(
  * @throws AgentRlError `PLUGIN_UNKNOWN` for what the job needs
  */
 function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRunOptions) {
-  const { instead, training } = options;
+  const { instead, training = false } = options;
   const { loaded, problems } = check;
   const { train, eval: evaluation } = loaded.config;
-  const supervises = training !== undefined && train.mode === 'sft';
+  const supervises = training && train.mode === 'sft';
   // It plays the tasks then, and is judged.
   const needs = supervises && evaluation.every > 0 ? 'all' : (options.needs ?? 'all');
   const missing = missingParts(loaded, plugins);

@@ -50,5 +50,5 @@ export {
 } from './checks/problem.ts';
 export { changed, type IdleSetting } from './checks/idle-settings.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';
-export { type TrainingStart, trainingWarnings } from './checks/training-run.ts';
+export { trainingWarnings } from './checks/training-run.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';

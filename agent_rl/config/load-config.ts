@@ -16,7 +16,7 @@ import {
 import { isProgramPlugin } from './program-plugins.ts';
 import { readConfigFile, readSettings } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
-import { refusedInTraining, type TrainingStart } from './checks/training-run.ts';
+import { refusedInTraining } from './checks/training-run.ts';
 import { withPreset } from './yaml/with-preset.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
@@ -30,7 +30,7 @@ export interface LoadConfigOptions {
   /** Named flags. They go over everything. */
   flags?: readonly Override[];
   /** Set by jobs that train: settings that would not act in the run are then refused or warned of. */
-  training?: TrainingStart;
+  training?: boolean;
 }
 
 /** A config and where each of its settings was written. */
@@ -73,7 +73,7 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
  * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
  */
 export function checkConfig(options: LoadConfigOptions): ConfigCheck {
-  const { file, settings, overrides = [], flags = [], training } = options;
+  const { file, settings, overrides = [], flags = [], training = false } = options;
   const reading =
     settings === undefined ? readConfigFile(file) : readSettings(settings, basename(file));
   const parsed = overrides.map(parseSet);
@@ -97,7 +97,7 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   const written = tree.value;
   const loaded = { config, file: path, shipped, places, written, replacedPlugins, warnings };
   if (problems.length > 0) return { loaded, problems };
-  const refused = training === 'new' ? refusedInTraining(config, places) : [];
+  const refused = training ? refusedInTraining(config, places) : [];
   return { loaded, problems: [...checkCombinations(config, places), ...refused] };
 }
 

@@ -129,10 +129,6 @@ export const noTotals: TrainerTotals = {
   maxAbsLogProbGap: 0,
 };
 
-/** In checkpoints of version 0.1 what is masked is named after the only outcome that could be. */
-const bookedBefore = ({ ledger }: TrainerTotals, use: TokenUse): number =>
-  (ledger[use] ?? 0) + (use === 'masked' ? (ledger['truncated' as TokenUse] ?? 0) : 0);
-
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
   const { collection, ledger, epochs, gap = noGap, seconds } = report;
@@ -142,7 +138,7 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
   return {
     outcomes,
     ledger: Object.fromEntries(
-      tokenUses.map((use) => [use, bookedBefore(totals, use) + ledger.tokens[use]]),
+      tokenUses.map((use) => [use, (totals.ledger[use] ?? 0) + ledger.tokens[use]]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
     updatedTokens: totals.updatedTokens + updatedTokens(epochs),

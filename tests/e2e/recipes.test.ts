@@ -188,7 +188,7 @@ describe('a recipe that learns or samples elsewhere', () => {
     async (recipe, block, url, asked) => {
       const file = join(recipes, `${recipe}.yaml`);
       const chosen = cases.find((one) => one.recipe === recipe)!;
-      const { config } = (await prepareRun({ file, training: 'new' })).loaded;
+      const { config } = (await prepareRun({ file, training: true })).loaded;
       expect(config[block as 'generator' | 'learner'].type).not.toBe('engine');
       process.env['TINKER_API_KEY'] = 'none';
       const away =

@@ -80,7 +80,6 @@ const trainingCommand = ({
       const isNamed = config !== undefined || (folder !== undefined && folder !== '');
       if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name, ready);
       const file = configFor(folder, running, usual);
-      const training = folder === undefined ? 'new' : 'resumed';
       const ofProgram =
         folder === undefined && needs === 'model'
           ? { needs, instead: taughtWithout }
@@ -89,7 +88,7 @@ const trainingCommand = ({
         file,
         fixed,
         logs: true,
-        training,
+        training: true,
         ...ofProgram,
       });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });

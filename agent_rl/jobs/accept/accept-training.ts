@@ -16,8 +16,7 @@ export async function acceptTraining(options: AcceptOptions): Promise<JobResult>
   const { iterations, signal, print } = options;
   const described = { file: caller, settings: settingsOf(options) };
   const session = async (flags: readonly Override[], resume?: string): Promise<JobResult> => {
-    const training = resume === undefined ? 'new' : 'resumed';
-    const prepared = await prepareRun({ ...described, flags, training }, signal);
+    const prepared = await prepareRun({ ...described, flags, training: true }, signal);
     for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
     const job = { ...prepared, signal, print, dryRun: false };
     return train({ ...job, ...(resume !== undefined && { resume }) });

@@ -200,7 +200,7 @@ describe('settings of a generator', () => {
         datasets: [{ generator: { type: 'workspace' } }],
         dataset: { trainSplit: 'other', maxSamples: 4, shuffle: false },
       },
-      training: 'new',
+      training: true,
     });
     const said = loaded.warnings.find((warning) => warning.includes('come from generators'));
     for (const setting of ['trainSplit', 'maxSamples', 'shuffle'])

@@ -115,7 +115,7 @@ test('the config of a run says every setting of its preset, and is read back as 
 
 test.each(Object.keys(algorithmPresets))('%s can be trained', async (name) => {
   const file = fileOf(`{name: ${name}}`);
-  const { chosen } = await prepareRun({ file, training: 'new' });
+  const { chosen } = await prepareRun({ file, training: true });
   expect(chosen.loss.entry.spec.name).toBe(read(`{name: ${name}}`).loss.type);
 });
 

@@ -55,7 +55,7 @@ const shorter = ({ train, eval: evaluation }: Config): string[] =>
       ];
 
 const prepared = (file: string, overrides: readonly string[]): Promise<PreparedRun> =>
-  prepareRun({ file, overrides, training: 'new' });
+  prepareRun({ file, overrides, training: true });
 
 /** What has to be given and can be nothing else, or is for the other jobs on the same run file. */
 const given = (path: string, mode: string): boolean =>

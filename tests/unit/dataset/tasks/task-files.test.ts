@@ -46,15 +46,3 @@ describe('a plain task', () => {
     expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
   });
 });
-
-test('the format code is read under its old name, agent_rl, with a warning', async () => {
-  const tests = { kind: 'stdin', cases: [{ input: '1', output: '2' }] };
-  const task = { task_id: 'a', prompt: 'Double it.', tests, compare: 'exact' };
-  const file = writeBelow(dir, 'code.jsonl', JSON.stringify(task));
-  const { tasks, warnings } = await readTaskFile(file, 'agent_rl');
-  expect(tasks).toHaveLength(1);
-  expect(warnings).toEqual([
-    'The format agent_rl is now called code. The old name is accepted until version 0.3.',
-  ]);
-  expect((await readTaskFile(file, 'code')).warnings).toEqual([]);
-});
