@@ -75,7 +75,7 @@ function configOfRun(folder: string): string {
 export function configFor(
   folder: unknown,
   { parsed, job }: Pick<Running, 'parsed' | 'job'>,
-  usual = 'code_tasks_grpo.yaml',
+  usual = 'code_exec_grpo.yaml',
 ): string {
   const named = parsed['config'];
   if (typeof named === 'string') return named;

@@ -29,13 +29,17 @@ async function explain(name: string, args: string[], command: Command): Promise<
   return [`Unknown option: ${written.split('=', 1)[0]}.`, ...hints].join(' ');
 }
 
+const namesOf = (options: Command['options']): string[] =>
+  Object.entries(options).flatMap(([name, { alias = [] }]) => [name, ...[alias].flat()]);
+
 /** Names of flags on a command line that a command does not have. */
 export function unknownFlags(args: string[], { options }: Command): string[] {
   const names = beforeWords(args).flatMap((arg) => {
     const name = /^--(?:no-)?([^=]+)/.exec(arg)?.[1];
     return name === undefined ? [] : [name];
   });
-  return names.filter((name) => !['help', 'version'].includes(name) && !(name in options));
+  const known = new Set(['help', 'version', ...namesOf(options)]);
+  return names.filter((name) => !known.has(name));
 }
 
 /** What to do about all of them. */

@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeBelow(
     project,
     'run.yaml',
-    'datasets: [{dir: tasks, format: plain}]\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
+    'datasets: [{dir: tasks}]\ndataset: {format: plain}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
   );
   await writeSmallModel(join(root, 'model'));
 });
@@ -129,22 +129,6 @@ describe('a run is not resumed', () => {
     const { message } = await refused(run.config, 'run.seed=7');
     expect(message).toContain('with run.seed 7: it began with 42');
   });
-});
-
-test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed, with a note', async () => {
-  const shipped = await resolve(
-    configFile,
-    'datasets.0.dir=dataset/code_tasks',
-    'dataset.format=code',
-  );
-  await begin(shipped);
-  const inputs = await readInputs(sourcesOf(shipped));
-  const evalTasks = ['f81ac1d4d647a22196a2468eb4f1d4b047f3ff048942fc4912337465b27e1159'];
-  expect(inputs.sha256.evalTasks).not.toEqual(evalTasks);
-  writeInputs(run, { ...inputs, sha256: { ...inputs.sha256, evalTasks } });
-  expect(await check(run.config)).toEqual([
-    `${join(packageRoot(), 'dataset', 'code_tasks', 'eval.jsonl')}: fields of the file were renamed since the run began; the tasks are the same.`,
-  ]);
 });
 
 test.each([

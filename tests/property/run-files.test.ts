@@ -10,7 +10,7 @@ import * as fc from '#tests/support/properties.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const texts = ['code_tasks_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
+const texts = ['code_exec_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
   readFileSync(join(packageRoot(), 'configs', `${name}.yaml`), 'utf8')
     .split('\n')
     .filter((line) => !/^\s*(#|$)/.test(line)),

@@ -61,7 +61,7 @@ interface LearningJob {
 }
 
 const codeExec: LearningJob = {
-  config: 'code_tasks_grpo.yaml',
+  config: 'code_exec_grpo.yaml',
   model: 'starter',
   dataset: 'code_tasks',
   settings: ['sandbox.wallS=20', 'train.iterations=3'],

@@ -3,7 +3,6 @@ import {
   evaluationOptions,
   optionsWithout,
   refuseBoth,
-  renamedModelFlags,
 } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { callInstead } from '../../jobs/code/call-instead.ts';
@@ -59,7 +58,6 @@ export const evaluate = command({
     ]),
     ...evaluationOptions,
   },
-  renamed: { ...renamedModelFlags, 'eval-split': 'split' },
   run: async (flags, running) => {
     const { checkpoints: named, ...given } = flags;
     const [checkpoint] = named;

@@ -7,7 +7,7 @@ import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { type Command, command } from '../command.ts';
-import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
+import { configOptions } from '../flags/config-flags.ts';
 import { type Flag, quietFlag, switchFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
@@ -34,7 +34,7 @@ const readyToTrain = [
   'code_exec_smoke',
   'search_qa_grpo',
   'workspace_grpo',
-  'code_tasks_grpo',
+  'code_exec_grpo',
   'mixed_grpo',
 ];
 
@@ -74,7 +74,6 @@ const trainingCommand = ({
       ),
     },
     settings: configOptions,
-    renamed: renamedConfigFlags,
     run: async (flags, running) => {
       const { config, resume: folder } = running.parsed;
       const isNamed = config !== undefined || (folder !== undefined && folder !== '');

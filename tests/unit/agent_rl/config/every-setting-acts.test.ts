@@ -26,7 +26,7 @@ const files = [
 
 /** Of runs whose other settings another file has too, the blocks that no other has: all takes long. */
 const own: Readonly<Record<string, RegExp>> = {
-  // They extend code_tasks_grpo.yaml.
+  // They extend code_exec_grpo.yaml.
   'code_tasks_lora.yaml': /^(?:model|train)\b/,
   'code_exec_smoke.yaml': /^(?:rollout|train|eval|checkpoint)\b/,
   'word_game_grpo.yaml': /^(?:agents|environment)\b/,

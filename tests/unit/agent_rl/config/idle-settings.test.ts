@@ -208,11 +208,10 @@ test('the commands that train say it before the job, and the job is given it for
     );
     expect(given.pop()).toHaveLength(times);
   }
-  const mistaken = ['train', ...args, '--set', 'train.contextWeight=0.5'];
-  expect(await commandLine(mistaken, { jobs })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('train.contextWeight: 0.5 has no effect'),
-  });
-  const again = ['train', '--resume', folder, ...args, '--set', 'train.contextWeight=0.5'];
-  expect((await commandLine(again, { jobs })).stdout).toContain('train.contextWeight 0.5 (--set');
+  const mistaken = [...args, '--set', 'train.contextWeight=0.5'];
+  for (const begun of [[], ['--resume', folder]])
+    expect(await commandLine(['train', ...begun, ...mistaken], { jobs })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('train.contextWeight: 0.5 has no effect'),
+    });
 });

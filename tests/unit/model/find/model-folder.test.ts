@@ -45,7 +45,7 @@ async function resolved(model: Readonly<Record<string, string>>) {
       value,
     })),
   ];
-  const loaded = loadConfig({ file: 'configs/code_tasks_grpo.yaml', flags });
+  const loaded = loadConfig({ file: 'configs/code_exec_grpo.yaml', flags });
   const { signal } = new AbortController();
   return (await withLocalModel({ loaded, signal, print: () => undefined })).loaded.config;
 }

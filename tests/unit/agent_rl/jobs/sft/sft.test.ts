@@ -23,7 +23,7 @@ const planned = (
 ) =>
   trainAgent({
     ...(print !== undefined && { print }),
-    config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
+    config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
     overrides: {
       'train.mode': 'sft',
       'model.path': model,
@@ -39,7 +39,7 @@ test('supervised training finds data that ships with the package from another wo
   await writeSmallModel(model);
   const { code, message } = await rejectionOf(
     trainAgent({
-      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
+      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
       overrides: { 'train.mode': 'sft', 'model.path': model },
       dryRun: true,
     }),
