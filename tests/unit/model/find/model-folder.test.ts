@@ -57,6 +57,12 @@ test('a model of the hub becomes its folder in the cache', async () => {
   expect(modelFolder(config)).toBe(snapshot);
 });
 
+test('a folder that holds several models names them', () => {
+  expect(() => modelFolder({ model: { path: 'model' } })).toThrow(
+    /^No model is in "model": .* Models in it: (.*, )?model\/starter,/,
+  );
+});
+
 test('another branch is another folder, and is left out of the settings afterwards', async () => {
   const snapshot = cache('org/name', 'v2');
   const config = await resolved({ hfModelName: 'org/name', revision: 'v2' });
