@@ -206,7 +206,7 @@ describe('a run whose tasks a generator makes', () => {
     );
   });
 
-  test('is not resumed where it began with files, as an earlier version recorded them', async () => {
+  test('is not resumed where it began with files', async () => {
     await begin(await resolve(configFile));
     const message = (await rejectionOf(checkInputs(run, sourcesOf(await resolveMade())))).message;
     expect(message).toContain('datasets.0: no task generator -> the task generator workspace');
@@ -243,7 +243,7 @@ describe('a run on another machine', () => {
     const inputs = await readInputs(sourcesOf(await resolve(run.config)));
     writeInputs(run, {
       ...inputs,
-      machines: [{ ...inputs.machines![0]!, ...there }],
+      machines: [{ ...inputs.machines[0]!, ...there }],
     });
   };
   const sourcesWith = async (...overrides: string[]) =>
@@ -308,23 +308,6 @@ describe('a run over several sets of tasks', () => {
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain(`is the ${what}, now `);
     expect(message).toContain(join(realpathSync(project), file));
-  });
-
-  test('begun by version 0.1, which recorded the first set only, is resumed with a note', async () => {
-    const { seed, sha256 } = await readInputs(sourcesOf(await resolve(run.config)));
-    const { trainTasks, evalTasks, startModel } = sha256;
-    const [train, held] = [trainTasks[0], evalTasks[0]];
-    const old = { schema: 1, seed, sha256: { trainTasks: train, evalTasks: held, startModel } };
-    writeFileSync(join(run.path, 'inputs.json'), JSON.stringify(old));
-    expect(await check(run.config)).toEqual([
-      expect.stringMatching(
-        /^The run was begun by a version that did not record what it computes on/,
-      ),
-      expect.stringMatching(/does not record how its task files were read/),
-      'The run was begun by version 0.1, which recorded the first data set only: 2 task files of the others were not checked.',
-    ]);
-    writeBelow(project, 'tasks/train.jsonl', row('other'));
-    expect((await rejectionOf(check(run.config))).message).toContain('tasks to train on');
   });
 });
 
