@@ -102,7 +102,9 @@ test('a supervised run is not continued on other conversations, or to an end bef
     'The run to resume has done 8 iterations and is to end after 4. Give --max-iterations a number above 8.',
   ]);
   writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
-  const changed = await rejectionOf(resume('other', { 'datasets.0.dir': join(folder, 'other-talk') }));
+  const changed = await rejectionOf(
+    resume('other', { 'datasets.0.dir': join(folder, 'other-talk') }),
+  );
   expect(changed.code).toBe('CHECKPOINT_INVALID');
 });
 

@@ -1,9 +1,5 @@
 import { command } from '../command.ts';
-import {
-  evaluationOptions,
-  optionsWithout,
-  refuseBoth,
-} from '../flags/config-flags.ts';
+import { evaluationOptions, optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { callInstead } from '../../jobs/code/call-instead.ts';
 import { runFileOf } from '../../runs/run-folder.ts';

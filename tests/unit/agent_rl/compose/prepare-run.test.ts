@@ -5,7 +5,8 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const base = 'datasets: [{dir: tasks}]\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\n';
+const base =
+  'datasets: [{dir: tasks}]\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\n';
 let count = 0;
 const refused = (text: string, ...overrides: string[]) =>
   rejectionOf(prepareRun({ file: writeBelow(folder, `run-${count++}.yaml`, text), overrides }));

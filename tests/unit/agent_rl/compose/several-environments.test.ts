@@ -110,7 +110,10 @@ describe('environment, a block or a list of blocks,', () => {
   });
 
   test.each([
-    ['environment: code_exec', 'environment: expected a block of keys and values, got "code_exec".'],
+    [
+      'environment: code_exec',
+      'environment: expected a block of keys and values, got "code_exec".',
+    ],
     ['environment: [{}]', 'environment.0.type: is missing.'],
     ['environment: []', 'environment: must NOT have fewer than 1 items, got [].'],
     ['tools: []', 'environment: is missing. What the agent acts in, and its settings'],

@@ -93,11 +93,6 @@ describe('A finished run of the same config', () => {
     expect(await find('run.seed=7')).toBeUndefined();
   });
 
-  test('is not one of a version that did not count the seconds of evaluations', async () => {
-    writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
-    expect(await find('run.seed=7')).toBeUndefined();
-  });
-
   test('is not one that was interrupted or has no summary yet', async () => {
     writeBelow(
       project,
