@@ -33,7 +33,7 @@ async function explain(name: string, args: string[], command: Command): Promise<
 }
 
 const namesOf = (options: Command['options']): string[] =>
-  Object.entries(options).flatMap(([name, { alias = [] }]) => [name, ...[alias].flat()]);
+  Object.entries(options).flatMap(([name, { alias = [] }]) => [name].concat(alias));
 
 /** Names of flags on a command line that a command does not have. */
 export function unknownFlags(args: string[], { options }: Command): string[] {

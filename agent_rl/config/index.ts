@@ -30,7 +30,6 @@ export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
 export {
   EnvironmentBlock,
-  EnvironmentsBlock,
   partBlock,
   GeneratorBlock,
   LearnerBlock,

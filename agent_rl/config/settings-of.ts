@@ -24,7 +24,6 @@ interface Node {
   const?: unknown;
   anyOf?: Node[];
   else?: Node;
-  then?: Node;
   default?: unknown;
   description?: string;
   unit?: string;
@@ -40,8 +39,8 @@ interface Node {
 const written = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-function typeOf({ type, anyOf, else: one, then: several }: Node): string {
-  if (one !== undefined && several !== undefined) return 'block or list';
+function typeOf({ type, anyOf, else: one }: Node): string {
+  if (one !== undefined) return 'block or list';
   if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' or ');
   return [type ?? 'any'].flat().join(' or ');
 }

@@ -15,7 +15,7 @@ export const intervalNote =
 
 /** `41 of 260 = 15.8 % [11.8, 20.7], 3 failed (1.1 %)`, or that nothing was judged. */
 export function rateText(rate: SuccessRate): string {
-  const { n, successes, successRate, interval95, failed, failedShare } = rate;
+  const { n, successes, successRate, failed, failedShare } = rate;
   const failures = failed > 0 ? `, ${failed} failed (${percentText(failedShare ?? 0)})` : '';
   if (successRate === null) return `none judged${failures}`;
   return `${successes} of ${n} = ${shareText(successRate, rate)}${failures}`;

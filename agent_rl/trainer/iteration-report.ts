@@ -1,6 +1,6 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
 import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
-import { type Ledger, type TokenUse, tokenUses } from '../rollout/tokens/ledger.ts';
+import { type Ledger, tokenUses } from '../rollout/tokens/ledger.ts';
 import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';

@@ -262,7 +262,7 @@ class Choice {
     registry: Registry<EnvironmentSpec>,
   ) {
     const chosen = this.of({ path, value, registry, own: EnvironmentBlock.properties });
-    const { type, name = String(type) } = value;
+    const { type, name = type } = value;
     return { ...chosen, name, ...agentsOf(chosen.entry?.spec, this.loaded.config) };
   }
 

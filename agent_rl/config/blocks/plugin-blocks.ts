@@ -26,8 +26,9 @@ export const EnvironmentsBlock = Type.Unsafe<
   description:
     'What the agent acts in, and its settings; or a list of several: each of datasets names its own, or metadata.environment of a task',
   if: { type: 'array' },
-  then: Type.Array(EnvironmentBlock, { minItems: 1 }),
   else: EnvironmentBlock,
+  items: EnvironmentBlock,
+  minItems: 1,
 });
 
 /** `agents:` which of an environment's several agents learn. */

@@ -92,7 +92,7 @@ export function checkAgainst(
   const { knownPaths, validate } = compile(schema);
   const copy: unknown = structuredClone(value);
   if (validate(copy)) return { value: copy, problems: [] };
-  // `if` only says that `then` or `else` refused, which they say themselves.
+  // `if` only says that `else` refused, which says so itself.
   const problems = (validate.errors ?? [])
     .filter(({ keyword }) => keyword !== 'if')
     .map((error) => explainSchemaError(error, { places, base, knownPaths }));

@@ -16,7 +16,7 @@ write('maths/eval.csv', 'question,answer\nTwo and two?,4\n');
 write('words/eval.csv', 'question,answer\nOf what is cheese made?,milk\n');
 write('own/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"numbers"}}\n');
 
-const environment = [
+const worlds = [
   { type: 'question', name: 'numbers', match: 'number', successReward: 2 },
   { type: 'question', name: 'texts' },
 ];
@@ -30,7 +30,7 @@ const answer: Answer = ({ answer: right }) =>
 
 describe('a run with several environments', () => {
   const played = async (datasets: readonly object[]) =>
-    (await ask({ environment, datasets }, { split: 'eval', answer })).map(
+    (await ask({ environment: worlds, datasets }, { split: 'eval', answer })).map(
       ({ taskId, reward, success, judgedBy }) => [taskId, reward, success, judgedBy?.environment],
     );
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
-import { readTaskSets } from '#dataset/tasks/task-sets.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
