@@ -68,7 +68,7 @@ describe('design', () => {
       named.filter(
         (name) => ![...known, ...ofPlugins].includes(name) && !existsSync(join(root, name)),
       ),
-    ).toEqual(['metrics.jsonl']);
+    ).toEqual([]);
     const vague = rows.filter(
       ([, cell = '']) => codeSpans(cell).length === 0 && !/because|the same flags/.test(cell),
     );
