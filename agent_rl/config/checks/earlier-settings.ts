@@ -5,9 +5,9 @@ const settings = earlierSystems.flatMap(({ name, rows }) =>
   rows.flatMap(([theirs, ours]) => {
     if (ours === sameFlags) return [];
     const now = ours.replaceAll('`', '');
-    const is = now.startsWith('not carried over') ? `is ${now}` : `is ${now} here`;
+    const instead = now.startsWith('not carried over') ? ` is ${now}` : `: use ${now}`;
     const keys = [...theirs.matchAll(/`([^`]+)`/g)].map(([, key = '']) => key);
-    return keys.map((key) => ({ key, says: `${key} of ${name} ${is}` }));
+    return keys.map((key) => ({ key, says: `${key} of ${name}${instead}` }));
   }),
 );
 

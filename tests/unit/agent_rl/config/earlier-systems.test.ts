@@ -18,15 +18,15 @@ describe('a key of an earlier system', () => {
   test.each([
     [
       'env: {max_turns: 6, new: 1}',
-      'env of Miniagent is environment here; env.max_turns of Miniagent is rollout.maxTurns here.',
+      'env of Miniagent: use environment; env.max_turns of Miniagent: use rollout.maxTurns.',
     ],
-    ['train: {num_iters: 10}', 'train.num_iters of Miniagent is train.iterations here.'],
-    ['train: {lr: 1e-5}', 'train.lr of Miniagent is train.learningRate here.'],
-    ['lr: 1e-5', 'training.lr of Multi-turn-RL is train.learningRate here.'],
-    ['num_iters: 10', 'train.num_iters of Miniagent is train.iterations here.'],
+    ['train: {num_iters: 10}', 'train.num_iters of Miniagent: use train.iterations.'],
+    ['train: {lr: 1e-5}', 'train.lr of Miniagent: use train.learningRate.'],
+    ['lr: 1e-5', 'training.lr of Multi-turn-RL: use train.learningRate.'],
+    ['num_iters: 10', 'train.num_iters of Miniagent: use train.iterations.'],
     [
       'rollout: {num_episodes_per_iter: 8}',
-      'rollout.num_episodes_per_iter of Miniagent is rollout.tasksPerStep times rollout.groupSize here.',
+      'rollout.num_episodes_per_iter of Miniagent: use rollout.tasksPerStep times rollout.groupSize.',
     ],
     [
       'model: {dtype: bfloat16}',
@@ -34,11 +34,11 @@ describe('a key of an earlier system', () => {
     ],
     [
       'training: {kl_coef: 0.1}',
-      'training of Multi-turn-RL is train here; training.kl_coef of Multi-turn-RL is algorithm.kl.weight with algorithm.kl.kind here.',
+      'training of Multi-turn-RL: use train; training.kl_coef of Multi-turn-RL: use algorithm.kl.weight with algorithm.kl.kind.',
     ],
     [
       'tools: {search: {api_key_env: KEY}}',
-      'tools: expected a list, got {"search":{"api_key_env":"KEY"}}. tools.search.api_key_env of Miniagent is web.apiKeyEnv of the tool search here.',
+      'tools: expected a list, got {"search":{"api_key_env":"KEY"}}. tools.search.api_key_env of Miniagent: use web.apiKeyEnv of the tool search.',
     ],
   ])('is refused with our name: %s', (text, says) => {
     expect(problemsOf(text)).toContain(says);
@@ -48,7 +48,7 @@ describe('a key of an earlier system', () => {
     const { code, stderr } = await commandLine(['train', '--config', 'x', '--num_rollouts', '4']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'Unknown option: --num_rollouts. --num_rollouts of OpenReinforcedAgent is --set rollout.groupSize=N here.',
+      'Unknown option: --num_rollouts. --num_rollouts of OpenReinforcedAgent: use --set rollout.groupSize=N.',
     );
   });
 
