@@ -114,7 +114,6 @@ export {
   type Places,
   type PluginRequest,
   type ProgramPlugin,
-  type TrainingStart,
   validateBlock,
   type Problem,
 } from './config/index.ts';
@@ -123,7 +122,6 @@ export type { MetricName, Metrics } from './telemetry/metric-names.ts';
 export {
   CodeExecEnv,
   type CodeExecSettings,
-  MixedEnv,
   QuestionEnv,
   type QuestionSettings,
   SearchEnv,

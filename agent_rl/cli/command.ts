@@ -21,10 +21,6 @@ interface Described {
   name: string;
   describe: string;
   examples: Example[];
-  /** Earlier names of its flags, accepted until 0.3, with the names they have now. */
-  renamed?: Readonly<Record<string, string>>;
-  /** Today's form of the words of a command line, where they are of an earlier one, accepted until 0.3. */
-  wordsOfToday?(words: string[], flags: string[]): string[] | undefined;
 }
 
 /** One command: what it accepts, and what it does with it. */

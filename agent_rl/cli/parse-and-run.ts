@@ -4,7 +4,6 @@ import { packageVersion } from '../core/package-root.ts';
 import { type Command, type CommandGroup, type MainOptions, wordOf } from './command.ts';
 import { commands } from './commands.ts';
 import { done } from './exit-code.ts';
-import { inTodaysSpelling } from './old-spellings.ts';
 import { refuseRepeats } from './unknown-flags.ts';
 
 /** The user wrote a command line that cannot be read. */
@@ -36,24 +35,17 @@ function calledBy(
   return { program: [programName, ...words].join(' '), words, command: member };
 }
 
-/** The command line as yargs reads it: current spellings, and `--help` where no command is given. */
-function readable(
-  args: string[],
-  options: MainOptions,
-  called: Called | CommandGroup | undefined,
-): string[] {
-  if (called === undefined) return args.length === 0 ? ['--help'] : args;
-  if ('commands' in called) return args.length === 1 ? [...args, '--help'] : args;
-  const { program, words, command } = called;
-  const warn = (text: string): void => void options.io.stderr.write(`Note: ${text}\n`);
-  return [...words, ...inTodaysSpelling(args.slice(words.length), command, { program, warn })];
+/** The command line as yargs reads it: with `--help` where no command is given. */
+function readable(args: string[], called: Called | CommandGroup | undefined): string[] {
+  const isBare = called === undefined ? args.length === 0 : 'commands' in called && args.length < 2;
+  return isBare ? [...args, '--help'] : args;
 }
 
 /** Runs the command that a command line names. @throws UsageError where it cannot be read; what the command throws */
 export async function parseAndRun(given: string[], options: MainOptions): Promise<number> {
   const { jobs, io, programName } = options;
   const called = calledBy(given, options);
-  const args = readable(given, options, called);
+  const args = readable(given, called);
   const program = called !== undefined && 'program' in called ? called.program : programName;
   let code = done;
   let running: Command | undefined;

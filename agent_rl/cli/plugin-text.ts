@@ -46,7 +46,7 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
   taskGenerators: {
     kind: 'task generator',
     title: 'Task generators',
-    place: 'dataset: {generator: NAME}',
+    place: 'datasets: [{generator: {type: NAME}}]',
   },
   trackers: { kind: 'tracker', title: 'Trackers', place: 'trackers: [{type: NAME}]' },
   losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 import type { JobOptions } from '../jobs/job.ts';
 import type { PrepareRunOptions } from '../compose/prepare-run.ts';
-import type { Override, TrainingStart } from '../config/index.ts';
+import type { Override } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { runFileOf, runsNear } from '../runs/run-folder.ts';
@@ -18,7 +18,7 @@ export interface PrepareOptions extends Pick<PrepareRunOptions, 'needs' | 'inste
   /** The job keeps a log, which names the files its settings came from. */
   logs?: boolean;
   /** The job trains. */
-  training?: TrainingStart;
+  training?: boolean;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface PrepareOptions extends Pick<PrepareRunOptions, 'needs' | 'inste
  */
 export async function prepare(
   { parsed, job }: Running,
-  { file, fixed = [], logs = false, training, ...ofProgram }: PrepareOptions,
+  { file, fixed = [], logs = false, training = false, ...ofProgram }: PrepareOptions,
 ): Promise<JobOptions> {
   // Late, so that `--help` does not load every plugin.
   const { shippedNotes } = await import('../config/index.ts');
@@ -37,7 +37,7 @@ export async function prepare(
     file,
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
-    ...(training !== undefined && { training }),
+    training,
     ...ofProgram,
   };
   const prepared = await prepareRun(settings, job.signal);
@@ -75,7 +75,7 @@ function configOfRun(folder: string): string {
 export function configFor(
   folder: unknown,
   { parsed, job }: Pick<Running, 'parsed' | 'job'>,
-  usual = 'code_tasks_grpo.yaml',
+  usual = 'code_exec_grpo.yaml',
 ): string {
   const named = parsed['config'];
   if (typeof named === 'string') return named;

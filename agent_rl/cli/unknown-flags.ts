@@ -1,5 +1,6 @@
 import type { Options } from 'yargs';
 
+import { earlierSettings } from '../config/checks/earlier-settings.ts';
 import { nearestName } from '../config/checks/nearest-name.ts';
 import type { Command } from './command.ts';
 import { beforeWords } from './flags/flag.ts';
@@ -21,7 +22,9 @@ async function explain(name: string, args: string[], command: Command): Promise<
   const written = args.find((arg) => arg.replace(/^--?/, '').split('=', 1)[0] === name);
   if (written === undefined || !written.startsWith('-')) return `Unknown argument: ${name}.`;
   const nearest = nearestName(name, Object.keys(command.options));
-  const hints = nearest === undefined ? [] : [`Did you mean --${nearest}?`];
+  const earlier = earlierSettings(`--${name}`).map((says) => `${says}.`);
+  const hints =
+    nearest === undefined || earlier.length > 0 ? earlier : [`Did you mean --${nearest}?`];
   const takesSettings =
     command.options['set'] !== undefined && command.options['plugin'] !== undefined;
   const settings = takesSettings ? await settingsNamed(name) : [];
@@ -29,13 +32,17 @@ async function explain(name: string, args: string[], command: Command): Promise<
   return [`Unknown option: ${written.split('=', 1)[0]}.`, ...hints].join(' ');
 }
 
+const namesOf = (options: Command['options']): string[] =>
+  Object.entries(options).flatMap(([name, { alias = [] }]) => [name].concat(alias));
+
 /** Names of flags on a command line that a command does not have. */
 export function unknownFlags(args: string[], { options }: Command): string[] {
   const names = beforeWords(args).flatMap((arg) => {
     const name = /^--(?:no-)?([^=]+)/.exec(arg)?.[1];
     return name === undefined ? [] : [name];
   });
-  return names.filter((name) => !['help', 'version'].includes(name) && !(name in options));
+  const known = new Set(['help', 'version', ...namesOf(options)]);
+  return names.filter((name) => !known.has(name));
 }
 
 /** What to do about all of them. */

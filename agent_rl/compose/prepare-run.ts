@@ -58,7 +58,7 @@ export async function prepareRun(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<PreparedRun> {
   const whole = checkConfig(options);
-  const { exported = [], training } = options;
+  const { exported = [], training = false } = options;
   const fromFiles = await loadedPlugins(whole, signal);
   const plugins = withExports(fromFiles, exported, programSource);
   const replaced = [
@@ -68,11 +68,11 @@ export async function prepareRun(
   const { check, notes } = withoutSpared(whole, plugins, options);
   const warned = {
     ...check.loaded,
-    warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced, ...notes],
+    warnings: [...check.loaded.warnings, ...replaced, ...notes],
   };
   const chosen = choosePlugins(warned, plugins, check.problems);
   const loaded = rememberingParts(warned, chosen, plugins);
-  if (training === undefined) return { loaded, plugins, chosen };
+  if (!training) return { loaded, plugins, chosen };
   const { config, places } = loaded;
   const warnings = trainingWarnings(
     {
@@ -81,7 +81,7 @@ export async function prepareRun(
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
-    { training, places, more: idlePluginSettings(config, chosen) },
+    { places, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }
@@ -92,10 +92,10 @@ export async function prepareRun(
  * @throws AgentRlError `PLUGIN_UNKNOWN` for what the job needs
  */
 function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRunOptions) {
-  const { instead, training } = options;
+  const { instead, training = false } = options;
   const { loaded, problems } = check;
   const { train, eval: evaluation } = loaded.config;
-  const supervises = training !== undefined && train.mode === 'sft';
+  const supervises = training && train.mode === 'sft';
   // It plays the tasks then, and is judged.
   const needs = supervises && evaluation.every > 0 ? 'all' : (options.needs ?? 'all');
   const missing = missingParts(loaded, plugins);
@@ -118,16 +118,6 @@ function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRun
     notes:
       tools.length === 0 ? [] : [`${gaveParts(tools, plugins)}: ${instead?.(tools) ?? bringThem}`],
   };
-}
-
-/** Says how the environment `mixed` of version 0.1 is written now. */
-function oldMixed({ config, places }: LoadedConfig): string[] {
-  if (config.environment?.type !== 'mixed') return [];
-  const { source, line } = placeOf(places, '/environment/type').value;
-  const at = line === undefined ? source : `${source}:${line}`;
-  return [
-    `${at} environment.type mixed: now the list environments: [{type: search}, {type: code_exec}], each with its settings, and datasets: [{dir, environment}]. mixed is accepted until version 0.3.`,
-  ];
 }
 
 /** The plugins; one that cannot be loaded is reported together with other problems. */

@@ -77,7 +77,6 @@ export function withoutParts(
   );
   const settings: Readonly<Record<string, unknown>> = {
     tools: tools.filter(({ type }) => !names.has(type)),
-    environments: undefined,
     environment: { type: 'question' },
     agents: undefined,
     datasets: datasets.map(({ environment: _environment, generator, ...folder }) =>

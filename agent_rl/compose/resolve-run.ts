@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import {
   type Config,
   configInvalid,
+  environmentBlocks,
   type LoadedConfig,
   placeOf,
   type SettingOrigins,
@@ -65,7 +66,7 @@ export interface ResolvedRun {
   tasks: RunTasks;
   /** What the log must say of how settings were read, a sentence each. */
   notes: readonly string[];
-  /** Settings by old names, and those that cannot act in the run, a sentence each. */
+  /** Settings that were left out, and those that cannot act in the run, a sentence each. */
   warnings: readonly string[];
   /** How tool calls are written; absent when the policy does not ask for it. */
   format: ToolCallFormat | undefined;
@@ -199,6 +200,9 @@ function withAbsoluteConfig(
   const { dataset, datasets, run } = config;
   const named = config.model.hfModelName === undefined ? 'path' : 'hfModelName';
   const adapters = config.model.adapters.map((folder) => resolve(folder));
+  const worlds = environmentBlocks(config).map(({ value }, index) =>
+    absoluteBlock(value, chosen.environments[index]),
+  );
   return {
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
@@ -212,14 +216,7 @@ function withAbsoluteConfig(
         set,
       ),
     ),
-    ...(config.environment !== undefined && {
-      environment: absoluteBlock(config.environment, chosen.environments[0]),
-    }),
-    ...(config.environments !== undefined && {
-      environments: config.environments.map((block, i) =>
-        absoluteBlock(block, chosen.environments[i]),
-      ),
-    }),
+    environment: Array.isArray(config.environment) ? worlds : worlds[0]!,
     policy: absoluteBlock(config.policy, chosen.policy),
     tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
     rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),

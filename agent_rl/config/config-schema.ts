@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import { isRecord } from '../core/is-record.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts';
@@ -7,7 +8,6 @@ import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
 import { ModelBlock } from './blocks/model-block.ts';
 import {
   AgentsBlock,
-  EnvironmentBlock,
   EnvironmentsBlock,
   GeneratorBlock,
   LearnerBlock,
@@ -30,8 +30,7 @@ export const ConfigSchema = Type.Object(
     generator: GeneratorBlock,
     learner: LearnerBlock,
     tools: ToolsBlock,
-    environment: Type.Optional(EnvironmentBlock),
-    environments: Type.Optional(EnvironmentsBlock),
+    environment: EnvironmentsBlock,
     agents: AgentsBlock,
     datasets: DatasetsBlock,
     dataset: DatasetBlock,
@@ -55,14 +54,12 @@ type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> 
 export type Config = Frozen<Static<typeof ConfigSchema>>;
 
 /** The blocks of the environments that a config names, each with its dotted path. */
-export function environmentBlocks({
-  environment,
-  environments,
-}: Pick<Config, 'environment' | 'environments'>) {
-  if (environment !== undefined) return [{ path: 'environment', value: environment }];
+export function environmentBlocks({ environment }: Pick<Config, 'environment'>) {
+  const pathOf = (index: number): string =>
+    Array.isArray(environment) ? `environment.${index}` : 'environment';
+  const blocks = [environment].flat().map((value, index) => ({ path: pathOf(index), value }));
   // In a config with problems something else may stand there.
-  const list: NonNullable<typeof environments> = Array.isArray(environments) ? environments : [];
-  return list.map((value, index) => ({ path: `environments.${index}`, value }));
+  return blocks.filter(({ value }) => isRecord(value));
 }
 
 /** The name of a reward in records and metrics. */

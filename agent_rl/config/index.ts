@@ -30,7 +30,6 @@ export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
 export {
   EnvironmentBlock,
-  EnvironmentsBlock,
   partBlock,
   GeneratorBlock,
   LearnerBlock,
@@ -50,5 +49,5 @@ export {
 } from './checks/problem.ts';
 export { changed, type IdleSetting } from './checks/idle-settings.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';
-export { type TrainingStart, trainingWarnings } from './checks/training-run.ts';
+export { trainingWarnings } from './checks/training-run.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';

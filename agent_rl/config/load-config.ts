@@ -5,8 +5,6 @@ import { stringify } from 'yaml';
 import { ownOrShipped } from '../core/package-root.ts';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
-import { withMovedSettings } from './yaml/moved-settings.ts';
-import { spellingProblems } from './yaml/one-spelling.ts';
 import { applyOverrides, type Override, parseSet } from './yaml/overrides.ts';
 import {
   configInvalid,
@@ -18,7 +16,7 @@ import {
 import { isProgramPlugin } from './program-plugins.ts';
 import { readConfigFile, readSettings } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
-import { refusedInTraining, type TrainingStart } from './checks/training-run.ts';
+import { refusedInTraining } from './checks/training-run.ts';
 import { withPreset } from './yaml/with-preset.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
@@ -32,7 +30,7 @@ export interface LoadConfigOptions {
   /** Named flags. They go over everything. */
   flags?: readonly Override[];
   /** Set by jobs that train: settings that would not act in the run are then refused or warned of. */
-  training?: TrainingStart;
+  training?: boolean;
 }
 
 /** A config and where each of its settings was written. */
@@ -47,7 +45,7 @@ export interface LoadedConfig {
   written: unknown;
   /** Lists of plugins that another file's list takes the place of, a sentence each. */
   replacedPlugins: readonly string[];
-  /** Settings by names they no longer have, and those that cannot act, to be shown before the job begins. */
+  /** Settings that were left out, and those that cannot act, to be shown before the job begins. */
   warnings: readonly string[];
 }
 
@@ -75,7 +73,7 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
  * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
  */
 export function checkConfig(options: LoadConfigOptions): ConfigCheck {
-  const { file, settings, overrides = [], flags = [], training } = options;
+  const { file, settings, overrides = [], flags = [], training = false } = options;
   const reading =
     settings === undefined ? readConfigFile(file) : readSettings(settings, basename(file));
   const parsed = overrides.map(parseSet);
@@ -88,23 +86,18 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   if (unread.length > 0) throw configInvalid(unread);
 
   const merged = applyOverrides(reading, [...sets, ...flags]);
-  const moved = withMovedSettings(merged);
-  const tree = withPreset(moved);
+  const tree = withPreset(merged);
   const { places } = tree;
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
-  const problems = [
-    ...merged.problems,
-    ...checked.problems,
-    ...spellingProblems(tree.value, places),
-  ];
+  const problems = [...merged.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings, ...tree.warnings];
+  const warnings = [...reading.warnings, ...merged.warnings, ...tree.warnings];
   const { shipped, replacedPlugins } = reading;
   const path = settings === undefined ? ownOrShipped(file).path : resolve(file);
   const written = tree.value;
   const loaded = { config, file: path, shipped, places, written, replacedPlugins, warnings };
   if (problems.length > 0) return { loaded, problems };
-  const refused = training === 'new' ? refusedInTraining(config, places) : [];
+  const refused = training ? refusedInTraining(config, places) : [];
   return { loaded, problems: [...checkCombinations(config, places), ...refused] };
 }
 

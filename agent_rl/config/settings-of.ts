@@ -23,6 +23,7 @@ interface Node {
   enum?: unknown[];
   const?: unknown;
   anyOf?: Node[];
+  else?: Node;
   default?: unknown;
   description?: string;
   unit?: string;
@@ -38,7 +39,8 @@ interface Node {
 const written = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-function typeOf({ type, anyOf }: Node): string {
+function typeOf({ type, anyOf, else: one }: Node): string {
+  if (one !== undefined) return 'block or list';
   if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' or ');
   return [type ?? 'any'].flat().join(' or ');
 }
@@ -91,6 +93,8 @@ function settingsOfChoices(choices: Node[], path: string): Setting[] {
 
 function settingsIn(node: Node, path: string, required: boolean): Setting[] {
   const { properties, items, anyOf = [] } = node;
+  if (node.else !== undefined)
+    return [settingOf(node, path, required), ...settingsIn(node.else, path, true)];
   const choices = anyOf.filter((choice) => choice.properties !== undefined);
   if (choices.length > 0) {
     return [settingOf(node, path, required), ...settingsOfChoices(choices, path)];

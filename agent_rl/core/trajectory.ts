@@ -34,9 +34,9 @@ export interface Trajectory extends TranscriptRecord {
   readonly sample: number;
   /** Optimiser step whose weights sampled it. */
   readonly step: number;
-  /** What keys all of its randomness besides task and sample; absent in records of version 0.1. */
+  /** What keys all of its randomness besides task and sample. */
   readonly seed?: number;
-  /** Where in the run its group was drawn; absent in records of version 0.1. */
+  /** Where in the run its group was drawn. */
   readonly place?: EpisodePlace;
   readonly messages: readonly Message[];
   readonly calls: readonly ExecutedCall[];

@@ -1,11 +1,10 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
-import { MixedEnv } from './mixed/mixed-env.ts';
 import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
 import { WordGameEnv } from './word-game/word-game-env.ts';
 import { WorkspaceEnv } from './workspace/workspace-env.ts';
 
-export { CodeExecEnv, MixedEnv, QuestionEnv, SearchEnv, WordGameEnv, WorkspaceEnv };
+export { CodeExecEnv, QuestionEnv, SearchEnv, WordGameEnv, WorkspaceEnv };
 export { ToolChoice } from './tool-choice.ts';
 export type { CodeExecSettings } from './code-exec/settings.ts';
 export type { QuestionSettings } from './question/settings.ts';
@@ -17,7 +16,6 @@ export type { WorkspaceSettings } from './workspace/settings.ts';
 export const builtinEnvironments = [
   CodeExecEnv,
   SearchEnv,
-  MixedEnv,
   QuestionEnv,
   WordGameEnv,
   WorkspaceEnv,

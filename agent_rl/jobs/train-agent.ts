@@ -102,10 +102,9 @@ async function run<Row extends object>(
   const { print = () => undefined } = options;
   const described = await descriptionOf(options, print);
   const instead = callInstead.train(resume);
-  const training = resume === undefined ? ('new' as const) : ('resumed' as const);
   try {
     return await unlessBlocked(options.signal, async (context) => {
-      const prepared = await prepareRun({ ...described, training, instead }, context.signal);
+      const prepared = await prepareRun({ ...described, training: true, instead }, context.signal);
       for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
       return jobs[trainingJob(prepared.loaded.config)]({
         ...prepared,

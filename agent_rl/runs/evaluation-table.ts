@@ -13,19 +13,12 @@ export const change = (share: number): string => `${share > 0 ? '+' : ''}${point
 export const intervalNote =
   '[ ] 95 % by cluster bootstrap over tasks, or over families where that is wider; Wilson where they do not differ';
 
-/**
- * `41 of 260 = 15.8 % [11.8, 20.7], 3 failed (1.1 %)`, or that nothing was judged. Rates of version 0.1 have Wilson's
- * interval, and say so.
- */
+/** `41 of 260 = 15.8 % [11.8, 20.7], 3 failed (1.1 %)`, or that nothing was judged. */
 export function rateText(rate: SuccessRate): string {
-  const { n, successes, successRate, interval95, wilson95, failed, failedShare } = rate;
-  const failures = failed ? `, ${failed} failed (${percentText(failedShare ?? 0)})` : '';
+  const { n, successes, successRate, failed, failedShare } = rate;
+  const failures = failed > 0 ? `, ${failed} failed (${percentText(failedShare ?? 0)})` : '';
   if (successRate === null) return `none judged${failures}`;
-  const interval =
-    interval95 === null
-      ? `${wilson95?.map(points).join(', ')} Wilson`
-      : [interval95.low, interval95.high].map(points).join(', ');
-  return `${successes} of ${n} = ${percentText(successRate)} [${interval}]${failures}`;
+  return `${successes} of ${n} = ${shareText(successRate, rate)}${failures}`;
 }
 
 /** `+12.3 [+8.1, +16.5]`, in points of a percentage. */

@@ -10,7 +10,7 @@ export class RunSettings {
     return path.split('.').reduce<unknown>((value, key) => childOf(value, key), this.config);
   }
 
-  /** A number, or `otherwise` where none is set: configs of earlier versions lack settings. */
+  /** A number, or `otherwise` where none is set. */
   number(path: string, otherwise: number): number {
     const value = this.at(path);
     return typeof value === 'number' ? value : otherwise;

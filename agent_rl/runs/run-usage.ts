@@ -8,11 +8,11 @@ export interface RunUsage {
   sessions: number;
   wallSeconds: number;
   cpuSeconds: number;
-  /** Of these, those of evaluations; null where a session of an earlier version did not count them. */
-  evaluationCpuSeconds: number | null;
+  /** Of these, those of evaluations. */
+  evaluationCpuSeconds: number;
   /** The highest of any session. */
   memory: PeakMemory;
-  /** Training and evaluations; null where a session of an earlier version did not count them. */
+  /** Training and evaluations; null in supervised training. */
   tokens: TokenCounts | null;
   /** Null when the generator does not count. */
   generation: GenerationTotals | null;
@@ -27,26 +27,16 @@ export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunU
     sessions: earlier.sessions + session.sessions,
     wallSeconds: earlier.wallSeconds + session.wallSeconds,
     cpuSeconds: earlier.cpuSeconds + session.cpuSeconds,
-    evaluationCpuSeconds: sumOfKnown(earlier.evaluationCpuSeconds, session.evaluationCpuSeconds),
+    evaluationCpuSeconds: earlier.evaluationCpuSeconds + session.evaluationCpuSeconds,
     memory: {
       peakRssBytes: Math.max(earlier.memory.peakRssBytes, session.memory.peakRssBytes),
       scope: earlier.memory.scope === session.memory.scope ? session.memory.scope : 'own-process',
     },
-    tokens: tokensOfKnown(earlier.tokens, session.tokens),
+    tokens: earlier.tokens && session.tokens && addTokens(earlier.tokens, session.tokens),
     generation: sumOfCounted(earlier.generation, session.generation),
     sandbox: sumOfCounted(earlier.sandbox, session.sandbox),
   };
 }
-
-/** Earlier versions kept none. */
-const sumOfKnown = (earlier: number | null | undefined, session: number | null): number | null =>
-  typeof earlier === 'number' && session !== null ? earlier + session : null;
-
-/** Earlier versions counted none. */
-const tokensOfKnown = (
-  earlier: TokenCounts | null | undefined,
-  session: TokenCounts | null,
-): TokenCounts | null => (earlier && session ? addTokens(earlier, session) : null);
 
 /** Of what was counted in both, or in the one session where it was. */
 export const sumOfCounted = <Totals extends { readonly [Name in keyof Totals]: number }>(

@@ -75,7 +75,7 @@ export function summaryOf(
     // Made once the rest is written.
     verdict: null as RunVerdict | null,
     best: state.best,
-    selectionTasks: state.selectionTasks ?? 0,
+    selectionTasks: state.selectionTasks,
     leftOut: facts.leftOut,
     parameters: facts.parameters,
     trainedParameters: facts.trainedParameters,

@@ -33,8 +33,8 @@ export interface RunLock {
 interface Holder {
   pid: number;
   host: string;
-  /** When the process started, as its system tells; null where none does, absent in locks of version 0.1. */
-  started?: string | null;
+  /** When the process started, as its system tells; null where none does. */
+  started: string | null;
 }
 
 /** Between two touches. */
@@ -168,18 +168,16 @@ function leftBehind(file: string, text: string, age = ageOf): string | undefined
   if (pid === process.pid) return held.has(file) ? undefined : `process ${pid} was an earlier one`;
   if (!isRunning(pid)) return `process ${pid} no longer runs`;
   const now = startOf(pid);
-  if (now === null || started === undefined || started === null)
-    return untouched(file, holder, age);
+  if (now === null || started === null) return untouched(file, holder, age);
   return now === started ? undefined : `process ${pid} has ended, and another has its id`;
 }
 
-/** The same by the last touch alone; locks of version 0.1 are not touched, and tell nothing. */
+/** The same by the last touch alone. */
 function untouched(
   file: string,
-  { pid, host, started }: Holder,
+  { pid, host }: Holder,
   age: (file: string) => number,
 ): string | undefined {
-  if (started === undefined) return undefined;
   const ageS = age(file);
   if (ageS <= staleAfterS) return undefined;
   return `process ${pid} of ${host} has not touched it for ${Math.round(ageS / 60)} min`;
@@ -200,22 +198,17 @@ const ageByOwnClock = (file: string): number => (Date.now() - statSync(file).mti
 
 function holderOf(text: string): Holder | undefined {
   try {
-    const { pid, host, started } = JSON.parse(text) as Partial<Holder>;
+    const { pid, host, started = null } = JSON.parse(text) as Partial<Holder>;
     if (!Number.isSafeInteger(pid) || typeof host !== 'string') return undefined;
-    return { pid: pid!, host, ...(started !== undefined && { started }) };
+    return { pid: pid!, host, started };
   } catch {
     return undefined;
   }
 }
 
 function inUse(folder: string, file: string, text: string): AgentRlError {
-  const holder = holderOf(text);
-  const ended =
-    holder?.started === undefined
-      ? 'if it is on another machine and has ended, delete the file'
-      : `if it is on another machine and was killed, the run can be taken ${staleAfterS / 60} min after its last sign of life`;
   return new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `The run ${folder} is in use: ${file} names ${text.trim()}. Two processes must not write to one run. Wait until that one has ended; ${ended}.`,
+    `The run ${folder} is in use: ${file} names ${text.trim()}. Two processes must not write to one run. Wait until that one has ended; if it is on another machine and was killed, the run can be taken ${staleAfterS / 60} min after its last sign of life.`,
   );
 }

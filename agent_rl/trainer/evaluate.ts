@@ -17,7 +17,6 @@ import {
   type Comparison,
   groupsIn,
   type SuccessRate,
-  withUnknown,
   successRateOf,
   type TaskAttempts,
 } from './success-rate.ts';
@@ -206,27 +205,8 @@ function chosenRate(
   };
 }
 
-/**
- * An evaluation as a run keeps it. Those of earlier versions have nothing over k; those of 0.1
- * lack what is `null` where it is unknown.
- */
-export type StoredEvaluation = Omit<Evaluation, 'trajectories' | 'avgAtK' | 'intervalsAtK'> &
-  Partial<Pick<Evaluation, 'avgAtK' | 'intervalsAtK'>>;
-
-/** An evaluation read from a checkpoint, of any version. */
-export function readEvaluation(stored: StoredEvaluation): Evaluation {
-  const groups = Object.entries(stored.groups).map(([name, rate]) => [name, withUnknown(rate)]);
-  const perTask = stored.perTask ?? [];
-  const { avgAtK = {}, intervalsAtK = {} } = stored;
-  return {
-    ...withUnknown(stored),
-    avgAtK,
-    intervalsAtK,
-    groups: Object.fromEntries(groups) as Evaluation['groups'],
-    perTask,
-    trajectories: [],
-  };
-}
+/** An evaluation as a run keeps it. */
+export type StoredEvaluation = Omit<Evaluation, 'trajectories'>;
 
 /** A fixed choice of at most `count` tasks, in their order in the file. */
 export function chooseTasks(

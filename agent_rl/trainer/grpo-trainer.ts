@@ -13,13 +13,7 @@ import { collectGroups, type PlayedGroup, trajectoriesOf } from './collect/colle
 import { withKlRewards } from './collect/kl-rewards.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { evaluationsDue } from './evaluations-due.ts';
-import {
-  type Evaluation,
-  evaluate,
-  evaluationMetrics,
-  readEvaluation,
-  selectionMetrics,
-} from './evaluate.ts';
+import { type Evaluation, evaluate, evaluationMetrics, selectionMetrics } from './evaluate.ts';
 import { strategyOf } from './strategies/strategy-of.ts';
 import { type Comparison, compare } from './success-rate.ts';
 import {
@@ -82,6 +76,7 @@ export class GRPOTrainer {
       selectionTasks: parts.selectionTasks?.length ?? 0,
       before: null,
       totals: noTotals,
+      recentFailures: [],
     };
   }
 
@@ -182,7 +177,7 @@ export class GRPOTrainer {
   /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
   async #baseline(signal: AbortSignal): Promise<Evaluation | undefined> {
     const { before, iteration } = this.#state;
-    if (before !== null) return readEvaluation(before);
+    if (before !== null) return { ...before, trajectories: [] };
     if (iteration > 0) return undefined;
     const made = await this.#evaluate('before', signal);
     if (made === undefined) return undefined;
@@ -213,7 +208,7 @@ export class GRPOTrainer {
         tasks,
         drawn,
         withKl: this.#withKl(),
-        failuresBefore: this.#state.recentFailures ?? [],
+        failuresBefore: this.#state.recentFailures,
         iteration,
         step: optimizerSteps,
         signal,
@@ -252,7 +247,7 @@ export class GRPOTrainer {
       tasks: stateAfter(drawn + rollout.tasksPerStep, tasks),
       totals: addToTotals(this.#state.totals, report),
       recentFailures: [
-        ...(this.#state.recentFailures ?? []),
+        ...this.#state.recentFailures,
         countFailures(trajectoriesOf(collection)),
       ].slice(1 - iterationsLookedAt),
     };

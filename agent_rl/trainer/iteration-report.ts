@@ -1,6 +1,6 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
 import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
-import { type Ledger, type TokenUse, tokenUses } from '../rollout/tokens/ledger.ts';
+import { type Ledger, tokenUses } from '../rollout/tokens/ledger.ts';
 import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
@@ -129,10 +129,6 @@ export const noTotals: TrainerTotals = {
   maxAbsLogProbGap: 0,
 };
 
-/** In checkpoints of version 0.1 what is masked is named after the only outcome that could be. */
-const bookedBefore = ({ ledger }: TrainerTotals, use: TokenUse): number =>
-  (ledger[use] ?? 0) + (use === 'masked' ? (ledger['truncated' as TokenUse] ?? 0) : 0);
-
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
   const { collection, ledger, epochs, gap = noGap, seconds } = report;
@@ -142,7 +138,7 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
   return {
     outcomes,
     ledger: Object.fromEntries(
-      tokenUses.map((use) => [use, bookedBefore(totals, use) + ledger.tokens[use]]),
+      tokenUses.map((use) => [use, (totals.ledger[use] ?? 0) + ledger.tokens[use]]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
     updatedTokens: totals.updatedTokens + updatedTokens(epochs),

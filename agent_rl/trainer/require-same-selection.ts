@@ -4,7 +4,7 @@ import type { TrainerState } from './trainer-contracts.ts';
 
 /** @throws AgentRlError `CHECKPOINT_INVALID` where another number of tasks was kept out of training */
 export function requireSameSelection(
-  { selectionTasks: before = 0 }: Pick<TrainerState, 'selectionTasks'>,
+  { selectionTasks: before }: Pick<TrainerState, 'selectionTasks'>,
   { length: now }: readonly Task[] = [],
 ): void {
   if (before === now) return;

@@ -45,27 +45,13 @@ export interface SuccessRate extends Intervals95 {
   successRate: number | null;
   /** Wilson's interval, as if all attempts were independent, also of one task; `null` when nothing was judged. */
   wilson95: readonly [low: number, high: number] | null;
-  /** Attempts the system failed; not among `n`. `null` where a version did not count them. */
-  failed: number | null;
+  /** Attempts the system failed; not among `n`. */
+  failed: number;
   /** Of all attempts; `null` when there were none. */
   failedShare: number | null;
   /** The rate if those had all failed their task, and if they had all solved it; `null` when nothing was attempted. */
   worstCase: readonly [low: number, high: number] | null;
 }
-
-const unknown: Pick<SuccessRate, 'failed' | 'failedShare' | 'worstCase'> & Intervals95 = {
-  interval95: null,
-  narrower95: null,
-  failed: null,
-  failedShare: null,
-  worstCase: null,
-};
-
-/** A rate that an earlier version recorded, with `null` for what it did not. */
-export const withUnknown = <Rate extends SuccessRate>(rate: Rate): Rate => ({
-  ...unknown,
-  ...rate,
-});
 
 /** What changed between two evaluations of the same tasks. */
 export interface Difference extends Intervals95 {

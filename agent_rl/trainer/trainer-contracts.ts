@@ -36,13 +36,13 @@ export interface TrainerState {
   tasks: unknown;
   /** The iteration that does best on the selection tasks. */
   best: { iteration: number; successRate: number } | null;
-  /** Tasks that are kept out of training to choose the best checkpoint by; absent in runs of version 0.1. */
-  selectionTasks?: number;
+  /** Tasks that are kept out of training to choose the best checkpoint by. */
+  selectionTasks: number;
   /** The evaluation before the first update, without its episodes; kept for the table of a resumed run. */
   before: StoredEvaluation | null;
   totals: TrainerTotals;
-  /** Of the newest iterations, oldest first; absent in checkpoints of version 0.1. */
-  recentFailures?: readonly FailureCount[];
+  /** Of the newest iterations, oldest first. */
+  recentFailures: readonly FailureCount[];
   /** Evaluations after the last iteration that were not made: the run was stopped in them, or failed. A resume makes them. */
   evaluationsDue?: readonly EvaluationTime[];
 }

@@ -19,9 +19,6 @@ export const codeTaskFormats = ['code', 'humaneval', 'mbpp'] as const;
 
 export type CodeTaskFormat = (typeof codeTaskFormats)[number];
 
-/** What version 0.1 called the format `code` in places. */
-export const oldCodeFormat = 'agent_rl';
-
 export const isCodeTaskFormat = (format: string): format is CodeTaskFormat =>
   (codeTaskFormats as readonly string[]).includes(format);
 
@@ -45,25 +42,18 @@ export class CodeTaskDataset extends TaskDataset<CodeTask> {
    */
   static async fromPath(
     file: string,
-    {
-      format: named = 'code',
-      ...reading
-    }: TableReading & { format?: CodeTaskFormat | 'agent_rl' } = {},
+    { format = 'code', ...reading }: TableReading & { format?: CodeTaskFormat } = {},
   ): Promise<CodeTaskDataset> {
-    const format = named === oldCodeFormat ? 'code' : named;
     if (!isCodeTaskFormat(format)) {
       throw new AgentRlError(
         'CONFIG_INVALID',
         `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
       );
     }
-    const { tasks, warnings, places } = await readTasks(file, codeFormats[format], reading);
-    const all = named === format ? warnings : [renamed, ...warnings];
-    return new CodeTaskDataset(file, tasks, all, places);
+    const { tasks, places } = await readTasks(file, codeFormats[format], reading);
+    return new CodeTaskDataset(file, tasks, places);
   }
 }
-
-const renamed = `The format ${oldCodeFormat} is now called code. The old name is accepted until version 0.3.`;
 
 export type CodeTaskSplits = TaskSplits<CodeTaskDataset>;
 

@@ -36,8 +36,8 @@ export class QuestionDataset extends TaskDataset<QuestionTask> {
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
    */
   static async fromPath(file: string, reading: TableReading = {}): Promise<QuestionDataset> {
-    const { tasks, warnings, places } = await readTasks(file, questionFormat, reading);
-    return new QuestionDataset(file, tasks, warnings, places);
+    const { tasks, places } = await readTasks(file, questionFormat, reading);
+    return new QuestionDataset(file, tasks, places);
   }
 }
 

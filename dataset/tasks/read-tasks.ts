@@ -21,8 +21,6 @@ export class TaskDataset<Row extends Task = Task> implements Iterable<Row> {
   constructor(
     readonly file: string,
     readonly tasks: readonly Row[],
-    /** Names in the file that have changed since. */
-    readonly warnings: readonly string[] = [],
     /** Where each task is in the file, as `file:line`, by its id. */
     readonly places: ReadonlyMap<string, string> = new Map(),
   ) {
@@ -55,7 +53,7 @@ export async function readTasks<Row extends Task>(
   reading: TableReading = {},
 ): Promise<TaskDataset<Row>> {
   const places = new Map<string, string>();
-  const read = await readRows(file, {
+  const tasks = await readRows(file, {
     name: 'tasks',
     remedy: `In this format each ${rowUnit(file)} has ${needs}. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.`,
     reader: () => {
@@ -69,17 +67,7 @@ export async function readTasks<Row extends Task>(
     reading,
     unique: { path: 'task_id', of: ({ taskId }) => taskId },
   });
-  const tasks = read.map(withSlice);
-  const renamed = tasks.filter((task, index) => task !== read[index]).length;
-  const warning = `${file}: metadata.apart of ${renamed} tasks is now metadata.slice. The old name is accepted until version 0.3.`;
-  return new TaskDataset(file, tasks, renamed === 0 ? [] : [warning], places);
-}
-
-/** The task with the name that its `metadata.slice` had in version 0.1, `metadata.apart`, replaced. */
-function withSlice<Row extends Task>(task: Row): Row {
-  const { apart, ...metadata } = task.metadata;
-  if (typeof apart !== 'string' || 'slice' in metadata) return task;
-  return { ...task, metadata: { ...metadata, slice: apart } };
+  return new TaskDataset(file, tasks, places);
 }
 
 /** The training tasks and the held-out tasks of a folder. */

@@ -67,8 +67,8 @@ export class SearchTaskDataset extends TaskDataset<SearchTask> {
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
    */
   static async fromPath(file: string, reading: TableReading = {}): Promise<SearchTaskDataset> {
-    const { tasks, warnings, places } = await readTasks(file, searchFormat, reading);
-    return new SearchTaskDataset(file, tasks, warnings, places);
+    const { tasks, places } = await readTasks(file, searchFormat, reading);
+    return new SearchTaskDataset(file, tasks, places);
   }
 }
 

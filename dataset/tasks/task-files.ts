@@ -4,34 +4,23 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
-import { isTable, readTable, tableEndings } from '../tables/read-table.ts';
-import { mapRow, type TableReading } from '../tables/table-reading.ts';
+import { CodeTaskDataset, codeTaskFormats } from './code-task-dataset.ts';
+import { isTable, tableEndings } from '../tables/read-table.ts';
+import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, type TaskDataset } from './read-tasks.ts';
 import { SearchTaskDataset } from './search-task-dataset.ts';
-import { isQuestion, taskFormat } from './task-formats.ts';
+import { taskFormat } from './task-formats.ts';
 
 type ReadTasks = (file: string, reading: TableReading) => Promise<TaskDataset>;
 
 /** Formats whose tasks are checked further, and known by the class of their data set. */
 const ownDatasets = new Map<string, ReadTasks>([
-  ...([...codeTaskFormats, oldCodeFormat] as const).map((format): [string, ReadTasks] => [
+  ...codeTaskFormats.map((format): [string, ReadTasks] => [
     format,
     (file, reading) => CodeTaskDataset.fromPath(file, { ...reading, format }),
   ]),
-  ['mixed', readEither],
   ['search', (file, reading) => SearchTaskDataset.fromPath(file, reading)],
 ]);
-
-/** A file of code tasks or of questions, whichever its first line is. */
-async function readEither(file: string, reading: TableReading): Promise<TaskDataset> {
-  for await (const line of readTable(file)) {
-    const mapped = 'value' in line ? mapRow(line.value, line.line, reading) : line;
-    const asked = 'value' in mapped && isQuestion(mapped.value);
-    return (asked ? SearchTaskDataset : CodeTaskDataset).fromPath(file, reading);
-  }
-  return CodeTaskDataset.fromPath(file, reading);
-}
 
 /**
  * The tasks of one file.
@@ -74,12 +63,12 @@ export function splitFileToRead(dir: string, split: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'DATASET_INVALID',
-      `There is no folder ${folder}, where dataset.dir says that ${name} is. Make it, or name another with dataset.dir or --dataset-dir.`,
+      `There is no folder ${folder}, where datasets says that ${name} is. Make it, or name another in datasets or with --dataset-dir.`,
     );
   const files = readdirSync(folder).filter(isTable);
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder with dataset.dir.`,
+    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder in datasets.`,
   );
 }
 

@@ -73,8 +73,8 @@ async function readFolder(
 ): Promise<Pick<TaskSet, 'tasks' | 'places'>> {
   const { columns, answerPattern } = reading;
   const file = splitFileToRead(dir, split);
-  const { tasks, warnings, places } = await readTaskFile(file, format, { columns, answerPattern });
-  [...otherSplitFiles(dir, split), ...warnings].forEach(warn);
+  const { tasks, places } = await readTaskFile(file, format, { columns, answerPattern });
+  otherSplitFiles(dir, split).forEach(warn);
   return { tasks, places };
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { Config, LoadedConfig } from '../../agent_rl/config/index.ts';
@@ -44,9 +44,22 @@ export function modelFolder(
   const hub = model.hfModelName === undefined ? '' : ' A model of the hub is named as org/name.';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No model is in "${name}": there is no config.json and no adapter_config.json in ${places.join(' or ')}.${hub} ${remedies[namedBy]}`,
+    `No model is in "${name}": there is no config.json and no adapter_config.json in ${places.join(' or ')}.${insideText(name, places)}${hub} ${remedies[namedBy]}`,
   );
 }
+
+/** Names the models in the folders of a folder that holds none itself. */
+function insideText(name: string, places: readonly string[]): string {
+  const models = places.filter(isFolder).flatMap((place) =>
+    readdirSync(place)
+      .filter((inside) => holdsModel(join(place, inside)))
+      .map((inside) => join(name, inside)),
+  );
+  return models.length === 0 ? '' : ` Models in it: ${[...new Set(models)].join(', ')}.`;
+}
+
+const isFolder = (place: string): boolean =>
+  statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Where tokenizer and template are: an adapter may come without, and then speaks as the model under it. */
 export async function textFolder(folder: string): Promise<string> {

@@ -21,7 +21,7 @@ import { controlsMarkdown } from './controls/report/controls-markdown.ts';
 const everything = [...controlNames, 'overlap'];
 const { values } = parseArgs({
   options: {
-    config: { type: 'string', default: 'configs/code_tasks_grpo.yaml' },
+    config: { type: 'string', default: 'configs/code_exec_grpo.yaml' },
     'sft-config': { type: 'string', default: 'configs/code_tasks_sft.yaml' },
     seeds: { type: 'string', default: '1,2,3' },
     // The model that each seed starts from, in place of the config's.

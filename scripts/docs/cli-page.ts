@@ -21,21 +21,14 @@ function defaultOf({ default: value, defaultDescription, demandOption }: Options
 }
 
 const flagRow = ([name, option]: [string, Options]): string[] => [
-  code(`--${name}`),
+  [name, ...[option.alias ?? []].flat()].map((one) => code(`--${one}`)).join(', '),
   typeOf(option),
   defaultOf(option),
   plain(option.describe ?? ''),
 ];
 
-function renamedText(renamed: Readonly<Record<string, string>>): string[] {
-  const names = Object.entries(renamed).map(
-    ([old, today]) => `${code(`--${old}`)} (now ${code(`--${today}`)})`,
-  );
-  return names.length === 0 ? [] : [`Accepted until 0.3: ${names.join(', ')}.`];
-}
-
 function commandText(command: Command, parent: string): string {
-  const { name, describe, examples, options, positionals, renamed = {} } = command;
+  const { name, describe, examples, options, positionals } = command;
   const program = `${parent} ${wordOf(command)}`;
   const lines = examples.flatMap(([line, meaning]) => [
     `# ${meaning}`,
@@ -51,7 +44,6 @@ function commandText(command: Command, parent: string): string {
     ...(words.length === 0 ? [] : [words.join('\n')]),
     `\`\`\`sh\n${lines.join('\n')}\n\`\`\``,
     table(['Flag', 'Value', 'Default', 'Meaning'], Object.entries(options).map(flagRow)),
-    ...renamedText(renamed),
   ].join('\n\n');
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { earlierSystems } from '../../agent_rl/config/earlier-systems.ts';
 import { errorCatalogue, type ErrorDefinition } from '../../agent_rl/core/error-catalogue.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { metricNames } from '../../agent_rl/telemetry/metric-names.ts';
@@ -41,11 +42,26 @@ function filesPage(): string {
   return readFileSync(file, 'utf8').replace(/\| Metric \|[^]*?(?=\n\n)/, () => metrics);
 }
 
-/** The pages of `docs/reference`, by their file names. */
+const earlierSystemsPage = (): string =>
+  page(
+    'Settings of earlier systems',
+    'Four earlier systems, and where each of their settings went. "Dead" means that the earlier system read the setting and did not use it. A run file with one of these keys is refused with the name in the second column.',
+    ...earlierSystems.flatMap(({ name, about, rows }) => [
+      `## ${name}`,
+      `${about}.`,
+      table(
+        ['Theirs', 'Ours'],
+        rows.map(([theirs, ours]) => [plain(theirs), plain(ours)]),
+      ),
+    ]),
+  );
+
+/** The pages that are written from the code, by their paths in `docs`. */
 export const referencePages = (): Record<string, string> => ({
-  'cli.md': cliPage(),
-  'settings.md': settingsPage(),
-  'metrics-and-files.md': filesPage(),
-  'errors.md': errorsPage(),
-  'api.md': apiPage(),
+  'reference/cli.md': cliPage(),
+  'reference/settings.md': settingsPage(),
+  'reference/metrics-and-files.md': filesPage(),
+  'reference/errors.md': errorsPage(),
+  'reference/api.md': apiPage(),
+  'design/earlier-systems.md': earlierSystemsPage(),
 });

@@ -44,7 +44,7 @@ await runRecipe(out, async function* (signal) {
     config: 'configs/recipes/smollm2_medquad_grpo.yaml',
     sftConfig,
     sets: [
-      `dataset.dir=${data}`,
+      `datasets.0.dir=${data}`,
       `tools.0.corpus.path=${index}`,
       'eval.maxTasks=200',
       ...values.set,

@@ -53,7 +53,7 @@ function warmUp(config: string, starter: string): YardstickJob {
       const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
       writeFileSync(join(folder, 'conversations', 'train.jsonl'), lines.join(''));
     },
-    commands: [command('sft', config, { 'model.path': model, 'dataset.dir': 'conversations' })],
+    commands: [command('sft', config, { 'model.path': model, 'datasets.0.dir': 'conversations' })],
   };
 }
 
@@ -62,7 +62,7 @@ const { AGENT_RL_MEDQUAD: medquad } = process.env;
 
 export const yardstickJobs: readonly YardstickJob[] = [
   { name: 'code_exec_smoke', commands: [train('code_exec_smoke')] },
-  { name: 'code_tasks_grpo', commands: [train('code_tasks_grpo')] },
+  { name: 'code_exec_grpo', commands: [train('code_exec_grpo')] },
   { name: 'code_tasks_lora', commands: [train('code_tasks_lora')] },
   { name: 'search_qa_grpo', commands: [train('search_qa_grpo')] },
   { name: 'workspace_grpo', commands: [train('workspace_grpo')] },

@@ -37,7 +37,7 @@ const settings = {
   environment: { type: 'search' },
   tools: [{ type: 'search', mode: 'task' }],
   rewards: [{ type: 'length', freeWords: 0 }],
-  dataset: { dir: join(folder, 'tasks') },
+  datasets: [{ dir: join(folder, 'tasks') }],
   rollout: { tasksPerStep: 2, groupSize: 4, workers: 8, maxTurns: 2, maxEpisodeTokens: 512 },
   // Before a run, its speed is measured on as many.
   algorithm: { microBatchTokens: 512 },
@@ -335,7 +335,7 @@ test('supervised training of an adapter lowers the loss and leaves the model alo
     'train.learningRate': 0.1,
     'model.lora': { rank: 4, targets: ['all-linear'] },
     'train.batchSize': 1,
-    'dataset.dir': join(folder, 'conversations'),
+    'datasets.0.dir': join(folder, 'conversations'),
   });
   expect(readdirSync(stepOf('sft', 20)).toSorted()).toEqual(checkpointFiles);
   const losses = metricsOf('sft').map((line) => Number(line['train/loss']));

@@ -36,7 +36,8 @@ const runFile = (changes = ''): string =>
   writeBelow(
     project,
     'bad.yaml',
-    `dataset: { dir: ${project}/code, format: code }
+    `datasets: [{ dir: ${project}/code }]
+dataset: { format: code }
 environment: { type: code_exec }
 tools: [{ type: code_exec }]
 model: { path: ${model} }

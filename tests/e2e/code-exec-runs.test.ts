@@ -25,7 +25,7 @@ const settings = [
 
 const flags = [
   '--config',
-  join(root, 'configs', 'code_tasks_grpo.yaml'),
+  join(root, 'configs', 'code_exec_grpo.yaml'),
   '--output',
   folder,
   '--model',

@@ -329,7 +329,7 @@ describe.each(userPages())('%s', (page) => {
 
 /** A run file of what a page shows: on top of the default run, with a tool that its environment needs. */
 function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
-  const { extends: base = 'configs/code_tasks_grpo.yaml', ...own } = value;
+  const { extends: base = 'configs/code_exec_grpo.yaml', ...own } = value;
   const file = [base].flat().map((name) => join(root, String(name)));
   const tools = own['tools'] as { type: string }[] | undefined;
   const complete = tools === undefined || 'extends' in value || 'environment' in value;

@@ -31,7 +31,7 @@ const runFile = (changes = ''): string =>
   writeBelow(
     project,
     'run.yaml',
-    `dataset: { dir: ${project}/tasks }
+    `datasets: [{ dir: ${project}/tasks }]
 environment: { type: question }
 model: { path: ${project}/model }
 run: { outputDir: ${runs}, name: one, engineThreads: 1, previewTasks: 0 }

@@ -55,8 +55,8 @@ beforeAll(async () => {
     'endless.yaml',
     `extends: train.yaml
 plugins: ['@acme/arithmetic', './vowels.ts', './sums.ts']
-dataset:
-  generator: { type: endless-sums, largest: 40 }
+datasets:
+  - generator: { type: endless-sums, largest: 40 }
 `,
   );
 });
@@ -107,7 +107,7 @@ describe("a third party's task generator", () => {
       expect.stringMatching(/^CHECKPOINT_INVALID: .*\(version of datasets\.0: 1 -> 2\)/m),
     ]);
     writeBelow(project, 'sums.ts', generator(1));
-    expect(resumed('--set', 'dataset.generator.largest=41').said).toMatch(
+    expect(resumed('--set', 'datasets.0.generator.largest=41').said).toMatch(
       /^CHECKPOINT_INVALID: .*\(settings of datasets\.0: \{ ?"?largest.*40.*\} -> \{.*41/m,
     );
     expect(readFileSync(join(runOf('whole'), 'config.yaml'), 'utf8')).toContain('largest: 40');
@@ -117,7 +117,7 @@ describe("a third party's task generator", () => {
     const { code, said } = begin(
       'mixed',
       '--set',
-      'datasets=[{dir: tasks}, {generator: endless-sums}]',
+      'datasets=[{dir: tasks}, {generator: {type: endless-sums}}]',
       '--max-iterations',
       '1',
     );

@@ -41,7 +41,7 @@ model: {path: ${start}}
 policy: {maxTurnTokens: 12, maxContextTokens: 160}
 environment: {type: word_game, maxHintWords: 100}
 rewards: [{type: length, freeWords: 0, perWord: 0.1}]
-dataset: {dir: ${folder}/tasks}
+datasets: [{dir: ${folder}/tasks}]
 rollout: {tasksPerStep: 4, groupSize: 4, workers: 8, maxTurns: 1, maxEpisodeTokens: 160}
 train: {iterations: 2, learningRate: 0.001, warmupSteps: 0}
 eval: {before: false, after: false}

@@ -54,7 +54,7 @@ beforeAll(async () => {
     seed: 3,
     config: join(recipes, 'smollm2_medquad_grpo.yaml'),
     sftConfig: writeBelow(out, 'sft.yaml', warmUp),
-    sets: [`dataset.dir=${data}`, `tools.0.corpus.path=${index}`, ...smaller],
+    sets: [`datasets.0.dir=${data}`, `tools.0.corpus.path=${index}`, ...smaller],
     starter: join(out, 'taught'),
     attempts: 1,
     price: 0,

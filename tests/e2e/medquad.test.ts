@@ -99,7 +99,7 @@ describe('two iterations with a small model', () => {
 describe('episodes that search', () => {
   /** What the config's rewards give an episode of the task, played as the script has it. */
   async function scoresOf(task: SearchTask, script: Script) {
-    const overrides = [`dataset.dir=${prepared}`, `tools.0.corpus.path=${index}`];
+    const overrides = [`datasets.0.dir=${prepared}`, `tools.0.corpus.path=${index}`];
     const { tools, rewards, environments } = choosePlugins(
       loadConfig({ file: config, overrides }),
       builtinPlugins(),

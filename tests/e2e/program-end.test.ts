@@ -65,7 +65,7 @@ test('supervised training that fails midway leaves its records and a checkpoint 
   writeBelow(
     folder,
     'run.yaml',
-    `dataset: { dir: talk }
+    `datasets: [{ dir: talk }]
 environment: { type: code_exec }
 tools: [{ type: code_exec }]
 model: { path: model }

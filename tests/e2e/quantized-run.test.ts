@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const planned = (overrides: Readonly<Record<string, unknown>>) =>
   trainAgent({
-    config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
+    config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
     overrides,
     dryRun: true,
   });

@@ -50,8 +50,8 @@ interface Case {
   data: Readonly<Record<string, string>>;
 }
 
-const gsm8k = { 'dataset.dir': at('gsm8k') };
-const aime = { 'dataset.dir': at('aime') };
+const gsm8k = { 'datasets.0.dir': at('gsm8k') };
+const aime = { 'datasets.0.dir': at('aime') };
 const four = ['environment', 'format', 'integer_answer', 'valid_code'];
 
 const cases: readonly Case[] = [
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
     recipe: 'mbpp_cuda',
     model: { family: 'qwen2', texts: 'code' },
     scores: ['environment'],
-    data: { 'dataset.dir': join(fixtures, 'mbpp') },
+    data: { 'datasets.0.dir': join(fixtures, 'mbpp') },
   },
   {
     recipe: 'aime_cuda',
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     recipe: 'medquad_qwen3',
     model: { family: 'qwen3', texts: 'search' },
     scores: ['environment', 'search/mrr', 'answer_similarity', 'format'],
-    data: { 'dataset.dir': at('medquad'), 'tools.0.corpus.path': at('medquad-index') },
+    data: { 'datasets.0.dir': at('medquad'), 'tools.0.corpus.path': at('medquad-index') },
   },
 ];
 
@@ -188,7 +188,7 @@ describe('a recipe that learns or samples elsewhere', () => {
     async (recipe, block, url, asked) => {
       const file = join(recipes, `${recipe}.yaml`);
       const chosen = cases.find((one) => one.recipe === recipe)!;
-      const { config } = (await prepareRun({ file, training: 'new' })).loaded;
+      const { config } = (await prepareRun({ file, training: true })).loaded;
       expect(config[block as 'generator' | 'learner'].type).not.toBe('engine');
       process.env['TINKER_API_KEY'] = 'none';
       const away =

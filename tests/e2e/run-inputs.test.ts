@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeBelow(
     project,
     'run.yaml',
-    'dataset: {dir: tasks, format: plain}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
+    'datasets: [{dir: tasks}]\ndataset: {format: plain}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
   );
   await writeSmallModel(join(root, 'model'));
 });
@@ -82,7 +82,7 @@ describe('the config of a run', () => {
   });
 
   test('names what ships with the package where it lies', async () => {
-    const places = ['dataset.dir=dataset/code_tasks', 'model.path=model/starter'];
+    const places = ['datasets.0.dir=dataset/code_tasks', 'model.path=model/starter'];
     writeRunConfig(run, (await resolve(configFile, ...places)).config);
     const { datasets, model } = load(run.config);
     const folder = join(packageRoot(), 'dataset', 'code_tasks');
@@ -131,22 +131,6 @@ describe('a run is not resumed', () => {
   });
 });
 
-test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed, with a note', async () => {
-  const shipped = await resolve(
-    configFile,
-    'dataset.dir=dataset/code_tasks',
-    'dataset.format=code',
-  );
-  await begin(shipped);
-  const inputs = await readInputs(sourcesOf(shipped));
-  const evalTasks = ['f81ac1d4d647a22196a2468eb4f1d4b047f3ff048942fc4912337465b27e1159'];
-  expect(inputs.sha256.evalTasks).not.toEqual(evalTasks);
-  writeInputs(run, { ...inputs, sha256: { ...inputs.sha256, evalTasks } });
-  expect(await check(run.config)).toEqual([
-    `${join(packageRoot(), 'dataset', 'code_tasks', 'eval.jsonl')}: fields of the file were renamed since the run began; the tasks are the same.`,
-  ]);
-});
-
 test.each([
   ['dataset.format=question', 'format of datasets.0, "plain" -> "question"'],
   ['dataset.columns={"prompt":"prompt"}', 'columns of datasets.0, none -> {"prompt":"prompt"}'],
@@ -171,7 +155,7 @@ describe('a run whose tasks a generator makes', () => {
     'environment: {type: workspace}',
     'tools: [{type: code_exec}]',
     'model: {path: model}',
-    'dataset: {generator: {type: workspace, evalTasks: 2}}',
+    'datasets: [{generator: {type: workspace, evalTasks: 2}}]',
     'rollout: {tasksPerStep: 2}',
     'train: {iterations: 1}',
   ].join('\n');
@@ -203,7 +187,7 @@ describe('a run whose tasks a generator makes', () => {
   });
 
   test('is not resumed with other settings, another version, or tasks of files', async () => {
-    const error = await rejectionOf(check(run.config, 'dataset.generator.evalTasks=3'));
+    const error = await rejectionOf(check(run.config, 'datasets.0.generator.evalTasks=3'));
     expect([error.code, error.message]).toEqual([
       'CHECKPOINT_INVALID',
       expect.stringMatching(/\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Use the task/),
@@ -222,7 +206,7 @@ describe('a run whose tasks a generator makes', () => {
     );
   });
 
-  test('is not resumed where it began with files, as an earlier version recorded them', async () => {
+  test('is not resumed where it began with files', async () => {
     await begin(await resolve(configFile));
     const message = (await rejectionOf(checkInputs(run, sourcesOf(await resolveMade())))).message;
     expect(message).toContain('datasets.0: no task generator -> the task generator workspace');
@@ -259,7 +243,7 @@ describe('a run on another machine', () => {
     const inputs = await readInputs(sourcesOf(await resolve(run.config)));
     writeInputs(run, {
       ...inputs,
-      machines: [{ ...inputs.machines![0]!, ...there }],
+      machines: [{ ...inputs.machines[0]!, ...there }],
     });
   };
   const sourcesWith = async (...overrides: string[]) =>
@@ -324,23 +308,6 @@ describe('a run over several sets of tasks', () => {
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain(`is the ${what}, now `);
     expect(message).toContain(join(realpathSync(project), file));
-  });
-
-  test('begun by version 0.1, which recorded the first set only, is resumed with a note', async () => {
-    const { seed, sha256 } = await readInputs(sourcesOf(await resolve(run.config)));
-    const { trainTasks, evalTasks, startModel } = sha256;
-    const [train, held] = [trainTasks[0], evalTasks[0]];
-    const old = { schema: 1, seed, sha256: { trainTasks: train, evalTasks: held, startModel } };
-    writeFileSync(join(run.path, 'inputs.json'), JSON.stringify(old));
-    expect(await check(run.config)).toEqual([
-      expect.stringMatching(
-        /^The run was begun by a version that did not record what it computes on/,
-      ),
-      expect.stringMatching(/does not record how its task files were read/),
-      'The run was begun by version 0.1, which recorded the first data set only: 2 task files of the others were not checked.',
-    ]);
-    writeBelow(project, 'tasks/train.jsonl', row('other'));
-    expect((await rejectionOf(check(run.config))).message).toContain('tasks to train on');
   });
 });
 

@@ -27,8 +27,6 @@ const newFolder = (): string => {
 };
 /** Of a process that has ended. */
 const deadPid = spawnSync(process.execPath, ['-e', '']).pid;
-/** As version 0.1 wrote it. */
-const holder = (pid: number, host = hostname()): string => JSON.stringify({ pid, host });
 const started = (pid: number, at: string | null, host = hostname()): string =>
   JSON.stringify({ pid, host, started: at });
 const lockOf = (folder: string): string => join(folder, 'run.lock');
@@ -58,8 +56,8 @@ describe('the lock of a run', () => {
   });
 
   test.each([
-    ['a process that has ended', holder(deadPid), 0, /process \d+ no longer runs/],
-    ['an earlier process of the same id', holder(process.pid), 0, /was an earlier one/],
+    ['a process that has ended', started(deadPid, null), 0, /process \d+ no longer runs/],
+    ['an earlier process of the same id', started(process.pid, null), 0, /was an earlier one/],
     ['a process that was killed while it wrote', '{"pid"', 0, /cut off while it was written/],
     [
       'a machine that gave no sign of life',
@@ -99,10 +97,8 @@ describe('the lock of a run', () => {
   });
 
   test.each([
-    ['a process that runs', holder(process.ppid), 60],
     ['a process that runs and that no system tells of', started(process.ppid, null), 4],
     ['a process of another machine', started(deadPid, 'boot 1', 'other'), 4],
-    ['version 0.1 on another machine', holder(deadPid, 'other'), 60],
   ])('of %s holds', (_, text, minutes) => {
     const folder = lockedFolder(text, minutes);
     expect(thrownBy(() => lockRun(folder)).code).toBe('OUTPUT_UNWRITABLE');

@@ -20,7 +20,7 @@ const settings = {
   run: { seed: 7, engineThreads: 1, outputDir: folder },
   model: { path: join(folder, 'model') },
   environment: { type: 'question' },
-  dataset: { dir: join(folder, 'talk') },
+  datasets: [{ dir: join(folder, 'talk') }],
   train: { mode: 'sft', iterations: 8, batchSize: 2, learningRate: 1e-2, warmupSteps: 2 },
   checkpoint: { every: 2, keepLast: 3 },
 };
@@ -102,13 +102,15 @@ test('a supervised run is not continued on other conversations, or to an end bef
     'The run to resume has done 8 iterations and is to end after 4. Give --max-iterations a number above 8.',
   ]);
   writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
-  const changed = await rejectionOf(resume('other', { 'dataset.dir': join(folder, 'other-talk') }));
+  const changed = await rejectionOf(
+    resume('other', { 'datasets.0.dir': join(folder, 'other-talk') }),
+  );
   expect(changed.code).toBe('CHECKPOINT_INVALID');
 });
 
 /** With attempts at two tasks after steps 3, 6 and 8; what a random model says is never right. */
 const evaluated = {
-  'dataset.dir': join(folder, 'both'),
+  'datasets.0.dir': join(folder, 'both'),
   'eval.every': 3,
   'eval.temperature': 1,
   'train.until': { success: 0.5 },
@@ -158,7 +160,7 @@ test('supervised training that evaluates refuses a task whose prompt does not fi
     'long/eval.jsonl',
     `${tasks}{"question": "${'x y '.repeat(200)}?", "answer": "no"}\n`,
   );
-  const long = { ...evaluated, 'dataset.dir': join(folder, 'long') };
+  const long = { ...evaluated, 'datasets.0.dir': join(folder, 'long') };
   const config = join(folder, 'run.yaml');
   const dry = (overrides: Readonly<Record<string, unknown>>) =>
     trainAgent({ config, overrides: { 'run.name': 'too-long', ...overrides }, dryRun: true });
@@ -186,7 +188,7 @@ test('a run is not continued in another mode', async () => {
   }
   for (const split of ['train', 'eval'])
     writeBelow(folder, `tasks/${split}.jsonl`, `{"question": "${split}?", "answer": "yes"}\n`);
-  const asRl = { 'train.mode': 'rl', 'dataset.dir': join(folder, 'tasks') };
+  const asRl = { 'train.mode': 'rl', 'datasets.0.dir': join(folder, 'tasks') };
   const refused = [
     await rejectionOf(resume('begun-as-sft', asRl)),
     await rejectionOf(resume('begun-as-rl', { 'train.mode': 'sft' })),

@@ -46,7 +46,7 @@ const misspelt = (key: string): string => {
 };
 
 test('there are configs to check', () => {
-  expect(names).toContain('code_tasks_grpo.yaml');
+  expect(names).toContain('code_exec_grpo.yaml');
   expect(names).toContain(join('recipes', 'smollm2_calculator_grpo.yaml'));
 });
 

@@ -8,7 +8,7 @@ import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const config = join(packageRoot(), 'configs', 'code_tasks_grpo.yaml');
+const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
 const model = join(folder, 'model');
 
 beforeAll(() => writeSmallModel(model));

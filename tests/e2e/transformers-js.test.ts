@@ -38,7 +38,7 @@ async function attempts(settings: readonly string[]): Promise<{
   trajectories: readonly Trajectory[];
   opensEngine: boolean;
 }> {
-  const file = join(root, 'configs', 'code_tasks_grpo.yaml');
+  const file = join(root, 'configs', 'code_exec_grpo.yaml');
   const overrides = [...settings, 'rollout.workers=4', 'run.engineThreads=1', 'sandbox.workers=1'];
   const prepared = await prepareRun({ file, overrides, flags: [] });
   const { dir = '' } = prepared.loaded.config.datasets[0]!;
@@ -102,7 +102,7 @@ describe('policy transformers-js', () => {
     'is refused by agent-rl %s, before anything is written',
     async (command) => {
       const output = join(folder, `runs-${command}`);
-      const config = join(root, 'configs', 'code_tasks_grpo.yaml');
+      const config = join(root, 'configs', 'code_exec_grpo.yaml');
       const args = [command, '--config', config, ...policy, '--output', output];
       const { code, stdout, stderr } = await commandLine(args, { jobs });
       expect(code).toBe(2);

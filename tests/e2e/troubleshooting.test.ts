@@ -49,7 +49,7 @@ const config = (text: string): LoadedConfig =>
     file: writeBelow(
       folder,
       `${files++}.yaml`,
-      `environment: {type: code_exec}\ndataset: {dir: tasks}\n${text}`,
+      `environment: {type: code_exec}\ndatasets: [{dir: tasks}]\n${text}`,
     ),
   });
 

@@ -10,7 +10,7 @@ import * as fc from '#tests/support/properties.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const texts = ['code_tasks_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
+const texts = ['code_exec_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
   readFileSync(join(packageRoot(), 'configs', `${name}.yaml`), 'utf8')
     .split('\n')
     .filter((line) => !/^\s*(#|$)/.test(line)),
@@ -68,14 +68,14 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 
 test('a run file with any lines spoiled is read, or refused with a code and a place', async () => {
   const edits = fc.array(fc.tuple(edit, fc.nat()), { minLength: 1, maxLength: 4 });
-  const training = fc.constantFrom('new', 'resumed', undefined);
+  const training = fc.boolean();
   let read = 0;
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...texts), edits, training, async (text, changes, start) => {
+    fc.asyncProperty(fc.constantFrom(...texts), edits, training, async (text, changes, trains) => {
       const lines = [...text];
       for (const [change, place] of changes) change(lines, place % Math.max(1, lines.length));
       const file = writeBelow(folder, 'spoiled.yaml', lines.join('\n'));
-      const said = await prepareRun({ file, ...(start !== undefined && { training: start }) }).then(
+      const said = await prepareRun({ file, training: trains }).then(
         () => 'read',
         (thrown: unknown) => {
           if (!AgentRlError.is(thrown)) throw thrown;

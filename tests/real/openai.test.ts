@@ -168,11 +168,8 @@ describe('llama.cpp', () => {
       'sums.yaml',
       JSON.stringify({
         environment: { type: 'question', match: 'number' },
-        dataset: {
-          dir: 'sums',
-          evalSplit: 'test',
-          columns: { question: 'question', answer: 'answer' },
-        },
+        datasets: [{ dir: 'sums', columns: { question: 'question', answer: 'answer' } }],
+        dataset: { evalSplit: 'test' },
         model: { path: 'smollm2' },
         run: { engineThreads: 1 },
         policy: { type: 'huggingface', maxTurnTokens: 48, maxContextTokens: 256 },

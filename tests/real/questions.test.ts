@@ -45,7 +45,7 @@ withData('questions below AGENT_RL_DATA (skipped where they are not)', () => {
         writeBelow(folder, `${dir}/${split}.parquet`, parquetOf(rowsOf(source)));
       const settings = {
         environment: { type: 'question', match: 'number' },
-        dataset: { dir: ending === 'jsonl' ? join(data, dir) : join(folder, dir), columns },
+        datasets: [{ dir: ending === 'jsonl' ? join(data, dir) : join(folder, dir), columns }],
       };
       const rates: Record<string, number> = {};
       for (const [name, answer] of Object.entries(policies)) {

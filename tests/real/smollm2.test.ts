@@ -32,7 +32,7 @@ const config = {
   policy: { type: 'huggingface', maxTurnTokens: 16, maxContextTokens: 128 },
   tools: [],
   environment: { type: 'question', match: 'number' },
-  dataset: { dir: join(folder, 'data'), columns: { question: 'question', answer: 'answer' } },
+  datasets: [{ dir: join(folder, 'data'), columns: { question: 'question', answer: 'answer' } }],
   rollout: { tasksPerStep: 8, groupSize: 8, workers: 64, maxTurns: 1, maxEpisodeTokens: 128 },
   algorithm: { name: 'grpo', microBatchTokens: 1024 },
   train: { iterations: 3, learningRate: 1e-3 },

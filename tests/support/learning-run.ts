@@ -61,7 +61,7 @@ interface LearningJob {
 }
 
 const codeExec: LearningJob = {
-  config: 'code_tasks_grpo.yaml',
+  config: 'code_exec_grpo.yaml',
   model: 'starter',
   dataset: 'code_tasks',
   settings: ['sandbox.wallS=20', 'train.iterations=3'],
@@ -94,7 +94,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
       ...settings,
       ...job.settings,
       `model.path=${join(root, 'model', job.model)}`,
-      `dataset.dir=${join(root, 'dataset', job.dataset)}`,
+      `datasets.0.dir=${join(root, 'dataset', job.dataset)}`,
       ...(fault === 'shuffled-rewards' ? ['train.control=shuffled-rewards'] : []),
       // Else the run would stop at the first wrong token, before anything else can tell.
       ...(fault === 'other-tokens'

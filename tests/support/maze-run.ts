@@ -12,6 +12,6 @@ export function mazeRun(folder: string): string {
   return writeBelow(
     folder,
     'run.yaml',
-    'environment: {type: maze}\npolicy: {type: walker}\ndataset: {dir: tasks}\nplugins: [./world.mjs]\n',
+    'environment: {type: maze}\npolicy: {type: walker}\ndatasets: [{dir: tasks}]\nplugins: [./world.mjs]\n',
   );
 }

@@ -1,22 +1,11 @@
-import { existsSync } from 'node:fs';
-
 import type { ProgramPlugin } from '../../config/index.ts';
 import { callInstead } from '../../jobs/code/call-instead.ts';
 import { command } from '../command.ts';
-import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
+import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { type Flag, textFlag } from '../flags/flag.ts';
 import { printer } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
-
-/** `chat PROMPT [CHECKPOINT]` as it was before a chat was a conversation. */
-function wordsOfToday(words: string[], flags: string[]): string[] | undefined {
-  const [prompt = '', checkpoint] = words;
-  if (words.length === 2) return ['--prompt', prompt, checkpoint ?? ''];
-  const isFolder = existsSync(prompt) || /^[^\s]*[/\\][^\s]*$/.test(prompt);
-  if (words.length !== 1 || isFolder || flags.includes('--prompt')) return undefined;
-  return ['--prompt', prompt];
-}
 
 const color: Flag<boolean | undefined> = {
   option: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
@@ -54,8 +43,6 @@ export const chat = command({
     'max-iterations',
     'log-rollouts',
   ]),
-  renamed: renamedModelFlags,
-  wordsOfToday,
   run: async ({ color: isColored, ...flags }, running) => {
     const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');

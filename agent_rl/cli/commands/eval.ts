@@ -1,10 +1,5 @@
 import { command } from '../command.ts';
-import {
-  evaluationOptions,
-  optionsWithout,
-  refuseBoth,
-  renamedModelFlags,
-} from '../flags/config-flags.ts';
+import { evaluationOptions, optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { callInstead } from '../../jobs/code/call-instead.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
@@ -59,7 +54,6 @@ export const evaluate = command({
     ]),
     ...evaluationOptions,
   },
-  renamed: { ...renamedModelFlags, 'eval-split': 'split' },
   run: async (flags, running) => {
     const { checkpoints: named, ...given } = flags;
     const [checkpoint] = named;

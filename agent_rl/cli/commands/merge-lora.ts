@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { listFlag, requiredFlag, textFlag } from '../flags/flag.ts';
+import { aliased, listFlag, requiredFlag, textFlag } from '../flags/flag.ts';
 import { modelFlag, revisionFlag } from '../flags/model-flags.ts';
 
 const adapterFlag = listFlag('Folder of an adapter as PEFT stores it; several are added up');
@@ -14,13 +14,15 @@ export const mergeLora = command({
     ],
   ],
   flags: {
-    model: modelFlag,
+    model: aliased(modelFlag, 'base-model'),
     revision: revisionFlag,
-    adapter: { ...adapterFlag, option: { ...adapterFlag.option, demandOption: true } },
-    output: requiredFlag('New folder for the merged model'),
+    adapter: {
+      ...adapterFlag,
+      option: { ...adapterFlag.option, demandOption: true, alias: ['lora-model'] },
+    },
+    output: aliased(requiredFlag('New folder for the merged model'), 'output-path'),
     dtype: textFlag('How the weights are stored: F32, BF16 or F16', 'F32'),
   },
-  renamed: { 'base-model': 'model', 'lora-model': 'adapter', 'output-path': 'output' },
   run: ({ model, adapter, output, ...flags }, { jobs, job }) =>
     jobs.mergeLora({
       ...flags,

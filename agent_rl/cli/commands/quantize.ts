@@ -34,11 +34,6 @@ export const quantize = command({
     seed: numberFlag('Seed of the weights that the adapter starts with', countOrZero, 42),
     ...engineFlags,
   },
-  wordsOfToday: (words) => {
-    const [model, output] = words;
-    if (model === undefined || output === undefined || words.length > 2) return undefined;
-    return ['--model', model, '--output', output];
-  },
   run: ({ loraRank, loraAlpha, loraTargets, ...flags }, { jobs, job }) => {
     const lora = adapterOf(loraRank, loraAlpha, loraTargets);
     return jobs.quantize({ ...flags, ...(lora && { lora }), ...job });
@@ -93,7 +88,6 @@ export const exportModel = command({
       'onnx',
     ),
   },
-  renamed: { onnx: 'output' },
   run: ({ adapter: adapters, output: onnx, ...flags }, { jobs, job }) =>
     jobs.exportModel({ ...flags, adapters, onnx, ...job }),
 });

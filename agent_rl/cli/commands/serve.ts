@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
+import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
@@ -40,7 +40,6 @@ export const serve = command({
     'max-iterations',
     'log-rollouts',
   ]),
-  renamed: renamedModelFlags,
   run: async ({ timeout: timeoutS, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
     const file = configFor(flags.checkpoint, running);

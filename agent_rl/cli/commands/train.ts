@@ -7,7 +7,7 @@ import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { type Command, command } from '../command.ts';
-import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
+import { configOptions } from '../flags/config-flags.ts';
 import { type Flag, quietFlag, switchFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
@@ -34,7 +34,7 @@ const readyToTrain = [
   'code_exec_smoke',
   'search_qa_grpo',
   'workspace_grpo',
-  'code_tasks_grpo',
+  'code_exec_grpo',
   'mixed_grpo',
 ];
 
@@ -74,13 +74,11 @@ const trainingCommand = ({
       ),
     },
     settings: configOptions,
-    renamed: renamedConfigFlags,
     run: async (flags, running) => {
       const { config, resume: folder } = running.parsed;
       const isNamed = config !== undefined || (folder !== undefined && folder !== '');
       if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name, ready);
       const file = configFor(folder, running, usual);
-      const training = folder === undefined ? 'new' : 'resumed';
       const ofProgram =
         folder === undefined && needs === 'model'
           ? { needs, instead: taughtWithout }
@@ -89,7 +87,7 @@ const trainingCommand = ({
         file,
         fixed,
         logs: true,
-        training,
+        training: true,
         ...ofProgram,
       });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
@@ -115,7 +113,7 @@ export const sft = trainingCommand({
   name: 'sft',
   describe: 'Train a policy on demonstrations (supervised fine-tuning)',
   examples: [
-    ['--config my_sft.yaml', 'Train on the conversations of dataset.dir'],
+    ['--config my_sft.yaml', 'Train on the conversations of its datasets'],
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
   fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],

@@ -12,8 +12,17 @@ const text = (describe: string): Options => textFlag(describe).option;
 
 /** The setting that a flag stands for, and the flag. They go over the file and over `--set`. */
 const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = {
-  model: ['model.path', text('Model folder, or a model on the Hugging Face hub as org/name')],
-  output: ['run.outputDir', text('Folder that holds the folders of all runs')],
+  model: [
+    'model.path',
+    {
+      ...text('Model folder, or a model on the Hugging Face hub as org/name'),
+      alias: ['model-path', 'hf-model-name'],
+    },
+  ],
+  output: [
+    'run.outputDir',
+    { ...text('Folder that holds the folders of all runs'), alias: ['output-dir'] },
+  ],
   seed: ['run.seed', numberOption('Seed of everything random')],
   'max-iterations': ['train.maxIterations', numberOption('End the run after this many iterations')],
   device: ['run.device', text('cpu, cuda, cuda:N, webgpu or tensorflow')],
@@ -21,7 +30,7 @@ const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = 
     'run.engineThreads',
     numberOption('Threads for matrix products and the optimiser'),
   ],
-  'dataset-dir': ['dataset.dir', text('Folder that holds the splits of the dataset')],
+  'dataset-dir': ['datasets', text('Folder that holds the splits of the dataset')],
   'train-split': ['dataset.trainSplit', text('Split to train on')],
   'eval-split': ['dataset.evalSplit', text('Held-out split to evaluate on')],
   'policy-type': [
@@ -70,12 +79,6 @@ export const configOptions: Readonly<Record<string, Options>> = {
   plugin: listFlag('Package or file that provides plugins').option,
   ...optionsOf(settingFlags),
 };
-
-/** Earlier names of `--model`. */
-export const renamedModelFlags = { 'model-path': 'model', 'hf-model-name': 'model' } as const;
-
-/** Earlier names of those options. */
-export const renamedConfigFlags = { ...renamedModelFlags, 'output-dir': 'output' } as const;
 
 /** `configOptions` without those that have no effect on a command: there they are unknown. */
 export const optionsWithout = (names: string[]): Record<string, Options> =>
@@ -128,7 +131,8 @@ export function overridesOf(parsed: Parsed): Override[] {
       if (value === undefined) return [];
       const source = `--${flag} ${String(value)}`;
       if (flag === 'model') return modelOverrides(source, String(value));
-      return [{ source, path, value: settingOf(value, option) }];
+      const setting = settingOf(value, option);
+      return [{ source, path, value: flag === 'dataset-dir' ? [{ dir: setting }] : setting }];
     },
   );
   const plugins = textsOf(parsed['plugin']).map((value) => ({

@@ -71,6 +71,12 @@ export const requiredFlag = (describe: string): Flag<string> => ({
   read: textOf,
 });
 
+/** A flag that has another name too. */
+export const aliased = <Value>(flag: Flag<Value>, ...names: string[]): Flag<Value> => ({
+  ...flag,
+  option: { ...flag.option, alias: names },
+});
+
 /** A flag with one of several words. */
 export function choiceFlag<Word extends string>(
   describe: string,

@@ -6,7 +6,6 @@ import {
   configInvalid,
   environmentBlocks,
   EnvironmentBlock,
-  EnvironmentsBlock,
   type LoadedConfig,
   GeneratorBlock,
   LearnerBlock,
@@ -262,12 +261,8 @@ class Choice {
     { path, value }: ReturnType<typeof environmentBlocks>[number],
     registry: Registry<EnvironmentSpec>,
   ) {
-    const { properties: short } = EnvironmentBlock;
-    const own = path === 'environment' ? short : EnvironmentsBlock.items.properties;
-    const chosen = this.of({ path, value, registry, own });
-    const block: { type?: unknown; name?: unknown } = isRecord(value) ? value : {};
-    const named = path === 'environment' ? undefined : block.name;
-    const name = typeof named === 'string' ? named : String(block.type);
+    const chosen = this.of({ path, value, registry, own: EnvironmentBlock.properties });
+    const { type, name = type } = value;
     return { ...chosen, name, ...agentsOf(chosen.entry?.spec, this.loaded.config) };
   }
 

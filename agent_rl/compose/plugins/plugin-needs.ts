@@ -59,12 +59,9 @@ export function isolatedSettings(
   );
 }
 
-/**
- * What the thread makes a tool with: its settings, or, for one that asks for nothing, an object with them that is also
- * the settings, which was all that such a tool was given up to version 0.1.
- */
+/** What the thread makes a tool with: its settings, or, for one that asks for nothing, an object with them. */
 const inThread = ({ plugin }: { plugin: unknown }, settings: Chosen<ToolSpec>['settings']) =>
-  injectionsOf(plugin).length > 0 ? settings : { ...settings, settings };
+  injectionsOf(plugin).length > 0 ? settings : { settings };
 
 const placeText = (place: number | string | symbol): string =>
   typeof place === 'number'

@@ -29,8 +29,8 @@ export function environmentProblems(
   for (const [index, name] of names.entries()) {
     const first = names.indexOf(name);
     if (first === index) continue;
-    const text = `"${name}" is already environments.${first}. Give one of them a name.`;
-    problems.push({ path: `environments.${index}`, text });
+    const text = `"${name}" is already environment.${first}. Give one of them a name.`;
+    problems.push({ path: `environment.${index}`, text });
   }
   const known = `Environments: ${names.join(', ')}.`;
   const formats = new Set(environments.map(({ entry }) => entry?.spec.taskFormat));

@@ -25,17 +25,18 @@ const readings = {
 const ofFolder = <Schema extends TSchema>(schema: Schema, setting: string) =>
   Type.Optional({ ...schema, description: `Of this folder, in place of dataset.${setting}` });
 
-/** A task generator by its name, with its settings beside that. */
-const generatorBlock = (use: string) =>
-  Type.Optional(Type.Object({ type: text(`Name of a task generator; ${use}`, { minLength: 1 }) }));
-
-/** `datasets:` where the tasks are. Of one folder, `dataset.dir` is the short form. */
+/** `datasets:` where the tasks are. */
 export const DatasetsBlock = Type.Array(
   Type.Object(
     {
       dir: Type.Optional(text('Folder that holds the splits; this or generator', { minLength: 1 })),
-      generator: generatorBlock(
-        'in place of dir, it makes the tasks to train on from run.seed, without end, and the evaluation. generator: NAME is short for {type: NAME}',
+      generator: Type.Optional(
+        Type.Object({
+          type: text(
+            'Name of a task generator, with its settings beside it: instead of a folder, it makes the tasks to train on from run.seed, without end, and the evaluation',
+            { minLength: 1 },
+          ),
+        }),
       ),
       weight: number('How often its tasks are drawn; only ratios count', {
         exclusiveMinimum: 0,
@@ -44,7 +45,7 @@ export const DatasetsBlock = Type.Array(
       }),
       environment: Type.Optional(
         text(
-          'Of environments, the one its tasks are for; metadata.environment of a task goes before',
+          'Where environment is a list, the name of the one its tasks are for; metadata.environment of a task goes before',
           {
             minLength: 1,
           },
@@ -58,16 +59,12 @@ export const DatasetsBlock = Type.Array(
   ),
   {
     minItems: 1,
-    description:
-      'Folders of tasks and task generators, mixed by weight and each reported by name; for a single one, dataset.dir or dataset.generator',
+    description: 'Folders of tasks and task generators, mixed by weight and each reported by name',
   },
 );
 
 export const DatasetBlock = block(
   {
-    // These two are read as `datasets`, so they are never in a config that was loaded.
-    dir: Type.Optional(text('Short for datasets: [{dir: this}]', { minLength: 1 })),
-    generator: generatorBlock('short for datasets: [{generator: this}]'),
     trainSplit: split('train', 'trained on'),
     evalSplit: split('eval', 'evaluated on'),
     format: Type.Optional(readings.format),

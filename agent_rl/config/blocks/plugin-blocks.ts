@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { flag, integer, most, mostReward, number, text } from './block.ts';
 
@@ -9,28 +9,27 @@ import { flag, integer, most, mostReward, number, text } from './block.ts';
 
 const type = (kind: string) => text(`Name of ${kind}`, { minLength: 1 });
 
-/** `environment:` what the agent acts in. */
-export const EnvironmentBlock = Type.Object(
-  { type: type('an environment') },
-  { description: 'What the agent acts in, and its settings' },
-);
+/** What the agent acts in: a block of `environment:`. */
+export const EnvironmentBlock = Type.Object({
+  type: type('an environment'),
+  name: Type.Optional(
+    text('What data sets and tasks call it; by default its type', {
+      pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$',
+    }),
+  ),
+});
 
-/** `environments:` several, of which each task has one. */
-export const EnvironmentsBlock = Type.Array(
-  Type.Object({
-    type: type('an environment'),
-    name: Type.Optional(
-      text('What data sets and tasks call it; by default its type', {
-        pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$',
-      }),
-    ),
-  }),
-  {
-    minItems: 1,
-    description:
-      'Several environments, each with its settings: a folder of datasets names its own, or metadata.environment of a task; for a single one, environment',
-  },
-);
+/** `environment:` one block, or a list of several of which each task has one. */
+export const EnvironmentsBlock = Type.Unsafe<
+  Static<typeof EnvironmentBlock> | Static<typeof EnvironmentBlock>[]
+>({
+  description:
+    'What the agent acts in, and its settings; or a list of several: each of datasets names its own, or metadata.environment of a task',
+  if: { type: 'array' },
+  else: EnvironmentBlock,
+  items: EnvironmentBlock,
+  minItems: 1,
+});
 
 /** `agents:` which of an environment's several agents learn. */
 export const AgentsBlock = Type.Array(

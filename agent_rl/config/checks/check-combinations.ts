@@ -167,7 +167,7 @@ function ofSource(
     [
       path,
       dir === undefined && generator === undefined,
-      'says nowhere where its tasks come from. Give dir, a folder of them, or generator, the name of what makes them.',
+      'says nowhere where its tasks come from. Give dir, a folder of them, or generator: {type: NAME}, which makes them.',
     ],
     [
       path,

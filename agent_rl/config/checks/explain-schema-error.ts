@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 
 import { showValue } from '../../core/show-value.ts';
+import { earlierKey, earlierSettings } from './earlier-settings.ts';
 import { nearestName } from './nearest-name.ts';
 import { pathOf, placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 
@@ -23,7 +24,7 @@ export function explainSchemaError(error: ErrorObject, context: ErrorContext): P
   const path = pathOf(pointer).join('.');
   if (error.keyword === 'additionalProperties') return unknownKey(error, pointer, context);
   const { value: location } = placeOf(context.places, pointer);
-  if (error.keyword !== 'required') return { location, path, text: wrongValue(error) };
+  if (error.keyword !== 'required') return { location, path, text: wrongValue(error, path) };
   const name = String(error.params['missingProperty']);
   const missing = [...pathOf(pointer), name].join('.');
   // A key that is known is itself what was meant.
@@ -44,15 +45,23 @@ function described({ parentSchema }: ErrorObject, name: string): string {
 
 function unknownKey(error: ErrorObject, pointer: string, context: ErrorContext): Problem {
   const key = String(error.params['additionalProperty']);
+  const path = [...pathOf(pointer), key].join('.');
   const { key: location } = placeOf(context.places, pointer + pointerStep(key));
   const allowed = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
   const near = nearestName(key, allowed);
   const elsewhere = context.knownPaths.find((known) => known.split('.').at(-1) === key);
-  const meant = near ?? elsewhere;
-  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const earlier = earlierSettings(path, (error.data as Schema | undefined)?.[key]);
+  const hint =
+    earlierText(earlier) || meantText(near) || earlierText(earlierKey(key)) || meantText(elsewhere);
   const text = `is not a known key.${hint} Allowed: ${names(allowed) || 'none'}.`;
-  return { location, path: [...pathOf(pointer), key].join('.'), text };
+  return { location, path, text };
 }
+
+const meantText = (name: string | undefined): string =>
+  name === undefined ? '' : ` Did you mean "${name}"?`;
+
+const earlierText = (says: readonly string[]): string =>
+  says.length === 0 ? '' : ` ${says.join('; ')}.`;
 
 const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
 
@@ -76,13 +85,17 @@ function asBlock(data: unknown, schema: unknown): string {
   return key === undefined ? '' : ` Write { ${key}: ${data} }.`;
 }
 
-function wrongValue({ keyword, params, data, message, parentSchema }: ErrorObject): string {
+function wrongValue(
+  { keyword, params, data, message, parentSchema }: ErrorObject,
+  path: string,
+): string {
   const got = `got ${showValue(data, 60)}`;
   switch (keyword) {
     case 'type': {
       const types = [params['type'] as string | string[]].flat().map(typeName);
       const empty = data === null ? ' (nothing stands after the colon)' : '';
-      return `expected ${types.join(' or ')}, ${got}${empty}.${asBlock(data, parentSchema)}`;
+      const hint = asBlock(data, parentSchema) || earlierText(earlierSettings(path, data));
+      return `expected ${types.join(' or ')}, ${got}${empty}.${hint}`;
     }
     case 'enum': {
       const allowed = params['allowedValues'] as readonly unknown[];

@@ -216,7 +216,7 @@ const idle: readonly IdleRule[] = [
   ],
 ];
 
-/** What is surely a mistake: refused in a run that begins, and only said in one that an earlier version began. */
+/** What is surely a mistake, and refused. */
 const mistaken: readonly IdleRule[] = [
   [
     ['train.contextWeight'],

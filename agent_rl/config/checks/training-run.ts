@@ -10,9 +10,6 @@ import {
 } from './idle-settings.ts';
 import { placeOf, type Places, type Problem } from './problem.ts';
 
-/** Whether a run that trains begins, or was begun before, maybe by a version that checked less. */
-export type TrainingStart = 'new' | 'resumed';
-
 interface Biased {
   key: 'topK' | 'topP' | 'minP';
   value: number;
@@ -29,7 +26,7 @@ function biasedBy({ policy, train }: Config): Biased | undefined {
 const whyBiased =
   'in training: tokens are drawn from a part of the distribution and the update is computed with the whole of it, so that the gradient is biased (a part of mass q scales the ratio of a token by q) and generator and learner cannot be compared';
 
-/** What a run that begins is refused for, besides what is refused in any job. */
+/** What a run that trains is refused for, besides what is refused in any job. */
 export function refusedInTraining(config: Config, places: Places): Problem[] {
   const mistakes = idleProblems(mistakenSettings(config), places);
   const biased = biasedBy(config);
@@ -44,22 +41,17 @@ export function refusedInTraining(config: Config, places: Places): Problem[] {
 }
 
 interface TrainingPlaces {
-  training: TrainingStart;
   places: Places;
   /** Settings of plugins that cannot act. */
   more: IdleSetting[];
 }
 
 /** Warnings about the settings of a training run, for the terminal and its log, a sentence each. */
-export function trainingWarnings(
-  run: Circumstances,
-  { training, places, more }: TrainingPlaces,
-): string[] {
-  const mistakes = training === 'resumed' ? mistakenSettings(run.config) : [];
+export function trainingWarnings(run: Circumstances, { places, more }: TrainingPlaces): string[] {
   const idle = idleSettings(run);
   const biased = biasedBy(run.config);
   return [
-    ...idleWarnings([...mistakes, ...idle, ...more], places),
+    ...idleWarnings([...idle, ...more], places),
     ...(biased ? [`policy.sampling.${biased.key} ${biased.value} ${whyBiased}.`] : []),
   ];
 }

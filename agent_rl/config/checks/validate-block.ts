@@ -34,7 +34,9 @@ function closed(schema: unknown): unknown {
 }
 
 function declaredPaths(schema: unknown, prefix: string): string[] {
-  if (!isRecord(schema) || !isRecord(schema['properties'])) return [];
+  if (!isRecord(schema)) return [];
+  if (isRecord(schema['items'])) return declaredPaths(schema['items'], `${prefix}[]`);
+  if (!isRecord(schema['properties'])) return [];
   return Object.entries(schema['properties']).flatMap(([key, part]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
     return [path].concat(declaredPaths(part, path));
@@ -90,9 +92,10 @@ export function checkAgainst(
   const { knownPaths, validate } = compile(schema);
   const copy: unknown = structuredClone(value);
   if (validate(copy)) return { value: copy, problems: [] };
-  const problems = (validate.errors ?? []).map((error) =>
-    explainSchemaError(error, { places, base, knownPaths }),
-  );
+  // `if` only says that `else` refused, which says so itself.
+  const problems = (validate.errors ?? [])
+    .filter(({ keyword }) => keyword !== 'if')
+    .map((error) => explainSchemaError(error, { places, base, knownPaths }));
   return { value: copy, problems };
 }
 

@@ -2,16 +2,8 @@ import { showValue } from '../../core/show-value.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { type Place, pointerStep, type Problem } from '../checks/problem.ts';
 import { leaveOutOtherType } from './changed-type.ts';
-import { movedOverride } from './moved-settings.ts';
-import { otherSpelling } from './one-spelling.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Block, put, type SourcedTree } from './sourced-tree.ts';
-import {
-  generatorBlock,
-  oldSpelling,
-  withGeneratorBlock,
-  withTaskFolders,
-} from './task-folders.ts';
 
 /** One value set from the command line. */
 export interface Override {
@@ -47,72 +39,13 @@ export function applyOverrides(tree: SourcedTree, overrides: readonly Override[]
   const places = new Map(tree.places);
   const value = structuredClone(tree.value);
   for (const override of overrides) {
-    const named = inTodaysNames(override, value);
-    problems.push(...named.problems);
-    warnings.push(...named.warnings);
-    for (const one of named.overrides) {
-      const left = leaveOutOtherType(value as Block, places, { override: one, overrides });
-      if (left !== undefined) warnings.push(left);
-      const text = apply(value as Block, places, one);
-      if (text !== undefined) {
-        problems.push({ location: { source: one.source }, path: one.path, text });
-      }
-    }
+    const { source, path } = override;
+    const left = leaveOutOtherType(value as Block, places, { override, overrides });
+    if (left !== undefined) warnings.push(left);
+    const text = apply(value as Block, places, override);
+    if (text !== undefined) problems.push({ location: { source }, path, text });
   }
   return { value, places, problems, warnings };
-}
-
-/** What sets the folders of tasks, as settings of `datasets`, and settings that moved under their new names. */
-function inTodaysNames(override: Override, lower: unknown) {
-  const { source, path, value } = override;
-  const [block, key, ...deeper] = path.split('.');
-  if (block === 'dataset' && key === 'also' && deeper.length > 0) {
-    const [index, ...below] = deeper;
-    const renamed = ['datasets', Number(index) + 1, ...below].join('.');
-    const warnings = [oldSpelling({ source }, [path])];
-    return { overrides: [{ ...override, path: renamed }], problems: [], warnings };
-  }
-  if (block === 'dataset' && key === 'generator' && deeper.length > 0) {
-    const renamed = ['datasets.0.generator', ...deeper].join('.');
-    return { overrides: [{ ...override, path: renamed }], problems: [], warnings: [] };
-  }
-  if (block === 'datasets') return { overrides: [withBlock(override)], problems: [], warnings: [] };
-  const today = movedOverride(override);
-  if (today !== undefined)
-    return { overrides: today.overrides, problems: [], warnings: [today.warning] };
-  const other = otherSpelling(path);
-  if (other !== undefined) {
-    const removed = { source, path: other, value: undefined };
-    return { overrides: [removed, override], problems: [], warnings: [] };
-  }
-  const settles = block === 'dataset' && deeper.length === 0;
-  if (!settles) return { overrides: [override], problems: [], warnings: [] };
-  const place: Place = { key: { source }, value: { source } };
-  const { value: named, ...found } = withTaskFolders(
-    {
-      value: { dataset: key === undefined ? value : { [key]: value } },
-      places: new Map([['', place]]),
-    },
-    lower,
-  );
-  if (!isRecord(named) || !Object.hasOwn(named, 'datasets'))
-    return { overrides: [override], ...found };
-  const folders = { source, path: 'datasets', value: named['datasets'] };
-  const rest = { source, path, value: named['dataset'] };
-  return { overrides: key === undefined ? [folders, rest] : [folders], ...found };
-}
-
-/** What is set of `datasets`, with a generator that is given as a name as a block. */
-function withBlock(override: Override): Override {
-  const { path, value } = override;
-  const [, place, key, ...deeper] = path.split('.');
-  if (deeper.length > 0 || (key !== undefined && key !== 'generator')) return override;
-  if (key !== undefined) return { ...override, value: generatorBlock(value) };
-  const isList = place === undefined && Array.isArray(value);
-  return {
-    ...override,
-    value: isList ? (value as unknown[]).map(withGeneratorBlock) : withGeneratorBlock(value),
-  };
 }
 
 function apply(root: Block, places: Map<string, Place>, override: Override): string | undefined {

@@ -6,16 +6,13 @@ import { isRecord } from '../../core/is-record.ts';
 import { messageOf, nodeCodeOf } from '../../core/errors.ts';
 import { ownOrShipped } from '../../core/package-root.ts';
 import { type Location, placeOf, type Problem } from '../checks/problem.ts';
-import { withMovedSettings } from './moved-settings.ts';
-import { withoutOtherSpelling } from './one-spelling.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
 import { mergeTrees, type Block, type SourcedTree } from './sourced-tree.ts';
-import { withTaskFolders } from './task-folders.ts';
 
 /** A file with everything it extends underneath it. */
 export interface ConfigReading extends SourcedTree {
   problems: readonly Problem[];
-  /** Settings by names they no longer have. */
+  /** What a file above leaves out of those below it, a sentence each. */
   warnings: readonly string[];
   /** Files of the package that were read because there was none of that name where it was looked for first. */
   shipped: string[];
@@ -151,19 +148,14 @@ function over(
     warnings.push(...lower.warnings);
     shipped.push(...lower.shipped);
     replacedPlugins.push(...lower.replacedPlugins, ...replaced(tree, lower));
-    const merged = mergeTrees(withoutOtherSpelling(tree, lower.value), lower);
+    const merged = mergeTrees(tree, lower);
     warnings.push(...merged.leftOut);
     tree = merged;
   }
-  const { extends: _extends, ...own } = value;
-  // Here, so that what a file below says by the new name does not go over it.
-  const today = withMovedSettings({ value: own, places: reading.places });
-  warnings.push(...today.warnings);
-  const folders = withTaskFolders(today, tree.value);
-  problems.push(...folders.problems);
-  warnings.push(...folders.warnings);
-  replacedPlugins.push(...replaced(tree, { value: own, places: reading.places }));
-  const { leftOut, ...whole } = mergeTrees(withoutOtherSpelling(tree, own), folders);
+  const { extends: _extends, ...rest } = value;
+  const own = { value: rest, places: reading.places };
+  replacedPlugins.push(...replaced(tree, own));
+  const { leftOut, ...whole } = mergeTrees(tree, own);
   warnings.push(...leftOut);
   return {
     ...whole,

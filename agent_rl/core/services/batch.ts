@@ -36,11 +36,8 @@ export interface Batch {
 
 export const batchOf = (data: readonly TrainDatum[]): Batch => ({ schema: batchSchema, data });
 
-/** The oldest number whose records are still read. What lines of 1 lack is optional in `EpisodeRecord`. */
-const oldestRecord = 1;
-
 /**
- * A batch has to be of this version; a record may be of an earlier one too.
+ * Refuses a batch or a record of another version.
  *
  * @param record its place, such as `train.jsonl:3`; absent for a batch
  * @throws AgentRlError `SHAPE_MISMATCH` for a batch of another version, `DATASET_INVALID` for such a record
@@ -52,10 +49,8 @@ export function requireSchema({ schema }: { readonly schema: unknown }, record?:
       'SHAPE_MISMATCH',
       `A batch of schema ${showValue(schema)} was sent to a learner that reads schema ${batchSchema}. Use the same version of agent_rl on both sides.`,
     );
-  if (Number.isInteger(schema) && Number(schema) >= oldestRecord && Number(schema) < batchSchema)
-    return;
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${record} has schema ${showValue(schema)}; schemas ${oldestRecord} to ${batchSchema} are read. Read it with the version of agent_rl that wrote it, or a later one.`,
+    `${record} has schema ${showValue(schema)}; and this version reads schema ${batchSchema}. Read it with the version of agent_rl that wrote it.`,
   );
 }

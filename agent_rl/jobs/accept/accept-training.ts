@@ -16,8 +16,7 @@ export async function acceptTraining(options: AcceptOptions): Promise<JobResult>
   const { iterations, signal, print } = options;
   const described = { file: caller, settings: settingsOf(options) };
   const session = async (flags: readonly Override[], resume?: string): Promise<JobResult> => {
-    const training = resume === undefined ? 'new' : 'resumed';
-    const prepared = await prepareRun({ ...described, flags, training }, signal);
+    const prepared = await prepareRun({ ...described, flags, training: true }, signal);
     for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
     const job = { ...prepared, signal, print, dryRun: false };
     return train({ ...job, ...(resume !== undefined && { resume }) });
@@ -42,7 +41,7 @@ function settingsOf(options: AcceptOptions): SettingsInCode {
       match: 'number',
       systemPrompt: 'Answer with the number alone, in \\boxed{}. Call the calculator to find it.',
     },
-    dataset: { generator: { type: 'arithmetic', slices: [], evalTasks: 100 } },
+    datasets: [{ generator: { type: 'arithmetic', slices: [], evalTasks: 100 } }],
     // Tells attempts apart that are all wrong or all right: without it many a model would have no gradient to look at.
     rewards: [{ type: 'length', perWord: 0.001, maxCost: 0.1 }],
     rollout: {

@@ -47,7 +47,7 @@ export async function heldOutEvaluations(
 
 /** Without what makes it long: thousands are held. */
 const slim = (record: EpisodeRecord): EpisodeRecord => {
-  const { messages = [] } = record;
+  const { messages } = record;
   const answered = messages.findIndex(({ role }) => role === 'assistant');
   return {
     ...record,

@@ -33,7 +33,6 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
   checkPattern(answerPattern);
   const reading = readTaskFile(file, format, { columns, answerPattern });
   const dataset = await abortableStart(reading, options.signal);
-  for (const warning of dataset.warnings) print(`Note: ${warning}`);
   if (dataset instanceof CodeTaskDataset) return verifyCodeTasks(dataset.tasks, options);
   if (dataset instanceof SearchTaskDataset) {
     const { verifySearchTasks } = await import('./verify-search-tasks.ts');

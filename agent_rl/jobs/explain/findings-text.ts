@@ -70,7 +70,7 @@ export function headText({ series, episodes, unreadable }: RecordedEvidence, nam
       : []),
     ...(episodes !== undefined && !episodes.learnedRecorded
       ? [
-          'The run has no trajectories/learned.jsonl, as those of earlier versions: what the update made of single episodes is not known.',
+          'The run has no trajectories/learned.jsonl: what the update made of single episodes is not known.',
         ]
       : []),
     ...leftOutLines(unreadable).map(visibleControls),

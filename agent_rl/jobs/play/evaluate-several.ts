@@ -99,7 +99,7 @@ async function differentFolders(
 }
 
 /** What an agent is besides its weights. */
-const ofAgent = ['environment', 'environments', 'agents', 'tools', 'policy'] as const;
+const ofAgent = ['environment', 'agents', 'tools', 'policy'] as const;
 
 /** Says where a model was trained as another agent than it is attempted as. */
 function noteOtherSettings(name: string, config: Config, print: (text: string) => void): void {

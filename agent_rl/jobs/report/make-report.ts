@@ -67,8 +67,7 @@ function aboutOf(runs: readonly ReportedRun[]): string {
 }
 
 function environmentOf(run: ReportedRun): string {
-  const several = settingOf(run, 'environments');
-  const blocks: unknown[] = Array.isArray(several) ? several : [settingOf(run, 'environment')];
+  const blocks = [settingOf(run, 'environment')].flat();
   const types = blocks.map((block) => (isRecord(block) ? String(block['type']) : 'no environment'));
   return types.join(' and ');
 }

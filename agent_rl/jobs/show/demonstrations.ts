@@ -40,7 +40,7 @@ export interface DemonstrationsOptions {
 /** Why episodes are left out, in the order that is asked. */
 const reasons = {
   failed: 'failed, so that nothing judged them',
-  noText: 'recorded without text (by version 0.1), or without a turn',
+  noTurn: 'have no turn of the policy',
   unsuccessful: 'did not succeed (--success)',
   lowReward: 'have less reward (--min-reward)',
   cutOff: 'end in a turn that was cut off, whose end would be taught as one',
@@ -92,7 +92,7 @@ function toolsOf({ path, tools }: RunFolder): Conversation['tools'] {
   if (existsSync(tools)) return readToolFile(tools, tools);
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${path} has no tools.json, which says what its policy could call: it was made by an earlier version. Put a file there that is a list of tools as the OpenAI API has them.`,
+    `${path} has no tools.json, which says what its policy could call. Put it back, or put a file there that is a list of tools as the OpenAI API has them.`,
   );
 }
 
@@ -154,11 +154,11 @@ async function choose(
 }
 
 function reasonAgainst(
-  { reward, success, outcome, messages = [], malformedCalls }: EpisodeRecord,
+  { reward, success, outcome, messages, malformedCalls }: EpisodeRecord,
   { success: solved = false, minReward = -Infinity }: DemonstrationsOptions,
 ): Reason | undefined {
   if (reward === null) return 'failed';
-  if (!messages.some(({ role }) => role === 'assistant')) return 'noText';
+  if (!messages.some(({ role }) => role === 'assistant')) return 'noTurn';
   if (solved && !success) return 'unsuccessful';
   if (reward < minReward) return 'lowReward';
   if (outcome === 'truncated-tokens') return 'cutOff';
@@ -179,7 +179,7 @@ function bestOf(candidates: readonly Candidate[], most = Infinity): readonly Can
 }
 
 const conversationOf = (
-  { messages = [] }: EpisodeRecord,
+  { messages }: EpisodeRecord,
   tools: Conversation['tools'],
 ): Conversation => ({ messages, ...(tools !== undefined && { tools }) });
 

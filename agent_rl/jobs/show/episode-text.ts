@@ -38,10 +38,7 @@ export function episodeText(episode: EpisodeRecord, { hidden }: { hidden: boolea
     ...judgement(episode),
     ...trouble(episode),
   ];
-  const body =
-    messages === undefined
-      ? ['  This run was recorded by version 0.1, whose lines hold tokens and no text.']
-      : messages.map((message) => messageText(message, episode));
+  const body = messages.map((message) => messageText(message, episode));
   const secret =
     hidden && episode.hidden !== undefined
       ? ['  [hidden from the policy]', indented(JSON.stringify(episode.hidden, null, 1))]

@@ -10,8 +10,8 @@ import { truncateAfter } from '../../runs/truncate-after.ts';
 /** What the checkpoint of any training holds besides the learner's own state. */
 export interface SavedProgress {
   iteration: number;
-  /** Up to this checkpoint; absent in checkpoints of versions that did not keep it. */
-  usage?: RunUsage;
+  /** Up to this checkpoint. */
+  usage: RunUsage;
 }
 
 export interface RestoreRequest {
@@ -38,10 +38,6 @@ export async function restoreRun({
   if (checkpoint !== undefined) {
     await learner.loadState(checkpoint);
     state = readTrainerState(checkpoint) as SavedProgress;
-    if (state.usage === undefined)
-      record.log.warn(
-        'The checkpoint holds no times: the totals of summary.json begin at this resume.',
-      );
     requireWithin(state.iteration, config);
   }
   const repaired = await truncateAfter(record.folder, state?.iteration ?? -1);

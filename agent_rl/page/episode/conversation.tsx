@@ -8,8 +8,6 @@ import { sourceClass } from './token-modes.ts';
 /** An episode as a conversation: thoughts, calls, their results with the time they took. */
 export function Conversation({ whole }: { whole: EpisodeWhole }) {
   const { messages, calls } = whole;
-  if (messages === null)
-    return <p class="note">Messages were not recorded: this run kept tokens alone.</p>;
   const byId = new Map(calls.map((call) => [call.id, call]));
   const called = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
   const sampled = whole.tokens.spans.filter(({ source }) => source === 'sampled');

@@ -16,7 +16,7 @@ interface EpisodeTableProps {
   select: (at: number) => void;
 }
 
-/** Columns that say something of these rows: what no run of an old version recorded takes no room. */
+/** Columns that say something of these rows: what none of them has takes no room. */
 const columnsOf = (rows: readonly EpisodeRow[]): readonly EpisodeColumn[] =>
   episodeColumns.filter(
     ({ key }) =>

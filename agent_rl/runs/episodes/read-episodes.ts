@@ -40,8 +40,7 @@ export interface EpisodeRecord extends Pick<
   reward: number | null;
   scores: Readonly<Record<string, number>>;
   metrics: Readonly<Record<string, number>>;
-  /** Absent in lines of version 0.1, which hold tokens alone. */
-  messages?: readonly Message[];
+  messages: readonly Message[];
   judgedBy?: JudgedBy | null;
   groupReward?: GroupReward | null;
   seed?: number | null;
@@ -80,7 +79,7 @@ export function runWithEpisodes(run: string): RunFolder {
  *
  * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
  * @yields one episode
- * @throws AgentRlError `DATASET_INVALID` for a line that is none or of a version not read, with its place. A last line that is cut short is left
+ * @throws AgentRlError `DATASET_INVALID` for a line that is none or of another version, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
  */
 export async function* readEpisodes(

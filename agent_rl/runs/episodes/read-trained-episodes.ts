@@ -8,13 +8,12 @@ import type { Unreadable } from './unreadable.ts';
 /** A training episode, and what the update made of it. */
 export interface TrainedEpisode {
   episode: EpisodeRecord;
-  /** Absent where the run was recorded before there was `learned.jsonl`, or the line cannot be read. */
+  /** Absent where there is no `learned.jsonl`, or the line cannot be read. */
   learned?: LearnedRecord;
 }
 
 /**
- * Reads the training episodes of a run with what was learned of each. Those of iterations before the first in `learned.jsonl`,
- * of a run that an earlier version began, have nothing beside them.
+ * Reads the training episodes of a run with what was learned of each.
  *
  * @param unreadable takes lines that cannot be read; without it such a line is an error
  * @yields one episode

@@ -49,8 +49,8 @@ const differing = <Key extends keyof Machine>(
 ): Key[] => (Object.keys(named) as Key[]).filter((key) => a[key] !== b[key]);
 
 interface ResumedOn {
-  /** What the session before ran on; absent in runs of version 0.1. */
-  began: Machine | undefined;
+  /** What the session before ran on. */
+  began: Machine;
   now: Machine;
   allowOtherMachine: boolean;
 }
@@ -65,11 +65,6 @@ export function checkMachine(
   run: string,
   { began, now, allowOtherMachine }: ResumedOn,
 ): readonly string[] {
-  if (began === undefined) {
-    return [
-      `The run was begun by a version that did not record what it computes on. If that was not ${machineInWords(now)}, its weights will not be those its seed gives.`,
-    ];
-  }
   const changed = differing(settable, began, now);
   const changes = changed.map((key) => `${settable[key].name}: ${began[key]} -> ${now[key]}`);
   if (changed.length > 0 && !allowOtherMachine) {

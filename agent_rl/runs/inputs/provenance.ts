@@ -27,7 +27,7 @@ export interface Provenance {
 
 const provenanceFile = ({ path }: Pick<RunFolder, 'path'>): string => join(path, 'provenance.json');
 
-/** What a run recorded of it; undefined for runs of earlier versions, and for a file that is not one. */
+/** What a run recorded of it; undefined where there is no such file, or it is not one. */
 export function readProvenance(folder: Pick<RunFolder, 'path'>): Provenance | undefined {
   const file = provenanceFile(folder);
   if (!existsSync(file)) return undefined;

@@ -14,21 +14,13 @@ const settings = ['format', 'columns', 'answerPattern'] as const;
 /**
  * Refuses to read the folders of a run otherwise than it began.
  *
- * @param before undefined where the run did not record it
- * @returns what the log must show, a sentence each
  * @throws AgentRlError `CHECKPOINT_INVALID`
  */
 export function checkReadings(
   run: string,
-  before: readonly TaskReading[] | undefined,
+  before: readonly TaskReading[],
   now: readonly TaskReading[],
-): readonly string[] {
-  if (before === undefined)
-    return now.length === 0
-      ? []
-      : [
-          `${run} does not record how its task files were read (dataset.format, columns, answerPattern), so that was not checked.`,
-        ];
+): void {
   const changes = now.flatMap((reading, folder) =>
     settings
       .filter((name) => !isDeepStrictEqual(before[folder]?.[name], reading[name]))
@@ -37,7 +29,7 @@ export function checkReadings(
           `${name} of datasets.${folder}, ${shown(before[folder]?.[name])} -> ${shown(reading[name])}`,
       ),
   );
-  if (changes.length === 0) return [];
+  if (changes.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
     `The run ${run} cannot be resumed: its tasks would be read otherwise than it began (${changes.join('; ')}). Leave dataset.format, columns and answerPattern, and those of the folders of datasets, as they were, or start a new run from its checkpoint with --model.`,

@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { writeFileAtomic } from '../../telemetry/index.ts';
 import type { ModelStack } from '../../../model/weights/open-model.ts';
-import { sameTasks } from '../../../dataset/tasks/same-tasks.ts';
 import { checkGenerators, type GeneratorIdentity } from './generators.ts';
 import { checkMachine, type Machine } from './machine.ts';
 import { checkReadings, type TaskReading } from './readings.ts';
@@ -30,10 +29,11 @@ export interface RunSources {
   machine: Machine;
 }
 
+const inputsSchema = 2;
+
 /** What a run began with, in its `inputs.json`: it is only resumed with the same. */
 export interface RunInputs {
-  /** 1 up to version 0.1, which recorded the first file of each kind only. */
-  schema: 1 | 2;
+  schema: typeof inputsSchema;
   seed: number;
   sha256: {
     /** Of each file. */
@@ -44,12 +44,12 @@ export interface RunInputs {
     /** The same of each model whose weights stay as they are, by the setting that names it; absent where there is none. */
     frozenModels?: Readonly<Record<string, string>>;
   };
-  /** How the rows of each source of tasks are read. Absent in runs of earlier versions. */
-  readings?: readonly TaskReading[];
+  /** How the rows of each source of tasks are read. */
+  readings: readonly TaskReading[];
   /** What makes the tasks of sources that are no folders. Absent where there is none. */
   generators?: readonly GeneratorIdentity[];
-  /** What it was computed on: each that a session changed to, in order. Absent in runs of version 0.1. */
-  machines?: readonly Machine[];
+  /** What it was computed on: each that a session changed to, in order. */
+  machines: readonly Machine[];
 }
 
 type Kind = keyof RunInputs['sha256'];
@@ -90,7 +90,7 @@ function modelFiles(folder: string): readonly string[] {
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
   const { seed, trainFiles, evalFiles, readings, generators = [], model, frozen = none } = sources;
   return {
-    schema: 2,
+    schema: inputsSchema,
     seed,
     sha256: {
       trainTasks: await sha256OfEach(trainFiles),
@@ -120,7 +120,7 @@ export const hasInputs = (folder: RunFolder): boolean => existsSync(inputsFile(f
 export function recordMachine(folder: RunFolder, machine: Machine): readonly Machine[] {
   if (!hasInputs(folder)) return [machine];
   const inputs = storedInputs(inputsFile(folder));
-  const { machines: before = [] } = inputs;
+  const { machines: before } = inputs;
   if (isDeepStrictEqual(before.at(-1), machine)) return before;
   const machines = [...before, machine];
   writeInputs(folder, { ...inputs, machines });
@@ -153,7 +153,7 @@ export async function checkInputs(
     );
   }
   checkGenerators(folder.path, before.generators, sources.generators);
-  const began = before.machines?.at(-1);
+  const began = before.machines.at(-1)!;
   const onMachine = checkMachine(folder.path, { began, now: sources.machine, allowOtherMachine });
   const now = await readInputs(sources);
   const changed = changedKinds(before, now);
@@ -164,23 +164,13 @@ export async function checkInputs(
       `The run ${folder.path} cannot be resumed: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model.`,
     );
   }
-  const renamed = renamedFiles(before, now, sources).map(
-    (one) => `${one}: fields of the file were renamed since the run began; the tasks are the same.`,
-  );
-  const read = checkReadings(folder.path, before.readings, sources.readings);
-  const notes = [...onMachine, ...renamed, ...read];
-  const unchecked = sources.trainFiles.length + sources.evalFiles.length - 2;
-  if (before.schema === 2 || unchecked <= 0) return notes;
-  return [
-    ...notes,
-    `The run was begun by version 0.1, which recorded the first data set only: ${unchecked} task files of the others were not checked.`,
-  ];
+  checkReadings(folder.path, before.readings, sources.readings);
+  return onMachine;
 }
 
 function changedKinds(before: RunInputs, now: RunInputs): Kind[] {
-  const recorded = <List>(list: readonly List[]) => (before.schema === 1 ? list.slice(0, 1) : list);
   const changed = taskKinds.filter(
-    (kind) => !sameFiles(before.sha256[kind], recorded(now.sha256[kind])),
+    (kind) => !isDeepStrictEqual(before.sha256[kind], now.sha256[kind]),
   );
   const sameModel = before.sha256.startModel === now.sha256.startModel;
   const frozen = [before, now].map(({ sha256: { frozenModels = {} } }) => frozenModels);
@@ -189,20 +179,6 @@ function changedKinds(before: RunInputs, now: RunInputs): Kind[] {
     ...(sameModel ? [] : (['startModel'] as const)),
     ...(isDeepStrictEqual(frozen[0], frozen[1]) ? [] : (['frozenModels'] as const)),
   ];
-}
-
-const sameFiles = (before: readonly string[], now: readonly string[]): boolean =>
-  before.length === now.length && before.every((hash, index) => sameTasks(hash, now[index] ?? ''));
-
-/** Files that hold the same tasks as before, though not the same bytes. */
-function renamedFiles(before: RunInputs, now: RunInputs, sources: RunSources): string[] {
-  const files = { trainTasks: sources.trainFiles, evalTasks: sources.evalFiles };
-  return taskKinds.flatMap((kind) =>
-    files[kind].filter((_, index) => {
-      const hash = before.sha256[kind][index];
-      return hash !== undefined && hash !== now.sha256[kind][index];
-    }),
-  );
 }
 
 const describe = (
@@ -218,21 +194,13 @@ const describe = (
 
 function storedInputs(file: string): RunInputs {
   try {
-    const { schema, seed, sha256, readings, generators, machines } = JSON.parse(
-      readFileSync(file, 'utf8'),
-    ) as RunInputs;
-    if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
+    const inputs = JSON.parse(readFileSync(file, 'utf8')) as RunInputs;
+    const { schema, sha256, readings, machines } = inputs;
+    const isWhole =
+      typeof sha256 === 'object' && Array.isArray(readings) && Array.isArray(machines);
+    if (schema !== inputsSchema || !isWhole || machines.length === 0)
       throw new Error('its form is not known');
-    // A run of version 0.1 has one hash for all files of a kind.
-    const [trainTasks, evalTasks] = [[sha256.trainTasks].flat(), [sha256.evalTasks].flat()];
-    return {
-      schema,
-      seed,
-      sha256: { ...sha256, trainTasks, evalTasks },
-      ...(Array.isArray(readings) && { readings }),
-      ...(Array.isArray(generators) && { generators }),
-      ...(Array.isArray(machines) && { machines }),
-    };
+    return inputs;
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',

@@ -118,7 +118,7 @@ export class EpisodeCounts {
     counts.repeatedToolSolved += Number(repeats && episode.success);
     addTo(this.#different, digest(said));
     addTo(this.#tasks, episode.taskId);
-    addTo(this.#prompts, digest(JSON.stringify(episode.messages?.[0]?.content ?? '')));
+    addTo(this.#prompts, digest(JSON.stringify(episode.messages[0]?.content ?? '')));
     this.#reward = widened(this.#reward, episode.groupReward?.reward ?? episode.reward ?? 0);
     for (const [name, score] of Object.entries(episode.scores ?? {}))
       this.#scores.set(name, widened(this.#scores.get(name) ?? noSpread, score));
@@ -148,7 +148,7 @@ export class EpisodeCounts {
 }
 
 /** Whether the last words of an episode hold what a tool last said; long results are hardly ever repeated whole. */
-function repeatsTool({ messages = [] }: EpisodeRecord): boolean {
+function repeatsTool({ messages }: EpisodeRecord): boolean {
   const told = messages.findLast(({ role }) => role === 'tool')?.content.trim() ?? '';
   const last = messages.at(-1);
   return told !== '' && last?.role === 'assistant' && last.content.includes(told);
@@ -178,7 +178,7 @@ interface Facts {
 }
 
 function factsOf(episode: EpisodeRecord): Facts {
-  const { messages = [], toolCalls, malformedCalls, outcome, success, reward } = episode;
+  const { messages, toolCalls, malformedCalls, outcome, success, reward } = episode;
   const said = messages.filter((message) => message.role === 'assistant');
   const called = toolCalls.some(({ status }) => status !== 'rejected');
   const cutOff = outcome === 'truncated-tokens' || outcome === 'truncated-turns';

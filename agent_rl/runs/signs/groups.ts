@@ -55,7 +55,7 @@ export const fewTasks: Check = {
       verdict,
       says: `${says}: their answers can be learned by heart`,
       tries: [
-        `give more different tasks: ${settings.now('dataset.dir')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
+        `give more different tasks: ${settings.now('datasets')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
       ],
       example: 'scored',
     };

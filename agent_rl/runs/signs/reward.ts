@@ -160,7 +160,7 @@ export const paidForNothing: Check = {
     if (episodes === undefined) return notRecorded;
     const { solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
     // Of several environments one may need no tool.
-    const tools = hasTools && settings.list('environments').length < 2;
+    const tools = hasTools && settings.list('environment').length < 2;
     const [was = 0, is = 0] = [
       series.early('rollout/successWithoutCalls'),
       series.late('rollout/successWithoutCalls'),

@@ -214,8 +214,7 @@ export interface EpisodeWhole {
   step: number | null;
   /** Whether its agent learns. */
   learns: boolean;
-  /** Null in lines of version 0.1, which hold tokens alone. */
-  messages: readonly EpisodeMessage[] | null;
+  messages: readonly EpisodeMessage[];
   calls: readonly EpisodeCall[];
   malformedCalls: number;
   tokens: EpisodeTokens;

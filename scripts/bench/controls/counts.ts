@@ -18,7 +18,7 @@ export interface TaskCounts {
   saidOther: number;
   /** Attempts in which a call returned the answer. */
   found: number;
-  /** Sums of what each reward gave, by name; absent in what earlier versions kept. */
+  /** Sums of what each reward gave, by name. */
   scores?: Readonly<Record<string, number>>;
 }
 

@@ -58,7 +58,7 @@ export function codeTasksRun({
   };
   const flags = Object.entries(sets).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
   const command = path.join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
-  const config = path.join(packageRoot(), 'configs', 'code_tasks_grpo.yaml');
+  const config = path.join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
   const train = [command, 'train', '--config', config, '--seed', String(seed)];
   programOutput(process.execPath, [...train, ...flags]);
   const textOf = (name: string): string =>

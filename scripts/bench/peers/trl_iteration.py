@@ -1,4 +1,4 @@
-"""GRPO iterations of the code tasks by TRL, with the starter, tasks and settings of configs/code_tasks_grpo.yaml.
+"""GRPO iterations of the code tasks by TRL, with the starter, tasks and settings of configs/code_exec_grpo.yaml.
 
     python trl_iteration.py '{"root": "/path/to/checkout", "iterations": 3, "threads": 2, "seed": 7}'
 

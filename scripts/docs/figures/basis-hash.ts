@@ -76,7 +76,7 @@ const at = (value: unknown, ...keys: readonly string[]): unknown =>
 /** The shipped things that a run file names: its model, its tasks and its documents. */
 export function basesOf(file: string): string[] {
   const run = settingsOf(file);
-  const sources = [at(run, 'dataset'), ...[at(run, 'datasets') ?? []].flat()];
+  const sources = [at(run, 'datasets') ?? []].flat();
   const folders = [
     at(run, 'model', 'path'),
     ...sources.map((source) => at(source, 'dir')),
@@ -86,8 +86,7 @@ export function basesOf(file: string): string[] {
     }),
   ].filter((folder) => typeof folder === 'string' && /^(?:model|dataset)\//.test(folder));
   const made = sources.flatMap((source) => {
-    const generator = at(source, 'generator');
-    const name = isRecord(generator) ? generator['type'] : generator;
+    const name = at(source, 'generator', 'type');
     return typeof name === 'string' ? `generator:${name}` : [];
   });
   return [...new Set([...folders, ...made] as string[])];

@@ -27,7 +27,7 @@ export async function evaluations(
   const own = await readOnce(seed, name, () => evaluated(seed, {}, checkpoint));
   if (questions === undefined) return { own, gsm8k: null };
   const other = { ...seed, config: gsm8kConfig, sets: [] };
-  const settings = { 'dataset.dir': questions };
+  const settings = { 'datasets.0.dir': questions };
   const gsm8k = await readOnce(seed, `${name}-gsm8k`, () => evaluated(other, settings, checkpoint));
   return { own, gsm8k };
 }

@@ -36,7 +36,7 @@ async function supervised(untrained: string, options: SeedOptions, teach: Teach)
       'run.outputDir': outputDir,
       'run.name': name,
       'model.path': untrained,
-      'dataset.dir': dir,
+      'datasets.0.dir': dir,
     },
   );
   const { iterations, batchSize } = prepared.loaded.config.train;

@@ -30,7 +30,7 @@ export const verifyDataset = command({
   ],
   flags: {
     dataset: requiredFlag('File of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending'),
-    format: textFlag('code (the default), humaneval, mbpp, search, mixed, question or plain'),
+    format: textFlag('code (the default), humaneval, mbpp, search, question or plain'),
     column: listFlag(
       'Column that a field of the format is taken from, as FIELD=COLUMN (dataset.columns of a run file): --column question=problem',
     ),
@@ -83,10 +83,9 @@ function columnsOf(pairs: readonly string[]): Readonly<Record<string, string>> {
 
 const ofCode = ['degenerate', 'sandbox-type', 'sandbox-python', 'sandbox-workers'] as const;
 
-/** Flags that a format has no use for; `mixed` has one for all. */
+/** Flags that a format has no use for. */
 const idleFlags = new Map<string, readonly string[]>([
   ['search', ofCode],
-  ['mixed', []],
   ['plain', [...ofCode, 'documents']],
   ['question', [...ofCode, 'documents']],
 ]);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { splitBys } from '../../../../dataset/prepare/split/split-questions.ts';
 import {
+  aliased,
   choiceFlag,
   count,
   countOrZero,
@@ -14,7 +15,10 @@ import {
 
 /** The flags of `agent-rl prepare-data`. */
 export const prepareDataFlags = {
-  output: requiredFlag('Folder for documents, passages, both splits and the report'),
+  output: aliased(
+    requiredFlag('Folder for documents, passages, both splits and the report'),
+    'output-dir',
+  ),
   overwrite: switchFlag('Replace the files of an earlier run in the output folder'),
   format: textFlag('medquad, hotpotqa, records or urls; found from the files by default'),
   column: listFlag('What a column holds, as FIELD=COLUMN: --column question=query'),

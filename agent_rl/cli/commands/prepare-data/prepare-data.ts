@@ -17,7 +17,6 @@ export const prepareDataCommand = command({
     source: requiredFlag('File, folder, or dataset on the Hugging Face hub as owner/name'),
   },
   flags: prepareDataFlags,
-  renamed: { 'output-dir': 'output' },
   run: async ({ source, ...flags }, { jobs, job }) => {
     // Late: the formats bring readers of XML and Parquet, which no help needs.
     const { settingsOf } = await import('./prepare-data-settings.ts');

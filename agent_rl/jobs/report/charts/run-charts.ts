@@ -1,5 +1,4 @@
 import { AgentRlError } from '../../../core/errors.ts';
-import { withUnknown } from '../../../trainer/success-rate.ts';
 import { isSupervised, iterationsOf, type ReportedRun } from '../read/reported-run.ts';
 import { type Chart, type Line, type Point, thinned } from './chart.ts';
 import { type CurvePlan, curvePlans, heldOut, type Quantity } from './curves.ts';
@@ -12,16 +11,15 @@ export function heldOutPoints(run: ReportedRun): Point[] {
     { x: iterationsOf(run), evaluation: after },
   ].flatMap(({ x, evaluation }): Point[] => {
     if (!evaluation || evaluation.successRate === null) return [];
-    const { successRate: y, interval95, wilson95 } = withUnknown(evaluation);
-    const [low, high] = interval95 === null ? (wilson95 ?? []) : [interval95.low, interval95.high];
-    return [{ x, y, ...(low !== undefined && high !== undefined && { low, high }) }];
+    const { successRate: y, interval95 } = evaluation;
+    return [{ x, y, ...(interval95 && { low: interval95.low, high: interval95.high }) }];
   });
   const between = run.metrics.flatMap(({ iteration: x, metrics }): Point[] => {
     const y = metrics['eval/successRate'];
     // The evaluation after training stands in its iteration's line too.
     if (y === undefined || ends.some((end) => end.x === x)) return [];
-    const low = metrics['eval/intervalLow'] ?? metrics['eval/wilsonLow'];
-    const high = metrics['eval/intervalHigh'] ?? metrics['eval/wilsonHigh'];
+    const low = metrics['eval/intervalLow'];
+    const high = metrics['eval/intervalHigh'];
     return [{ x, y, ...(low !== undefined && high !== undefined && { low, high }) }];
   });
   return [...ends, ...between].toSorted((a, b) => a.x - b.x);

@@ -5,7 +5,7 @@ import { AgentRlError } from '../../../core/errors.ts';
 import type { RunSummary } from '../../../runs/summary.ts';
 import { cutText } from '../render/cut-text.ts';
 
-/** `summary.json` of reinforcement learning or of supervised training, perhaps of an earlier version. */
+/** `summary.json` of reinforcement learning or of supervised training. */
 export type StoredSummary = Partial<RunSummary> & {
   loss?: number | null;
   conversations?: number;
@@ -46,7 +46,7 @@ const evaluation = orNull(
   }),
 );
 
-/** What a report reads of a summary. Earlier versions lack some of it, and later ones may have more. */
+/** What a report reads of a summary. */
 const Summary = Type.Object({
   iterations: Type.Optional(Type.Number()),
   interrupted: Type.Optional(Type.Boolean()),

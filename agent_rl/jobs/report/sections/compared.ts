@@ -1,6 +1,6 @@
 import { mean } from '../../../algorithms/statistics.ts';
 import { largest, smallest } from '../../../core/long-lists.ts';
-import { type Difference, type SuccessRate, withUnknown } from '../../../trainer/success-rate.ts';
+import type { Difference, SuccessRate } from '../../../trainer/success-rate.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 
 /** Success on held-out tasks and how it changed, in all or in one group of them. */
@@ -14,8 +14,8 @@ export interface Compared {
 export const whole = ({ summary }: ReportedRun): Compared => {
   const { before, after, difference } = summary?.eval ?? {};
   return {
-    before: before ? withUnknown(before) : undefined,
-    after: after ? withUnknown(after) : undefined,
+    before: before ?? undefined,
+    after: after ?? undefined,
     difference: difference ?? undefined,
   };
 };

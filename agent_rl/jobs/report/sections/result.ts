@@ -7,7 +7,6 @@ import {
   worstCaseText,
 } from '../../../runs/evaluation-table.ts';
 import { percentText } from '../../../telemetry/index.ts';
-import { withUnknown } from '../../../trainer/success-rate.ts';
 import { type ReportedRun, settingOf } from '../read/reported-run.ts';
 import { type Block, type Section, table, text } from '../report.ts';
 import { type Compared, spreadText, whole } from './compared.ts';
@@ -17,8 +16,8 @@ const ofGroup = ({ summary }: ReportedRun, name: string): Compared => {
   const { before, after, difference } = summary?.eval ?? {};
   const [first, last] = [before?.groups?.[name], after?.groups?.[name]];
   return {
-    before: first && withUnknown(first),
-    after: last && withUnknown(last),
+    before: first,
+    after: last,
     difference: difference?.groups?.[name],
   };
 };
@@ -57,7 +56,7 @@ function failureRows(run: ReportedRun, named: boolean): string[][] {
   const { before, after } = run.summary?.eval ?? {};
   if ([before, after].every((one) => (one?.systemFailures ?? 0) === 0)) return [];
   const which = named ? [run.folder.name, String(settingOf(run, 'run.seed'))] : [];
-  const cells = [before, after].map((one) => (one ? worstCaseText(withUnknown(one)) : '-'));
+  const cells = [before, after].map((one) => (one ? worstCaseText(one) : '-'));
   return [['All, if failed episodes had failed, or solved', ...which, ...cells, '-']];
 }
 

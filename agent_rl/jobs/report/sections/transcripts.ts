@@ -67,8 +67,6 @@ const note = (words: string): TranscriptEntry => ({ who: 'note', label: '', text
 
 function entriesOf(episode: EpisodeRecord): TranscriptEntry[] {
   const { messages, problem } = episode;
-  if (messages === undefined)
-    return [note('This run was recorded by version 0.1, whose lines hold tokens and no text.')];
   const said = messages.flatMap((message) => entriesOfMessage(message, episode));
   return problem === null ? said : [...said, { who: 'failure', label: 'problem', text: problem }];
 }

@@ -44,7 +44,7 @@ export async function openReady(
   opened: Cleanup,
   resume?: Pick<ResumePoint, 'checkpoint'>,
 ): Promise<ReadyAgent> {
-  const selected = withSelection(resolved, resume);
+  const selected = withSelection(resolved);
   const trackers = openTrackers(selected.chosen.trackers);
   // Also where the run does not begin: they may have started a process.
   opened.defer(() => trackers.close());

@@ -59,7 +59,7 @@ export async function episodeWhole(
     drawnAt: record.place ?? null,
     step: record.step ?? null,
     learns: record.learns !== false,
-    messages: shown(record.messages ?? null, 'messages'),
+    messages: shown(record.messages, 'messages'),
     calls: shown(callsOf(record), 'calls'),
     malformedCalls: record.malformedCalls ?? 0,
     tokens: await tokensOf(record, learned, texts),

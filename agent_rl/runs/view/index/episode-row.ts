@@ -23,10 +23,10 @@ export interface EpisodeLine extends EpisodeRecord {
   seconds?: Readonly<Record<string, number>>;
 }
 
-/** @throws Error for a line that is no episode, AgentRlError `DATASET_INVALID` for one of a version not read */
+/** @throws Error for a line that is no episode, AgentRlError `DATASET_INVALID` for one of another version */
 export function episodeOf(bytes: Buffer, place: string): EpisodeLine {
   const record: unknown = JSON.parse(bytes.toString());
-  const lists = ['tokens', 'spans', 'logProbs', 'toolCalls'];
+  const lists = ['tokens', 'spans', 'logProbs', 'messages', 'toolCalls'];
   if (!isRecord(record) || typeof record['taskId'] !== 'string')
     throw new Error('it is no episode');
   const missing = lists.find((name) => !Array.isArray(record[name]));
@@ -77,13 +77,13 @@ function secondsOf({ seconds }: EpisodeLine): number | null {
   return Object.values(seconds).reduce((sum, one) => sum + one, 0);
 }
 
-/** Episodes are compared by task and agent; records of version 0.1 do not name the place, so one iteration is one draw. */
+/** Episodes are compared by task and agent, within what was drawn together. */
 function groupOf({ when = 'train', iteration, taskId, agent = '', place }: EpisodeLine): string {
   const drawn = place ? [place.iteration, place.round, place.slot] : [iteration];
   return JSON.stringify([when, ...drawn, taskId, agent]);
 }
 
-function questionOf({ messages = [] }: EpisodeLine): string {
+function questionOf({ messages }: EpisodeLine): string {
   const asked = messages.find(({ role }) => role === 'user')?.content ?? '';
   return asked.slice(0, mostQuestion).replaceAll(/\s+/g, ' ');
 }

@@ -13,8 +13,7 @@ type Config = LoadedConfig['config'];
 
 /**
  * The summary of a finished run under `runs` of exactly this config, tasks and starting weights, its folder as `run`.
- * It must have counted the seconds of its evaluations, as earlier versions did not. Where these were read from, where the
- * run was written, what it logged and how many workers it had may differ: nothing it learned depends on those.
+ * Where these were read from, where the run was written, what it logged and how many workers it had may differ: nothing it learned depends on those.
  */
 export async function findRun(
   runs: string,
@@ -33,7 +32,6 @@ export async function findRun(
     if (essence(loadConfig({ file: fileOf('config.yaml') }).config) !== wanted.config) continue;
     const text = readFileSync(fileOf('summary.json'), 'utf8');
     const summary = JSON.parse(text) as Record<string, unknown>;
-    if (typeof summary['evaluationCpuSeconds'] !== 'number') continue;
     if (summary['interrupted'] !== true) return { ...summary, run: folder };
   }
   return undefined;

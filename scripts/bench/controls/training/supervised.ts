@@ -34,7 +34,7 @@ async function onConversations(
     {
       'run.outputDir': path.join(own, 'runs'),
       'model.path': start,
-      'dataset.dir': own,
+      'datasets.0.dir': own,
       'train.iterations': iterations,
       'train.warmupSteps': Math.min(40, Math.floor(iterations / 10)),
     },

@@ -39,13 +39,4 @@ describe('agent-rl chat', () => {
     const { options } = await chatted('One.', '--prompt', 'Hello.');
     expect([options?.prompt, options?.ask]).toEqual(['Hello.', undefined]);
   });
-
-  test.each([
-    [['What is 2 + 2?'], undefined],
-    [['Hello', 'runs/one'], 'runs/one'],
-  ])('takes the prompt of its earlier form: %j', async (words, checkpoint) => {
-    const { options, stderr } = await chatted(undefined, ...words);
-    expect([options?.prompt, options?.checkpoint]).toEqual([words[0], checkpoint]);
-    expect(stderr).toMatch(/^Note: agent-rl chat .* is now agent-rl chat --prompt /);
-  });
 });

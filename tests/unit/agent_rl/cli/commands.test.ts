@@ -13,7 +13,7 @@ const all = commands.flatMap((command): [string, Command][] =>
     : [[command.name.split(' ')[0] ?? '', command]],
 );
 
-describe.each(all)('the help of %s', (name, { examples, options, renamed = {}, positionals }) => {
+describe.each(all)('the help of %s', (name, { examples, options, positionals }) => {
   test('shows examples whose flags exist', async () => {
     expect(examples.length).toBeGreaterThan(0);
     const flags = examples.flatMap(([line]) => line.match(/(?<=^|\s)--[a-z-]+/g) ?? []);
@@ -37,13 +37,6 @@ describe.each(all)('the help of %s', (name, { examples, options, renamed = {}, p
       ([flag, { type, array }]) => numeric.test(flag) && array !== true && type !== 'number',
     );
     expect(others.map(([flag]) => flag)).toEqual([]);
-  });
-
-  test('has no flag under an earlier name', () => {
-    for (const [old, today] of Object.entries(renamed)) {
-      expect(options).not.toHaveProperty([old]);
-      expect(options).toHaveProperty([today]);
-    }
   });
 });
 

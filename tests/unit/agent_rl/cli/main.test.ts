@@ -241,8 +241,8 @@ test('verify-dataset gives the job the sandbox that was written', async () => {
 describe('what is printed', () => {
   test.each<[string[], Command | undefined, string]>([
     [[], trainFrom('search_qa_grpo.yaml'), 'search_qa_grpo.yaml'],
-    [['attack'], undefined, 'code_tasks_grpo.yaml'],
-    [['serve', '--model', 'model/starter'], undefined, 'code_tasks_grpo.yaml'],
+    [['attack'], undefined, 'code_exec_grpo.yaml'],
+    [['serve', '--model', 'model/starter'], undefined, 'code_exec_grpo.yaml'],
   ])('by %j names the run file it uses where none was named', async (args, only, file) => {
     const job = () => Promise.resolve({ ok: true });
     const jobs = { train: job, attack: job, serveModel: job };

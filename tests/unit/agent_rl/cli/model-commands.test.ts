@@ -172,41 +172,21 @@ test('agent-rl merge-lora asks for what its flags say, and may be given several 
   ]);
 });
 
-describe('the earlier names of flags', () => {
-  test.each([
-    [
-      'merge-lora --base-model m --lora-model a --lora-model=b --output-path out',
-      { baseModel: 'm', loraModels: ['a', 'b'], outputPath: 'out' },
-      [
-        '--base-model is now --model',
-        '--lora-model is now --adapter',
-        '--output-path is now --output',
-      ],
-    ],
-    ['export --model m --onnx out', { model: 'm', onnx: 'out' }, ['--onnx is now --output']],
-    [
-      'quantize m --seed 3 four --json',
-      { model: 'm', output: 'four', seed: 3 },
-      ['agent-rl quantize m four is now agent-rl quantize --model m --output four'],
-    ],
-  ])('are accepted, and a note names the new ones: %s', async (line, expected, notes) => {
-    const { code, options, stderr } = await given(...line.split(' '));
-    expect([code, options]).toEqual([0, [expect.objectContaining(expected)]]);
-    for (const note of notes) expect(stderr).toContain(`Note: ${note}`);
-    expect(stderr.match(/until version 0\.3/g)).toHaveLength(
-      line.match(/--(lora|base|output|onnx)|m --seed/g)?.length ?? 0,
-    );
-  });
+test('agent-rl merge-lora has other names for its flags', async () => {
+  const line = 'merge-lora --base-model m --lora-model a --lora-model=b --output-path out';
+  const { code, options, stderr } = await given(...line.split(' '));
+  const expected = { baseModel: 'm', loraModels: ['a', 'b'], outputPath: 'out' };
+  expect([code, options, stderr]).toEqual([0, [expect.objectContaining(expected)], '']);
+});
 
-  test('are not read from what follows --', async () => {
-    const { code, stderr } = await given('score', ...files, '--', '--onnx');
-    expect([code, stderr]).toEqual([0, '']);
-  });
+test('agent-rl merge-lora refuses a flag under two names', async () => {
+  const line = 'merge-lora --model m --base-model n --adapter a --output out';
+  const { code, stderr } = await given(...line.split(' '));
+  expect(code).toBe(2);
+  expect(stderr).toContain('--model was given 2 times (m, n)');
+});
 
-  test('and the new one together are one flag given twice', async () => {
-    const line = 'merge-lora --model m --base-model n --adapter a --output out';
-    const { code, stderr } = await given(...line.split(' '));
-    expect(code).toBe(2);
-    expect(stderr).toContain('--model was given 2 times (m, n)');
-  });
+test('what follows -- is not read as a flag', async () => {
+  const { code, stderr } = await given('score', ...files, '--', '--onnx');
+  expect([code, stderr]).toEqual([0, '']);
 });

@@ -44,11 +44,17 @@ describe('--model', () => {
     expect(shipped.loaded.config.model).toMatchObject({ path: 'model/starter' });
   });
 
-  test('has earlier names', async () => {
-    for (const old of ['--model-path', '--hf-model-name']) {
-      const { loaded } = await trained('train', '--config', config, old, 'm');
-      expect(loaded.config.model.path).toBe('m');
-    }
+  test.each(['--model-path', '--hf-model-name'])('is also called %s', async (name) => {
+    const { loaded } = await trained('train', '--config', config, name, 'm');
+    expect(loaded.config.model.path).toBe('m');
+  });
+
+  test('is given once, by whichever of its names', async () => {
+    const line = ['train', '--config', config, '--model', 'm', '--model-path', 'n'];
+    expect(await commandLine(line)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--model was given 2 times (m, n). Give it once.'),
+    });
   });
 });
 

@@ -5,7 +5,8 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const base = 'dataset: {dir: tasks}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\n';
+const base =
+  'datasets: [{dir: tasks}]\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\n';
 let count = 0;
 const refused = (text: string, ...overrides: string[]) =>
   rejectionOf(prepareRun({ file: writeBelow(folder, `run-${count++}.yaml`, text), overrides }));
@@ -29,7 +30,7 @@ describe('everything that is wrong is reported at once', () => {
 
   test('unknown plugins together with blocks of the wrong form, each once', async () => {
     const { code, message } = await refused(
-      `dataset: {dir: tasks}
+      `datasets: [{dir: tasks}]
 environment: {}
 tools: [{type: code_exce}, 7, {typ: code_exec}]
 policy: {maxTurnTokens: many, maxTurnTokns: 3}

@@ -32,8 +32,7 @@ describe('a run whose parts a program gave', () => {
       'program:tools/calculator',
     ],
     {
-      environment: undefined,
-      environments: [{ type: 'stage', name: 'left' }, { type: 'question' }],
+      environment: [{ type: 'stage', name: 'left' }, { type: 'question' }],
       datasets: [{ dir: '.', environment: 'left' }, { generator: { type: 'sums' } }],
       rewards: [{ type: 'pleased', tool: 'calculator' }],
       rewardManager: { type: 'own' },

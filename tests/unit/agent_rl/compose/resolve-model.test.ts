@@ -13,7 +13,7 @@ import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);
-const config = join(packageRoot(), 'configs', 'code_tasks_grpo.yaml');
+const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
 
 beforeAll(async () => {
   await writeSmallModel(at('base'), smallModelConfig);

@@ -13,7 +13,7 @@ const folder = temporaryFolder();
 const file = writeBelow(
   folder,
   'run.yaml',
-  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndataset: {dir: tasks}\n',
+  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndatasets: [{dir: tasks}]\n',
 );
 const preparedWith = (type: string) => prepareRun({ file, overrides: [`policy.type=${type}`] });
 

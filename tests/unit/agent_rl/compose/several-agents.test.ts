@@ -22,7 +22,7 @@ const prepared = (agents: readonly object[] = []) =>
     file: 'run.yaml',
     settings: {
       environment: { type: 'word_game' },
-      dataset: { dir: `${folder}/tasks` },
+      datasets: [{ dir: `${folder}/tasks` }],
       ...(agents.length > 0 && { agents }),
     },
   });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { checkConfig, environmentBlocks } from '#agent_rl/config/index.ts';
+import { checkConfig, environmentBlocks, loadConfig } from '#agent_rl/config/index.ts';
 import type { Turn } from '#agent_rl/core/plugins/environment.ts';
 import { ToolChoice } from '#agent_rl/environments/tool-choice.ts';
 import { type Answer, ask } from '#tests/support/scripted-questions.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const write = (path: string, text: string): string => writeBelow(folder, path, text);
@@ -16,7 +16,7 @@ write('maths/eval.csv', 'question,answer\nTwo and two?,4\n');
 write('words/eval.csv', 'question,answer\nOf what is cheese made?,milk\n');
 write('own/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"numbers"}}\n');
 
-const environments = [
+const worlds = [
   { type: 'question', name: 'numbers', match: 'number', successReward: 2 },
   { type: 'question', name: 'texts' },
 ];
@@ -30,7 +30,7 @@ const answer: Answer = ({ answer: right }) =>
 
 describe('a run with several environments', () => {
   const played = async (datasets: readonly object[]) =>
-    (await ask({ environments, datasets }, { split: 'eval', answer })).map(
+    (await ask({ environment: worlds, datasets }, { split: 'eval', answer })).map(
       ({ taskId, reward, success, judgedBy }) => [taskId, reward, success, judgedBy?.environment],
     );
 
@@ -60,11 +60,11 @@ describe('the names of environments', () => {
 
   test('are their own, and those that folders give are there', async () => {
     const text = await problemsOf({
-      environments: [{ type: 'question' }, { type: 'question' }],
+      environment: [{ type: 'question' }, { type: 'question' }],
       datasets: [{ dir: 'a', environment: 'chess' }],
     });
     expect(text).toContain(
-      'environments.1: "question" is already environments.0. Give one of them a name.',
+      'environment.1: "question" is already environment.0. Give one of them a name.',
     );
     expect(text).toContain(
       'datasets.0.environment: no environment of this run is named "chess". Environments: question, question.',
@@ -73,7 +73,7 @@ describe('the names of environments', () => {
 
   test('are needed where the environments read different lines', async () => {
     const text = await problemsOf({
-      environments: [{ type: 'search' }, { type: 'code_exec' }],
+      environment: [{ type: 'search' }, { type: 'code_exec' }],
       tools,
       datasets: [{ dir: 'a' }, { dir: 'b', format: 'mbpp' }],
     });
@@ -82,49 +82,46 @@ describe('the names of environments', () => {
     );
     expect(text).not.toContain('datasets.1');
   });
-
-  test('leave the environment mixed of version 0.1 as it was, with what to write now', async () => {
-    const settings = { environment: { type: 'mixed' }, tools, dataset: { dir: 'a' } };
-    const { loaded, chosen } = await prepareRun({ file: 'run.yaml', settings });
-    expect(chosen.environments.map(({ name }) => name)).toEqual(['mixed']);
-    expect(loaded.warnings).toEqual([
-      'run.yaml environment.type mixed: now the list environments: [{type: search}, {type: code_exec}], each with its settings, and datasets: [{dir, environment}]. mixed is accepted until version 0.3.',
-    ]);
-  });
 });
 
-describe('environment is short for a list of one:', () => {
-  const below = write('below.yaml', 'environment: {type: search}\ndataset: {dir: a}\n');
-  const several = 'environments: [{type: search}, {type: question}]\n';
+describe('environment, a block or a list of blocks,', () => {
+  const below = write('below.yaml', 'environment: {type: search}\ndatasets: [{dir: a}]\n');
+  const several = 'environment: [{type: search}, {type: question}]\n';
   const typesOf = (file: string, overrides: string[] = []) => {
     const { loaded, problems } = checkConfig({ file, overrides });
     expect(problems).toEqual([]);
     return environmentBlocks(loaded.config).map(({ path, value }) => [path, value.type]);
   };
 
-  test('the one written last takes the place of the other', () => {
+  test('replaces the other form of what a file extends', () => {
     const above = write('above.yaml', `extends: ${below}\n${several}`);
     const again = write('again.yaml', `extends: ${above}\nenvironment: {type: question}\n`);
     expect(typesOf(above)).toEqual([
-      ['environments.0', 'search'],
-      ['environments.1', 'question'],
+      ['environment.0', 'search'],
+      ['environment.1', 'question'],
     ]);
     expect(typesOf(again)).toEqual([['environment', 'question']]);
     expect(typesOf(above, ['environment={type: code_exec}'])).toEqual([
       ['environment', 'code_exec'],
     ]);
-    expect(typesOf(below, ['environments=[{type: question}]'])).toEqual([
-      ['environments.0', 'question'],
+    expect(typesOf(below, ['environment=[{type: question}]'])).toEqual([
+      ['environment.0', 'question'],
     ]);
   });
 
-  test('both in one file are refused', () => {
-    const both = write('both.yaml', `environment: {type: search}\n${several}dataset: {dir: a}\n`);
-    const [problem] = checkConfig({ file: both }).problems;
-    expect(problem).toMatchObject({
-      path: 'environment',
-      text: 'says what the agent acts in, and so does environments. Keep one.',
-    });
+  test.each([
+    [
+      'environment: code_exec',
+      'environment: expected a block of keys and values, got "code_exec".',
+    ],
+    ['environment: [{}]', 'environment.0.type: is missing.'],
+    ['environment: []', 'environment: must NOT have fewer than 1 items, got [].'],
+    ['tools: []', 'environment: is missing. What the agent acts in, and its settings'],
+    ['environments: [{type: search}]', 'is not a known key. Did you mean "environment"?'],
+  ])('refuses %s', (text, problem) => {
+    const file = write('wrong.yaml', `${text}\ndatasets: [{dir: a}]\n`);
+    const { message } = thrownBy(() => loadConfig({ file }));
+    expect(message).toContain(problem);
   });
 });
 

@@ -78,7 +78,7 @@ const ids = (tasks: readonly { taskId: string }[]) => tasks.map(({ taskId }) => 
 
 describe('the tasks of a generator', () => {
   test('are made ahead for every draw that the run plans, and the others when they are drawn', async () => {
-    const { sets, train, evaluation, rewarded } = await tasksWith({ dataset: generator() });
+    const { sets, train, evaluation, rewarded } = await tasksWith({ datasets: [generator()] });
     expect(ids(train)).toEqual(Array.from({ length: 12 }, (_, index) => `t${index}`));
     expect(rewarded).toEqual(train);
     expect(ids(evaluation)).toEqual(['e0']);
@@ -90,30 +90,30 @@ describe('the tasks of a generator', () => {
 
   test('are as many ahead however far a session goes, and not more than can be waited for', async () => {
     const { train } = await tasksWith({
-      dataset: generator(),
+      datasets: [generator()],
       train: { iterations: 4, maxIterations: 1 },
     });
     expect(train).toHaveLength(12);
-    const long = await tasksWith({ dataset: generator(), train: { iterations: 10_000 } });
+    const long = await tasksWith({ datasets: [generator()], train: { iterations: 10_000 } });
     expect(long.train).toHaveLength(mostMadeAhead);
   });
 
   test('are refused where one is also evaluated on: before the run, or when it is drawn', async () => {
-    const early = await rejectionOf(tasksWith({ dataset: generator({ leak: 7 }) }));
+    const early = await rejectionOf(tasksWith({ datasets: [generator({ leak: 7 })] }));
     expect([early.code, early.message]).toEqual([
       'DATASET_INVALID',
       expect.stringContaining('"e0" by the prompt of "t7"'),
     ]);
-    const { sets } = await tasksWith({ dataset: generator({ leak: 12 }) });
+    const { sets } = await tasksWith({ datasets: [generator({ leak: 12 })] });
     const plan = planOf(sets, { seed: 9 });
     expect(ids(plan.tasksAt(9, 3))).toEqual(['t9', 't10', 't11']);
     expect(thrownBy(() => plan.tasksAt(12, 3)).message).toContain('"e0" by the prompt of "t12"');
   });
 
   test('are refused where the environment could never judge one: before the run, or when it is drawn', async () => {
-    const early = await rejectionOf(tasksWith({ dataset: generator({ blank: 7 }) }));
+    const early = await rejectionOf(tasksWith({ datasets: [generator({ blank: 7 })] }));
     expect(early.message).toContain('Task "t7":');
-    const { sets } = await tasksWith({ dataset: generator({ blank: 12 }) });
+    const { sets } = await tasksWith({ datasets: [generator({ blank: 12 })] });
     const late = thrownBy(() => planOf(sets, { seed: 9 }).tasksAt(12, 1));
     expect([late.code, late.message]).toEqual([
       'DATASET_INVALID',
@@ -122,11 +122,11 @@ describe('the tasks of a generator', () => {
   });
 
   test('can be attempted without being trained on, by the names of the splits', async () => {
-    const trained = await tasksWith({ dataset: generator() }, { evaluation: 'train' });
+    const trained = await tasksWith({ datasets: [generator()] }, { evaluation: 'train' });
     expect(ids(trained.evaluation)).toHaveLength(12);
-    const held = await tasksWith({ dataset: generator() }, { evaluation: 'eval' });
+    const held = await tasksWith({ datasets: [generator()] }, { evaluation: 'eval' });
     expect(ids(held.evaluation)).toEqual(['e0']);
-    const other = rejectionOf(tasksWith({ dataset: generator() }, { evaluation: 'test' }));
+    const other = rejectionOf(tasksWith({ datasets: [generator()] }, { evaluation: 'test' }));
     expect((await other).message).toBe(
       'A task generator (doubles) has no split "test": only train, which it makes without end, and eval. Name one of these.',
     );
@@ -147,7 +147,7 @@ describe('the tasks of a generator', () => {
   });
 
   test('to choose a checkpoint by are others than those that are drawn, checked alike', async () => {
-    const { sets } = await tasksWith({ dataset: generator() });
+    const { sets } = await tasksWith({ datasets: [generator()] });
     const chosen = ids(chooseSelection(sets, { count: 5, seed: 9 }));
     expect(new Set(chosen).size).toBe(5);
     const drawn = planOf(sets, { seed: 9 }).tasksAt(0, 1000);
@@ -163,7 +163,7 @@ describe('the tasks of a generator', () => {
 
 describe('the inputs of a run with a generator', () => {
   test('are its name, version, settings and seed, and no file', async () => {
-    const { loaded, chosen } = await preparedWith({ dataset: generator({ leak: 99 }) });
+    const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
     const model = { layers: { base: folder, adapters: [] } };
     const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
     expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
@@ -180,13 +180,13 @@ describe('settings of a generator', () => {
     (await rejectionOf(preparedWith(settings))).message;
 
   test('are its own, and it is one that there is', async () => {
-    expect(await problemOf({ dataset: { generator: 'double' } })).toContain(
+    expect(await problemOf({ datasets: [{ generator: { type: 'double' } }] })).toContain(
       'datasets.0.generator.type: no task generator is named "double". Did you mean "doubles"? Known: arithmetic, doubles, workspace.',
     );
     expect(
-      await problemOf({ dataset: { generator: { type: 'workspace', slices: ['none'] } } }),
+      await problemOf({ datasets: [{ generator: { type: 'workspace', slices: ['none'] } }] }),
     ).toMatch(/datasets\.0\.generator\.slices\.0: expected one of unseen pairs, .*, got "none"/);
-    expect(await problemOf({ dataset: generator({ other: 1 } as Settings) })).toContain(
+    expect(await problemOf({ datasets: [generator({ other: 1 } as Settings)] })).toContain(
       'datasets.0.generator.other: is not a known key.',
     );
   });
@@ -197,9 +197,10 @@ describe('settings of a generator', () => {
       settings: {
         environment: { type: 'workspace' },
         tools: [{ type: 'code_exec' }],
-        dataset: { generator: 'workspace', trainSplit: 'other', maxSamples: 4, shuffle: false },
+        datasets: [{ generator: { type: 'workspace' } }],
+        dataset: { trainSplit: 'other', maxSamples: 4, shuffle: false },
       },
-      training: 'new',
+      training: true,
     });
     const said = loaded.warnings.find((warning) => warning.includes('come from generators'));
     for (const setting of ['trainSplit', 'maxSamples', 'shuffle'])

@@ -8,7 +8,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 
 const folder = temporaryFolder();
 const head =
-  'environment: {type: search}\ntools: [{type: search, mode: task}]\ndataset: {dir: a}\n';
+  'environment: {type: search}\ntools: [{type: search, mode: task}]\ndatasets: [{dir: a}]\n';
 const fileOf = (algorithm: string, name = 'run.yaml') =>
   writeBelow(folder, name, `${head}algorithm: ${algorithm}\n`);
 const read = (algorithm: string, overrides: readonly string[] = []) =>
@@ -115,7 +115,7 @@ test('the config of a run says every setting of its preset, and is read back as 
 
 test.each(Object.keys(algorithmPresets))('%s can be trained', async (name) => {
   const file = fileOf(`{name: ${name}}`);
-  const { chosen } = await prepareRun({ file, training: 'new' });
+  const { chosen } = await prepareRun({ file, training: true });
   expect(chosen.loss.entry.spec.name).toBe(read(`{name: ${name}}`).loss.type);
 });
 

@@ -26,7 +26,7 @@ const files = [
 
 /** Of runs whose other settings another file has too, the blocks that no other has: all takes long. */
 const own: Readonly<Record<string, RegExp>> = {
-  // They extend code_tasks_grpo.yaml.
+  // They extend code_exec_grpo.yaml.
   'code_tasks_lora.yaml': /^(?:model|train)\b/,
   'code_exec_smoke.yaml': /^(?:rollout|train|eval|checkpoint)\b/,
   'word_game_grpo.yaml': /^(?:agents|environment)\b/,
@@ -55,7 +55,7 @@ const shorter = ({ train, eval: evaluation }: Config): string[] =>
       ];
 
 const prepared = (file: string, overrides: readonly string[]): Promise<PreparedRun> =>
-  prepareRun({ file, overrides, training: 'new' });
+  prepareRun({ file, overrides, training: true });
 
 /** What has to be given and can be nothing else, or is for the other jobs on the same run file. */
 const given = (path: string, mode: string): boolean =>

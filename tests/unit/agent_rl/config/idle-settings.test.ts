@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import type { TrainingStart } from '#agent_rl/config/index.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { mazeRun } from '#tests/support/maze-run.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -10,25 +9,23 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 const folder = temporaryFolder();
 const search = 'environment: {type: search}\ntools: [{type: search, mode: task}]\n';
 const code = 'environment: {type: code_exec}\ntools: [{type: code_exec}]\n';
-const fileOf = (text: string) => writeBelow(folder, 'run.yaml', `${text}dataset: {dir: tasks}\n`);
+const fileOf = (text: string) =>
+  writeBelow(folder, 'run.yaml', `${text}datasets: [{dir: tasks}]\n`);
 
-async function warningsOf(
-  text: string,
-  overrides: readonly string[],
-  training: TrainingStart | null = 'new',
-) {
+async function warningsOf(text: string, overrides: readonly string[], training = true) {
   const file = fileOf(text);
-  const { loaded } = await prepareRun({ file, overrides, ...(training !== null && { training }) });
+  const { loaded } = await prepareRun({ file, overrides, training });
   return loaded.warnings.map((warning) => warning.replaceAll(file, 'run.yaml'));
 }
 
 const sft = 'train.mode=sft';
 
 test('a setting inside a block of a plugin is named too', async () => {
-  const overrides = ['environment={type: mixed}', 'environment.search.freeSearches=5'];
-  const warnings = await warningsOf(search, overrides);
-  expect(warnings.slice(1)).toEqual([
-    'environment.search.freeSearches 5 (--set environment.search.freeSearches=5) has no effect: environment.search.searchPenalty is 0.',
+  const web =
+    'tools.0={type: search, mode: web, web: {provider: tavily, apiKeyEnv: KEY, maxRetries: 0}}';
+  const warnings = await warningsOf(search, [web, 'tools.0.web.backoffFactor=5']);
+  expect(warnings).toEqual([
+    'tools.0.web.backoffFactor 5 (--set tools.0.web.backoffFactor=5) has no effect: tools.0.web.maxRetries is 0.',
   ]);
 });
 
@@ -95,12 +92,12 @@ describe('a setting that cannot act in the run is named with its place and the r
     ],
     [
       [
-        'environments=[{type: search}, {type: question}]',
+        'environment=[{type: search}, {type: question}]',
         'datasets.0.environment=search',
-        'environments.0.freeSearches=5',
+        'environment.0.freeSearches=5',
       ],
-      'environments.0.freeSearches 5',
-      'environments.0.searchPenalty is 0',
+      'environment.0.freeSearches 5',
+      'environment.0.searchPenalty is 0',
     ],
     [
       [
@@ -158,13 +155,13 @@ describe('a setting that cannot act in the run is named with its place and the r
   test('a plugin without settings has none that could be idle', async () => {
     expect(await warningsOf(search, [sft, 'tools.1={type: calculator}'])).toEqual([]);
     const maze = mazeRun(folder);
-    const { loaded } = await prepareRun({ file: maze, overrides: [sft], training: 'new' });
+    const { loaded } = await prepareRun({ file: maze, overrides: [sft], training: true });
     expect(loaded.warnings).toEqual([]);
   });
 
   test('a job that does not train says nothing of settings for training', async () => {
-    expect(await warningsOf(search, ['train.finalRatio=0.3'], null)).toEqual([]);
-    expect(await warningsOf(search, ['train.contextWeight=0.3'], null)).toEqual([]);
+    expect(await warningsOf(search, ['train.finalRatio=0.3'], false)).toEqual([]);
+    expect(await warningsOf(search, ['train.contextWeight=0.3'], false)).toEqual([]);
   });
 });
 
@@ -177,26 +174,14 @@ describe('what is surely a mistake', () => {
     ['policy.sampling.minP=0.1', 'policy.sampling.minP', 'the gradient is biased'],
   ] as const;
 
-  test.each(mistakes)(
-    '%s is refused where a run begins, with its place',
-    async (sets, path, why) => {
-      const overrides = sets.split(' ');
-      const file = fileOf(search);
-      const failure = await rejectionOf(prepareRun({ file, overrides, training: 'new' }));
-      expect(failure).toMatchObject({ code: 'CONFIG_INVALID' });
-      expect(failure.message).toContain(`--set ${overrides.at(-1)} ${path}: `);
-      expect(failure.message).toContain(why);
-    },
-  );
-
-  test.each(mistakes)(
-    '%s is only said of a run that an earlier version began',
-    async (sets, path, why) => {
-      const [warning] = await warningsOf(search, sets.split(' '), 'resumed');
-      expect(warning).toContain(path);
-      expect(warning).toContain(why);
-    },
-  );
+  test.each(mistakes)('%s is refused in training, with its place', async (sets, path, why) => {
+    const overrides = sets.split(' ');
+    const file = fileOf(search);
+    const failure = await rejectionOf(prepareRun({ file, overrides, training: true }));
+    expect(failure).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(failure.message).toContain(`--set ${overrides.at(-1)} ${path}: `);
+    expect(failure.message).toContain(why);
+  });
 });
 
 test('a biased gradient can be accepted, and is then said of the run; parity bounds do nothing with it', async () => {
@@ -223,11 +208,10 @@ test('the commands that train say it before the job, and the job is given it for
     );
     expect(given.pop()).toHaveLength(times);
   }
-  const mistaken = ['train', ...args, '--set', 'train.contextWeight=0.5'];
-  expect(await commandLine(mistaken, { jobs })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('train.contextWeight: 0.5 has no effect'),
-  });
-  const again = ['train', '--resume', folder, ...args, '--set', 'train.contextWeight=0.5'];
-  expect((await commandLine(again, { jobs })).stdout).toContain('train.contextWeight 0.5 (--set');
+  const mistaken = [...args, '--set', 'train.contextWeight=0.5'];
+  for (const begun of [[], ['--resume', folder]])
+    expect(await commandLine(['train', ...begun, ...mistaken], { jobs })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('train.contextWeight: 0.5 has no effect'),
+    });
 });

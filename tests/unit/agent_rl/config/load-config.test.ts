@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 let count = 0;
 
 const fresh = (text: string | Uint8Array) => writeBelow(folder, `file-${count++}.yaml`, text);
-const least = 'environment: {type: code_exec}\ndataset: {dir: tasks}\n';
+const least = 'environment: {type: code_exec}\ndatasets: [{dir: tasks}]\n';
 
 /** The lines of the error, the file's own name shortened. */
 const problemsOf = (text: string, overrides: string[] = []) => {
@@ -47,7 +47,7 @@ describe('a good file', () => {
   });
 
   test('may use anchors', () => {
-    const text = `environment: {type: &kind code_exec}\ndataset: {dir: tasks}\ntools: [{type: *kind}]\n`;
+    const text = `environment: {type: &kind code_exec}\ndatasets: [{dir: tasks}]\ntools: [{type: *kind}]\n`;
     expect(loadConfig({ file: fresh(text) }).config.tools).toEqual([{ type: 'code_exec' }]);
   });
 });
@@ -136,8 +136,8 @@ describe('precedence', () => {
 describe('problems', () => {
   test('are all reported at once, each with place, value and what is allowed', () => {
     const text = `environment: {type: code_exec}
+datasets: [{dir: tasks}]
 dataset:
-  dir: tasks
   trainsplit: foo
 train:
   learningRate: fast
@@ -147,7 +147,7 @@ groupSize: 3
 run: {device: gpu, seed: -1}
 `;
     expect(problemsOf(text)).toEqual([
-      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: dir, generator, trainSplit, evalSplit, format, columns, answerPattern, maxSamples, shuffle, tooLong.',
+      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: trainSplit, evalSplit, format, columns, answerPattern, maxSamples, shuffle, tooLong.',
       'run.yaml:6:17 train.learningRate: expected a number, got "fast".',
       'run.yaml:7:13 train.schedule: expected one of cosine, constant, got "cosin". Did you mean "cosine"?',
       'run.yaml:8:9 rollout: expected a block of keys and values, got null (nothing stands after the colon).',
@@ -230,8 +230,8 @@ run: {device: gpu, seed: -1}
   });
 
   test('a required setting that is absent is named with what it is for', () => {
-    expect(problemsOf('dataset: {dir: x}\n')).toEqual([
-      'run.yaml:1:1 environment: is missing. What the agent acts in, and its settings; or environments, a list of several.',
+    expect(problemsOf('datasets: [{dir: x}]\n')).toEqual([
+      'run.yaml:1:1 environment: is missing. What the agent acts in, and its settings; or a list of several: each of datasets names its own, or metadata.environment of a task.',
     ]);
   });
 });
@@ -354,7 +354,7 @@ describe('settings that contradict each other', () => {
   });
 
   test('a split that is trained on cannot be held out', () => {
-    const text = 'environment: {type: a}\ndataset: {dir: x, evalSplit: train}\n';
+    const text = 'environment: {type: a}\ndatasets: [{dir: x}]\ndataset: {evalSplit: train}\n';
     expect(problemsOf(text)).toEqual([
       expect.stringContaining('dataset.evalSplit: "train" is also the split trained on'),
     ]);

@@ -50,7 +50,7 @@ test('and of an index', () => {
 
 describe('what nobody means is refused', () => {
   const folder = temporaryFolder();
-  const file = writeBelow(folder, 'run.yaml', 'environment: {type: a}\ndataset: {dir: tasks}\n');
+  const file = writeBelow(folder, 'run.yaml', 'environment: {type: a}\ndatasets: [{dir: tasks}]\n');
   test.each([
     'train.learningRate=1000',
     'policy.sampling.temperature=100',

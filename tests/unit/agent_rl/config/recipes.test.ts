@@ -7,13 +7,12 @@ import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 const recipes = join(packageRoot(), 'configs', 'recipes');
-const configOf = async (file: string) =>
-  (await prepareRun({ file, training: 'new' })).loaded.config;
+const configOf = async (file: string) => (await prepareRun({ file, training: true })).loaded.config;
 
 describe('a recipe', () => {
   const files = readdirSync(recipes).filter((name) => name.endsWith('.yaml'));
   test.each(files)('%s is a run file in which every setting acts', async (name) => {
-    const { loaded } = await prepareRun({ file: join(recipes, name), training: 'new' });
+    const { loaded } = await prepareRun({ file: join(recipes, name), training: true });
     // A job that is extended names its own model, and the run says which takes its place.
     const told = loaded.warnings.filter((text) => !/^model\.path .*model\.hfModelName/.test(text));
     expect(told).toEqual([]);

@@ -2,12 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { atKTable, beforeAfterTable, rateText } from '#agent_rl/runs/evaluation-table.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
-import {
-  compare,
-  successRateOf,
-  type TaskAttempts,
-  withUnknown,
-} from '#agent_rl/trainer/success-rate.ts';
+import { compare, successRateOf, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 
 /** Tasks of one attempt, those up to `solved` right, the last `failed` without a verdict. */
 const tasksOf = (count: number, solved: number, failed = 0): TaskAttempts[] =>
@@ -97,11 +92,6 @@ describe('the table at the end of a run', () => {
     expect(rateText(successRateOf(tasksOf(4, 0, 4), { seed: 1, of: 'total' }))).toBe(
       'none judged, 4 failed (100.0 %)',
     );
-  });
-
-  test('shows Wilson’s interval, by name, of a rate that version 0.1 recorded', () => {
-    const rate = { n: 4, successes: 1, successRate: 0.25, wilson95: [0.046, 0.699] };
-    expect(rateText(withUnknown(rate as never))).toBe('1 of 4 = 25.0 % [4.6, 69.9 Wilson]');
   });
 });
 

@@ -8,7 +8,7 @@ import { runToResume } from '#agent_rl/runs/resume-point.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const text = `environment: {type: a}\ndataset: {dir: x}\nrun: {outputDir: ${join(folder, 'runs')}, seed: 3}\n`;
+const text = `environment: {type: a}\ndatasets: [{dir: x}]\nrun: {outputDir: ${join(folder, 'runs')}, seed: 3}\n`;
 const file = writeBelow(folder, 'small.yaml', text);
 const { config } = loadConfig({ file });
 const found = (resume: string) => runToResume({ resume, config, file });

@@ -58,11 +58,6 @@ test('the first session stands alone, and a sandbox counts if either had one', (
   expect(addUsage(without, without).sandbox).toBeNull();
 });
 
-test('what evaluations used is unknown where an earlier session did not count it', () => {
-  const { evaluationCpuSeconds: _, ...earlier } = session();
-  expect(addUsage(earlier as RunUsage, session()).evaluationCpuSeconds).toBeNull();
-});
-
 test('a session counts what its evaluations use apart, those that fail too', async () => {
   const usage = await SessionUsage.start();
   const compute = () => {

@@ -100,31 +100,6 @@ test('a run that is to keep its best needs tasks to choose by, the same ones on 
   expect(() => goesOn.trainer.restore(state)).toThrow(
     'keeps 1 tasks out of training to choose its best checkpoint by, and would now keep 2',
   );
-  // Version 0.1 kept none, and said nothing of it.
-  const { selectionTasks: _, ...old } = state;
-  setUp(mixed).trainer.restore(old);
-});
-
-test('a baseline of version 0.1 is read, and nothing is compared with it', async () => {
-  const evaluation = { eval: { ...options.eval, before: true, after: true } };
-  const { trainer } = setUp(mixed, evaluation);
-  const { state } = await trainer.train(never);
-  const { n, successes, successRate, wilson95 } = state.before ?? {};
-  const rate = { n, successes, successRate, wilson95 };
-  const { perTask: _, ...before } = { ...state.before, ...rate, groups: { sums: rate } };
-  const old = Object.fromEntries(
-    Object.entries(before).filter(([key]) => !/95|failed|worst/.test(key) || key === 'wilson95'),
-  );
-  const goesOn = setUp(mixed, { ...evaluation, train: { ...options.train, iterations: 3 } });
-  goesOn.trainer.restore({ ...state, before: old as never });
-  const result = await goesOn.trainer.train(never);
-  expect(result.before).toMatchObject({
-    wilson95,
-    interval95: null,
-    failed: null,
-    groups: { sums: { interval95: null, worstCase: null } },
-  });
-  expect(result).not.toHaveProperty('difference');
 });
 
 test('a run keeps no best unless it is asked to', async () => {

@@ -169,7 +169,7 @@ describe('the file of a split', () => {
     const none = {
       code: 'DATASET_INVALID',
       message: expect.stringContaining(
-        `There is no folder ${folder}/none, where dataset.dir`,
+        `There is no folder ${folder}/none, where datasets`,
       ) as unknown,
     };
     expect(thrownBy(() => splitFileToRead(`${folder}/none`, 'train'))).toMatchObject(none);

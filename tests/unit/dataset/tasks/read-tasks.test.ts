@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
-import { readTaskSets } from '#dataset/tasks/task-sets.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -57,34 +56,4 @@ test('Twenty kinds of mistakes are shown and the others counted', async () => {
   expect(lines[20]).toBe('and 2 more kinds of problem.');
   const one = await problemsOf(SearchTaskDataset.fromPath(write([{ ...task, ...keys(21) }])));
   expect(one[20]).toBe('and 1 more kind of problem.');
-});
-
-describe('metadata.apart of version 0.1', () => {
-  const rows = [
-    { task_id: 'a', prompt: 'Count.', metadata: { apart: 'hard', level: 3 } },
-    { task_id: 'b', prompt: 'Count.', metadata: { slice: 'hard', apart: 'far' } },
-    { task_id: 'c', prompt: 'Count.', metadata: { apart: 7 } },
-  ];
-
-  test('is read as metadata.slice, and other fields of that name are left alone', async () => {
-    const { tasks } = await readTaskFile(write(rows), 'plain');
-    expect(tasks.map(({ metadata }) => metadata)).toEqual([
-      { slice: 'hard', level: 3 },
-      { slice: 'hard', apart: 'far' },
-      { apart: 7 },
-    ]);
-  });
-
-  test('is reported once for a file, with its new name', async () => {
-    write([rows[0] ?? {}, { ...rows[0], task_id: 'd' }], 'sets/eval.jsonl');
-    write(rows.slice(1), 'new/eval.jsonl');
-    const warnings: string[] = [];
-    await readTaskSets(
-      ['sets', 'new'].map((name) => ({ dir: `${folder}/${name}`, weight: 1, format: 'plain' })),
-      { split: 'eval', warn: (text) => warnings.push(text) },
-    );
-    expect(warnings).toEqual([
-      `${folder}/sets/eval.jsonl: metadata.apart of 2 tasks is now metadata.slice. The old name is accepted until version 0.3.`,
-    ]);
-  });
 });

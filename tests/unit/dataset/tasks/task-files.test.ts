@@ -12,7 +12,7 @@ describe('a format that is not known is refused, also when every object has some
     const { code, message } = await rejectionOf(readTaskFile(`${dir}/train.jsonl`, format));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toBe(
-      `The format "${format}" is not known (dataset.format, or --format of verify-dataset). Known: code, humaneval, mbpp, plain, mixed, search, question.`,
+      `The format "${format}" is not known (dataset.format, or --format of verify-dataset). Known: code, humaneval, mbpp, plain, search, question.`,
     );
     const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
     expect((await rejectionOf(read)).message).toBe(
@@ -45,16 +45,4 @@ describe('a plain task', () => {
     const { tasks } = await read('{"answer": 3}');
     expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
   });
-});
-
-test('the format code is read under its old name, agent_rl, with a warning', async () => {
-  const tests = { kind: 'stdin', cases: [{ input: '1', output: '2' }] };
-  const task = { task_id: 'a', prompt: 'Double it.', tests, compare: 'exact' };
-  const file = writeBelow(dir, 'code.jsonl', JSON.stringify(task));
-  const { tasks, warnings } = await readTaskFile(file, 'agent_rl');
-  expect(tasks).toHaveLength(1);
-  expect(warnings).toEqual([
-    'The format agent_rl is now called code. The old name is accepted until version 0.3.',
-  ]);
-  expect((await readTaskFile(file, 'code')).warnings).toEqual([]);
 });

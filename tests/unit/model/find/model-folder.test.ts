@@ -45,7 +45,7 @@ async function resolved(model: Readonly<Record<string, string>>) {
       value,
     })),
   ];
-  const loaded = loadConfig({ file: 'configs/code_tasks_grpo.yaml', flags });
+  const loaded = loadConfig({ file: 'configs/code_exec_grpo.yaml', flags });
   const { signal } = new AbortController();
   return (await withLocalModel({ loaded, signal, print: () => undefined })).loaded.config;
 }
@@ -55,6 +55,12 @@ test('a model of the hub becomes its folder in the cache', async () => {
   const config = await resolved({ hfModelName: 'org/name' });
   expect(config.model).toMatchObject({ hfModelName: snapshot });
   expect(modelFolder(config)).toBe(snapshot);
+});
+
+test('a folder that holds several models names them', () => {
+  expect(() => modelFolder({ model: { path: 'model' } })).toThrow(
+    /^No model is in "model": .* Models in it: (.*, )?model\/starter,/,
+  );
 });
 
 test('another branch is another folder, and is left out of the settings afterwards', async () => {

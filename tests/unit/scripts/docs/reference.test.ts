@@ -20,14 +20,14 @@ import { codeSpans, readDocument, tableBelow } from '#tests/support/markdown.ts'
 
 const pages = referencePages();
 
-test.each(Object.entries(pages))('docs/reference/%s is current', (name, text) => {
-  const file = `docs/reference/${name}`;
+test.each(Object.entries(pages))('docs/%s is current', (name, text) => {
+  const file = `docs/${name}`;
   const stored = existsSync(join(packageRoot(), file)) ? readDocument(file) : '';
   if (stored !== text) throw new Error(`${file} is not what the code says. Run: npm run docs`);
 });
 
 describe('docs/reference/metrics-and-files.md', () => {
-  const text = pages['metrics-and-files.md'] ?? '';
+  const text = pages['reference/metrics-and-files.md'] ?? '';
   const spans = (heading: string): string[] =>
     tableBelow(text, heading).flatMap(([cell = '']) => codeSpans(cell));
 
@@ -71,7 +71,7 @@ describe('docs/reference/metrics-and-files.md', () => {
 });
 
 test('docs/reference/errors.md lists every code once', () => {
-  const codes = [...(pages['errors.md'] ?? '').matchAll(/^\| `([A-Z_]+)`/gm)].map(
+  const codes = [...(pages['reference/errors.md'] ?? '').matchAll(/^\| `([A-Z_]+)`/gm)].map(
     ([, code]) => code,
   );
   expect(codes).toEqual(Object.keys(errorCatalogue));

@@ -89,7 +89,7 @@ const plugins: Plugins = registriesOf({
 const folder = temporaryFolder();
 let count = 0;
 const chosen = (text: string) => {
-  const file = writeBelow(folder, `run-${count++}.yaml`, `dataset: {dir: tasks}\n${text}`);
+  const file = writeBelow(folder, `run-${count++}.yaml`, `datasets: [{dir: tasks}]\n${text}`);
   return choosePlugins(loadConfig({ file }), plugins);
 };
 

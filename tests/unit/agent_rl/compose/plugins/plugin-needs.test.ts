@@ -81,7 +81,7 @@ describe('an isolated tool', () => {
 
   test('that asks for nothing is made with an object of its settings', () => {
     const settings = isolatedSettings([isolated(Plain)]).get('thing');
-    expect(settings).toEqual({ unit: 'g', settings: { unit: 'g' } });
+    expect(settings).toEqual({ settings: { unit: 'g' } });
   });
 
   test('that needs a service is refused', () => {

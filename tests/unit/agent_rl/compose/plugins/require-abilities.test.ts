@@ -12,7 +12,7 @@ import { thrownBy } from '#tests/support/thrown.ts';
 const file = writeBelow(
   temporaryFolder(),
   'run.yaml',
-  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndataset: {dir: tasks}\n',
+  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndatasets: [{dir: tasks}]\n',
 );
 const toolsWith = (...overrides: string[]) =>
   choosePlugins(loadConfig({ file, overrides }), builtinPlugins()).tools;

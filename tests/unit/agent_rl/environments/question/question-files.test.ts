@@ -28,23 +28,23 @@ const environment = { type: 'question', match: 'number' };
 const columns = { question: 'problem', answer: 'solution' };
 
 const sources = [
-  { split: 'gsm8k', rows: 12, dataset: { dir: fixtures } },
+  { split: 'gsm8k', rows: 12, datasets: [{ dir: fixtures }] },
   {
     split: 'aime24',
     rows: 5,
-    dataset: { dir: fixtures, columns: { question: 'input', answer: 'output' } },
+    datasets: [{ dir: fixtures, columns: { question: 'input', answer: 'output' } }],
   },
-  { split: 'csv', rows: 12, dataset: { dir: folder, columns } },
-  { split: 'parquet', rows: 12, dataset: { dir: folder, columns } },
+  { split: 'csv', rows: 12, datasets: [{ dir: folder, columns }] },
+  { split: 'parquet', rows: 12, datasets: [{ dir: folder, columns }] },
 ] as const;
 
-describe.each(sources)('the questions of $split', ({ split, rows: count, dataset }) => {
+describe.each(sources)('the questions of $split', ({ split, rows: count, datasets }) => {
   test.each([
     ['right', 1],
     ['wrong', 0],
     ['unparsable', 0],
   ] as const)('give a policy whose answers are %s the success rate %d', async (name, rate) => {
-    const played = await ask({ environment, dataset }, { split, answer: policies[name] });
+    const played = await ask({ environment, datasets }, { split, answer: policies[name] });
     expect([played.length, successRate(played)]).toEqual([count, rate]);
   });
 });
@@ -52,7 +52,7 @@ describe.each(sources)('the questions of $split', ({ split, rows: count, dataset
 describe('questions whose answer is cut out by a pattern', () => {
   const settings = {
     environment: { type: 'question' },
-    dataset: { dir: folder, columns, answerPattern: '#### (.+)' },
+    datasets: [{ dir: folder, columns, answerPattern: '#### (.+)' }],
   };
 
   test('are compared with what the pattern keeps', async () => {
@@ -62,9 +62,9 @@ describe('questions whose answer is cut out by a pattern', () => {
   });
 
   test('are refused as worked solutions without it', async () => {
-    const { answerPattern: _none, ...dataset } = settings.dataset;
+    const datasets = [{ dir: folder, columns }];
     const { code, message } = await rejectionOf(
-      ask({ ...settings, dataset }, { split: 'csv', answer: policies.right }),
+      ask({ ...settings, datasets }, { split: 'csv', answer: policies.right }),
     );
     expect(code).toBe('DATASET_INVALID');
     expect(message).toContain('12 of 12 tasks cannot be judged:');
@@ -93,7 +93,7 @@ describe('questions of which one has a label that is not one number', () => {
       ask(
         {
           environment: { type: 'question', match: 'number' },
-          dataset: { dir: `${folder}/labels` },
+          datasets: [{ dir: `${folder}/labels` }],
         },
         { split: 'eval', answer: () => '1' },
       ),
@@ -154,7 +154,7 @@ describe('questions that rewards alone judge', () => {
   const settings = {
     environment: { type: 'question', match: 'rewards' },
     rewards: [{ type: 'numeric' }],
-    dataset: { dir: fixtures },
+    datasets: [{ dir: fixtures }],
   };
 
   test.each([

@@ -157,7 +157,7 @@ describe('agent-rl explain --step', () => {
     expect((await explained(2)).text).toMatch(/norm of the gradient.* 0\.8 {2}\(0\.4\)/);
   });
 
-  test('says what an earlier version did not record', async () => {
+  test('says what was not recorded', async () => {
     const { result, text } = await explained(1);
     expect(result).toMatchObject({ learnedRecorded: false, zeroGradient: null });
     expect(text).toContain('is not recorded (trajectories/learned.jsonl)');

@@ -135,17 +135,6 @@ describe('success on held-out tasks', () => {
       { x: 3, y: 0.95, low: 0.9, high: 1 },
     ]);
   });
-
-  test("has Wilson's interval where version 0.1 recorded no other", async () => {
-    const run = writeRun(folder, 'old', {
-      summary: { iterations: 2, eval: { before: evaluation(0.5), after: null } },
-      metrics: [{ 'eval/successRate': 0.7, 'eval/wilsonLow': 0.6, 'eval/wilsonHigh': 0.8 }],
-    });
-    expect(heldOutPoints(await readReportedRun(run))).toEqual([
-      { x: 0, y: 0.5, low: 0, high: 1 },
-      { x: 1, y: 0.7, low: 0.6, high: 0.8 },
-    ]);
-  });
 });
 
 describe('rewards', () => {

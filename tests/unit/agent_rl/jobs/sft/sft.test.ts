@@ -23,12 +23,12 @@ const planned = (
 ) =>
   trainAgent({
     ...(print !== undefined && { print }),
-    config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
+    config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
     overrides: {
       'train.mode': 'sft',
       'model.path': model,
       'policy.thinking': false,
-      'dataset.dir': join(folder, 'said'),
+      'datasets.0.dir': join(folder, 'said'),
       ...overrides,
     },
     dryRun: true,
@@ -39,7 +39,7 @@ test('supervised training finds data that ships with the package from another wo
   await writeSmallModel(model);
   const { code, message } = await rejectionOf(
     trainAgent({
-      config: join(packageRoot(), 'configs', 'code_tasks_grpo.yaml'),
+      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
       overrides: { 'train.mode': 'sft', 'model.path': model },
       dryRun: true,
     }),

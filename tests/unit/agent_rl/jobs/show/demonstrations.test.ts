@@ -29,7 +29,7 @@ const episode = (
 ): Trajectory => ({ ...trajectory(sketch), messages: said(content), ...more });
 
 beforeAll(() => {
-  const config = join(packageRoot(), 'configs', 'code_tasks_grpo.yaml');
+  const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
   writeBelow(folder, 'run/config.yaml', readFileSync(config, 'utf8'));
   const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
   writeToolFile(join(run, 'tools.json'), [tool]);
@@ -42,8 +42,7 @@ beforeAll(() => {
   write(1, episode({ taskId: 'b', outcome: 'grader-error' }, 'four'));
   write(1, episode({ taskId: 'b', reward: 1, outcome: 'truncated-tokens' }, 'fi'));
   write(1, episode({ taskId: 'b', reward: 1 }, 'six', { malformedCalls: 1 }));
-  const { messages: _none, ...old } = trajectoryLine('run', episode({ reward: 1 }, 'seven'));
-  lines.write({ iteration: 1, ...old, schema: 1 });
+  write(1, { ...episode({ reward: 1 }, 'seven'), messages: [] });
   write(2, episode({ taskId: 'c', reward: 1 }, 'two'));
   write(2, episode({ taskId: 'c', reward: 0.2 }, 'eight'));
   lines.close();
@@ -72,7 +71,7 @@ describe('agent-rl demonstrations', () => {
     expect(answers).toEqual(['one', 'two', 'eight']);
     expect(printed).toContain(`6 of 9 training episodes were left out:
   1 failed, so that nothing judged them
-  1 recorded without text (by version 0.1), or without a turn
+  1 have no turn of the policy
   1 did not succeed (--success)
   1 end in a turn that was cut off, whose end would be taught as one
   1 have tool calls that could not be read, which would be imitated too

@@ -7,7 +7,7 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 
 const file = 'configs/code_exec_smoke.yaml';
 const of = async (...overrides: string[]) => {
-  const { loaded, chosen } = await prepareRun({ file, overrides, training: 'new' });
+  const { loaded, chosen } = await prepareRun({ file, overrides, training: true });
   const { config } = loaded;
   const { kl, klInReward } = trainerOptions(config, chosen).algorithm;
   const engine = learning(config, chosen.loss);

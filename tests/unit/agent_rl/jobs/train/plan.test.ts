@@ -45,7 +45,7 @@ algorithm: {epochs: 2, microBatchTokens: 1024}
 train: {iterations: 6}
 eval: {every: 2, samples: 1}
 environment: {type: code_exec}
-dataset: {dir: tasks}
+datasets: [{dir: tasks}]
 tools: [{type: code_exec}]
 `;
 

@@ -9,7 +9,7 @@ const folder = temporaryFolder();
 function configOf(more: string) {
   const text = `
 environment: {type: code_exec}
-dataset: {dir: tasks}
+datasets: [{dir: tasks}]
 tools: [{type: code_exec}]
 train: {iterations: 6}
 ${more}

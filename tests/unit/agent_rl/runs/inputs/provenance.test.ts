@@ -14,7 +14,7 @@ describe('where a setting comes from', () => {
   const below = writeBelow(
     folder,
     'below.yaml',
-    'algorithm:\n  name: dapo\n\nenvironment: { type: question }\ndataset: { dir: tasks }\n',
+    'algorithm:\n  name: dapo\n\nenvironment: { type: question }\ndatasets: [{ dir: tasks }]\n',
   );
   const file = writeBelow(
     folder,
@@ -45,7 +45,7 @@ describe('where a setting comes from', () => {
   test('is a program where one gave it', () => {
     const given = loadConfig({
       file: 'agent',
-      settings: { run: { seed: 3 }, environment: { type: 'question' }, dataset: { dir: 'a' } },
+      settings: { run: { seed: 3 }, environment: { type: 'question' }, datasets: [{ dir: 'a' }] },
     });
     const { 'run.seed': seed, 'run.device': device } = settingOrigins(given, given.config);
     expect([seed, device]).toEqual([{ source: 'program', place: 'agent' }, { source: 'default' }]);

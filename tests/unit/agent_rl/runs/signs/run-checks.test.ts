@@ -347,7 +347,7 @@ describe('the checks of a run', () => {
     ],
     [
       'several environments, of which one needs no tool',
-      { config: { environments: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
+      { config: { environment: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
     ],
   ])('find nothing in %s', (_, sketch) => {
     expect(troubles(sketch)).toEqual([]);

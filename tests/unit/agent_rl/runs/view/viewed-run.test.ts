@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -196,20 +196,6 @@ test('tasks are counted by iteration', () => {
       ],
     }),
   ]);
-});
-
-test('a run of version 0.1 is shown as far as it was recorded', async () => {
-  const fixture = join(packageRoot(), 'tests', 'fixtures', 'run-0.1', 'run');
-  const path = join(runs, 'old');
-  cpSync(fixture, path, { recursive: true });
-  const viewed = new ViewedRun('old', path, () => undefined);
-  await viewed.index.update();
-  expect(viewed.index.state()).toMatchObject({ ready: true, unreadableCount: 0 });
-  const [first] = viewed.index.all();
-  expect(first?.row).toMatchObject({ question: '', slice: null });
-  const old = await viewed.episode(first!.row.id, false);
-  expect(old).toMatchObject({ messages: null, learned: null, seed: null });
-  expect(old?.tokens.learned).toBe(null);
 });
 
 test('a tokenizer that is gone is said, and tokens are shown by their numbers', async () => {

@@ -42,7 +42,7 @@ test('a seed starts from its own starter, and a control from the model that it n
 test('controls are evaluated on every slice, and the run trains as its own file says', async () => {
   const slicesOf = ({ loaded }: Awaited<ReturnType<typeof prepareOwn>>): unknown =>
     loaded.config.datasets.map(({ generator }) => generator);
-  const sets = ['dataset.generator.slices=[four steps]', 'dataset.generator.evalTasks=8'];
+  const sets = ['datasets.0.generator.slices=[four steps]', 'datasets.0.generator.evalTasks=8'];
   const options = optionsWith({ sets });
   expect(slicesOf(await prepareOwn(options))).toEqual([
     { type: 'workspace', slices: ['four steps'], evalTasks: 8 },

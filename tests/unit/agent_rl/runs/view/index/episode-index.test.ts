@@ -107,7 +107,7 @@ describe('the rows', () => {
 });
 
 describe('what was learned', () => {
-  test('is joined within an iteration: a run of earlier versions has none for its first ones', async () => {
+  test('is joined within an iteration, and may be missing for the first ones', async () => {
     const folder = newFolder();
     const episodes = [1, 2, 2].map((iteration, sample) => ({ iteration, taskId: 'a', sample }));
     record(folder, 'train', ...episodes.map((one) => episodeLine(one)));

@@ -25,7 +25,7 @@ const optionsOf = (config: string): SeedOptions => ({
 });
 
 test('right demonstrations of programs are the references of the tasks that the run draws', async () => {
-  const options = optionsOf('code_tasks_grpo.yaml');
+  const options = optionsOf('code_exec_grpo.yaml');
   const shown = rightDemonstrations(options);
   const conversations = await shown.conversations(20, await prepareOwn(options));
   const drawn = (await runTasks(options)).drawn(20);

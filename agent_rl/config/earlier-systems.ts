@@ -1,0 +1,190 @@
+/** What an earlier system has, its keys in backticks, and what we have instead; both are Markdown. */
+type Row = readonly [theirs: string, ours: string];
+
+export interface EarlierSystem {
+  name: string;
+  /** Where its settings are. */
+  about: string;
+  rows: readonly Row[];
+}
+
+/** Of flags that we have under the same names. */
+export const sameFlags = 'the same flags';
+
+const inProcess = 'not carried over, because the reference is in the process';
+
+/** Every setting of the four systems that this project re-implements. "Dead" settings were read by them and not used. */
+export const earlierSystems: readonly EarlierSystem[] = [
+  {
+    name: 'Multi-turn-RL',
+    about: 'System 001, `config.yaml`',
+    rows: [
+      ['`model.name`', '`model.path`, or `model.hfModelName` for the hub'],
+      ['`model.max_length`', '`policy.maxContextTokens` and `rollout.maxEpisodeTokens`'],
+      ['`model.dtype`', 'not carried over, because weights are float32 once loaded'],
+      ['`model.lora_r`', '`model.lora.rank`'],
+      ['`model.lora_alpha`', '`model.lora.alpha`'],
+      ['`data`', '`datasets` and `dataset`'],
+      ['`data.dataset`', '`datasets[].dir` and `dataset.format`'],
+      ['`data.max_samples`', '`dataset.maxSamples`, chosen by the seed, not the first of the file'],
+      ['`data.split`', '`dataset.trainSplit`'],
+      ['`generation`', '`policy`'],
+      ['`generation.max_tool_rounds`', '`rollout.maxTurns`'],
+      ['`generation.max_new_tokens`', '`policy.maxTurnTokens`'],
+      [
+        '`generation.temperature`',
+        '`policy.sampling.temperature`, where 0 is 0, and refused in training',
+      ],
+      ['`generation.enable_thinking` (dead)', '`policy.thinking`'],
+      ['`training`', '`train`'],
+      ['`training.lr`', '`train.learningRate`'],
+      ['`training.batch_size`', '`rollout.tasksPerStep`'],
+      ['`training.group_size`', '`rollout.groupSize`'],
+      ['`training.num_iterations`', '`train.iterations`'],
+      ['`training.kl_coef`', '`algorithm.kl.weight` with `algorithm.kl.kind`'],
+      ['`training.max_turns` (dead)', '`rollout.maxTurns`'],
+      ['`training.max_grad_norm` (dead)', '`train.maxGradNorm`'],
+      ['`rewards.success` (dead)', '`environment.successReward`'],
+      [
+        '`rewards.failure` (dead)',
+        "not carried over, because a failure is 0, which a group's mean makes negative",
+      ],
+      ['`rewards.turn_penalty` (dead)', 'the reward `brevity` in `rewards`'],
+      ['`wandb`', '`trackers: [{type: wandb}]`'],
+      ['`output_dir`', '`run.outputDir` and `run.name`'],
+    ],
+  },
+  {
+    name: 'OpenReinforcedAgent',
+    about: 'System 002, most of them constants in its sources',
+    rows: [
+      ['base model', '`model.path`'],
+      [
+        'LoRA rank, alpha, dropout, targets',
+        '`model.lora.rank`, `model.lora.alpha`, `model.lora.dropout`, `model.lora.targets`',
+      ],
+      ['4-bit quantisation', '`model.quantize`'],
+      ['`max_steps`', '`train.iterations`'],
+      ['`learning_rate`, optimiser', '`train.learningRate`, of AdamW only'],
+      ['schedule', '`train.schedule`'],
+      ['`warmup_ratio`', '`train.warmupSteps`, in steps, not a share'],
+      ['`weight_decay`', '`train.weightDecay`'],
+      ['`batch_size` (questions)', '`rollout.tasksPerStep`'],
+      ['`num_rollouts`', '`rollout.groupSize`'],
+      ['`beta`', '`algorithm.kl.weight`, with `algorithm.kl.kind` `k3`'],
+      ['epsilon (dead)', '`algorithm.loss.clipLow`, `algorithm.loss.clipHigh`'],
+      ['`num_devices`', '`run.device`, one device'],
+      ['`eval_steps`', '`eval.every`'],
+      ['`save_steps`', '`checkpoint.every`'],
+      ['`max_length`', '`policy.maxContextTokens`'],
+      [
+        'retrieved chunks, chunk size',
+        '`topK` of the tool `search`; `--chunk-tokens` of `prepare-data`, `chunking.tokens` of `index`',
+      ],
+      [
+        'reward weights, schemes of combining',
+        '`rewards[].weight`, and `rewardManager.type`: weighted, uniform, std, pca, l2, normalised',
+      ],
+      ['loop iterations', '`rollout.maxTurns`'],
+      ['`pad_token_id`', 'not carried over, because padding is masked and never a token'],
+      ['`--dataset`', '`--dataset-dir`'],
+      ['`--num_rollouts`', '`--set rollout.groupSize=N`'],
+      ["`--vllm_port` and the server's flags", '`--set generator.type=vllm` and its settings'],
+      ['`--dataset-path` of reference log-probabilities', inProcess],
+      ['`--dataset-paths`', '`--dataset-dir`'],
+      ['`--checkpoint-path`', '`--resume`'],
+      ['`--max-steps`', '`--max-iterations`'],
+      [
+        '`--model`, `--model-path`, `--device`; `--base-model`, `--lora-model` and `--output-path` of merging',
+        sameFlags,
+      ],
+    ],
+  },
+  {
+    name: 'ToolGRPO',
+    about: 'System 003, constants of one script',
+    rows: [
+      ['base model', '`model.path`'],
+      ['`max_seq_length`', '`policy.maxContextTokens`'],
+      ['`fast_inference`', '`generator.type`'],
+      ['`gpu_memory_utilization`', 'not carried over, because generation is in the process'],
+      ['LoRA, gradient checkpointing', '`model.lora.rank`, `train.recompute`'],
+      ['seed', '`run.seed`'],
+      ['`max_prompt_length`', '`rollout.maxEpisodeTokens`; nothing is cut silently'],
+      ['`max_completion_length`', '`policy.maxTurnTokens`'],
+      ['`per_device_train_batch_size`', '`rollout.tasksPerStep`'],
+      ['`gradient_accumulation_steps`', '`algorithm.microBatchTokens`'],
+      ['`num_generations`', '`rollout.groupSize`'],
+      [
+        '`num_train_epochs`',
+        '`train.iterations`; passes over one collection are `algorithm.epochs`',
+      ],
+      ['learning rate, weight decay', '`train.learningRate`, `train.weightDecay`'],
+      ['warm-up', '`train.warmupSteps`'],
+      ['`max_grad_norm`', '`train.maxGradNorm`'],
+      ['save and eval every', '`checkpoint.every`, `eval.every`'],
+      ['`eval_on_start`', '`eval.before`'],
+      ['`report_to`', '`trackers`'],
+      ['beta, temperature', '`algorithm.kl.weight`, `policy.sampling.temperature`'],
+      [
+        'rewards structure, int, correctness, python',
+        "the environment's own reward; others as plugins under `rewards`",
+      ],
+    ],
+  },
+  {
+    name: 'Miniagent',
+    about: 'System 004, `code_exec_grpo.yaml` and `search_qa_grpo.yaml`',
+    rows: [
+      ['`model.name` (dead)', '`model.path`, or `model.hfModelName` for the hub'],
+      ['`model.dtype`', 'not carried over, because weights are float32 once loaded'],
+      ['`policy.max_new_tokens`', '`policy.maxTurnTokens`'],
+      ['`policy.temperature`', '`policy.sampling.temperature`'],
+      ['`policy.top_p`', '`policy.sampling.topP`'],
+      ['`policy.do_sample`', '`policy.sampling.temperature`, 0 for the likeliest token'],
+      ['`env`', '`environment`'],
+      ['`env.type` (dead)', '`environment.type`'],
+      ['`env.max_turns`', '`rollout.maxTurns`'],
+      ['`env.system_prompt`', '`environment.systemPrompt`'],
+      ['`env.success_reward`', '`environment.successReward`'],
+      [
+        '`env.timeout_penalty`',
+        '`environment.timeoutPenalty` (a call) and `environment.turnLimitPenalty` (turns), as positive numbers',
+      ],
+      ['`env.test_timeout`', '`environment.judgeWallS`'],
+      [
+        '`tools.code_exec.python_executable`, `tools.code_exec.workdir`',
+        'not carried over, because the sandbox brings its Python and has no folder of the machine',
+      ],
+      ['`tools.search.mode`', '`mode` of the tool `search`'],
+      ['`tools.search.provider`', '`web.provider` of the tool `search`'],
+      [
+        '`tools.search.api_key`, `tools.search.api_key_env`',
+        '`web.apiKeyEnv` of the tool `search`',
+      ],
+      ['`tools.search.endpoint`', '`web.endpoint` of the tool `search`'],
+      ['`tools.search.default_params`', '`web.defaultParams` of the tool `search`'],
+      ['`tools.search.timeout`', '`web.timeoutS` of the tool `search`'],
+      ['`tools.search.max_retries`', '`web.maxRetries` of the tool `search`'],
+      ['`tools.search.backoff_factor`', '`web.backoffFactor` of the tool `search`'],
+      ['`tools.search.rate_limit_per_min`', '`web.rateLimitPerMin` of the tool `search`'],
+      ['`tools.search.max_snippet_chars`', '`maxSnippetChars` of the tool `search`'],
+      ['`tools.search.corpus`', '`corpus` of the tool `search`'],
+      ['`rollout.num_episodes_per_iter`', '`rollout.tasksPerStep` times `rollout.groupSize`'],
+      ['`train.num_iters`', '`train.iterations`'],
+      ['`train.lr`', '`train.learningRate`'],
+      ['`train.grad_clip`', '`train.maxGradNorm`'],
+      ['`eval.eval_interval` (dead)', '`eval.every`'],
+      ['`eval.num_tasks` (dead)', '`eval.maxTasks`'],
+      ['`train.norm_adv_by_std`', '`algorithm.advantage.std`'],
+      [
+        '`train.gamma`, `train.lam`, `train.value_coef`, `train.entropy_coef` (dead)',
+        'not carried over, because there is no value function and no entropy term',
+      ],
+      [
+        '`--config`, `--dataset-dir`, `--train-split`, `--eval-split`, `--seed`, `--model-path`, `--device`, `--policy-type`, `--hf-model-name`, `--preview-tasks`, `--async-rollout-workers`',
+        sameFlags,
+      ],
+    ],
+  },
+];

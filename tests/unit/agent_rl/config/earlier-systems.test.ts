@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { earlierSystems, sameFlags } from '#agent_rl/config/earlier-systems.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const least = 'environment: {type: code_exec}\ndatasets: [{dir: tasks}]\n';
+
+const problemsOf = (text: string): string => {
+  const file = writeBelow(folder, 'run.yaml', least + text);
+  return thrownBy(() => loadConfig({ file })).message.replaceAll(`${folder}/`, '');
+};
+
+describe('a key of an earlier system', () => {
+  test.each([
+    [
+      'env: {max_turns: 6, new: 1}',
+      'env of Miniagent: use environment; env.max_turns of Miniagent: use rollout.maxTurns.',
+    ],
+    ['train: {num_iters: 10}', 'train.num_iters of Miniagent: use train.iterations.'],
+    ['train: {lr: 1e-5}', 'train.lr of Miniagent: use train.learningRate.'],
+    ['lr: 1e-5', 'training.lr of Multi-turn-RL: use train.learningRate.'],
+    ['num_iters: 10', 'train.num_iters of Miniagent: use train.iterations.'],
+    [
+      'rollout: {num_episodes_per_iter: 8}',
+      'rollout.num_episodes_per_iter of Miniagent: use rollout.tasksPerStep times rollout.groupSize.',
+    ],
+    [
+      'model: {dtype: bfloat16}',
+      'model.dtype of Multi-turn-RL is not carried over, because weights are float32 once loaded.',
+    ],
+    [
+      'training: {kl_coef: 0.1}',
+      'training of Multi-turn-RL: use train; training.kl_coef of Multi-turn-RL: use algorithm.kl.weight with algorithm.kl.kind.',
+    ],
+    [
+      'tools: {search: {api_key_env: KEY}}',
+      'tools: expected a list, got {"search":{"api_key_env":"KEY"}}. tools.search.api_key_env of Miniagent: use web.apiKeyEnv of the tool search.',
+    ],
+  ])('is refused with our name: %s', (text, says) => {
+    expect(problemsOf(text)).toContain(says);
+  });
+
+  test('is refused with our name if it is a flag', async () => {
+    const { code, stderr } = await commandLine(['train', '--config', 'x', '--num_rollouts', '4']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'Unknown option: --num_rollouts. --num_rollouts of OpenReinforcedAgent: use --set rollout.groupSize=N.',
+    );
+  });
+
+  test('leaves our own keys their hints', () => {
+    expect(problemsOf('train: {learning_rate: 1}')).toContain('Did you mean "learningRate"?');
+    expect(problemsOf('groupSize: 3')).toContain('Did you mean "rollout.groupSize"?');
+  });
+});
+
+test('every flag that earlier systems share with us is there', async () => {
+  const help = async (...words: string[]) => (await commandLine([...words, '--help'])).stdout;
+  const ours = (await help('train')) + (await help('merge-lora'));
+  const flags = earlierSystems
+    .flatMap(({ rows }) => rows.filter(([, here]) => here === sameFlags))
+    .flatMap(([theirs]) => theirs.match(/--[\w-]+/g) ?? []);
+  expect(flags).toContain('--lora-model');
+  expect(flags.filter((flag) => !new RegExp(`${flag}\\b`).test(ours))).toEqual([]);
+});
