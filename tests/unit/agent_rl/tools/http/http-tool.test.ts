@@ -234,7 +234,7 @@ const runFile = (tools: string): string =>
   writeBelow(
     folder,
     'run.yaml',
-    `environment:\n  type: code_exec\ndataset:\n  dir: dataset/code_tasks\ntools:\n  - type: code_exec\n${tools}`,
+    `environment:\n  type: code_exec\ndatasets:\n  - dir: dataset/code_tasks\ntools:\n  - type: code_exec\n${tools}`,
   );
 const tool = (name: string, url = 'https://a.example/{q}'): string =>
   `  - type: http\n    name: ${name}\n    description: Looks something up.\n    url: ${url}\n    parameters:\n      q: { type: string, description: What }\n`;
