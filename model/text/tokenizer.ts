@@ -5,8 +5,9 @@ import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
-import { normalizerSteps, normalizing } from './rust/normalizer.ts';
-import { type BuiltStep, cutting, preTokenizerSteps } from './rust/pre-tokenizer.ts';
+import { type BuiltChange, normalizerSteps, normalizing } from './rust/normalizer.ts';
+import { type BuiltStep, cutting } from './rust/cutting.ts';
+import { preTokenizerSteps } from './rust/pre-tokenizer.ts';
 import { bytesOfToken } from './token-bytes.ts';
 
 interface AddedToken {
@@ -254,7 +255,7 @@ function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
     },
     {},
   );
-  const changes = built.normalizer as { normalizers: ((text: string) => string)[] };
+  const changes = built.normalizer as { normalizers: BuiltChange[] };
   built.normalizer = normalizers.length > 0 ? normalizing(normalizers, changes.normalizers) : null;
   const cuts = built.pre_tokenizer as { tokenizers: BuiltStep[] };
   built.pre_tokenizer = pretokenizers.length > 0 ? cutting(pretokenizers, cuts.tokenizers) : null;

@@ -7,7 +7,8 @@ import { Tokenizer as JavaScriptTokenizer } from '@huggingface/tokenizers';
 import { Tokenizer as RustTokenizer } from 'tokenizers';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { type BuiltStep, cutting, preTokenizerSteps } from '#model/text/rust/pre-tokenizer.ts';
+import { type BuiltStep, cutting } from '#model/text/rust/cutting.ts';
+import { preTokenizerSteps } from '#model/text/rust/pre-tokenizer.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { oddTexts } from '#tests/support/tokenizers/odd-texts.ts';
 
@@ -104,6 +105,32 @@ describe('text is cut as in Rust', () => {
     expect(cutOtherwise(cut, oddTexts(1000))).toEqual([]);
   });
 
+  /** What can find nothing, or something that begins in the middle of a pair of surrogates. */
+  const empty = [
+    '$',
+    '\\Z',
+    '\\z',
+    '\\s*$',
+    '^a?',
+    '(?<=\\d)',
+    '\\d*',
+    '\\s*',
+    'a|',
+    '',
+    '(?!^)(?=[A-Z])',
+  ];
+  const between = [
+    '(?<=\\p{L})(?=\\p{N})|(?<=\\p{N})(?=\\p{L})',
+    '(?=(\\d{3})+(?!\\d))',
+    '(?!👍)\\S',
+  ];
+  test.each([...empty, ...between])('where %s finds text, or none', (regex) => {
+    const steps = behaviors.flatMap((behavior) =>
+      [false, true].map((invert) => split({ Regex: regex }, behavior, invert)),
+    );
+    for (const step of steps) expect([step, cutOtherwise(step, oddTexts(200))]).toEqual([step, []]);
+  });
+
   test('by steps after the one that makes bytes of it, as Falcon has them', () => {
     const cut = sequence(
       { type: 'Punctuation', behavior: 'Contiguous' },
@@ -192,6 +219,10 @@ describe('text is normalised as in Rust', () => {
     ['at its ends', { type: 'Strip', strip_left: true, strip_right: true }],
     ['at its end', { type: 'Strip', strip_left: false, strip_right: true }],
     ['by a text', { type: 'Replace', pattern: { String: '1' }, content: '$&$1' }],
+    [
+      'by what may find nothing',
+      { type: 'Replace', pattern: { Regex: '(?!👍)[^a]' }, content: '$' },
+    ],
     [
       'by an expression',
       { type: 'Replace', pattern: { Regex: ' {2,}|\\p{N}(?=\\p{L})' }, content: 'x' },
