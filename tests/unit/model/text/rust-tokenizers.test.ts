@@ -263,10 +263,31 @@ test('blanks that are one token are so in what others wrote', () => {
     ...llama3,
     added_tokens: [...added, { ...blank, normalized: true, special: false }],
   };
-  expect(new Tokenizer(json, {}).encodePlain('a\n\nb')).toContain(800);
+  expect(new Tokenizer(json, {}).encodePlain('a\n\nb')).toContain(707);
 });
 
 const model = llama3['model'] as Json;
+
+test('an added token has the id that Rust gives it, whatever its file says', async () => {
+  const added = llama3['added_tokens'] as readonly Json[];
+  const more = ['ken', '<x>', '<y>', '<x>', 'to'].map((content, at) => ({
+    ...added[0],
+    id: 950 - at,
+    content,
+  }));
+  const json = { ...llama3, added_tokens: [...added, ...more] };
+  const texts = ['ken', '<y>a<x>', 'token'];
+  const theirs = RustTokenizer.fromString(JSON.stringify(json));
+  const ours = new Tokenizer(json, {});
+  for (const text of texts) {
+    const encoded = await theirs.encode(text, null, { addSpecialTokens: false });
+    expect(ours.encodeTemplate(text)).toEqual(encoded.getIds());
+    expect(ours.decode(encoded.getIds())).toBe(text);
+  }
+  expect([ours.idOf('<x>'), ours.idOf('<y>')]).toEqual([707, 708]);
+  expect(ours.idOf('ken')).toBe((model['vocab'] as Json)['ken']);
+});
+
 const lacking = Object.entries(model['vocab'] as Json).filter(([token]) => token !== '!');
 const characters = { vocab: { a: 0, b: 1 }, merges: [], unk_token: 'a', fuse_unk: true };
 
