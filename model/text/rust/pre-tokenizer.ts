@@ -61,7 +61,13 @@ export function preTokenizerSteps(json: unknown): readonly Json[] {
   }
 }
 
-const behaviors = ['Removed', 'Isolated', 'Contiguous', 'MergedWithPrevious', 'MergedWithNext'];
+const behaviors: ReadonlySet<unknown> = new Set([
+  'Removed',
+  'Isolated',
+  'Contiguous',
+  'MergedWithPrevious',
+  'MergedWithNext',
+]);
 
 function split(json: Json): Json {
   return step(patternOf(json['pattern']), json['behavior'], json['invert'] === true);
@@ -76,7 +82,7 @@ export function patternOf(pattern: unknown): string {
 }
 
 function step(pattern: string, behavior: unknown, invert = false): Json {
-  if (!behaviors.includes(String(behavior)))
+  if (!behaviors.has(behavior))
     throw new Error(`its behavior ${JSON.stringify(behavior)} is not supported`);
   return { type: 'Split', pattern: { Regex: pattern }, behavior, invert };
 }

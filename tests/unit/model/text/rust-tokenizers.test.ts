@@ -7,6 +7,7 @@ import { Tokenizer as JavaScriptTokenizer } from '@huggingface/tokenizers';
 import { Tokenizer as RustTokenizer } from 'tokenizers';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { addedToken } from '#model/text/added-token.ts';
 import { type BuiltStep, cutting } from '#model/text/rust/cutting.ts';
 import { preTokenizerSteps } from '#model/text/rust/pre-tokenizer.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
@@ -270,11 +271,9 @@ const model = llama3['model'] as Json;
 
 test('an added token has the id that Rust gives it, whatever its file says', async () => {
   const added = llama3['added_tokens'] as readonly Json[];
-  const more = ['ken', '<x>', '<y>', '<x>', 'to'].map((content, at) => ({
-    ...added[0],
-    id: 950 - at,
-    content,
-  }));
+  const more = ['ken', '<x>', '<y>', '<x>', 'to'].map((content, at) =>
+    addedToken(950 - at, content, true),
+  );
   const json = { ...llama3, added_tokens: [...added, ...more] };
   const texts = ['ken', '<y>a<x>', 'token'];
   const theirs = RustTokenizer.fromString(JSON.stringify(json));
