@@ -24,7 +24,7 @@ export const exactRow = (metadata: FileMetaData): ((row: unknown) => unknown) =>
   return (row) => exactCell(row, schema);
 };
 
-/** A cell with decimals as they are written, numbers of 32 bits in their fewest digits, and null for a missing number. */
+/** A cell with decimals as they are written, numbers of 16 and 32 bits in their fewest digits, and null for a missing number. */
 function exactCell(value: unknown, node: SchemaTree | undefined): unknown {
   if (node === undefined || value === null || value === undefined) return value;
   // Vectors stay as they are.
@@ -57,7 +57,8 @@ function exactLeaf(value: unknown, element: SchemaElement): unknown {
   if (typeof value !== 'number') return value;
   // As pandas writes what is missing.
   if (Number.isNaN(value)) return null;
-  return element.type === 'FLOAT' ? shortest(value) : value;
+  if (element.logical_type?.type === 'FLOAT16') return shortest(value, 1, inHalf);
+  return element.type === 'FLOAT' ? shortest(value, 6, Math.fround) : value;
 }
 
 /** A decimal as a number where a number is the same, and else as text. */
@@ -71,11 +72,19 @@ function decimalOf(value: unknown, { scale, logical_type: logical }: SchemaEleme
   return decimalText(String(Number(text))) === text ? Number(text) : text;
 }
 
-/** The number with the fewest digits that is this one in 32 bits. */
-function shortest(value: number): number {
-  for (let digits = 6; digits < 9; digits++) {
+/** The number with the fewest digits, but no fewer than asked for, that is this one once it is rounded. */
+function shortest(value: number, fewest: number, rounded: (value: number) => number): number {
+  for (let digits = fewest; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
+    if (rounded(short) === value) return short;
   }
   return Number(value.toPrecision(9));
+}
+
+/** A number rounded to 16 bits: ten binary digits behind the first, none below 2^-24. */
+function inHalf(value: number): number {
+  const unit = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10);
+  // So large a number has no digits left for anything below the unit.
+  const large = 1.5 * 2 ** 52 * unit;
+  return value + large - large;
 }

@@ -5,8 +5,9 @@ import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
-import { normalizerSteps, normalizing } from './rust/normalizer.ts';
-import { type BuiltStep, cutting, preTokenizerSteps } from './rust/pre-tokenizer.ts';
+import { type BuiltChange, normalizerSteps, normalizing } from './rust/normalizer.ts';
+import { type BuiltStep, cutting } from './rust/cutting.ts';
+import { preTokenizerSteps } from './rust/pre-tokenizer.ts';
 import { bytesOfToken } from './token-bytes.ts';
 
 interface AddedToken {
@@ -189,7 +190,23 @@ function checked(json: unknown, source: string): TokenizerJson {
   const unlike = affixes.find((name) => ![undefined, null, '', 0].includes(model[name] as null));
   if (unlike !== undefined)
     throw invalid(source, `its model has a ${unlike}, which is not supported`);
-  return { ...json, added_tokens: json['added_tokens'] ?? [], model };
+  return { ...json, added_tokens: renumbered(json['added_tokens'] ?? [], vocab), model };
+}
+
+/** Added tokens with the ids that Rust gives them: those of the vocabulary, or else the next that is free. */
+function renumbered(tokens: unknown, vocab: Json): unknown {
+  if (!Array.isArray(tokens)) return tokens;
+  const ids = new Map<string, unknown>();
+  let next = Object.keys(vocab).length;
+  return tokens.map((token: unknown) => {
+    const { id: written, content } = isRecord(token) ? token : {};
+    if (typeof written !== 'number' || typeof content !== 'string') return token;
+    const known = Object.hasOwn(vocab, content) ? vocab[content] : ids.get(content);
+    const id = Number(known ?? next);
+    ids.set(content, id);
+    next = Math.max(next, id + 1);
+    return { ...(token as Json), id };
+  });
 }
 
 /** What the JavaScript library does not do as Rust's. */
@@ -254,7 +271,7 @@ function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
     },
     {},
   );
-  const changes = built.normalizer as { normalizers: ((text: string) => string)[] };
+  const changes = built.normalizer as { normalizers: BuiltChange[] };
   built.normalizer = normalizers.length > 0 ? normalizing(normalizers, changes.normalizers) : null;
   const cuts = built.pre_tokenizer as { tokenizers: BuiltStep[] };
   built.pre_tokenizer = pretokenizers.length > 0 ? cutting(pretokenizers, cuts.tokenizers) : null;

@@ -30,7 +30,11 @@ const marks = new RegExp(
 /** Lists and objects in each other. Deeper ones are refused, so that code may follow a value by recursion. */
 const mostDepth = 500;
 
-/** A value of JSON text, with marks for numbers. @throws SyntaxError for text that is not JSON, or nested too deep */
+/**
+ * A value of JSON text, with marks for numbers.
+ *
+ * @throws SyntaxError for text that is not JSON, is nested too deep or has a number too large for JavaScript
+ */
 export function readMarked(json: string): unknown {
   const value: unknown = JSON.parse(json);
   const marked = withMarks(json);
@@ -109,8 +113,9 @@ const isIndex = /^(?:0|[1-9]\d{0,9})$/;
 
 /** A number of JSON as Python prints it once it is read. */
 function pythonNumber(literal: string): string {
-  if (!/[.eE]/.test(literal)) return literal === '-0' ? '0' : literal;
   const value = Number(literal);
-  // JSON has no infinity; JavaScript prints null.
-  return Number.isFinite(value) ? floatRepr(value) : JSON.stringify(value);
+  // JavaScript would print null. Python reads it, as infinity or as a long integer, but JSON has no infinity.
+  if (!Number.isFinite(value)) throw new SyntaxError('it has a number above 1.8e308');
+  if (!/[.eE]/.test(literal)) return literal === '-0' ? '0' : literal;
+  return floatRepr(value);
 }

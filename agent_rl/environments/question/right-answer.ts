@@ -21,10 +21,12 @@ export const isRight = (
 ): boolean => {
   const { match, maxAnswerWords } = settings;
   if (match === 'rewards') return false;
-  if (match === 'whole') return isAnswer(markedText(said) ?? said, accepted);
+  if (match === 'number') return comparedNumber(said, accepted) === true;
   if (match === 'contains')
     return answerWords(said).length <= maxAnswerWords && mentionsAnswer(said, accepted);
-  return comparedNumber(said, accepted) === true;
+  const given = markedText(said) ?? said;
+  const sameSigns = accepted.filter((answer) => signsOf(answer) === signsOf(given));
+  return isAnswer(given, sameSigns);
 };
 
 /**
@@ -50,8 +52,33 @@ export function keyOfAnswer(said: string, match: QuestionSettings['match']): str
     const given = givenAnswer(said);
     return given === undefined || given === 'undecided' ? undefined : answerText(given);
   }
-  const key = answerKey(match === 'contains' ? said : (markedText(said) ?? said));
-  return key === '' ? undefined : key;
+  const given = match === 'contains' ? said : (markedText(said) ?? said);
+  const key = answerKey(given);
+  if (key === '') return undefined;
+  return match === 'whole' ? `${key} ${signsOf(given)}`.trim() : key;
+}
+
+const before = String.raw`(?:\p{N}|[)}\]]|(?<![\p{L}\p{N}])\p{L})\s*`;
+const behind = String.raw`\s*(?:[\p{N}({[\\-]|\p{L}(?![\p{L}\p{N}]))`;
+const signs = new RegExp(
+  [
+    String.raw`[±∓√∛∜≤≥≠]|(?<=\p{N})!(?!=)|\^[\s({]*-?`,
+    `(?=[+*×·÷<>!])(?<=${before})(?:[+*×·÷]|[<>]=?|!=)(?=${behind})`,
+  ].join('|'),
+  'gu',
+);
+const alike: Readonly<Record<string, string>> = {
+  '<=': '≤',
+  '>=': '≥',
+  '!=': '≠',
+  '×': '*',
+  '·': '*',
+};
+
+/** The signs of mathematics in a text, which its words leave out: `x + 1` has other ones than `x - 1`. */
+function signsOf(text: string): string {
+  const found = text.normalize('NFKC').replaceAll('−', '-').matchAll(signs);
+  return [...found].map(([sign]) => alike[sign] ?? sign.replaceAll(/[\s({]/g, '')).join('');
 }
 
 /** Why no final message could be right, or `undefined`. */

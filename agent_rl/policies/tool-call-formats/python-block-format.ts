@@ -22,7 +22,8 @@ import { splitThoughts, type Stretch, TurnReading } from './read-turn.ts';
 
 /**
  * For models that answer in code: each block fenced as Python is a call of the one tool that takes code. What
- * stands around the blocks, blocks of other languages included, is what was said. Fences are those of CommonMark.
+ * stands around the blocks, blocks of other languages included, is what was said. Fences are those of CommonMark,
+ * except that a fence opens a block however far it is indented and inside an HTML comment, and not in a block quote.
  */
 @toolCallFormat({
   name: 'python-block',

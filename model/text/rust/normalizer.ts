@@ -1,9 +1,13 @@
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { inClass, listed, named, shorthand, union } from './character-ranges.ts';
+import { foundIn } from './cutting.ts';
 import { patternOf } from './pre-tokenizer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Change = (text: string) => string;
+
+/** A step as the library has built it. */
+export type BuiltChange = Change & { readonly pattern?: RegExp };
 
 /**
  * The "normalizer" of a tokenizer.json as steps in a row that the JavaScript library takes as Rust's does, but for the
@@ -39,14 +43,22 @@ const blanks = `[${inClass(shorthand['s']!)}]+`;
 const replace = (pattern: string, content: string): Json => ({
   type: 'Replace',
   pattern: { Regex: pattern },
-  content: content.replaceAll('$', '$$$$'),
+  content,
 });
 
 /** The steps, as the library has built them, one after the other. */
-export function normalizing(steps: readonly Json[], built: readonly Change[]): Change {
-  const changes = built.map((change, at) =>
-    steps[at]?.['type'] === 'Replace' ? change : inUnicode9(change),
-  );
+export function normalizing(steps: readonly Json[], built: readonly BuiltChange[]): Change {
+  const changes = built.map((change, at): Change => {
+    const { pattern } = change;
+    return pattern === undefined
+      ? inUnicode9(change)
+      : (text) =>
+          foundIn(text, pattern)
+            .map(({ start, end, found }) =>
+              found ? String(steps[at]?.['content']) : text.slice(start, end),
+            )
+            .join('');
+  });
   return (text) => changes.reduce((changed, change) => change(changed), text);
 }
 

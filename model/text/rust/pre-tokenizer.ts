@@ -43,7 +43,7 @@ export function preTokenizerSteps(json: unknown): readonly Json[] {
         ),
       ];
     case 'Punctuation':
-      return [cutAs(classOf(punctuation), json['behavior'] ?? 'Isolated')];
+      return [step(classOf(punctuation), json['behavior'] ?? 'Isolated')];
     case 'BertPreTokenizer':
       return [removed(classOf(shorthand['s']!)), isolated(classOf(punctuation))];
     case 'WhitespaceSplit':
@@ -61,74 +61,16 @@ export function preTokenizerSteps(json: unknown): readonly Json[] {
   }
 }
 
+const behaviors: ReadonlySet<unknown> = new Set([
+  'Removed',
+  'Isolated',
+  'Contiguous',
+  'MergedWithPrevious',
+  'MergedWithNext',
+]);
+
 function split(json: Json): Json {
-  const pattern = patternOf(json['pattern']);
-  const behavior = String(json['behavior']);
-  if (json['invert'] !== true) return cutAs(pattern, behavior);
-  if (behavior === 'Removed') return kept(pattern);
-  if (behavior === 'Isolated') return isolated(pattern);
-  throw new Error(`its Split that is inverted and ${behavior} is not supported`);
-}
-
-/** What a pattern finds, and the text between, as pieces. */
-function cutAs(pattern: string, behavior: unknown): Json {
-  const found = `(?:${pattern})`;
-  const between = `(?:(?!${found})[\\s\\S])+`;
-  switch (behavior) {
-    case 'Removed':
-      return removed(pattern);
-    case 'Isolated':
-      return isolated(pattern);
-    case 'Contiguous':
-      return isolated(`${found}+`);
-    case 'MergedWithPrevious':
-      return isolated(`${between}${found}?|${found}`);
-    case 'MergedWithNext':
-      return isolated(`${found}(?:${between})?`);
-    default:
-      throw new Error(`its behavior ${JSON.stringify(behavior)} is not supported`);
-  }
-}
-
-type Cut = (text: string) => readonly string[];
-
-/** A step as the library has built it. */
-export interface BuiltStep {
-  readonly pattern: RegExp;
-  pre_tokenize_text: Cut;
-}
-
-/** The steps one after the other. The library's own cuts cost more: it makes its expressions anew for each text. */
-export function cutting(
-  steps: readonly Json[],
-  built: readonly BuiltStep[],
-): (text: string) => string[] {
-  const cuts = built.map((step, at): Cut => {
-    const { type, behavior, invert } = steps[at] ?? {};
-    if (type !== 'Split') return (text) => step.pre_tokenize_text(text);
-    const keeps = { found: behavior !== 'Removed' || invert === true, between: invert !== true };
-    return (text) => cutAt(step.pattern, text, keeps);
-  });
-  return (text) => cuts.reduce<string[]>((parts, cut) => parts.flatMap(cut), [text]);
-}
-
-function cutAt(
-  pattern: RegExp,
-  text: string,
-  keeps: { found: boolean; between: boolean },
-): string[] {
-  const parts: string[] = [];
-  let end = 0;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const [found] = match;
-    if (keeps.between && match.index > end) parts.push(text.slice(end, match.index));
-    if (keeps.found && found !== '') parts.push(found);
-    end = match.index + found.length;
-    if (found === '') pattern.lastIndex += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-  }
-  if (keeps.between && end < text.length) parts.push(text.slice(end));
-  return parts;
+  return step(patternOf(json['pattern']), json['behavior'], json['invert'] === true);
 }
 
 /** A pattern of a tokenizer.json: a text, or a regular expression. */
@@ -139,14 +81,13 @@ export function patternOf(pattern: unknown): string {
   throw new Error(`its pattern ${JSON.stringify(pattern)} is neither a String nor a Regex`);
 }
 
-const step = (pattern: string, behavior: string, invert: boolean): Json => ({
-  type: 'Split',
-  pattern: { Regex: pattern },
-  behavior,
-  invert,
-});
-const isolated = (pattern: string): Json => step(pattern, 'Isolated', false);
-const removed = (pattern: string): Json => step(pattern, 'Removed', false);
+function step(pattern: string, behavior: unknown, invert = false): Json {
+  if (!behaviors.has(behavior))
+    throw new Error(`its behavior ${JSON.stringify(behavior)} is not supported`);
+  return { type: 'Split', pattern: { Regex: pattern }, behavior, invert };
+}
+const isolated = (pattern: string): Json => step(pattern, 'Isolated');
+const removed = (pattern: string): Json => step(pattern, 'Removed');
 /** What the pattern finds; the text between is left out. */
 const kept = (pattern: string): Json => step(pattern, 'Removed', true);
 

@@ -82,7 +82,7 @@ const startsAsHtml = (bytes: Buffer): boolean =>
   /^\s*<(?:!doctype|html)/i.test(bytes.subarray(0, 1024).toString('latin1'));
 
 const charsetOf = (text: string): string | undefined =>
-  /;\s*charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(text)?.[1]?.toLowerCase();
+  /;\s*charset\s*=\s*"?\s*([\w.:-]{1,40})/i.exec(text)?.[1]?.toLowerCase();
 
 /** The type of a `content-type` header without its parameters, in small letters; empty without one. */
 export const mimeOf = (contentType: string): string =>

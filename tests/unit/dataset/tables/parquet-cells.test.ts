@@ -67,3 +67,12 @@ describe.each(['bytes', 'integers'])('a Parquet file with decimals as %s', (stor
     expect(tasks.map((task) => acceptedAnswers(task)[0])).toEqual(labels);
   });
 });
+
+test('a Parquet file with numbers of 16 bits gives them in their fewest digits', async () => {
+  const numbers: unknown[] = [];
+  for await (const row of readTable(join(fixtures, 'half.parquet')))
+    numbers.push((('value' in row ? row.value : row) as { answer: unknown }).answer);
+  // What was given to pyarrow; a third has four digits left.
+  const given = [0.1, -0.3, 0.3333, 65500, 6e-8, 2050, 0, null, null, 12.34, -0.0625];
+  expect(numbers.map((number) => number ?? null)).toEqual(given);
+});

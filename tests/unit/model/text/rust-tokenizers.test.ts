@@ -7,7 +7,9 @@ import { Tokenizer as JavaScriptTokenizer } from '@huggingface/tokenizers';
 import { Tokenizer as RustTokenizer } from 'tokenizers';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { type BuiltStep, cutting, preTokenizerSteps } from '#model/text/rust/pre-tokenizer.ts';
+import { addedToken } from '#model/text/added-token.ts';
+import { type BuiltStep, cutting } from '#model/text/rust/cutting.ts';
+import { preTokenizerSteps } from '#model/text/rust/pre-tokenizer.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { oddTexts } from '#tests/support/tokenizers/odd-texts.ts';
 
@@ -104,6 +106,32 @@ describe('text is cut as in Rust', () => {
     expect(cutOtherwise(cut, oddTexts(1000))).toEqual([]);
   });
 
+  /** What can find nothing, or something that begins in the middle of a pair of surrogates. */
+  const empty = [
+    '$',
+    '\\Z',
+    '\\z',
+    '\\s*$',
+    '^a?',
+    '(?<=\\d)',
+    '\\d*',
+    '\\s*',
+    'a|',
+    '',
+    '(?!^)(?=[A-Z])',
+  ];
+  const between = [
+    '(?<=\\p{L})(?=\\p{N})|(?<=\\p{N})(?=\\p{L})',
+    '(?=(\\d{3})+(?!\\d))',
+    '(?!👍)\\S',
+  ];
+  test.each([...empty, ...between])('where %s finds text, or none', (regex) => {
+    const steps = behaviors.flatMap((behavior) =>
+      [false, true].map((invert) => split({ Regex: regex }, behavior, invert)),
+    );
+    for (const step of steps) expect([step, cutOtherwise(step, oddTexts(200))]).toEqual([step, []]);
+  });
+
   test('by steps after the one that makes bytes of it, as Falcon has them', () => {
     const cut = sequence(
       { type: 'Punctuation', behavior: 'Contiguous' },
@@ -193,6 +221,10 @@ describe('text is normalised as in Rust', () => {
     ['at its end', { type: 'Strip', strip_left: false, strip_right: true }],
     ['by a text', { type: 'Replace', pattern: { String: '1' }, content: '$&$1' }],
     [
+      'by what may find nothing',
+      { type: 'Replace', pattern: { Regex: '(?!👍)[^a]' }, content: '$' },
+    ],
+    [
       'by an expression',
       { type: 'Replace', pattern: { Regex: ' {2,}|\\p{N}(?=\\p{L})' }, content: 'x' },
     ],
@@ -232,10 +264,29 @@ test('blanks that are one token are so in what others wrote', () => {
     ...llama3,
     added_tokens: [...added, { ...blank, normalized: true, special: false }],
   };
-  expect(new Tokenizer(json, {}).encodePlain('a\n\nb')).toContain(800);
+  expect(new Tokenizer(json, {}).encodePlain('a\n\nb')).toContain(707);
 });
 
 const model = llama3['model'] as Json;
+
+test('an added token has the id that Rust gives it, whatever its file says', async () => {
+  const added = llama3['added_tokens'] as readonly Json[];
+  const more = ['ken', '<x>', '<y>', '<x>', 'to'].map((content, at) =>
+    addedToken(950 - at, content, true),
+  );
+  const json = { ...llama3, added_tokens: [...added, ...more] };
+  const texts = ['ken', '<y>a<x>', 'token'];
+  const theirs = RustTokenizer.fromString(JSON.stringify(json));
+  const ours = new Tokenizer(json, {});
+  for (const text of texts) {
+    const encoded = await theirs.encode(text, null, { addSpecialTokens: false });
+    expect(ours.encodeTemplate(text)).toEqual(encoded.getIds());
+    expect(ours.decode(encoded.getIds())).toBe(text);
+  }
+  expect([ours.idOf('<x>'), ours.idOf('<y>')]).toEqual([707, 708]);
+  expect(ours.idOf('ken')).toBe((model['vocab'] as Json)['ken']);
+});
+
 const lacking = Object.entries(model['vocab'] as Json).filter(([token]) => token !== '!');
 const characters = { vocab: { a: 0, b: 1 }, merges: [], unk_token: 'a', fuse_unk: true };
 

@@ -111,6 +111,13 @@ describe('JSON as Python prints it', () => {
     expect(() => readMarked(nested(200_000))).toThrow(SyntaxError);
   });
 
+  test.each(['1e400', '-1e400', '9'.repeat(309)])(
+    '%s, which JavaScript takes for infinite, is refused',
+    (n) => {
+      expect(() => readMarked(`{"a": ${n}}`)).toThrow('it has a number above 1.8e308');
+    },
+  );
+
   test('text that is not JSON is refused', () => {
     for (const text of ['{"a": 1.0', '1.0.0', '"1.0', '[01.0]', ''])
       expect(() => readMarked(text)).toThrow(SyntaxError);

@@ -58,6 +58,8 @@ describe('what was answered', () => {
     ['whole', 'The answer is **Two Dozen**.', 'two dozen'],
     ['whole', 'two dozen', 'two dozen'],
     ['whole', '!', undefined],
+    ['whole', 'x - 1', 'x 1'],
+    ['whole', 'x + 1', 'x 1 +'],
     ['contains', 'It may be 24.0!', 'it may be 24'],
     ['rewards', 'Hence $\\boxed{24}$', '24'],
     ['number', '\\boxed{\\frac{2}{\\sqrt 2}}', '1*2^1/2'],
@@ -100,6 +102,39 @@ describe('a final message', () => {
       outcome: right ? 'completed' : 'wrong-answer',
       reward: right ? 1 : 0,
     });
+  });
+
+  test.each([
+    ['x + 1', 'x - 1', false],
+    ['x - 1', 'x + 1', false],
+    ['x - 1', 'x − 1', true],
+    ['x+1', 'The answer is **x + 1**.', true],
+    ['x > 3', 'x < 3', false],
+    ['x > 3', 'x >= 3', false],
+    ['x >= 3', '$x ≥ 3$', true],
+    ['10^-3', '10^3', false],
+    ['10^3', '10^{3}', true],
+    ['±3', '3', false],
+    ['3', '±3', false],
+    ['√2', '2', false],
+    ['2', '√2', false],
+    ['5-3', '5+3', false],
+    ['5*3', '5 × 3', true],
+    ['5*3', '5-3', false],
+    ['3', '3!', false],
+    ['Yahoo!', 'yahoo', true],
+    ['A+', 'The answer is A+!', true],
+    ['X-ray', 'X ray', true],
+    ['1990-1995', '1990–1995', true],
+    ['Paris', '**Paris**!', true],
+    ['AT&T', '> AT&T', true],
+    ['-5', '−5', true],
+    ['+5', '5', true],
+  ])('judged by whole: to %j, %j is right: %j', async (answer, said, right) => {
+    const environment = make({ match: 'whole' }, { ...task, answer, aliases: [] });
+    await environment.start();
+    await environment.step(saying(said));
+    expect(await environment.finish('done')).toMatchObject({ success: right });
   });
 
   test('leaves it to the rewards whether the question is solved, and none does not', async () => {

@@ -68,6 +68,7 @@ describe('a malformed call', () => {
   test.each([
     ['broken JSON', call('{"name": "a", "arguments": {'), /not valid JSON/],
     ['an unterminated string', call('{"name": "a'), /not valid JSON/],
+    ['an infinite number', call('{"name": "a", "arguments": {"n": 1e400}}'), /not valid JSON/],
     ['a list', call('[1]'), /not a JSON object/],
     ['no name', call('{"arguments": {}}'), /no "name"/],
     ['an empty name', call('{"name": "", "arguments": {}}'), /no "name"/],

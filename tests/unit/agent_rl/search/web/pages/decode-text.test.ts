@@ -41,6 +41,8 @@ describe('the encoding of a page', () => {
   test.each([
     ['text/html; charset=koi8-r', '<meta charset=big5>', 'koi8-r'],
     ['text/html; charset="big5"', '<meta charset=koi8-r>', 'big5'],
+    // To the MIME standard single quotes are part of the name.
+    ["text/html; charset='windows-1251'", '<meta charset=koi8-r>', 'koi8-r'],
     ['text/html; charset=klingon', '<meta charset=koi8-r>', 'koi8-r'],
     ['', '<meta charset=koi8-r>', 'koi8-r'],
     ['text/plain', 'Write <meta charset=koi8-r>', 'utf-8'],
