@@ -207,10 +207,8 @@ export class DecoderPrograms {
     const places = inputs.positions.map((position) => Math.max(0, position));
     const rows = places.length;
     const width = tokens.length / rows;
-    const asked = performance.now();
     const isAlone = tokens.length === 1;
     const program = await this.#sizedProgram(isAlone ? 'alone' : width);
-    const compileS = (performance.now() - asked) / 1000;
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
       ...this.#rotations(places, width),
@@ -238,7 +236,6 @@ export class DecoderPrograms {
       ...(whole && { whole }),
       fresh: this.#freshOf(outputs),
       runS,
-      compileS,
     };
   }
 
