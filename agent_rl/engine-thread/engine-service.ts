@@ -104,7 +104,6 @@ export class EngineService {
     );
     const learner = new LocalLearner(engine, config, parameters, {
       trains,
-      threads,
       microBatchTokens,
       memory,
       prefixTrees,

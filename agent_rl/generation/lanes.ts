@@ -11,7 +11,7 @@ import type { Feed } from './drafts/feeds.ts';
 import type { Slot } from './slot.ts';
 
 /** What a step computed of some slots; `place` counts the tokens that were fed to a row. */
-export interface LanesStep extends Pick<StepResult, 'runS' | 'compileS'> {
+export interface LanesStep extends Pick<StepResult, 'runS'> {
   /** After a token of the slot in a row. */
   drawnIn: (row: number, place: number) => { token: number; logProb: number };
   /** What follows it; absent where it was not fetched. */
@@ -104,12 +104,11 @@ export class Lanes {
     const rows = this.programs.rowsOf(feeds.length, width);
     const inputs = inputsOf(feeds, rows, width);
     const step = await this.programs.step(inputs, { cache: this.#cache, wholeRows });
-    const { fresh, whole, runS, compileS } = step;
+    const { fresh, whole, runS } = step;
     this.#cache.write(fresh, inputs.positions);
     const vocabSize = this.programs.vocabSize;
     return {
       runS,
-      compileS,
       drawnIn: (row, place) => ({
         token: step.next[row * width + place] ?? 0,
         logProb: step.logProbs[row * width + place] ?? 0,

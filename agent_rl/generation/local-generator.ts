@@ -11,8 +11,7 @@ import type { Weights } from '../../model/config/parameters.ts';
 import { type Drawn, drawTruncated } from './draw-token.ts';
 import type { DecoderPrograms } from './programs/decoder-programs.ts';
 import { Drafts } from './drafts/drafts.ts';
-import { type Feed, feedsOf, sizeOf } from './drafts/feeds.ts';
-import { StepTimes } from './drafts/step-times.ts';
+import { type Feed, feedsOf } from './drafts/feeds.ts';
 import { knownContextBytes, type ComputedContext, KnownContexts } from './known-contexts.ts';
 import { entryOf } from './cache/kv-cache.ts';
 import { firstOfEach } from './first-of-each.ts';
@@ -54,7 +53,6 @@ export class LocalGenerator implements Sampler {
   readonly #prefixes: PrefixCache;
   readonly #known: KnownContexts;
   readonly #drafts = new Drafts();
-  readonly #times = new StepTimes();
   readonly #totals = { ...noGenerationTotals };
   #version = 0;
   /** Rows to free before the next step: what is under way still writes to them. */
@@ -304,14 +302,10 @@ export class LocalGenerator implements Sampler {
     if (count > 1) return this.#severalSteps(feeding, count);
     const slots = firstOfEach(feeding);
     const widths = this.programs.widths(slots.length);
-    const { feeds, width } = feedsOf(slots, widths, { drafts: this.#drafts, times: this.#times });
+    const { feeds, width } = feedsOf(slots, widths, this.#drafts);
     const wholeRows = feeds.some(drawsFromWhole);
-    const size = sizeOf(slots);
-    const started = performance.now();
     const step = await this.#lanes.step(feeds, { width, wholeRows });
     for (const feed of feeds) this.#settle(feed, step);
-    const seconds = (performance.now() - started) / 1000 - step.compileS;
-    this.#times.add(size, { guesses: width > widths.least, seconds });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
     return undefined;

@@ -71,8 +71,6 @@ export interface LocalLearnerOptions {
     /** Keys what dropout drops. */
     seed: number;
   };
-  /** Most threads that take a step of a large model's optimiser together; one by default. Changes no bit. */
-  threads?: number;
   /** Whether it will be trained, by default; else it only computes log-probabilities, and programs may hold all weights. */
   trains?: boolean | undefined;
   /** Keeps weights for the generators that share this memory; without it they are published as files alone. */
@@ -121,7 +119,7 @@ export class LocalLearner implements Learner {
     const specs = trainedSpecs(config);
     this.#trained = new Map(specs.map(({ name }) => [name, required(parameters, name)]));
     const matrices = specs.filter(({ shape }) => shape.length > 1).map(({ name }) => name);
-    this.#optimizer = new AdamwState(this.#trained, new Set(matrices), options.threads);
+    this.#optimizer = new AdamwState(this.#trained, new Set(matrices));
     this.#feeds = Object.fromEntries(parameters);
     const { trained, frozen } = byTraining(config, parameters, options.trains);
     [this.#held, this.#given] = engine.copiesInputs ? [frozen, trained] : [{}, this.#feeds];
@@ -230,12 +228,9 @@ export class LocalLearner implements Learner {
   }
 
   async optimStep(options: OptimStepOptions): Promise<OptimStepMetrics> {
-    const { steps } = this.#optimizer;
-    try {
-      return this.#optimizer.step(options);
-    } finally {
-      this.#changes += this.#optimizer.steps - steps;
-    }
+    const metrics = this.#optimizer.step(options);
+    this.#changes += 1;
+    return metrics;
   }
 
   /** The accumulated gradient of one parameter; for checks. */
@@ -248,9 +243,7 @@ export class LocalLearner implements Learner {
     return weightsSha256(this.#trained);
   }
 
-  /** @throws AgentRlError `ENGINE_FAILED` after a step that ended in its middle */
   async saveState(folder: string): Promise<{ weightsSha256: string }> {
-    this.#optimizer.requireWhole();
     await mkdir(folder, { recursive: true });
     const [parameters, optimizer, adapted] = [this.#trained, this.#optimizer, this.#adapted];
     await writeLearnerState(folder, this.config, { parameters, optimizer, adapted });
@@ -264,9 +257,8 @@ export class LocalLearner implements Learner {
     await readLearnerState(folder, this.config, { parameters, optimizer });
   }
 
-  /** @throws AgentRlError `CONFIG_INVALID` where nothing shares the memory asked for, `ENGINE_FAILED` as `saveState` */
+  /** @throws AgentRlError `CONFIG_INVALID` where nothing shares the memory asked for */
   async exportWeights(target: WeightTarget): Promise<WeightRef> {
-    this.#optimizer.requireWhole();
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
     if (target.kind === 'folder') {
@@ -285,7 +277,7 @@ export class LocalLearner implements Learner {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#programs.clear(), this.#optimizer.close()]);
+    await this.#programs.clear();
   }
 
   #pack(data: readonly TrainDatum[]): MicroBatch[] {

@@ -67,7 +67,7 @@ const batches = wholeNumbers('batches', values.batches);
 const config = tiny ? tinyModel : benchModel;
 const size = tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
 
-const stepSize = { ...size, threads, repeats };
+const stepSize = { ...size, repeats };
 
 const machineAfter = watchMachine();
 const engine = await openEngine({ device, threads });

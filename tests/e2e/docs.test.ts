@@ -93,9 +93,6 @@ const foreign = new Set([
   '--max-loras',
   '--max-num-seqs',
   '--no-enable-chunked-prefill',
-  // npm run bench:learning, bench:trackers
-  '--most',
-  '--rounds',
   // npm run bench:view
   '--chromium',
   '--logdir',

@@ -8,7 +8,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { OpenGenerator, OpenLearner } from '#agent_rl/index.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { freePort } from '#tests/support/free-port.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { describeLearnerContract } from '../contracts/learner-contract.ts';

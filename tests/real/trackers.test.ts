@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { type MlflowServer, startMlflow } from '#scripts/bench/trackers/mlflow-server.ts';
+import { type MlflowServer, startMlflow } from '#tests/support/mlflow/mlflow-server.ts';
 import { type Ended, startProgram } from '#tests/support/built-program.ts';
 import { descendants, readProcess } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';

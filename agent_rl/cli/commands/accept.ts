@@ -1,7 +1,10 @@
-import { nameOfAcceptance } from '../../jobs/accept/name-of-acceptance.ts';
 import { command } from '../command.ts';
 import { countOrZero, numberFlag, textFlag } from '../flags/flag.ts';
 import { engineFlags, modelFlag, revisionFlag } from '../flags/model-flags.ts';
+import { basename, resolve } from 'node:path';
+
+/** `accept-Qwen3-0.6B` for Qwen/Qwen3-0.6B and for any folder of that name. */
+const nameOfAcceptance = (model: string): string => `accept-${basename(resolve(model))}`;
 
 export const acceptModel = command({
   name: 'accept',

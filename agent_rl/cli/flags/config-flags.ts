@@ -26,10 +26,7 @@ const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = 
   seed: ['run.seed', numberOption('Seed of everything random')],
   'max-iterations': ['train.maxIterations', numberOption('End the run after this many iterations')],
   device: ['run.device', text('cpu, cuda, cuda:N, webgpu or tensorflow')],
-  'engine-threads': [
-    'run.engineThreads',
-    numberOption('Threads for matrix products and the optimiser'),
-  ],
+  'engine-threads': ['run.engineThreads', numberOption('Threads for matrix products')],
   'dataset-dir': ['datasets', text('Folder that holds the splits of the dataset')],
   'train-split': ['dataset.trainSplit', text('Split to train on')],
   'eval-split': ['dataset.evalSplit', text('Held-out split to evaluate on')],

@@ -44,7 +44,7 @@ export const RunBlock = block(
     }),
     engineThreads: Type.Optional(
       integer(
-        'Threads for matrix products and, up to eight, for the optimiser of 4 million weights or more; by default as many as there are processors. Another number gives other last bits',
+        'Threads for matrix products; by default as many as there are processors. Another number gives other last bits',
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),

@@ -12,7 +12,6 @@ import type { KvCache } from '../cache/kv-cache.ts';
 import { firstOfHeads } from '../cache/first-of-heads.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 import { compileChunk } from './chunk-program.ts';
-import { isPackable } from './packed-weights.ts';
 import { prefillByChunks } from './prompt-chunks.ts';
 import { compilePrompt } from './prompt-program.ts';
 import { compileAlone, compileStep } from './step-program.ts';
@@ -45,8 +44,8 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
   /** Whether weights are trained in between, as is supposed where it is absent. Otherwise programs may hold all of them. */
   trains?: boolean | undefined;
   /**
-   * Whether weights are set once. On the processor, programs then hold those that `isPackable` allows: few rows are drawn up to twice
-   * as fast, and one row by itself is one row of its products. The last bits are others than with weights that are given to each run.
+   * Whether programs hold all weights, as `packsWeights` decides: few rows are drawn up to twice as fast, and one row by itself is one
+   * row of its products. The last bits are others than with weights that are given to each run.
    */
   packs?: boolean | undefined;
 }
@@ -88,7 +87,7 @@ export class DecoderPrograms {
   ) {
     this.stepsAtOnce = stepsAtOnce;
     this.#trains = trains;
-    this.packs = packs && isPackable(config, engine.device);
+    this.packs = packs;
     this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -208,10 +207,8 @@ export class DecoderPrograms {
     const places = inputs.positions.map((position) => Math.max(0, position));
     const rows = places.length;
     const width = tokens.length / rows;
-    const asked = performance.now();
     const isAlone = tokens.length === 1;
     const program = await this.#sizedProgram(isAlone ? 'alone' : width);
-    const compileS = (performance.now() - asked) / 1000;
     const feeds: Record<string, TensorData> = {
       ...this.#weights,
       ...this.#rotations(places, width),
@@ -239,7 +236,6 @@ export class DecoderPrograms {
       ...(whole && { whole }),
       fresh: this.#freshOf(outputs),
       runS,
-      compileS,
     };
   }
 

@@ -29,7 +29,7 @@ export interface StepsInputs {
 }
 
 /** As a step's: tokens and log-probabilities [steps, rows], keys and values per layer [rows, kvHeads, steps, headDim]. */
-export type StepsResult = Omit<StepResult, 'whole' | 'compileS'>;
+export type StepsResult = Omit<StepResult, 'whole'>;
 
 export interface StepResult {
   next: Int32Array;
@@ -40,6 +40,4 @@ export interface StepResult {
   fresh: Pick<KvPrefix, 'keys' | 'values'>;
   /** Seconds inside the runtime. */
   runS: number;
-  /** Seconds until the program was there. */
-  compileS: number;
 }

@@ -1,5 +1,4 @@
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
-import { hasSetting } from '../../compose/has-setting.ts';
 import { RunSettings } from '../../runs/run-settings.ts';
 
 /**
@@ -16,3 +15,7 @@ export function promptOf(config: object): string {
     ? `in the prompt, ${settings.now('environment.systemPrompt')}`
     : 'in the prompt of the tasks';
 }
+
+/** Whether a plugin declares a setting of this name. */
+const hasSetting = ({ settings }: { settings?: { properties?: object } }, name: string): boolean =>
+  Object.hasOwn(settings?.properties ?? {}, name);

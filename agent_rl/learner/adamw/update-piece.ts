@@ -1,4 +1,4 @@
-/** Pieces have this many weights at most: 0.2 ms of work, so that a thread which lost its processor delays a step little. */
+/** Pieces have this many weights at most. It decides the last bits of the norm of all weights. */
 export const pieceLength = 2 ** 16;
 
 /** What is the same for all weights of a step. */
@@ -14,31 +14,23 @@ export interface StepFactors {
   eps: number;
 }
 
-export interface Moments {
-  m: Float32Array;
-  v: Float32Array;
-}
-
 /** Neighbouring weights of one parameter with all that a step needs of them. */
-export interface Piece extends Moments {
-  /** Which parameter they are of, by its place among all. */
-  parameter: number;
-  /** Where in the parameter they begin. */
-  from: number;
+export interface Piece {
   weights: Float32Array;
   gradient: Float32Array;
+  m: Float32Array;
+  v: Float32Array;
   /** What is left of a weight by its decay. */
   kept: number;
 }
 
 /**
- * Updates weights and moments in place. A weight depends on its own numbers alone, so that it does not matter which thread updates
- * which piece.
+ * Updates weights and moments in place.
  *
  * @returns the sum of the squares of the new weights: another pass over them would cost a sixth of this one
  */
 export function updatePiece(
-  { weights, gradient, m, v, kept }: Omit<Piece, 'parameter' | 'from'>,
+  { weights, gradient, m, v, kept }: Piece,
   { scale, beta1, beta2, rate, rootCorrection, eps }: StepFactors,
 ): number {
   let squares = 0;
@@ -56,13 +48,11 @@ export function updatePiece(
   return squares;
 }
 
-/** Which pieces a parameter has depends on its length alone, and with it the order of every sum over pieces. */
-export function piecesOf(whole: Piece): Piece[] {
-  const { weights, gradient, m, v } = whole;
+/** The pieces of a parameter, in its order. */
+export function piecesOf({ weights, gradient, m, v, kept }: Piece): Piece[] {
   return Array.from({ length: Math.ceil(weights.length / pieceLength) }, (_, at) => {
     const from = at * pieceLength;
     const part = (values: Float32Array) => values.subarray(from, from + pieceLength);
-    const [w, g, partM, partV] = [part(weights), part(gradient), part(m), part(v)];
-    return { ...whole, from, weights: w, gradient: g, m: partM, v: partV };
+    return { weights: part(weights), gradient: part(gradient), m: part(m), v: part(v), kept };
   });
 }

@@ -5,7 +5,7 @@ import { choice } from '../../config/blocks/block.ts';
 import { messageOf } from '../../core/errors.ts';
 import { SETTINGS, tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
 import { moduleBeside } from '../../threads/thread.ts';
-import { otherDigits } from './other-digits.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
 
 const CalculatorParameters = Type.Object(
   {
@@ -56,4 +56,16 @@ export class CalculatorTool implements Tool<typeof CalculatorParameters> {
       return { content: `Error: ${messageOf(error)}`, isError: true };
     }
   }
+}
+
+/** A text with another digit in the place of each of its digits, the same for the same text. A number keeps its length. */
+export function otherDigits(text: string): string {
+  const rng = new KeyedRng('other digits', text);
+  return text.replaceAll(/\d+/gu, (digits) =>
+    Array.from(digits, (digit, at) => {
+      const least = at === 0 && digits.length > 1 ? 1 : 0;
+      const others = '0123456789'.slice(least).replace(digit, '');
+      return rng.pick(Array.from(others));
+    }).join(''),
+  );
 }

@@ -1,8 +1,11 @@
-import type { Comparison } from '../../../agent_rl/trainer/success-rate.ts';
+import {
+  compare,
+  type Comparison,
+  type TaskAttempts,
+} from '../../../agent_rl/trainer/success-rate.ts';
 import { type ControlName, type Controls, fromDemonstrations, greedy, rivals } from './control.ts';
 import { earnedAt, type Measure, measures, passAt } from './counts.ts';
 import { type BySlice, figureDifferences, figuresOf } from './figures.ts';
-import { pairedDifference } from './paired.ts';
 
 /** What is reported of a policy: success, what it spent and what that would earn at the prices. */
 export const qualities = [
@@ -79,3 +82,16 @@ const collected = <Key extends string | number, Value>(
       return value === undefined ? [] : [[key, value]];
     }),
   ) as Partial<Record<Key, Value>>;
+
+/** An evaluation that may have kept its tasks. */
+interface Kept {
+  perTask?: readonly TaskAttempts[];
+}
+
+/**
+ * The run less a control on the same tasks, in all and by slice, with intervals by cluster bootstrap over pairs.
+ *
+ * @returns `undefined` where one of the two kept no tasks, or they attempted others
+ */
+export const pairedDifference = (run: Kept, control: Kept, seed: number): Comparison | undefined =>
+  run.perTask && control.perTask && compare(control.perTask, run.perTask, seed);

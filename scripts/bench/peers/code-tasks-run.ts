@@ -17,8 +17,6 @@ export interface TrlOrder {
   threads: number;
   iterations: number;
   seed: number;
-  /** Success of an iteration's episodes from which it stops. */
-  until?: number;
 }
 
 export interface TrlAnswer {

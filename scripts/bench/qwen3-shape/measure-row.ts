@@ -51,14 +51,13 @@ async function loraSteps(
   engine: Engine,
   order: OrderOf<'lora-step' | 'lora-group'>,
 ): Promise<Timed> {
-  const { config, task, threads, apart = false } = order;
+  const { config, task, apart = false } = order;
   const data = dataOf(task, config.vocabSize);
   const learner = new LocalLearner(engine, config, randomWeights(config), {
     // Room for a group whose beginning is computed once; of sequences apart as many as fit at a time.
     microBatchTokens: task.kind === 'lora-step' ? task.tokens : treeTokens(task),
     memory: { ...noRecompute, recompute: task.kind === 'lora-step' ? task.recompute : 'blocks' },
     prefixTrees: !apart,
-    threads,
     adapter: { baseModel: 'none', seed: 1 },
   });
   let loss = Number.NaN;

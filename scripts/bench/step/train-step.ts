@@ -47,23 +47,15 @@ const optimOptions: OptimStepOptions = {
   maxGradNorm: 1,
 };
 
-/**
- * A training step with its batch: cross entropy on every token but the last of each sequence.
- *
- * @param threads of AdamW; the engine has its own
- */
-export async function openTrainStep(
-  engine: Engine,
-  config: ModelConfig,
-  { threads = 1, ...size }: BatchSize & { threads?: number },
-) {
+/** A training step with its batch: cross entropy on every token but the last of each sequence. */
+export async function openTrainStep(engine: Engine, config: ModelConfig, size: BatchSize) {
   const [loss, memory] = [{ name: 'cross_entropy' } as const, noRecompute];
   const shape = { ...size, trained: size.sequences * size.length };
   const kind = kindOf(shape, rowsAtOnce(memory, config));
   const program = await compileTrainProgram(engine, config, { kind, loss, memory });
   const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
   const matrices = parameterSpecs(config).filter((spec) => spec.shape.length > 1);
-  const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)), threads);
+  const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
   const feeds = { ...Object.fromEntries(parameters), ...batchOf(config, size) };
   return {
     /** Loss of the batch, and its gradient by parameter. */
@@ -79,9 +71,7 @@ export async function openTrainStep(
       for (const [name, values] of gradients) optimizer.accumulate(name, values);
       optimizer.step(optimOptions);
     },
-    close: async () => {
-      await Promise.all([program.dispose(), optimizer.close()]);
-    },
+    close: () => program.dispose(),
   };
 }
 
@@ -111,7 +101,7 @@ function batchOf(
 export async function measureTrainStep(
   engine: Engine,
   config: ModelConfig,
-  { repeats, ...size }: BatchSize & { repeats: number; threads: number },
+  { repeats, ...size }: BatchSize & { repeats: number },
 ): Promise<TrainStepResult> {
   const step = await openTrainStep(engine, config, size);
   const losses: number[] = [];

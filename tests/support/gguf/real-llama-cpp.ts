@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { freePort } from '#tests/support/free-port.ts';
 import { ran } from '../ran.ts';
 
 /** Versions that the tests were written with. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { freePort } from '#tests/support/free-port.ts';
 import { ran } from '../ran.ts';
 
 /*

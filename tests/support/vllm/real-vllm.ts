@@ -3,7 +3,7 @@ import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-import { freePort } from '#scripts/bench/trackers/free-port.ts';
+import { freePort } from '#tests/support/free-port.ts';
 import { ran } from '../ran.ts';
 
 /** Versions that the tests were written with. */

@@ -93,6 +93,16 @@ describe('a plan of memory', () => {
     expect(packsWeights(tinyModelConfig, { ...asked, packs: false }, needed)).toBe(false);
   });
 
+  test('has no packed weights where they have four bits or take more than 640 MiB', () => {
+    const packs = (config: ModelConfig) =>
+      packsWeights(config, { packs: true, device: 'cpu' }, Infinity);
+    const wide = { ...tinyModelConfig, hiddenSize: 144, intermediateSize: 16, layers: 1 };
+    // 4 bytes each of 1,000,000 x 144 numbers are 549 MiB.
+    expect(packs({ ...wide, vocabSize: 1_000_000 })).toBe(true);
+    expect(packs({ ...wide, vocabSize: 1_200_000 })).toBe(false);
+    expect(packs({ ...wide, quantization: { bits: 4, blockSize: 16 } })).toBe(false);
+  });
+
   test('counts four-bit weights as half a byte, and their scales', async () => {
     const wide = { ...tinyModelConfig, hiddenSize: 32, vocabSize: 64 };
     const quantization = { bits: 4, blockSize: 16 } as const;

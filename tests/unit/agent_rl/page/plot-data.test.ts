@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { runColours } from '#agent_rl/page/charts/palette.ts';
-import { type Line, plotData } from '#agent_rl/page/charts/plot-data.ts';
+import { type Line, plotData, smooth } from '#agent_rl/page/charts/plot-data.ts';
 import { rangeOf } from '#agent_rl/page/charts/range-of.ts';
-import { smooth } from '#agent_rl/page/charts/smooth.ts';
-import { wilson } from '#agent_rl/page/charts/wilson.ts';
+import { wilson } from '#agent_rl/page/overview/slice-lines.ts';
 
 const line = (xs: number[], ys: Line['ys'], more: Partial<Line> = {}): Line => ({
   label: 'line',

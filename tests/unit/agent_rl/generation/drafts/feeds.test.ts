@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { Drafts } from '#agent_rl/generation/drafts/drafts.ts';
-import { feedsOf, sizeOf } from '#agent_rl/generation/drafts/feeds.ts';
-import { StepTimes } from '#agent_rl/generation/drafts/step-times.ts';
+import { feedsOf } from '#agent_rl/generation/drafts/feeds.ts';
 import { KnownContexts } from '#agent_rl/generation/known-contexts.ts';
 import { ActiveRequest, Slot } from '#agent_rl/generation/slot.ts';
 
@@ -30,11 +29,10 @@ function slotAt(
   return slot;
 }
 
-const parts = () => ({ drafts: new Drafts(), times: new StepTimes() });
 const widths = { least: 1, most: 4 };
 
 const fedTo = (slot: Slot): readonly number[] =>
-  feedsOf([slot], { ...widths, least: 4 }, parts()).feeds[0]!.tokens;
+  feedsOf([slot], { ...widths, least: 4 }, new Drafts()).feeds[0]!.tokens;
 
 describe('what a step feeds', () => {
   test('is what is to be fed, and then guesses', () => {
@@ -56,20 +54,26 @@ describe('what a step feeds', () => {
     expect(fedTo(slotAt(36, 1, { maxTokens: 1 }))).toEqual([1]);
   });
 
-  test('is one token where a step of more takes longer than it saves', () => {
-    const given = parts();
+  test('is one token where less than three quarters of a token a row are expected to be saved', () => {
+    const drafts = new Drafts();
     const slot = slotAt(36);
-    const size = sizeOf([slot]);
-    for (let i = 0; i < 8; i++) {
-      given.times.add(size, { guesses: false, seconds: 1 });
-      given.times.add(size, { guesses: true, seconds: 5 });
-    }
-    expect(feedsOf([slot], widths, given)).toEqual({ feeds: [{ slot, tokens: [1] }], width: 1 });
-    for (let i = 0; i < 300; i++) given.times.add(size, { guesses: true, seconds: 1.1 });
-    expect(feedsOf([slot], widths, given).width).toBe(4);
+    const widthAt = (rate: number): number => {
+      const right = drafts.rate < rate;
+      while (right ? drafts.rate < rate : drafts.rate > rate) drafts.count(right);
+      return feedsOf([slot], widths, drafts).width;
+    };
+    // Three guesses: a quarter of them right saves three quarters of a token.
+    expect(widthAt(0.26)).toBe(4);
+    expect(widthAt(0.24)).toBe(1);
+    expect(feedsOf([slot], widths, drafts).feeds).toEqual([{ slot, tokens: [1] }]);
+    expect(feedsOf([slot, slotAt(3)], widths, drafts).width).toBe(1);
+    expect(widthAt(0.4)).toBe(4);
+    expect(feedsOf([slot, slotAt(3)], widths, drafts).width).toBe(1);
+    expect(widthAt(0.6)).toBe(4);
+    expect(feedsOf([slot, slotAt(3)], widths, drafts).width).toBe(4);
   });
 
   test('is one token where nothing is guessed', () => {
-    expect(feedsOf([slotAt(3)], widths, parts()).width).toBe(1);
+    expect(feedsOf([slotAt(3)], widths, new Drafts()).width).toBe(1);
   });
 });

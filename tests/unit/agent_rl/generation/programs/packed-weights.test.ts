@@ -10,7 +10,6 @@ import {
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
-import { isPackable } from '#agent_rl/generation/programs/packed-weights.ts';
 import type { StepInputs } from '#agent_rl/generation/programs/step-result.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
@@ -167,16 +166,5 @@ describe('packed weights', () => {
     expect(await tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
     expect(await tokensOf({ ...wide, kvHeads: wide.heads })).toBe(4);
     expect(await tokensOf(wide, false)).toBe(4);
-  });
-
-  test('are those of models without four-bit weights, up to 640 MiB', () => {
-    const million = { ...wide, vocabSize: 1_000_000, intermediateSize: 16, layers: 1 };
-    expect(isPackable(wide, 'cpu')).toBe(true);
-    expect(isPackable(wide, 'cuda')).toBe(false);
-    // 4 bytes each of 1,000,000 x 144 numbers are 549 MiB.
-    expect(isPackable(million, 'cpu')).toBe(true);
-    expect(isPackable({ ...million, vocabSize: 1_200_000 }, 'cpu')).toBe(false);
-    const quantization = { bits: 4, blockSize: 16 } as const;
-    expect(isPackable({ ...wide, quantization }, 'cpu')).toBe(false);
   });
 });

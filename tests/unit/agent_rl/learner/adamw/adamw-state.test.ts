@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { AdamwState } from '#agent_rl/learner/adamw/adamw-state.ts';
+import { pieceLength, updatePiece } from '#agent_rl/learner/adamw/update-piece.ts';
 
 const options = {
   learningRate: 0.1,
@@ -63,4 +64,32 @@ test('ten steps of changing gradients are those of the formula in float64', () =
     weight = weight * (1 - 0.1 * 0.5) - 0.1 * update;
     expect(weightOf('matrix')).toBeCloseTo(weight, 5);
   }
+});
+
+test('a step leaves the bits of one pass in a parameter of several pieces, and in one without a gradient', () => {
+  const wave = (length: number, by: number): Float32Array =>
+    Float32Array.from({ length }, (_, i) => (((i + 1) * by) % 1) - 0.5);
+  const lengths = { long: 2 * pieceLength + 17, even: pieceLength, still: 5 };
+  const parameters = new Map(Object.entries(lengths).map(([name, n]) => [name, wave(n, 0.1)]));
+  const optimizer = new AdamwState(parameters, new Set());
+  const gradients: Record<string, Float32Array> = {
+    long: wave(lengths.long, 0.7),
+    even: wave(lengths.even, 0.3),
+  };
+  for (const [name, gradient] of Object.entries(gradients)) optimizer.accumulate(name, gradient);
+  const expected = Object.entries(lengths).map(([name, n]) => {
+    const gradient = gradients[name] ?? new Float32Array(n);
+    const [m, v] = [new Float32Array(n), new Float32Array(n)];
+    return { weights: wave(n, 0.1), gradient, m, v, kept: 1 };
+  });
+  const { beta1, beta2 } = options;
+  const rootCorrection = 1 / Math.sqrt(1 - beta2);
+  const factors = { scale: 1, beta1, beta2, rate: 0.1 / (1 - beta1), rootCorrection, eps: 1e-8 };
+  const squares = expected.reduce((sum, whole) => sum + updatePiece(whole, factors), 0);
+  const { parameterNorm } = optimizer.step({ ...options, eps: 1e-8 });
+  const ofEach = (map: ReadonlyMap<string, Float32Array>) => [...map.values()].map(String);
+  expect(ofEach(parameters).every((text, i) => text === String(expected[i]!.weights))).toBe(true);
+  expect(ofEach(optimizer.m).every((text, i) => text === String(expected[i]!.m))).toBe(true);
+  expect(ofEach(optimizer.v).every((text, i) => text === String(expected[i]!.v))).toBe(true);
+  expect(parameterNorm).toBeCloseTo(Math.sqrt(squares), 8);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { CalculatorTool } from '#agent_rl/tools/calculator/calculator-tool.ts';
-import { otherDigits } from '#agent_rl/tools/calculator/other-digits.ts';
+import { CalculatorTool, otherDigits } from '#agent_rl/tools/calculator/calculator-tool.ts';
 import { evaluate } from '#agent_rl/tools/calculator/evaluate.ts';
 import { describeToolContract } from '#tests/contracts/tool-contract.ts';
 

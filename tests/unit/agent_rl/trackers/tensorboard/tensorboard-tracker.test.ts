@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
-import { crc32c } from '#agent_rl/trackers/tensorboard/crc32c.ts';
 import {
   readEvent,
   scalarsEvent,
   textEvent,
   versionEvent,
 } from '#agent_rl/trackers/tensorboard/events.ts';
-import { record, wholeRecords } from '#agent_rl/trackers/tensorboard/records.ts';
+import { crc32c, record, wholeRecords } from '#agent_rl/trackers/tensorboard/records.ts';
 import { TensorBoardTracker } from '#agent_rl/trackers/tensorboard/tensorboard-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';

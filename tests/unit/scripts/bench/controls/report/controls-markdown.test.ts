@@ -2,9 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { Controls } from '#scripts/bench/controls/control.ts';
 import type { TaskCounts } from '#scripts/bench/controls/counts.ts';
-import { pairedDifference } from '#scripts/bench/controls/paired.ts';
 import { controlsMarkdown } from '#scripts/bench/controls/report/controls-markdown.ts';
-import { seedFigures } from '#scripts/bench/controls/seed-figures.ts';
+import { pairedDifference, seedFigures } from '#scripts/bench/controls/seed-figures.ts';
 import { slicedAttempts } from '#tests/support/sliced-attempts.ts';
 
 /** Each task with an error and so many calls. */

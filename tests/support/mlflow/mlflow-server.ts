@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { freePort } from './free-port.ts';
+import { freePort } from '../free-port.ts';
 
 /** A real MLflow server on the loopback address. */
 export interface MlflowServer {
