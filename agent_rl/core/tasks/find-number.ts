@@ -5,10 +5,12 @@ import {
   changing,
   counting,
   denying,
+  following,
   harmless,
   isUnit,
   joining,
   leading,
+  linking,
   negating,
   turning,
 } from './maths/words.ts';
@@ -128,14 +130,17 @@ function readPart(part: string): Given {
 
 /** Where a clause ends that says what the answer is. */
 const clauseEnd =
-  /[.!?;](?=["'”’)*_]*(?:\s|$))|,?\s(?:because|since|as|so|which|where|when)\s|,\s(?=\p{L})|\s(?=\((?!\d))|\s[-–—]\s(?=\p{L})/u;
+  /[.!?;](?=["'”’)*_]*(?:\s|$))|,?\s(?:because|since|as|so|which|where|when)\s|,\s(?=(?!then|or)\p{L})|\s(?=\((?!\d|mod|base))|\s[-–—]\s(?=\p{L})/u;
 
 const clauseOf = (text: string): string => text.split(clauseEnd, 1)[0] ?? '';
 
 /** Whether words behind a number leave it as it is. */
 function isHarmless(behind: string): boolean {
   const words = behind.replaceAll(counting, '').match(/\p{L}+/gu) ?? [];
+  const next = /^\s*(\p{L}{1,3})(?!\p{L})/u.exec(behind)?.[1];
+  const isKnown = next === undefined || isUnit(next) || linking.test(next) || following.test(next);
   return (
+    isKnown &&
     !/\d|~~/u.test(behind) &&
     !denying.test(behind) &&
     words.every((word) => !changing.test(word) || harmless.test(word))

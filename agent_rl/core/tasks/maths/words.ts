@@ -20,7 +20,7 @@ export const denying =
 
 /** Number words that count something else, behind a preposition or an article. */
 export const counting = new RegExp(
-  String.raw`(?<!\p{L})(?:in|for|of|on|at|after|with|from|all|the|each|every|last|next|first|other) (?:(?:all|the|his|her|their|first|last|next|other) )*(?:${counts}|${parts}|${operations})s?(?![\p{L}])`,
+  String.raw`(?<!\p{L}|\bto )(?:in|for|of|on|at|after|with|from|all|the|each|every|last|next|first|other) (?:(?:all|the|his|her|their|first|last|next|other) )*(?:${counts}|${parts}|${operations})s?(?![\p{L}])`,
   'giu',
 );
 
@@ -30,7 +30,7 @@ export const leading =
 
 /** Words right before the last number of a message that say that it is not the answer, or not all of it. */
 export const turning =
-  /(?<!\p{L})(?:not|no|never|than|least|most|over|under|above|below|minus|negative|twice|thrice|half|double|triple|third|quarter|times|by|mod|modulo|choose|through|thru|between|versus|vs|rem|remainder|root|sqrt|log|ln|sin|cos|tan|point|up to|out of|power of|(?:root|half|third|quarter|fifth|negative|reciprocal|inverse|opposite|square|cube|factorial|log|logarithm|double|triple|times|multiple|\d|%) of|base \S+ of|[Uu]p to)(?: the| an?)?\s*[$€£¥₹]?$/iu;
+  /(?<!\p{L})(?:not|no|never|neither|nearly|almost|than|least|most|over|under|above|below|minus|negative|twice|thrice|half|double|triple|third|quarter|times|by|mod|modulo|choose|through|thru|between|versus|vs|rem|remainder|root|sqrt|log|ln|sin|cos|tan|point|up to|(?<!(?:total|cost|price|amount|number|profit|average|rate|income|age|distance|weight|height|length|width|area|balance|earnings|value|speed|score|savings|tip|discount|bill|loss|change) )of)(?: the| an?)?\s*[$€£¥₹]?$/iu;
 
 /** What turns the sign of a number behind it. */
 export const negating = /^(?:minus|negative)\s+[$\\\d]/iu;
@@ -52,6 +52,10 @@ export const isUnit = (word: string): boolean =>
 
 /** Words that join others behind a number. */
 export const linking = /^(?:of|in|an?|the|on|at|for|each|per)$/iu;
+
+/** Short words that go on with a sentence behind a number. */
+export const following =
+  /^(?:and|is|are|was|as|if|so|to|by|with|from|he|she|it|we|they|did|do|had|has|can|who|not|out|now|too|less|more|plus|over|due)$/iu;
 
 /** Two-letter words that are no product of variables. */
 export const isWord = (word: string): boolean =>
