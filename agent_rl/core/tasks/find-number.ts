@@ -132,6 +132,10 @@ function readPart(part: string): Given {
 const clauseEnd =
   /[.!?;](?=["'”’)*_]*(?:\s|$))|,?\s(?:because|since|as|so|which|where|when)\s|,\s(?=(?!then|or)\p{L})|\s(?=\((?!\d|mod|base))|\s[-–—]\s(?=\p{L})/u;
 
+/** What takes an answer back, and gives another. */
+const correcting =
+  /^[^\p{L}\d]*(?:or|no[,:]|no wait|wait|actually|sorry|correction)(?!\p{L})[^\n]*\d/iu;
+
 const clauseOf = (text: string): string => text.split(clauseEnd, 1)[0] ?? '';
 
 /** Whether words behind a number leave it as it is. */
@@ -148,19 +152,22 @@ function isHarmless(behind: string): boolean {
 }
 
 /** The one number or expression of what stands behind "answer is", among words that cannot change it. */
-function readClause(said: string): Given {
-  if (several.test(said)) return 'undecided';
-  const text = unmarked(said).trim();
-  const whole = readAnswer(text.replace(/!\s*$/u, '')) ?? readAnswer(clauseOf(text));
+function readClause(line: string): Given {
+  if (several.test(line)) return 'undecided';
+  const text = unmarked(line).trim();
+  const whole = readAnswer(text.replace(/!\s*$/u, ''));
   if (whole !== undefined) return whole;
-  const parts = expressionsIn(text);
-  const [first] = parts;
+  const clause = clauseOf(text);
+  const [first] = expressionsIn(text);
   if (first === undefined) return undefined;
   const at = text.indexOf(first);
-  const clause = clauseOf(text.slice(at + first.length));
+  const behind = clauseOf(text.slice(at + first.length));
+  const said = readAnswer(clause);
+  const end = said === undefined ? at + first.length + behind.length : clause.length;
+  if (correcting.test(text.slice(end, end + 80))) return 'undecided';
   const before = text.slice(0, at).match(/\p{L}+/gu) ?? [];
-  const isPlain = before.every((word) => leading.test(word)) && !/~~/u.test(text);
-  return isPlain && isHarmless(clause) ? readPart(first) : 'undecided';
+  const isPlain = before.every((word) => leading.test(word)) && !text.includes('~~');
+  return said ?? (isPlain && isHarmless(behind) ? readPart(first) : 'undecided');
 }
 
 /**

@@ -3,7 +3,7 @@ const counts =
 const parts =
   'half|halves|halve|thirds?|quarters?|fifths?|sevenths?|eighths?|ninths?|(?:four|six|ten|eleven|twelf|[a-z]+teen|[a-z]+tie|hundred|thousand|[a-z]*illion)ths?|percentage points?';
 const operations =
-  'squared?(?= root)|squared|cubed|cube root|doubled?|tripled?|quadrupled?|halved|twice|thrice|times|plus|minus|over|to|factorial|remainder|rem|point|less|more|fewer|than|modulo?|choose|divided|multiplied|added|subtracted|increased|decreased|reduced|raised|power|root|versus|vs|ratio|between|through|thru|out|short|off';
+  'squared?(?= root)|squared|cubed|cube root|doubled?|tripled?|quadrupled?|halved|twice|thrice|times|plus|minus|over|to|factorial|remainder|rem|point|less|more|fewer|than|modulo?|choose|divided|multiplied|added|subtracted|increased|decreased|reduced|raised|power|root|versus|vs|ratio|between|through|thru|out|short|off|below|under|above|negative|debt|down|most|least|minimum|maximum|inclusive|exclusive|something|counting|zero';
 
 /** Words that change the number beside them: a number with one is not read. */
 export const changing = new RegExp(
@@ -16,11 +16,11 @@ export const harmless = /^(?:times|plus|minus|over|to|points?|less|more|fewer|th
 
 /** Words that offer another answer or deny one. */
 export const denying =
-  /(?<![\\\p{L}])(?:or|nor|is not|isn['’]t|not (?:right|correct)|never|but|except|wait|actually|instead|rather|wrong|incorrect)(?![\p{L}])/iu;
+  /(?<![\\\p{L}])(?:or|nor|plus\s*$|is not|isn['’]t|not (?:right|correct)|never|but|except|wait|actually|instead|rather|wrong|incorrect)(?![\p{L}])/iu;
 
 /** Number words that count something else, behind a preposition or an article. */
 export const counting = new RegExp(
-  String.raw`(?<!\p{L}|\bto )(?:in|for|of|on|at|after|with|from|all|the|each|every|last|next|first|other) (?:(?:all|the|his|her|their|first|last|next|other) )*(?:${counts}|${parts}|${operations})s?(?![\p{L}])`,
+  String.raw`(?<!\p{L}|\b(?:to|of) )(?:in|for|on|at|after|with|from|all|the|each|every|last|next|first|other) (?:(?:all|the|his|her|their|first|last|next|other) )*(?:${counts}|${parts})s?(?![\p{L}])`,
   'giu',
 );
 
@@ -30,7 +30,7 @@ export const leading =
 
 /** Words right before the last number of a message that say that it is not the answer, or not all of it. */
 export const turning =
-  /(?<!\p{L})(?:not|no|never|neither|nearly|almost|than|least|most|over|under|above|below|minus|negative|twice|thrice|half|double|triple|third|quarter|times|by|mod|modulo|choose|through|thru|between|versus|vs|rem|remainder|root|sqrt|log|ln|sin|cos|tan|point|up to|(?<!(?:total|cost|price|amount|number|profit|average|rate|income|age|distance|weight|height|length|width|area|balance|earnings|value|speed|score|savings|tip|discount|bill|loss|change) )of)(?: the| an?)?\s*[$€£¥₹]?$/iu;
+  /(?<!\p{L})(?:not(?: \p{L}+)?|at minimum|no|never|neither|nearly|almost|than|least|most|over|under|above|below|minus|negative|twice|thrice|half|double|triple|third|quarter|times|by|mod|modulo|choose|through|thru|between|versus|vs|rem|remainder|root|sqrt|log|ln|sin|cos|tan|point|up to|(?<!(?:total|cost|price|amount|number|profit|average|rate|income|age|distance|weight|height|length|width|area|balance|earnings|value|speed|score|savings|tip|discount|bill|change) )of)(?: the| an?)?\s*[$€£¥₹]?$/iu;
 
 /** What turns the sign of a number behind it. */
 export const negating = /^(?:minus|negative)\s+[$\\\d]/iu;
