@@ -113,8 +113,8 @@ describe('the tasks of a generator', () => {
   test('are refused where the environment could never judge one: before the run, or when it is drawn', async () => {
     const early = await rejectionOf(tasksWith({ dataset: generator({ blank: 7 }) }));
     expect(early.message).toContain('Task "t7":');
-    const both = await rejectionOf(tasksWith({ dataset: generator({ blank: 7, leak: 6 }) }));
-    expect(both.message).toContain('Task "t7":');
+    const together = await rejectionOf(tasksWith({ dataset: generator({ blank: 7, leak: 6 }) }));
+    expect(together.message).toContain('Task "t7":');
     const { sets } = await tasksWith({ dataset: generator({ blank: 12 }) });
     const late = thrownBy(() => planOf(sets, { seed: 9 }).tasksAt(12, 1));
     expect([late.code, late.message]).toEqual([
