@@ -1,4 +1,4 @@
-import { markedText } from './find-number.ts';
+import { markedText } from './marked-text.ts';
 import { type Answer, readAnswer } from './maths/read-answer.ts';
 
 /** Words that say a number is near it, and letters that may stand for thousands and more. */

@@ -200,13 +200,10 @@ class AnswerReader {
   /** Passes over the unit behind an expression, and says whether it is a percent sign. */
   #units(): boolean {
     if (this.reader.take(/\\?%|percent(?![a-z])/uy)) return true;
-    const words: string[] = [];
-    for (;;) {
-      const found = this.reader.take(unitWords);
-      if (!found) break;
-      words.push(...(`${found[1] ?? ''} ${found[2] ?? ''}`.match(/[A-Za-zµμ]+/gu) ?? []));
-    }
-    checkUnits(words);
+    let passed = '';
+    for (let found; (found = this.reader.take(unitWords));)
+      passed += ` ${found[1] ?? ''} ${found[2] ?? ''}`;
+    checkUnits(passed.match(/[A-Za-zµμ]+/gu) ?? []);
     return false;
   }
 }
