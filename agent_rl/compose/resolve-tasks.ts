@@ -72,13 +72,13 @@ export async function resolveTasks(
   const heldOutSets = await read(request.evaluation);
   const heldOut = heldOutSets.flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
-  rejectLeaks(train, heldOut);
   rejectUnplayable([...sets, ...heldOutSets], environments);
+  rejectLeaks(train, heldOut);
   warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
   const checked = (task: Task): Task => {
-    rejectLeaks([task], heldOut);
     rejectUnplayable([{ tasks: [task] }], environments);
+    rejectLeaks([task], heldOut);
     return task;
   };
   return {

@@ -10,11 +10,15 @@ import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, TaskDataset, type TaskFormat } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
 
+/** A value of one of some types, of which a problem names all. */
+const oneOf = <Value>(type: readonly string[], rules: Readonly<Record<string, unknown>> = {}) =>
+  Type.Optional(Type.Unsafe<Value>({ type, minLength: 1, ...rules }));
+
 const QuestionRow = Type.Object({
-  task_id: Type.Optional(Type.Union([filled, Type.Integer()])),
+  task_id: oneOf<string | number>(['string', 'integer']),
   question: filled,
-  answer: Type.Optional(Type.Union([filled, Type.Number(), Type.Boolean()])),
-  aliases: Type.Optional(Type.Union([filled, Type.Array(filled)])),
+  answer: oneOf<string | number | boolean>(['string', 'number', 'boolean']),
+  aliases: oneOf<string | string[]>(['string', 'array'], { items: filled }),
   metadata: anyMetadata,
 });
 

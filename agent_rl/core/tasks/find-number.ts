@@ -1,54 +1,38 @@
 import type { Fraction } from './fraction.ts';
+import { lastBoxed, lastSaid, longest } from './marked-text.ts';
 import { type Answer, answerNumber, readAnswer } from './maths/read-answer.ts';
-import { changing, harmless, joining, negating } from './maths/words.ts';
+import {
+  between,
+  changing,
+  counting,
+  denying,
+  following,
+  harmless,
+  isUnit,
+  joining,
+  leading,
+  linking,
+  negating,
+  turning,
+} from './maths/words.ts';
 
 /** An answer; `undecided` where there is one that cannot be read; `undefined` where there is none. */
 export type Given = Answer | 'undecided' | undefined;
 
-/** What stands between the braces of the last `\boxed{…}`, braces inside it in pairs. */
-function lastBoxed(text: string): string | undefined {
-  const opening = [...text.matchAll(/\\f?box(?:ed)?\s*\{/gu)].at(-1);
-  if (opening === undefined) return undefined;
-  const start = opening.index + opening[0].length;
-  let depth = 1;
-  for (let end = start; end < text.length; end++) {
-    if (text[end] === '{' && text[end - 1] !== '\\') depth += 1;
-    if (text[end] === '}' && text[end - 1] !== '\\') depth -= 1;
-    if (depth === 0) return text.slice(start, end);
-  }
-  return undefined;
-}
-
-/** What stands on the line behind the last `####`, or else behind the last "answer is" or "answer:", or on the next line. */
-function lastSaid(text: string): string | undefined {
-  const hashes = text.lastIndexOf('####');
-  if (hashes !== -1) return text.slice(hashes + 4).split('\n', 1)[0];
-  const marks = [
-    ...text.matchAll(/\banswer(?:s?\s+(?:is|are)(?!\s+not\b)|\s{0,9}(?:\*\*)?\s{0,9}[:=])/giu),
-  ];
-  const last = marks.at(-1);
-  if (last === undefined) return undefined;
-  const lines = text.slice(last.index + last[0].length).replace(/^[\s:*_]+/u, '');
-  return lines.startsWith('\\[') || lines.startsWith('$$') ? lines : lines.split('\n', 1)[0];
-}
-
-/** What a text marks as its answer: in the last `\boxed{…}`, behind the last `####` or behind the last "answer is". */
-export const markedText = (text: string): string | undefined => lastBoxed(text) ?? lastSaid(text);
-
-/** Most characters in which an expression is looked for. */
-const longest = 4000;
-
 /** Mathematics between LaTeX's delimiters: `$…$` with spaces inside it is money. */
 const segment =
-  /\\\((?<round>[^\n]+?)\\\)|\\\[(?<square>.+?)\\\]|\$\$(?<display>.+?)\$\$|(?<!\\)\$(?=\S)(?<inline>[^$\n]*[^$\s\\])\$(?!\d)/gsu;
+  /\\\((?<round>[^\n]+?)\\\)|\\\[(?<square>.+?)\\\]|\$\$(?<display>.+?)\$\$|(?<!\\)\$(?=\S)(?<inline>(?:[^$\n\\]|\\.)*(?<!\s))\$(?!\d)/gsu;
 
 /** Ends of sentences, line breaks, bullets and words, but for words that change or join numbers and for functions. */
 const boundary =
-  /[.,;:!?](?=["'”’)*_]*(?:\s|$))|\n\s*(?:[-•*]\s)?|[—–…"“”‘’|]|(?<![\p{L}\p{N}\\_^{/-])\p{L}{2,}(?:['’-]\p{L}+)*(?![\p{L}\p{N}_^({\\])/gu;
+  /[.,;:!?](?=["'”’)*_]*(?:\s|$))|\n\s*(?:[-•*]\s)?|[—–](?!\s*[\d.$\\])|(?<!\d\s*)…|["“”]|[‘’](?!\d)|(?<!\S)\|(?!\S)|(?<![\p{L}\p{N}\\_^{/-])\p{L}{2,}(?:['’-]\p{L}+)*(?![\p{L}\p{N}_^({\\]|\*\*|\.?[²³])/gu;
+
+/** A text without the marks of bold text; three full stops are one sign. */
+const unmarked = (text: string): string =>
+  text.replaceAll(/(?<![\w)])(?:\*\*|__)|(?:\*\*|__)(?![\w(])/gu, '').replaceAll('...', '…');
 
 /** Parts of a text that may be a number or an expression, in order. */
-function expressionsIn(text: string): readonly string[] {
-  const plain = text.replaceAll(/(?<![\w)])(?:\*\*|__)|(?:\*\*|__)(?![\w(])/gu, '');
+function expressionsIn(plain: string): readonly string[] {
   const parts: (string | readonly string[])[] = [];
   let from = 0;
   for (const found of plain.matchAll(segment)) {
@@ -75,7 +59,9 @@ function pieces(prose: string): readonly string[] {
     const before = prose.slice(Math.max(from, index - 200), index);
     const isOpen = /[([][^)\]]*$/u.test(before) && /^[,;]/u.test(cut);
     const ahead = prose.slice(index, index + 40);
-    const joins = negating.test(ahead) || (/\d/u.test(before) && joining.test(ahead));
+    const joins =
+      negating.test(ahead) ||
+      (/\d/u.test(before) && (joining.test(ahead) || isUnit(between.exec(ahead)?.[1] ?? '')));
     const isFactorial = cut === '!' && !/\p{L}{2}/u.test(prose);
     if (isOpen || joins || isFactorial || (changing.test(cut) && !harmless.test(cut))) continue;
     found.push(prose.slice(from, index));
@@ -87,7 +73,7 @@ function pieces(prose: string): readonly string[] {
 /** A piece without bullets, punctuation and brackets that belong to the words around it. */
 function trimmed(piece: string): string {
   const open = piece.includes(')') ? /^[\s=]+|^[-*•'](?=\s)/u : /^[\s=(]+|^[-*•'](?=\s)/u;
-  const close = piece.includes('(') ? /[\s\-=+*'.,:;]$/u : /[\s\-=+*'.,:;)]$/u;
+  const close = piece.includes('(') ? /[\s=*.,:;]$/u : /[\s=*.,:;)]$/u;
   let text = piece
     .replace(open, '')
     .replace(/\s+a?\s*$/u, '')
@@ -99,33 +85,83 @@ function trimmed(piece: string): string {
 const read = (text: string | undefined): Given =>
   text === undefined ? undefined : (readAnswer(text) ?? 'undecided');
 
-/** A part of prose; where words keep it from being read, what is behind its last equals sign. */
-function readPart(part: string | undefined): Given {
+/** A part of prose; where words keep it from being read, what is behind its last equals sign, unless both sides are numbers. */
+function readPart(part: string): Given {
   const given = read(part);
   const isRead = given !== 'undecided' && given?.kind !== 'equation';
-  return isRead || !part?.includes('=') ? given : read(part.slice(part.lastIndexOf('=') + 1));
+  if (isRead || !part.includes('=')) return given;
+  const [last = '', before = ''] = part.split('=').toReversed();
+  return answerNumber(readAnswer(before)) === undefined ? read(last) : 'undecided';
+}
+
+/** Where a clause ends that says what the answer is. */
+const clauseEnd =
+  /[.!?;](?=["'”’)*_]*(?:\s|$))|,?\s(?:because|since|as|so|which|where|when)\s|,\s(?=(?!then|or)\p{L})|\s(?=\((?!\d|mod|base))|\s[-–—]\s(?=\p{L})/u;
+
+/** What takes an answer back, and gives another. */
+const correcting =
+  /^[^\p{L}\d]*(?:or|no[,:]|no wait|wait|actually|sorry|correction)(?!\p{L})[^\n]*\d/iu;
+
+const clauseOf = (text: string): string => text.split(clauseEnd, 1)[0] ?? '';
+
+/** Whether words behind a number leave it as it is. */
+function isHarmless(behind: string): boolean {
+  const words = behind.replaceAll(counting, '').match(/\p{L}+/gu) ?? [];
+  const next = /^\s*(\p{L}{1,3})(?!\p{L})/u.exec(behind)?.[1];
+  const isKnown = next === undefined || isUnit(next) || linking.test(next) || following.test(next);
+  return (
+    isKnown &&
+    !/\d|~~/u.test(behind) &&
+    !denying.test(behind) &&
+    words.every((word) => !changing.test(word) || harmless.test(word))
+  );
+}
+
+/** The one number or expression of what stands behind "answer is", among words that cannot change it. */
+function readClause(line: string): Given {
+  if (several.test(line)) return 'undecided';
+  const text = unmarked(line).trim();
+  const whole = readAnswer(text.replace(/!\s*$/u, ''));
+  if (whole !== undefined) return whole;
+  const clause = clauseOf(text);
+  const [first] = expressionsIn(text);
+  if (first === undefined) return undefined;
+  const at = text.indexOf(first);
+  const behind = clauseOf(text.slice(at + first.length));
+  const said = readAnswer(clause);
+  const end = said === undefined ? at + first.length + behind.length : clause.length;
+  if (correcting.test(text.slice(end, end + 80))) return 'undecided';
+  const before = text.slice(0, at).match(/\p{L}+/gu) ?? [];
+  const isPlain = before.every((word) => leading.test(word)) && !text.includes('~~');
+  return said ?? (isPlain && isHarmless(behind) ? readPart(first) : 'undecided');
 }
 
 /**
- * What a text marks as its answer: all that is in the last `\boxed{…}` or behind the last `####`, or else all or the first
- * expression behind the last "answer is" or "answer:". A unit does not count.
+ * What a text marks as its answer: all that is in the last `\boxed{…}` or behind the last `####`, or else what the clause
+ * behind the last "answer is" or "answer:" says. A unit does not count.
  */
 export function markedAnswer(text: string): Given {
   const boxed = lastBoxed(text);
   if (boxed !== undefined || /\\f?box(?:ed)?\s*\{/u.test(text)) return read(boxed ?? '');
   const said = lastSaid(text);
   if (said === undefined) return undefined;
-  if (several.test(said)) return 'undecided';
-  // In prose an exclamation mark ends a sentence.
-  return (
-    readAnswer(said.replace(/!\s*$/u, '')) ??
-    readPart(expressionsIn(said.slice(0, longest))[0] ?? (text.includes('####') ? '' : undefined))
-  );
+  return text.includes('####') ? read(said) : readClause(said);
+}
+
+/** The last number or expression of prose, where the words beside it leave it as it is. */
+function lastOf(text: string): Given {
+  const plain = unmarked(text);
+  const part = expressionsIn(plain).at(-1);
+  if (part === undefined) return undefined;
+  const at = plain.lastIndexOf(part);
+  const behind = clauseOf(plain.slice(at + part.length));
+  const isPlain = !turning.test(plain.slice(Math.max(0, at - 60), at).trim());
+  return isPlain && isHarmless(behind) ? readPart(part) : 'undecided';
 }
 
 /** The marked answer or, where nothing is marked, the last number or expression. */
 export const givenAnswer = (text: string): Given =>
-  markedAnswer(text) ?? readAnswer(text) ?? readPart(expressionsIn(ending(text)).at(-1));
+  markedAnswer(text) ?? readAnswer(text) ?? lastOf(ending(text));
 
 /** The end of a text, from a space on. */
 const ending = (text: string): string =>

@@ -5,7 +5,8 @@ import {
   isAnswer,
   mentionsAnswer,
 } from '../../core/tasks/answer-match.ts';
-import { givenAnswer, markedText } from '../../core/tasks/find-number.ts';
+import { givenAnswer } from '../../core/tasks/find-number.ts';
+import { markedText } from '../../core/tasks/marked-text.ts';
 import { answerText, sameAnswer } from '../../core/tasks/maths/same-answer.ts';
 import { readLabel } from '../../core/tasks/read-label.ts';
 import type { Task } from '../../core/tasks/task.ts';

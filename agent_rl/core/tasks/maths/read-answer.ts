@@ -2,9 +2,9 @@ import { type Fraction, fraction } from '../fraction.ts';
 import { normalText } from './normal-text.ts';
 import { constant, multiply, type Polynomial } from './polynomial.ts';
 import { ExpressionReader } from './read-expression.ts';
+import { checkUnits } from './read-unit.ts';
 import { Budget, Undecided } from './undecided.ts';
 import { negative, numberOf, ofAtom, sameValue, sum, type Value } from './value.ts';
-import { changing } from './words.ts';
 
 /** One number or expression; or an equation, of which one side less the other is the value. */
 export interface Single {
@@ -33,9 +33,10 @@ const longest = 2000;
 export function readAnswer(text: string): Answer | undefined {
   if (text.length > longest) return undefined;
   const plain = bare(text);
+  if (/\d\s*(?:\.\.|…|\\l?dots)|\d(?:st|nd|rd|th)\b|~~\S/u.test(text.trim())) return undefined;
   const isWords = /^[\p{L}.\s]+$/u.test(plain) && /\p{L}{2}/u.test(plain);
   // Digits with a hyphen are a range or a date as often as a difference.
-  if (isWords || /^\d+(?:-\d+)+$/u.test(plain) || changing.test(plain)) return undefined;
+  if (isWords || /^\d+(?:-\d+)+$/u.test(plain)) return undefined;
   try {
     const first = readSigned(plain, 1n);
     if (!first.plusMinus) return first.answer;
@@ -56,11 +57,15 @@ function bare(text: string): string {
   for (let before = ''; before !== plain;) {
     before = plain;
     plain = plain
-      .replace(/^\$\$(.*)\$\$$|^\$([^$]*)\$$|^\\\((.*)\\\)$|^\\\[(.*)\\\]$/su, '$1$2$3$4')
+      .replace(/^\$\$(.*)\$\$$|^\$((?:[^$\\]|\\.)*)\$$|^\\\((.*)\\\)$|^\\\[(.*)\\\]$/su, '$1$2$3$4')
       .replace(/^(\*\*|__|`|\*)(.*)\1$/su, '$2')
-      .replace(/^\\(?:textbf|mathbf|text|boxed|fbox|mathrm)\s*\{([^{}]*)\}$/su, '$1')
+      .replace(/^\\(?:textbf|mathbf|text|boxed|fbox|mathrm|underline)\s*\{([^{}]*)\}$/su, '$1')
       .replace(
         /^(?:(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly)\s*\}?|\\approx)(?![a-z])/iu,
+        '',
+      )
+      .replace(
+        /^(?:USD|EUR|GBP|INR|Rs\.?)\s*(?=[\d.])|^\\text\s*\{\s*(?:the )?(?:final )?answer(?: is|:)\s*\}/iu,
         '',
       )
       .replace(/[.,;]$/u, '')
@@ -79,9 +84,12 @@ function readSigned(text: string, sign: 1n | -1n): { answer: Answer; plusMinus: 
 const separator =
   /[,;](?: *\\text *\{ *(?:and|or) *\})?|\\(?:text|mathrm|textrm|mbox) *\{ *(?:and|or) *\}|\\(?:land|lor)(?![a-z])/uy;
 const name =
-  /([A-Za-z]|\\[a-zA-Z]+)( *_ *(?:\{\w+\}|\w))?( *\( *[A-Za-z](?: *, *[A-Za-z])* *\))? *(?:=(?!=)|\\in(?![a-z]))/uy;
-const unitWords =
-  /(?:\\(?:text|textrm|mathrm|mbox|operatorname) *\{ *([A-Za-z./ -]*\^?\d?)\\? *\}|([A-Za-zµ]+)|°[CF]?|[€£¥]|\\?\$)(?: *\^ *(?:\{ *-?\d *\}|-?\d))?|(?<=[A-Za-z])-(?=[A-Za-z])|\/(?=\s*[A-Za-z\\])|\.$/uy;
+  /([A-Za-z]|\\(?!not)[a-zA-Z]+|\\text *\{ *[A-Za-z ]+\})( *_ *(?:\{\w+\}|\w))?( *\( *[A-Za-z](?: *, *[A-Za-z])* *\))? *(?:=(?!=)|\\in(?![a-z]))/uy;
+const power = String.raw`(?: *(?:\^|\*\*) *(?:\{ *-?\d *\}|-?\d))?`;
+const unitWords = new RegExp(
+  String.raw`(?:(?!${separator.source})\\(?:text|textrm|mathrm|mbox|operatorname) *\{ *(\(?[A-Za-z./ -]*\^?\d?\)?)\\? *\}|([A-Za-zµμ]+)\.?|°[CF]?|[€£¥₹¢]|\\?\$|\\cents?(?![a-z]))${power}|(?<=[A-Za-z])-(?=[A-Za-z])|\/(?=\s*[A-Za-z\\])|\.$`,
+  'uy',
+);
 
 class AnswerReader {
   constructor(
@@ -99,8 +107,15 @@ class AnswerReader {
 
   #list(): readonly Answer[] {
     const items = [this.#union()];
-    while (this.reader.take(separator)) items.push(this.#union());
-    return items;
+    for (;;) {
+      const { text, place, brackets } = this.reader;
+      const isList =
+        /(?<![\d.])\d$/u.test(text.slice(0, place)) && /^,\d(?![\d.])/u.test(text.slice(place));
+      if (brackets === 0 && !isList && /^\d,\d/u.test(text.slice(place - 1, place + 2)))
+        throw new Undecided('A comma between digits may be a decimal point.');
+      if (!this.reader.take(separator)) return items;
+      items.push(this.#union());
+    }
   }
 
   #union(): Answer {
@@ -185,7 +200,10 @@ class AnswerReader {
   /** Passes over the unit behind an expression, and says whether it is a percent sign. */
   #units(): boolean {
     if (this.reader.take(/\\?%|percent(?![a-z])/uy)) return true;
-    while (this.reader.take(unitWords));
+    let passed = '';
+    for (let found; (found = this.reader.take(unitWords));)
+      passed += ` ${found[1] ?? ''} ${found[2] ?? ''}`;
+    checkUnits(passed.match(/[A-Za-zµμ]+/gu) ?? []);
     return false;
   }
 }

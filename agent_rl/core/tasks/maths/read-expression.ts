@@ -25,7 +25,7 @@ const functions = 'arcsin|arccos|arctan|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|l
 
 const at = {
   plainFunction: new RegExp(
-    `(${functions}|sqrt)(?= *[({])|(sqrt)(?=\\d)|(pi|theta|alpha|beta)(?![A-Za-z])`,
+    `(${functions}|sqrt)(?= *[({]|_)|(sqrt)(?=\\d)|(pi|theta|alpha|beta)(?![A-Za-z])`,
     'uy',
   ),
   functionName: new RegExp(`\\\\(${functions})(?![a-zA-Z])`, 'uy'),
@@ -55,7 +55,7 @@ export class ExpressionReader extends TextCursor {
   }
 
   #signed(): Value {
-    this.take(/(?:\\?\$|[€£¥])(?= *[-+])/uy);
+    this.take(/(?:\\?\$|[€£¥₹])(?= *[-+])/uy);
     const sign = this.take(/[-+]|\\pm(?![a-z])|\\mp(?![a-z])/uy)?.[0];
     const value = this.#product();
     const signs: Record<string, bigint> = { '-': -1n, '\\pm': this.#sign, '\\mp': -this.#sign };
@@ -132,7 +132,7 @@ export class ExpressionReader extends TextCursor {
   }
 
   #atom(): Value {
-    this.take(/\\?\$|[€£¥]/uy);
+    this.take(/\\?\$|[€£¥₹]/uy);
     if (this.next(/\.?\d/uy)) return readNumber(this);
     if (this.take(/\(/uy)) return this.#group(/\)/uy);
     if (this.take(/\{/uy)) return this.#group(/\}/uy);

@@ -4,11 +4,11 @@ import type { TextCursor } from './text-cursor.ts';
 import { Undecided } from './undecided.ts';
 import { ofNumber, type Value } from './value.ts';
 
-const decimal = String.raw`(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?!\d)|\d+)?(?:\.\d+)?`;
+const decimal = String.raw`(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|[1-9]\d{0,2}(?: \d{3})+(?!\d)|\d+)?(?:\.\d+)?`;
 const forms = {
   mixed:
     /(\d+)(?: +([1-9]\d*)\/(\d+)(?![\d/])| *\\frac *(?:(\d) *(\d)|\{ *(\d+) *\} *\{ *(\d+) *\}))/uy,
-  repeating: /(\d*)\.(\d*)\\overline *\{ *(\d+) *\}/uy,
+  repeating: /(\d*)\.(\d*)(?:\\(?:overline|bar|dot) *\{ *(\d+) *\}|(?<=\.)\((\d+)\))(?!\\dot|\d)/uy,
   decimal: new RegExp(String.raw`(?=\.?\d)(${decimal})(?:[eE]([-+]?\d{1,4})(?!\d))?`, 'uy'),
 };
 
@@ -21,8 +21,9 @@ export function readNumber(cursor: TextCursor): Value {
       throw new Undecided('A number stands before a fraction that is not part of it.');
     return ofNumber(plus(fraction(integer(whole)), fraction(top, under)));
   }
-  const [repeating, before = '', first = '', again = ''] = cursor.take(forms.repeating) ?? [];
+  const [repeating, before = '', first = '', over, bracketed] = cursor.take(forms.repeating) ?? [];
   if (repeating !== undefined) {
+    const again = over ?? bracketed ?? '';
     const nines = 10n ** BigInt(again.length) - 1n;
     const above = integer(`${before}${first}` || '0') * nines + integer(again);
     return ofNumber(fraction(above, nines * 10n ** BigInt(first.length)));

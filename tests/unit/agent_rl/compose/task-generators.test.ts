@@ -113,6 +113,9 @@ describe('the tasks of a generator', () => {
   test('are refused where the environment could never judge one: before the run, or when it is drawn', async () => {
     const early = await rejectionOf(tasksWith({ datasets: [generator({ blank: 7 })] }));
     expect(early.message).toContain('Task "t7":');
+    const leaks = generator({ blank: 7, leak: 6 });
+    const together = await rejectionOf(tasksWith({ datasets: [leaks] }));
+    expect(together.message).toContain('Task "t7":');
     const { sets } = await tasksWith({ datasets: [generator({ blank: 12 })] });
     const late = thrownBy(() => planOf(sets, { seed: 9 }).tasksAt(12, 1));
     expect([late.code, late.message]).toEqual([

@@ -131,6 +131,12 @@ describe('what a table has wrong', () => {
     );
   });
 
+  test('is told with every type that an answer may have', async () => {
+    expect(await problemsOf('list.jsonl', '{"question": "Q", "answer": [5, 6]}\n')).toContain(
+      'list.jsonl:1 answer: must be string,number,boolean, got [5,6].',
+    );
+  });
+
   test('is told by the row where lines mean nothing', async () => {
     const text = JSON.stringify([{ question: 'Q' }, { ask: 'Q' }]);
     expect(await problemsOf('rows2.json', text)).toBe(

@@ -62,6 +62,7 @@ const paidThereAlone: Readonly<Record<string, readonly [string, string][]>> = {
     ['\\frac{2}{6}', '0.333333'],
     ['\\frac{2}{6}', '0.3333333333333333'],
   ],
+  'a label that says a number is near it is refused': [['7', '\\approx 7']],
   'a variable has one case': [['C', 'c']],
   'two sides that differ are no answer': [['3+4=7', '3+4=8']],
   'digits with a hyphen may be a range': [
