@@ -54,8 +54,6 @@ export interface Trajectory extends TranscriptRecord {
   readonly metrics: Readonly<Record<string, number>>;
   /** What the policy answered, in a form in which the same answers are the same text; absent where the environment does not say. */
   readonly answer?: string;
-  /** The answer could not be read or compared with the right one, and counts as wrong; absent where none is compared. */
-  readonly undecided?: boolean;
   /** What the environment adds, by key. */
   readonly record?: Readonly<Record<string, unknown>>;
   readonly seconds: EpisodeSeconds;

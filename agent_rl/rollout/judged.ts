@@ -17,7 +17,6 @@ export type Judged = Pick<
   | 'metrics'
   | 'record'
   | 'answer'
-  | 'undecided'
   | 'unpaid'
   | 'problem'
   | 'failure'
@@ -48,11 +47,9 @@ export const keptOf = ({
   metrics = {},
   record,
   answer,
-  undecided,
-}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer' | 'undecided'> => ({
+}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer'> => ({
   metrics,
   ...(answer !== undefined && { answer }),
-  ...(undecided !== undefined && { undecided }),
   ...(record !== undefined && { record }),
 });
 

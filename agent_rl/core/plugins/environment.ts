@@ -60,8 +60,6 @@ export interface Verdict {
    * Attempts vote by it, see `answers` of the spec.
    */
   readonly answer?: string;
-  /** The answer could not be read or compared with the right one, so that it counts as wrong: see `answer/undecided`; absent where none is compared. */
-  readonly undecided?: boolean;
   /** Leaves it to the rewards whether the task was solved: it was when their weighted sum reaches this. */
   readonly solvedAt?: number;
 }

@@ -10,7 +10,7 @@ import { type Message, system, user } from '../../core/message.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { judged } from '../judged.ts';
-import { answerProblem, comparedNumber, isRight, keyOfAnswer } from './right-answer.ts';
+import { answerProblem, isRight, keyOfAnswer } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
 
 /**
@@ -50,13 +50,15 @@ export class QuestionEnv implements Environment {
   async finish(end: EpisodeEnd): Promise<Verdict> {
     const answer = this.#answer;
     const { match, solvedAt, successReward, noAnswerPenalty, turnLimitPenalty } = this.#settings;
-    const metrics = { noAnswer: answer === undefined ? 1 : 0 };
+    const accepted = acceptedAnswers(this.#task);
+    const found = answer !== undefined && isRight(answer, accepted, this.#settings);
+    const right = found === true;
+    const metrics = {
+      noAnswer: answer === undefined ? 1 : 0,
+      ...(match === 'number' && { undecided: found === undefined ? 1 : 0 }),
+    };
     if (end === 'aborted')
       return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
-    const accepted = acceptedAnswers(this.#task);
-    const right = answer !== undefined && isRight(answer, accepted, this.#settings);
-    const undecided =
-      match === 'number' && answer !== undefined && comparedNumber(answer, accepted) === undefined;
     const parts = {
       success: right ? successReward : 0,
       noAnswer: answer === undefined ? -noAnswerPenalty : 0,
@@ -69,7 +71,6 @@ export class QuestionEnv implements Environment {
       ...judged(end, right, parts),
       metrics,
       ...(key !== undefined && { answer: key }),
-      ...(match === 'number' && { undecided }),
       ...(byRewards && { solvedAt }),
     };
   }

@@ -14,27 +14,29 @@ import type { QuestionSettings } from './settings.ts';
 
 type Comparison = Pick<QuestionSettings, 'match' | 'maxAnswerWords'>;
 
-/** Whether a final message says one of the accepted answers; never where rewards alone judge. */
-export const isRight = (
+/**
+ * Whether a final message says one of the accepted answers; never where rewards alone judge, and `undefined` where its
+ * number cannot be read or compared.
+ */
+export function isRight(
   said: string,
   accepted: readonly string[],
-  settings: Comparison,
-): boolean => {
-  const { match, maxAnswerWords } = settings;
+  { match, maxAnswerWords }: Comparison,
+): boolean | undefined {
   if (match === 'rewards') return false;
-  if (match === 'number') return comparedNumber(said, accepted) === true;
+  if (match === 'number') return comparedNumber(said, accepted);
   if (match === 'contains')
     return answerWords(said).length <= maxAnswerWords && mentionsAnswer(said, accepted);
   const given = markedText(said) ?? said;
   const sameSigns = accepted.filter((answer) => signsOf(answer) === signsOf(given));
   return isAnswer(given, sameSigns);
-};
+}
 
 /**
  * Whether the number or expression that a final message gives is one of the accepted ones; `undefined` where it cannot
  * be read or compared.
  */
-export function comparedNumber(said: string, accepted: readonly string[]): boolean | undefined {
+function comparedNumber(said: string, accepted: readonly string[]): boolean | undefined {
   const given = givenAnswer(said);
   if (given === undefined) return false;
   if (given === 'undecided') return undefined;

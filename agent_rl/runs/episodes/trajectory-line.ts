@@ -46,7 +46,6 @@ export function trajectoryLine(
     scores: trajectory.scores ?? {},
     ...(trajectory.unpaid !== undefined && { unpaid: trajectory.unpaid }),
     ...(trajectory.answer !== undefined && { answer: trajectory.answer }),
-    ...(trajectory.undecided !== undefined && { undecided: trajectory.undecided }),
     judgedBy: trajectory.judgedBy ?? null,
     groupReward: trajectory.groupReward ?? null,
     metrics,

@@ -178,10 +178,10 @@ function scoredMetrics(episodes: readonly (readonly Trajectory[])[]): Metrics {
   };
 }
 
-/** Only where answers are compared. */
+/** The sum of what environments count as `undecided`; absent where no answers are compared. */
 function undecidedMetric(scored: readonly Trajectory[]): Metrics {
-  const compared = scored.flatMap(({ undecided }) => undecided ?? []);
-  return compared.length === 0 ? {} : { 'answer/undecided': sum(compared.map(Number)) };
+  const counts = scored.flatMap(({ metrics }) => metrics['undecided'] ?? []);
+  return counts.length === 0 ? {} : { 'answer/undecided': sum(counts) };
 }
 
 const applying = (scores: NamedNumbers): NamedNumbers =>

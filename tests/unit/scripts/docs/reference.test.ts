@@ -49,7 +49,6 @@ describe('docs/reference/metrics-and-files.md', () => {
         learns: false,
         unpaid: {},
         answer: 'x',
-        undecided: false,
       } as never),
     );
     const listed = spans('## Trajectories');

@@ -155,13 +155,13 @@ describe('a final message', () => {
     const environment = make({ match: 'number' }, { ...task, aliases: [] });
     await environment.step(saying(said));
     expect(await environment.finish('done')).toMatchObject({
-      undecided,
+      metrics: { undecided: Number(undecided) },
       reward: Number(said === '\\boxed{24}'),
     });
   });
 
   test('is undecided only where numbers are compared', async () => {
-    expect(await answered('\\boxed{24')).not.toHaveProperty('undecided');
+    expect(await answered('\\boxed{24')).not.toHaveProperty('metrics.undecided');
   });
 
   test('that says nothing is none, which costs what the settings say', async () => {

@@ -69,19 +69,19 @@ test('a part of the reward that an episode lacks is 0 in its mean', () => {
 });
 
 test('answers that are undecided are counted where answers are compared', () => {
-  const told = (...undecided: (boolean | undefined)[]) =>
+  const told = (...undecided: (number | undefined)[]) =>
     rolloutMetrics({
       groups: [
         group(
           undecided.map((one) =>
-            Object.assign(trajectory(), one !== undefined && { undecided: one }),
+            Object.assign(trajectory(), one !== undefined && { metrics: { undecided: one } }),
           ),
         ),
       ],
       discarded: [],
     });
-  expect(told(true, false, true)).toMatchObject({ 'answer/undecided': 2 });
-  expect(told(false, undefined)).toMatchObject({ 'answer/undecided': 0 });
+  expect(told(1, 0, 1)).toMatchObject({ 'answer/undecided': 2 });
+  expect(told(0, undefined)).toMatchObject({ 'answer/undecided': 0 });
   expect(told(undefined)).not.toHaveProperty('answer/undecided');
 });
 
