@@ -23,7 +23,7 @@ export class Budget {
     this.#left = this.#mostSteps;
   }
 
-  /** @throws RangeError when there are not so many left */
+  /** @throws RangeError when fewer steps are left */
   spend(count: number): void {
     this.#left -= count;
     if (this.#left < 0) throw new RangeError(`it is not done after ${this.#mostSteps} steps`);

@@ -3,7 +3,6 @@ import type { Budget } from './budget.ts';
 import { attributeGetter, attributeOf, itemOf } from './library/attributes.ts';
 import { bind, type Filter } from './library/bind.ts';
 import { filters, formatFilter } from './library/filters.ts';
-import { refuseGlobal } from './library/globals.ts';
 import { higherFilters } from './library/names.ts';
 import { tests } from './library/tests.ts';
 import type { Scope } from './scope.ts';
@@ -82,11 +81,9 @@ export class Evaluator {
       case 'call':
         return this.call(of(node.callee), this.#given(node.args, scope));
       case 'filter':
-        return this.filter(node, node.of === undefined ? '' : of(node.of), scope);
-      case 'test': {
-        const value = node.of === undefined ? null : of(node.of);
-        return this.#test(node.name, value, this.#given(node.args, scope));
-      }
+        return this.filter(node, of(node.of), scope);
+      case 'test':
+        return this.#test(node.name, of(node.of), this.#given(node.args, scope));
       default:
         return unreachable(node);
     }
@@ -97,7 +94,7 @@ export class Evaluator {
     return str(this.evaluate(node, scope), this.budget);
   }
 
-  filter(node: Application<'filter'>, value: Value, scope: Scope): Value {
+  filter(node: Application, value: Value, scope: Scope): Value {
     return this.#filtered(node.name, value, this.#given(node.args, scope));
   }
 
@@ -111,7 +108,6 @@ export class Evaluator {
   #named(name: string, scope: Scope): Value {
     const value = scope.get(name);
     if (value !== undefined) return value;
-    refuseGlobal(name);
     return this.globals.get(name) ?? new Undefined(`'${name}' is undefined`);
   }
 

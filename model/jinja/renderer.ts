@@ -1,7 +1,7 @@
 import { unreachable } from '../../agent_rl/core/unreachable.ts';
 import type { Evaluator } from './evaluator.ts';
 import { Scope } from './scope.ts';
-import type { Block, Expression, For, Macro, Statement, Target } from './syntax/nodes.ts';
+import type { Block, BlockFilter, For, Macro, Statement, Target } from './syntax/nodes.ts';
 import type { HiddenNames } from './syntax/hidden-names.ts';
 import { str } from './values/printing.ts';
 import { isTrue, itemsOf } from './values/sequences.ts';
@@ -24,7 +24,6 @@ type Ending = 'end' | 'break' | 'continue';
 
 /** Runs the statements of a template. */
 export class Renderer {
-  #depth = 0;
   readonly #namesOf = new Map<Macro, ReadonlySet<string>>();
 
   constructor(
@@ -84,7 +83,7 @@ export class Renderer {
         return 'end';
       case 'set block': {
         const text = this.#text(statement.body, this.#inside(scope, statement.body));
-        this.#assign(statement.target, this.#filtered(statement.filter, text, scope), scope);
+        this.#assign(statement.target, this.#filtered(statement.filters, text, scope), scope);
         return 'end';
       }
       case 'macro':
@@ -95,7 +94,7 @@ export class Renderer {
         return 'end';
       case 'filter block': {
         const text = this.#text(statement.body, this.#inside(scope, statement.body));
-        pieces.push(str(this.#filtered(statement.filter, text, scope), evaluator.budget));
+        pieces.push(str(this.#filtered(statement.filters, text, scope), evaluator.budget));
         return 'end';
       }
       case 'with': {
@@ -123,7 +122,7 @@ export class Renderer {
             this.#assign(target, item, inside);
             return isTrue(evaluator.evaluate(test, inside));
           });
-    const loop = new Loop(items, this.#depth + 1);
+    const loop = new Loop(items);
     for (const item of items) {
       loop.index++;
       evaluator.budget.spend(stepsOfRound);
@@ -155,10 +154,10 @@ export class Renderer {
   }
 
   /** A text that went through the filters of its block. */
-  #filtered(filter: Expression | undefined, text: string, scope: Scope): Value {
-    if (filter?.kind !== 'filter') return text;
-    const value = this.#filtered(filter.of, text, scope);
-    return this.evaluator.filter(filter, value, scope);
+  #filtered(filters: readonly BlockFilter[], text: string, scope: Scope): Value {
+    let value: Value = text;
+    for (const filter of filters) value = this.evaluator.filter(filter, value, scope);
+    return value;
   }
 
   #callBlock({ call, macro }: Statement & { kind: 'call block' }, scope: Scope): string {

@@ -7,7 +7,8 @@ import { readMarked } from '#agent_rl/core/python/python-json.ts';
 import { ChatTemplate } from '#model/text/chat-template.ts';
 import { type JinjaOracle, jinjaOracle, type Rendering } from '#tests/support/jinja-oracle.ts';
 import * as fc from '#tests/support/properties.ts';
-import { randomTemplate, randomValues } from '#tests/support/random-templates.ts';
+import { randomTemplate } from '#tests/support/random-templates.ts';
+import { randomValues } from '#tests/support/random-values.ts';
 
 let oracle: JinjaOracle;
 

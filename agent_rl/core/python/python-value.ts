@@ -182,7 +182,7 @@ export function pythonRepr(value: PythonValue): string {
     case 'complex':
       return `(${floatRepr(parts.real)}${parts.imaginary < 0 ? '' : '+'}${floatRepr(parts.imaginary)}j)`;
     case 'str':
-      return quoted(parts.value);
+      return textRepr(parts.value);
     case 'bytes':
       return bytesRepr(parts.base64);
     case 'bytearray':
@@ -224,24 +224,25 @@ const named: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-const codeOf = (character: string): string =>
-  `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-
-function escaped(text: string, quote: string): string {
-  // oxlint-disable-next-line no-control-regex -- Python shows control characters by their code.
-  return text.replaceAll(/[\u0000-\u001f\u007f\\'"]/g, (character) => {
-    if (character === quote) return `\\${quote}`;
-    if (character === "'" || character === '"') return character;
-    return named[character] ?? codeOf(character);
-  });
+function codeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = (length: number): string => code.toString(16).padStart(length, '0');
+  if (code <= 0xff) return `\\x${hex(2)}`;
+  return code <= 0xffff ? `\\u${hex(4)}` : `\\U${hex(8)}`;
 }
 
-function quoted(text: string): string {
+/** A text as Python's `repr` shows it: characters that it takes for unprintable by their code. */
+export function textRepr(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  return `${quote}${escaped(text, quote)}${quote}`;
+  const escaped = text.replaceAll(/[\\'"\p{C}\p{Z}]/gu, (character) => {
+    if (character === quote) return `\\${quote}`;
+    if (character === "'" || character === '"' || character === ' ') return character;
+    return named[character] ?? codeOf(character);
+  });
+  return `${quote}${escaped}${quote}`;
 }
 
 function bytesRepr(base64: string): string {
   const text = Buffer.from(base64, 'base64').toString('latin1');
-  return `b${quoted(text).replaceAll(/[\u0080-\u00ff]/g, codeOf)}`;
+  return `b${textRepr(text).replaceAll(/[\u0080-\u00ff]/g, codeOf)}`;
 }

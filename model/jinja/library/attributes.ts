@@ -57,15 +57,18 @@ const isKept: Readonly<Record<string, ReadonlySet<string>>> = {
   dict: new Set(['clear', 'pop', 'popitem', 'setdefault', 'update']),
 };
 
+const ofIntegers: ReadonlySet<string> = new Set(
+  'real imag numerator denominator bit_length bit_count conjugate as_integer_ratio to_bytes from_bytes is_integer'.split(
+    ' ',
+  ),
+);
+
 /** Attributes that Python has and this has not. */
 const unsupported: Readonly<Record<string, ReadonlySet<string>>> = {
   list: new Set(['copy']),
   dict: new Set(['copy', 'fromkeys']),
-  int: new Set(
-    'real imag numerator denominator bit_length bit_count conjugate as_integer_ratio to_bytes from_bytes is_integer'.split(
-      ' ',
-    ),
-  ),
+  bool: ofIntegers,
+  int: ofIntegers,
   float: new Set([
     'real',
     'imag',
@@ -98,7 +101,6 @@ const unsupported: Readonly<Record<string, ReadonlySet<string>>> = {
     'explicit_caller',
   ]),
 };
-const ofBool = unsupported['int']!;
 
 function pythonAttribute(value: Value, name: string, budget: Budget): Value | undefined {
   const type = typeOf(value);
@@ -122,8 +124,7 @@ function pythonAttribute(value: Value, name: string, budget: Budget): Value | un
     return listMethod(items as readonly Value[], name, budget);
   if (value instanceof Callable && !value.isMacro)
     throw new Unsupported(`an attribute of ${value.name}`);
-  if ((type === 'bool' ? ofBool : unsupported[type])?.has(name) === true)
-    throw new Unsupported(`${name} of a ${type}`);
+  if (unsupported[type]?.has(name) === true) throw new Unsupported(`${name} of a ${type}`);
   return undefined;
 }
 
@@ -175,7 +176,6 @@ export function attributeGetter(
   };
 }
 
-export const isCallable = (value: Value): boolean => value instanceof Callable;
 /** Whether Python can go through a value. */
 export const isIterable = (value: Value): boolean =>
   typeof value === 'string' ||

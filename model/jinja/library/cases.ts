@@ -24,7 +24,7 @@ export function capitalized(text: string): string {
 
 const isCased = /[\p{Lu}\p{Ll}\p{Lt}\p{Uppercase}\p{Lowercase}]/u;
 
-/** Python's `text.title()`: each letter behind what is none is a capital, and others are not. */
+/** Python's `text.title()`: letters that follow no letter become capitals, all others small. */
 export function titled(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length !== text.length) throw new Unsupported(`the title case of ${text}`);

@@ -1,5 +1,5 @@
 import type { Budget } from '../budget.ts';
-import { itemsOf } from '../values/sequences.ts';
+import { asIndex, itemsOf } from '../values/sequences.ts';
 import {
   Callable,
   Dict,
@@ -13,7 +13,6 @@ import {
 import { asText } from './arguments.ts';
 import { callable } from './bind.ts';
 import { strftime } from './strftime.ts';
-import { asIndex } from '../values/sequences.ts';
 
 /** Items of a `range` in Jinja's sandbox. */
 const mostInRange = 100_000;
@@ -39,12 +38,6 @@ export function globalsOf(date: string, budget: Budget): ReadonlyMap<string, Val
       }),
     ],
   ]);
-}
-
-/** Names that Jinja gives a meaning and this does not. */
-export function refuseGlobal(name: string): void {
-  if (['lipsum', 'cycler', 'joiner', 'self', 'super'].includes(name))
-    throw new Unsupported(`the name ${name}`);
 }
 
 function range(given: readonly Value[]): Range {

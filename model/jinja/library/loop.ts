@@ -8,8 +8,9 @@ const numbers: Readonly<Record<string, (loop: Loop) => number>> = {
   revindex: ({ index, items }) => items.length - index,
   revindex0: ({ index, items }) => items.length - index - 1,
   length: ({ items }) => items.length,
-  depth: ({ depth }) => depth,
-  depth0: ({ depth }) => depth - 1,
+  // A loop is deeper in a recursive one alone.
+  depth: () => 1,
+  depth0: () => 0,
 };
 
 const itemOr = (item: Value | undefined, problem: string): Value =>

@@ -1,13 +1,14 @@
 import type { KnownNames } from '../syntax/check-names.ts';
 import { filters } from './filters.ts';
 import { tests } from './tests.ts';
+import { unsupportedMethods } from './text-methods.ts';
 
 /** Filters that apply other filters and tests, and the one that takes any arguments. */
 export const higherFilters = ['map', 'select', 'reject', 'selectattr', 'rejectattr', 'format'];
 
 const named = (names: string): ReadonlySet<string> => new Set(names.split(' '));
 
-export const knownNames: Readonly<Record<'filter' | 'test', KnownNames>> = {
+export const knownNames: KnownNames = {
   filter: {
     supported: new Set([...Object.keys(filters), ...higherFilters]),
     jinjaOnly: named(
@@ -15,4 +16,8 @@ export const knownNames: Readonly<Record<'filter' | 'test', KnownNames>> = {
     ),
   },
   test: { supported: new Set(Object.keys(tests)), jinjaOnly: named('filter test') },
+  unsupported: {
+    name: named('cycler joiner lipsum self super'),
+    method: new Set([...unsupportedMethods, 'copy', 'fromkeys']),
+  },
 };

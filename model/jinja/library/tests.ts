@@ -3,8 +3,17 @@ import { arithmetic } from '../values/arithmetic.ts';
 import { asNumber, contains, equals, order } from '../values/comparing.ts';
 import { str } from '../values/printing.ts';
 import { lengthIfAny } from '../values/sequences.ts';
-import { Dict, Loop, Markup, Undefined, Unsupported, type Value, View } from '../values/value.ts';
-import { isCallable, isIterable } from './attributes.ts';
+import {
+  Callable,
+  Dict,
+  Loop,
+  Markup,
+  Undefined,
+  Unsupported,
+  type Value,
+  View,
+} from '../values/value.ts';
+import { isIterable } from './attributes.ts';
 import type { Bound } from './bind.ts';
 import { isOf } from './cases.ts';
 
@@ -50,7 +59,7 @@ export const tests: Readonly<Record<string, Test>> = {
       !(value instanceof Loop),
   ],
   iterable: ['', isIterable],
-  callable: ['', (value) => isCallable(value) || value instanceof Undefined],
+  callable: ['', (value) => value instanceof Callable || value instanceof Undefined],
   odd: ['', (value, _, budget) => restIs(value, 2n, 1n, budget)],
   even: ['', (value, _, budget) => restIs(value, 2n, 0n, budget)],
   divisibleby: ['num', (value, [by = null], budget) => restIs(value, by, 0n, budget)],

@@ -267,7 +267,8 @@ const methods: Readonly<Record<string, Method>> = {
   isascii: asking('ascii'),
 };
 
-const unsupported = new Set([
+/** Methods that Python has and this has not. */
+export const unsupportedMethods: ReadonlySet<string> = new Set([
   'encode',
   'expandtabs',
   'format_map',
@@ -280,7 +281,7 @@ const unsupported = new Set([
 /** A method of a text; undefined where Python has none of that name. @throws Unsupported */
 export function textMethod(text: string, name: string, budget: Budget): Callable | undefined {
   if (name === 'format') return new Callable(name, (given) => formattedText(text, given, budget));
-  if (unsupported.has(name)) throw new Unsupported(`the method ${name} of a str`);
+  if (unsupportedMethods.has(name)) throw new Unsupported(`the method ${name} of a str`);
   if (!Object.hasOwn(methods, name)) return undefined;
   const [parameters, call] = methods[name]!;
   return callable(name, parameters, (bound) => {

@@ -1,9 +1,16 @@
-import type { Block } from './nodes.ts';
+import type { Block, Expression } from './nodes.ts';
 
-/** Names of one kind: those that are supported here, and those that only Jinja has. */
-export interface KnownNames {
+/** Names of filters or tests: those that are supported here, and those that only Jinja has. */
+interface Callables {
   supported: ReadonlySet<string>;
   jinjaOnly: ReadonlySet<string>;
+}
+
+export interface KnownNames {
+  filter: Callables;
+  test: Callables;
+  /** Names and methods that mean something in Jinja and are not supported. */
+  unsupported: Readonly<Record<'name' | 'method', ReadonlySet<string>>>;
 }
 
 const choosing: ReadonlySet<unknown> = new Set(['if', 'choice']);
@@ -20,15 +27,12 @@ const scoping: ReadonlySet<unknown> = new Set([
 const mostDepth = { loops: 20, nodes: 150 };
 
 /**
- * Refuses filters and tests that are not supported, and what is nested too deep. Like Jinja, it leaves what nothing has where an `if` of the same scope may
- * keep it from being used.
+ * Refuses what is not supported: filters, tests, names and methods, and what is nested too deep. Like Jinja, it leaves a
+ * filter or test that nothing has where an `if` of the same scope may keep it from being used.
  *
  * @throws SyntaxError
  */
-export function checkNames(
-  block: Block,
-  known: Readonly<Record<'filter' | 'test', KnownNames>>,
-): void {
+export function checkNames(block: Block, { unsupported, ...known }: KnownNames): void {
   const check = (node: unknown, mayBeUnused: boolean, loops: number, nodes: number): void => {
     if (typeof node !== 'object' || node === null) return;
     const { kind, name, line } = node as { kind?: unknown; name?: unknown; line?: unknown };
@@ -44,6 +48,11 @@ export function checkNames(
           `line ${String(line)}: the ${kind} "${called}" is not supported. Supported: ${[...supported].join(' ')}`,
         );
     }
+    if (kind === 'name' && unsupported.name.has(String(name)))
+      throw new SyntaxError(`the name "${String(name)}" is not supported`);
+    const method = kind === 'call' ? methodOf(node as Expression & { kind: 'call' }) : undefined;
+    if (method !== undefined && unsupported.method.has(method))
+      throw new SyntaxError(`the method "${method}" is not supported`);
     const below = choosing.has(kind) || (mayBeUnused && !scoping.has(kind));
     const [loopsBelow, nodesBelow] = [
       loops + (kind === 'for' ? 1 : 0),
@@ -53,3 +62,6 @@ export function checkNames(
   };
   check(block, false, 0, 0);
 }
+
+const methodOf = ({ callee }: Expression & { kind: 'call' }): string | undefined =>
+  callee.kind === 'attribute' ? callee.name : undefined;

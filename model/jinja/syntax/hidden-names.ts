@@ -120,7 +120,7 @@ class ScopeNames {
         this.#loads(statement.call);
         return this.#macro(statement.macro, scope);
       case 'filter block':
-        this.#loads(statement.filter);
+        this.#loads(statement.filters);
         return scope(statement.body);
       case 'with':
         this.#loads(...statement.values.map(([, value]) => value));

@@ -17,14 +17,11 @@ export type Expression =
   | { kind: 'item'; of: Expression; index: Expression }
   | { kind: 'slice'; of: Expression; bounds: readonly (Expression | undefined)[] }
   | { kind: 'call'; callee: Expression; args: Arguments }
-  | Application<'filter'>
-  | Application<'test'>;
+  | (Application & { kind: 'filter' | 'test'; of: Expression });
 
-/** A filter or test applied to something; a filter block's is applied to the text of the block. */
-export interface Application<Kind extends 'filter' | 'test'> {
-  kind: Kind;
+/** A filter or test with its arguments. */
+export interface Application {
   name: string;
-  of?: Expression;
   args: Arguments;
   line: number;
 }
@@ -40,6 +37,9 @@ export interface Arguments {
   /** `**dict` */
   keywordRest?: Expression;
 }
+
+/** A filter that the text of a block goes through. */
+export type BlockFilter = Application & { kind: 'filter' };
 
 /** What a value is assigned to. */
 export type Target =
@@ -60,10 +60,10 @@ export type Statement =
   | { kind: 'if'; branches: readonly { test: Expression; body: Block }[]; otherwise: Block }
   | For
   | { kind: 'set'; target: Target; value: Expression }
-  | { kind: 'set block'; target: Target; filter?: Expression; body: Block }
+  | { kind: 'set block'; target: Target; filters: readonly BlockFilter[]; body: Block }
   | Macro
   | { kind: 'call block'; call: Expression & { kind: 'call' }; macro: Macro }
-  | { kind: 'filter block'; filter: Expression; body: Block }
+  | { kind: 'filter block'; filters: readonly BlockFilter[]; body: Block }
   | { kind: 'with'; values: readonly (readonly [Target, Expression])[]; body: Block }
   | { kind: 'break' | 'continue' };
 

@@ -1,4 +1,4 @@
-import type { Application, Arguments, Arithmetic, Comparison, Expression } from './nodes.ts';
+import type { Arguments, Arithmetic, BlockFilter, Comparison, Expression } from './nodes.ts';
 import type { Token } from './read-tokens.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -226,7 +226,7 @@ export class ExpressionParser {
 
   #filtered(value: Expression): Expression {
     for (let of = value; ;) {
-      if (this.tokens.skip('operator', '|')) of = this.filter(of);
+      if (this.tokens.skip('operator', '|')) of = { ...this.filter(), of };
       else if (this.tokens.skip('name', 'is')) of = this.#test(of);
       else if (this.tokens.is('operator', '('))
         of = { kind: 'call', callee: of, args: this.#arguments() };
@@ -235,10 +235,10 @@ export class ExpressionParser {
   }
 
   /** A filter after its bar. */
-  filter(of?: Expression): Application<'filter'> {
+  filter(): BlockFilter {
     const { value: name, line } = this.tokens.expect('name');
     const args = this.tokens.is('operator', '(') ? this.#arguments() : noArguments;
-    return { kind: 'filter', name, ...(of && { of }), args, line };
+    return { kind: 'filter', name, args, line };
   }
 
   #test(of: Expression): Expression {

@@ -1,4 +1,12 @@
-import type { Block, Expression, Macro, Parameter, Statement, Target } from './nodes.ts';
+import type {
+  Block,
+  BlockFilter,
+  Expression,
+  Macro,
+  Parameter,
+  Statement,
+  Target,
+} from './nodes.ts';
 import { ExpressionParser } from './parse-expression.ts';
 import { readTokens } from './read-tokens.ts';
 import { TokenStream } from './token-stream.ts';
@@ -85,7 +93,7 @@ class TemplateParser {
     call: () => this.#call(),
     filter: () => ({
       kind: 'filter block',
-      filter: this.#filters(),
+      filters: this.#filters(),
       body: this.#body('endfilter'),
     }),
     with: () => this.#with(),
@@ -123,16 +131,16 @@ class TemplateParser {
     const target = this.#target();
     if (this.tokens.skip('operator', '='))
       return { kind: 'set', target, value: this.#expressions.tuple() };
-    const filter = this.tokens.is('operator', '|') ? { filter: this.#filters() } : {};
-    return { kind: 'set block', target, ...filter, body: this.#body('endset') };
+    const filters = this.tokens.is('operator', '|') ? this.#filters() : [];
+    return { kind: 'set block', target, filters, body: this.#body('endset') };
   }
 
   /** The filters of a block, from the bar of the first or its name on. */
-  #filters(): Expression {
+  #filters(): readonly BlockFilter[] {
     this.tokens.skip('operator', '|');
-    let filter = this.#expressions.filter();
-    while (this.tokens.skip('operator', '|')) filter = this.#expressions.filter(filter);
-    return filter;
+    const filters = [this.#expressions.filter()];
+    while (this.tokens.skip('operator', '|')) filters.push(this.#expressions.filter());
+    return filters;
   }
 
   #macro(): Macro {

@@ -1,4 +1,4 @@
-import { floatRepr } from '../../../agent_rl/core/python/python-value.ts';
+import { floatRepr, textRepr } from '../../../agent_rl/core/python/python-value.ts';
 import type { Budget } from '../budget.ts';
 import {
   Callable,
@@ -81,25 +81,10 @@ export function digitsOf(value: bigint, budget: Budget): string {
   return digits;
 }
 
-const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-const unprintable = /[\\\p{C}\p{Z}]/gu;
-
+/** Python's `repr` of a text. What it escapes costs more than what it copies. */
 function quoted(text: string, budget: Budget): string {
   budget.text(text.length);
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replace(unprintable, (at) => {
-    if (at === ' ') return at;
-    budget.spend(1);
-    if (at === '\\') return '\\\\';
-    return short[at] ?? escapeOf(at.codePointAt(0) ?? 0);
-  });
-  return budget.joined(
-    `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`,
-  );
-}
-
-function escapeOf(code: number): string {
-  const hex = (length: number): string => code.toString(16).padStart(length, '0');
-  if (code <= 0xff) return `\\x${hex(2)}`;
-  return code <= 0xffff ? `\\u${hex(4)}` : `\\U${hex(8)}`;
+  const written = budget.joined(textRepr(text));
+  budget.spend(written.length - text.length);
+  return written;
 }

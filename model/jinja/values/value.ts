@@ -143,10 +143,7 @@ export class Loop {
   index = -1;
   last: readonly Value[] | undefined;
 
-  constructor(
-    readonly items: readonly Value[],
-    readonly depth: number,
-  ) {}
+  constructor(readonly items: readonly Value[]) {}
 }
 
 /** The name of a value's type in Python. */

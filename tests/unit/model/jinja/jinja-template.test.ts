@@ -53,6 +53,8 @@ test.each([
   ['{{ x|random }}', /line 1: the filter "random" is not supported. Supported: /],
   ['\n{{ 1|nothing_has_this }}', /line 2: the filter "nothing_has_this" is not supported/],
   ['{% if x %}{{ x is filter }}{% endif %}', /line 1: the test "filter" is not supported/],
+  ['{{ x.encode() }}', /the method "encode" is not supported/],
+  ['{% set comma = joiner() %}{{ comma() }}', /the name "joiner" is not supported/],
   [
     '{% include "other" %}',
     /line 1: a statement is expected, one of if for .*, and there is "include"/,
@@ -67,7 +69,6 @@ test.each([
 
 test.each([
   ['{{ x.strip(3) }}', /strip takes a str, not int/],
-  ['{{ x.encode() }}', /the method encode of a str is not supported/],
   ['{{ missing.name }}', /'missing' is undefined/],
   ['{{ x.append }}{{ [1].append(2) }}', /append of a list is not safe to use/],
   ['{{ 1 is sameas 1 }}', /sameas of numbers or texts is not supported/],
