@@ -20,7 +20,8 @@ export function normalizerSteps(json: unknown): readonly Json[] {
   const { type, normalizers, pattern, content, ...sides } = isRecord(json) ? json : {};
   switch (type) {
     case 'Sequence':
-      return Array.isArray(normalizers) ? normalizers.flatMap(normalizerSteps) : [];
+      if (!Array.isArray(normalizers)) throw new Error('"normalizers" is not a list');
+      return normalizers.flatMap(normalizerSteps);
     case 'NFC':
     case 'NFD':
     case 'NFKC':

@@ -22,13 +22,12 @@ const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|
  */
 export function preTokenizerSteps(json: unknown): readonly Json[] {
   if (json === null || json === undefined) return [];
-  if (!isRecord(json)) throw new Error('"pre_tokenizer" is no object');
+  if (!isRecord(json)) throw new Error('"pre_tokenizer" is not an object');
   const { type } = json;
   switch (type) {
     case 'Sequence':
-      return Array.isArray(json['pretokenizers'])
-        ? json['pretokenizers'].flatMap(preTokenizerSteps)
-        : [];
+      if (!Array.isArray(json['pretokenizers'])) throw new Error('"pretokenizers" is not a list');
+      return json['pretokenizers'].flatMap(preTokenizerSteps);
     case 'ByteLevel':
       return [
         ...(json['use_regex'] === false ? [] : [kept(plainConstructs(gpt2))]),

@@ -306,6 +306,10 @@ test.each<readonly [string, Json]>([
     'one unk_token for several words',
     { pre_tokenizer: { type: 'WhitespaceSplit' }, model: { ...model, ...characters } },
   ],
+  ['a sequence without its steps', { pre_tokenizer: { type: 'Sequence' } }],
+  ['a sequence without its normalizers', { normalizer: { type: 'Sequence', normalizers: {} } }],
 ])('a tokenizer with %s is refused', (_, changed) => {
-  expect(() => new Tokenizer({ ...llama3, ...changed }, {})).toThrow(/is not supported|lacks/);
+  expect(() => new Tokenizer({ ...llama3, ...changed }, {})).toThrow(
+    /is not supported|lacks|is not a list/,
+  );
 });
