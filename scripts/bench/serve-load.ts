@@ -32,7 +32,7 @@ const base = await new Promise<string>((resolve, reject) => {
 const chatOf = (content: string): string =>
   JSON.stringify({ model: 'mixed-starter', max_tokens: 8, messages: [{ role: 'user', content }] });
 
-/** Sends a body, all at once or a byte every `everyMs`; the status, or why there is none. */
+/** Sends a body, all at once or a byte every `everyMs`; the status, or why no response came. */
 const send = (body: string, everyMs?: number): Promise<string> =>
   new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': body.length };

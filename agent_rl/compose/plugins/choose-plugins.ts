@@ -217,7 +217,7 @@ class Choice {
     this.#problems = [...found];
   }
 
-  /** Whether a plugin is named that there is none of. */
+  /** Whether a plugin is named that does not exist. */
   get unknown(): boolean {
     return this.#unknown;
   }

@@ -16,7 +16,7 @@ import {
   turning,
 } from './maths/words.ts';
 
-/** An answer; `undecided` where there is one that cannot be read; `undefined` where there is none. */
+/** An answer; `undecided` if a text has one that cannot be read, `undefined` if it has no answer. */
 export type Given = Answer | 'undecided' | undefined;
 
 /** Mathematics between LaTeX's delimiters: `$…$` with spaces inside it is money. */

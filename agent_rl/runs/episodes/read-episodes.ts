@@ -79,7 +79,7 @@ export function runWithEpisodes(run: string): RunFolder {
  *
  * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
  * @yields one episode
- * @throws AgentRlError `DATASET_INVALID` for a line that is none or of another version, with its place. A last line that is cut short is left
+ * @throws AgentRlError `DATASET_INVALID` for a line that is not a record of this version, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
  */
 export async function* readEpisodes(

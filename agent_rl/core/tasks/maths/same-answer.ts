@@ -39,7 +39,7 @@ function sameSingle(budget: Budget, a: Single, b: Single): boolean | undefined {
   );
 }
 
-/** The values a percentage may have beside an answer that is none. */
+/** The values that a percentage may have beside an answer that is not a percentage. */
 const readings = (budget: Budget, { value, percent }: Single, other: Single): readonly Value[] =>
   percent && !other.percent
     ? [value, product(budget, value, ofNumber(fraction(1n, 100n)))]
