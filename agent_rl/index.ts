@@ -92,7 +92,6 @@ export {
   type TrainingControls,
   type TrainingUnderWay,
 } from './jobs/train-agent.ts';
-export type { TrainingEvent } from './jobs/train/training-events.ts';
 export type { AiSdkTool } from './jobs/code/ai-sdk-tools.ts';
 export type {
   AgentParts,

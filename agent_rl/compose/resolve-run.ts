@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
+  attemptsOf,
   type Config,
   configInvalid,
   environmentBlocks,
   type LoadedConfig,
   placeOf,
+  type RunLength,
+  runLength,
   type SettingOrigins,
   settingOrigins,
   shippedNotes,
@@ -64,6 +68,10 @@ export interface ResolvedRun {
   /** Beside it; none where no tasks are played. */
   frozen: FrozenModels;
   tasks: RunTasks;
+  length: RunLength;
+  /** How tasks are attempted in evaluations. */
+  attempts: ReturnType<typeof attemptsOf>;
+  parameters: ParameterCounts;
   /** What the log must say of how settings were read, a sentence each. */
   notes: readonly string[];
   /** Settings that were left out, and those that cannot act in the run, a sentence each. */
@@ -114,7 +122,22 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const { file, warnings } = loaded;
   const notes = shippedNotes(loaded);
   const origins = settingOrigins(loaded, config);
-  return { config, file, origins, notes, warnings, chosen, model, frozen, tasks, format, isolated };
+  return {
+    config,
+    file,
+    origins,
+    notes,
+    warnings,
+    chosen,
+    model,
+    frozen,
+    tasks,
+    length: runLength(config),
+    attempts: attemptsOf(config.eval),
+    parameters: countParameters(model.description),
+    format,
+    isolated,
+  };
 }
 
 const isRun = (place: string): boolean =>

@@ -2,6 +2,7 @@ import { type Config, runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { chooseTasks } from '../trainer/evaluate.ts';
+import { chooseSelection } from '../../dataset/tasks/selection-tasks.ts';
 import { mapEndless } from '../../dataset/tasks/plan/endless-plan.ts';
 import {
   mapTasks,
@@ -28,7 +29,7 @@ export interface RunTasks {
   sets: readonly TaskSet[];
   /** All of folders; of generators, those that were made before the run. */
   train: readonly Task[];
-  /** Those that a job keeps out of training to choose the best checkpoint by: of folders, some of `train`. */
+  /** Those that are kept out of training to choose the best checkpoint by: of folders, some of `train`. */
   selection: readonly Task[];
   evaluation: readonly Task[];
   /** What rewards may set their scale by: what is trained on or, where nothing is, attempted. */
@@ -48,14 +49,15 @@ export const noTasks: RunTasks = {
  * Reads the tasks of a config, and makes those of generators that can be made before a run. What is made later is held to
  * the same when it is drawn.
  *
- * @throws AgentRlError `DATASET_INVALID`, also for held-out tasks that are trained on too; `CONFIG_INVALID`
+ * @throws AgentRlError `DATASET_INVALID`, also for held-out tasks that are trained on too; `CONFIG_INVALID`, also when too
+ * few are left to train on beside those that the best checkpoint is chosen by
  */
 export async function resolveTasks(
   config: Config,
   { environments, taskGenerators }: Pick<ChosenPlugins, 'environments' | 'taskGenerators'>,
   request: TaskRequest & { print: (text: string) => void },
 ): Promise<RunTasks> {
-  const { eval: evaluation, run } = config;
+  const { eval: evaluation, checkpoint, run } = config;
   const sources = taskSources(config, { environments, taskGenerators });
   const read = async (split: string): Promise<readonly TaskSet[]> => {
     const sets = await readTaskSets(sources, {
@@ -81,12 +83,16 @@ export async function resolveTasks(
     rejectLeaks([task], heldOut);
     return task;
   };
+  const kept = sets.map(({ endless, ...set }) =>
+    endless === undefined ? set : { ...set, endless: mapEndless(endless, checked) },
+  );
   return {
-    sets: sets.map(({ endless, ...set }) =>
-      endless === undefined ? set : { ...set, endless: mapEndless(endless, checked) },
-    ),
+    sets: kept,
     train,
-    selection: [],
+    selection:
+      checkpoint.keepBest && sets.length > 0
+        ? chooseSelection(kept, { count: evaluation.selectionTasks, seed: run.seed })
+        : [],
     evaluation: chosen,
     rewarded: sets.length === 0 ? chosen : train,
   };

@@ -82,11 +82,17 @@ export const attemptsOf = ({
   temperature: number;
 } => (strategy === 'greedy' ? { samples: 1, temperature: 0 } : { samples, temperature });
 
+/** In iterations; how many are run, and how many are planned. */
+export interface RunLength {
+  last: number;
+  planned: number;
+}
+
 /**
  * The last iteration that is run, and the length that the learning-rate schedule is for: a run stopped by
  * `train.maxIterations` keeps the schedule of `train.iterations`, so that it can be resumed.
  */
-export function runLength({ train }: Pick<Config, 'train'>) {
+export function runLength({ train }: Pick<Config, 'train'>): RunLength {
   const last = train.maxIterations ?? train.iterations;
   return { last, planned: Math.max(last, train.iterations) };
 }

@@ -3,6 +3,7 @@ export {
   environmentBlocks,
   rewardName,
   attemptsOf,
+  type RunLength,
   runLength,
   samplingOf,
 } from './config-schema.ts';

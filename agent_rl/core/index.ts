@@ -45,5 +45,6 @@ export type {
 export * from './plugins/tool-call-format.ts';
 export * from './plugins/tool.ts';
 export * from './plugins/tracker.ts';
+export * from './run-event.ts';
 export * from './trajectory.ts';
 export * from './transcript.ts';

@@ -1,6 +1,6 @@
 import type { PreparedRun } from '../compose/prepare-run.ts';
 import type { AgentRlError } from '../core/errors.ts';
-import type { TrainingEvent } from './train/training-events.ts';
+import type { Subscriber } from '../trainer/trainer-contracts.ts';
 
 /** What every job is given. */
 export interface JobContext {
@@ -27,7 +27,7 @@ export interface CheckResult extends JobResult {
 
 export interface TrainingOptions extends JobOptions {
   /** Folder of the run to resume; `newest` takes the newest run of this config's output folder. */
-  resume?: string;
+  resume?: string | undefined;
   /** Resumes with other engine threads or on another device all the same. */
   allowOtherMachine?: boolean;
   /** Only prints the resolved plan. */
@@ -36,6 +36,6 @@ export interface TrainingOptions extends JobOptions {
   measure?: boolean;
   /** Writes what each thread did to `profile.json` of the run. */
   profile?: boolean;
-  /** Told what happens in a run of reinforcement learning. Must not throw. */
-  onEvent?: (event: TrainingEvent) => void;
+  /** Is told what happens in a run. Must not throw. */
+  onEvent?: Subscriber | undefined;
 }

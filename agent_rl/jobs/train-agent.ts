@@ -1,19 +1,20 @@
 import type { Override } from '../config/index.ts';
 import { prepareRun, type PrepareRunOptions } from '../compose/prepare-run.ts';
 import { nextStepOf } from '../core/errors.ts';
+import type { TrainingEvent } from '../trainer/trainer-contracts.ts';
 import {
   agentInCode,
   type AgentParts,
   placeOfTasks,
   type TasksInCode,
 } from './code/agent-in-code.ts';
+import { EventStream } from './event-stream.ts';
 import { callInstead } from './code/call-instead.ts';
 import { checkTrainingOptions } from './code/check-options.ts';
 import { writeTrainingTasks } from './code/task-folder.ts';
 import { unlessBlocked } from './code/unless-blocked.ts';
 import type { JobResult } from './job.ts';
 import { jobs, trainingJob } from './jobs.ts';
-import { EventStream, type TrainingEvent } from './train/training-events.ts';
 
 /** How a training is run, whatever it is described by. */
 export interface TrainingControls {
@@ -70,7 +71,7 @@ export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<Trai
  * ```ts
  * const training = trainAgent({ tasks, tools: [add], reward: ({ verdict }) => Number(verdict.success) });
  * for await (const event of training)
- *   if (event.type === 'iteration') console.log(event.metrics['rollout/success']);
+ *   if (event.type === 'iteration') console.log(event.metrics['rollout/successRate']);
  * const { run } = await training;
  * ```
  */

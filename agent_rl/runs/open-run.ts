@@ -112,7 +112,7 @@ export class OpenRun {
   }
 
   /** Writes a checkpoint, whole or not at all, and deletes those that `checkpoint.keepLast` does not keep. */
-  async saveCheckpoint<State>(request: CheckpointRequest<State>): Promise<void> {
+  async saveCheckpoint<State>(request: CheckpointRequest<State>): Promise<SavedCheckpoint> {
     this.requireOwn();
     const { reason, step } = request;
     const name = reason === 'best' ? reason : `step-${step}`;
@@ -123,6 +123,7 @@ export class OpenRun {
       pruneCheckpoints(folder, this.options.config.checkpoint.keepLast);
     }
     this.log.info(`Checkpoint (${reason}): ${this.saved.path}`);
+    return this.saved;
   }
 
   /** Writes `summary.json`. @throws AgentRlError `OUTPUT_UNWRITABLE` */

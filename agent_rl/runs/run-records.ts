@@ -1,140 +1,95 @@
 import { join } from 'node:path';
 
+import { messageOf } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { sampledTokens } from '../rollout/tokens/ledger.ts';
-import {
-  type Display,
-  JsonlWriter,
-  type Log,
-  type Metrics,
-  MetricsWriter,
-  type ProcessTreeMemory,
-} from '../telemetry/index.ts';
-import { openTrainingDisplay } from './display/open-training-display.ts';
-import type { TrainingDisplay } from './display/training-display.ts';
-import { failedText, failureReporter } from './failed-episodes.ts';
-import type { RunFolder } from './run-folder.ts';
-import { type Evaluation, evaluationMetrics, selectionMetrics } from '../trainer/evaluate.ts';
-import { rateText } from './evaluation-table.ts';
-import type {
-  EvaluationTime,
-  TrainerObserver,
-  TrainerPhase,
-} from '../trainer/trainer-contracts.ts';
-import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
-import { RunWatch, warningText, type WatchedRun } from './signs/run-watch.ts';
-import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
+import { JsonlWriter, type Log, MetricsWriter } from '../telemetry/index.ts';
+import type { Subscriber, TrainingEvent } from '../trainer/trainer-contracts.ts';
 import { learnedLine } from './episodes/learned-line.ts';
-import type { TrainedEpisode } from './episodes/read-trained-episodes.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
 import { writeEvaluation } from './episodes/write-evaluation.ts';
+import { rateText } from './evaluation-table.ts';
+import { failedText, failureReporter } from './failed-episodes.ts';
+import type { RunFolder } from './run-folder.ts';
 
 export interface RunRecordsOptions {
   folder: RunFolder;
   log: Log;
-  memory: ProcessTreeMemory;
-  iterations: number;
-  /** Until the run ends; undefined while nothing is measured. */
-  secondsLeft: () => number | undefined;
   /** One log line per rollout. */
   logRollouts: boolean;
-  /** What its warnings depend on. */
-  watched: WatchedRun;
-  trackers?: Pick<RunTrackers, 'tell'>;
-  /** How its progress is shown. */
-  display?: Display;
 }
 
-/** Writes what a run does: metrics, trajectories, log lines and its progress. */
-export class RunRecords implements TrainerObserver {
+/** Writes what a run of reinforcement learning does: metrics, trajectories and log lines. */
+export class RunRecords {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
   readonly #learned: JsonlWriter;
-  readonly #watch: RunWatch;
   readonly #reportFailure: (trajectory: Trajectory) => void;
-  readonly #display: TrainingDisplay;
-  #evalDone = 0;
 
   constructor(private readonly options: RunRecordsOptions) {
-    const { folder, log, iterations, secondsLeft, display } = options;
-    const { name } = folder;
-    this.#display = openTrainingDisplay({ ...display, name, iterations, secondsLeft });
-    this.#watch = new RunWatch(options.watched);
+    const { folder, log } = options;
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
     this.#learned = new JsonlWriter(join(folder.trajectories, 'learned.jsonl'));
   }
 
-  onPhase = (phase: TrainerPhase): void => this.#display.onPhase(phase);
-
-  onEpisode = (episode: readonly Trajectory[]): void => {
-    this.#report(episode);
-    this.#display.onEpisode();
-  };
-
-  onEvaluationEpisode = (episode: readonly Trajectory[], episodes: number): void => {
-    this.#report(episode);
-    this.#evalDone += 1;
-    this.#display.onEvaluationEpisode(this.#evalDone, episodes);
-  };
-
-  onIteration = (
-    iteration: number,
-    metrics: Metrics,
-    episodes: readonly LearnedEpisode[],
-  ): void => {
-    const trajectories = episodes.map(({ trajectory }) => trajectory);
-    const { folder, log, memory } = this.options;
-    const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
-    this.#metrics.write(iteration, line);
-    const recorded = episodes.map((episode) => ({
-      episode: { iteration, ...trajectoryLine(folder.name, episode.trajectory) },
-      learned: { iteration, ...learnedLine(episode) },
-    }));
-    for (const { episode, learned } of recorded) {
-      this.#trajectories.write(episode);
-      this.#learned.write(learned);
-    }
-    this.#trajectories.flush();
-    this.#learned.flush();
-    const failed = failedText(trajectories);
-    if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
-    this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
-    const finding = this.#watch.note(iteration, metrics, recorded as unknown as TrainedEpisode[]);
-    if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
-    this.#display.onIteration(iteration, metrics);
-  };
-
-  onEvaluation = (when: EvaluationTime, iteration: number, evaluation: Evaluation): void => {
+  readonly on: Subscriber = (event) => {
     const { folder, log } = this.options;
-    this.#display.onEvaluation();
-    this.#evalDone = 0;
-    writeEvaluation(folder, { when, iteration, evaluation });
-    log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
-    const metrics = trackedMetrics(
-      (when === 'selection' ? selectionMetrics : evaluationMetrics)(evaluation),
-    );
-    this.options.trackers?.tell({ type: 'evaluation', when, iteration, metrics });
-    const failed = failedText(evaluation.trajectories);
-    if (failed !== undefined) log.warn(`Evaluation ${when} iteration ${iteration}: ${failed}`);
+    if (event.type === 'rollout' || event.type === 'evaluation-rollout')
+      for (const trajectory of event.rollout) this.#report(trajectory);
+    if (event.type === 'iteration') this.#writeIteration(event);
+    if (event.type === 'evaluation') {
+      const { when, iteration, evaluation } = event;
+      writeEvaluation(folder, event);
+      log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
+      this.#warnOfFailed(`Evaluation ${when} iteration ${iteration}`, evaluation.trajectories);
+    }
+    if (event.type === 'state-lost') log.error(lostText(event.problem));
   };
 
   close(): void {
-    this.#display.close();
     this.#metrics.close();
     this.#trajectories.close();
     this.#learned.close();
   }
 
-  #report(episode: readonly Trajectory[]): void {
-    for (const trajectory of episode) {
-      this.#reportFailure(trajectory);
-      if (this.options.logRollouts)
-        this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+  #writeIteration({
+    iteration,
+    metrics,
+    learned,
+  }: Extract<TrainingEvent, { type: 'iteration' }>): void {
+    this.#metrics.write(iteration, metrics);
+    for (const one of learned) {
+      const { name } = this.options.folder;
+      this.#trajectories.write({ iteration, ...trajectoryLine(name, one.trajectory) });
+      this.#learned.write({ iteration, ...learnedLine(one) });
     }
+    this.#trajectories.flush();
+    this.#learned.flush();
+    const trajectories = learned.map(({ trajectory }) => trajectory);
+    this.#warnOfFailed(`Iteration ${iteration}`, trajectories);
+  }
+
+  #warnOfFailed(where: string, trajectories: readonly Trajectory[]): void {
+    const failed = failedText(trajectories);
+    if (failed !== undefined) this.options.log.warn(`${where}: ${failed}`);
+  }
+
+  #report(trajectory: Trajectory): void {
+    this.#reportFailure(trajectory);
+    if (this.options.logRollouts)
+      this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
   }
 }
+
+/** What a failure lost. */
+export const lostText = (problem: unknown): string =>
+  `${
+    problem === undefined
+      ? 'The failure came after the weights had moved and before their iteration was recorded, so no checkpoint of it is written'
+      : `No checkpoint could be written after the failure: ${messageOf(problem)}`
+  }. What was done since the newest checkpoint is lost; a resume does it again.`;
 
 const rolloutText = ({ taskId, sample, agent, outcome, reward }: Trajectory): string =>
   `rollout ${taskId} #${sample}${agent === undefined ? '' : ` ${agent}`} ${outcome} reward ${reward ?? 'absent'}`;

@@ -1,3 +1,4 @@
+import type { RunEvent } from '../core/run-event.ts';
 import type { GenerationTotals } from '../core/services/generator.ts';
 import type { SandboxCounts } from '../sandbox/open-sandbox.ts';
 import { addTokens, type TokenCounts } from '../rollout/tokens/token-counts.ts';
@@ -55,7 +56,10 @@ const sum = <Totals extends { readonly [Name in keyof Totals]: number }>(
 /** Watches what this process and those it started use during one session of a run. */
 export class SessionUsage {
   #started = performance.now();
-  #evaluationCpuSeconds = 0;
+  /** Processor seconds of evaluations that have ended. */
+  #evaluated = Promise.resolve(0);
+  /** Those of the session when the evaluation under way began. */
+  #evaluatedFrom: Promise<number> | undefined;
 
   private constructor(
     readonly memory: ProcessTreeMemory,
@@ -75,25 +79,38 @@ export class SessionUsage {
     this.#started = performance.now();
   }
 
-  /** Does an evaluation, whose processor time is also counted apart. */
-  async evaluating<Made>(make: () => Promise<Made>): Promise<Made> {
-    const { cpuSeconds: before } = await this.memory.sample();
-    try {
-      return await make();
-    } finally {
-      const { cpuSeconds } = await this.memory.sample();
-      this.#evaluationCpuSeconds += cpuSeconds - before;
-    }
+  /** Counts the processor time of evaluations apart, that of one that was broken off too. */
+  readonly on = (event: RunEvent): void => {
+    if (event.type !== 'phase' && event.type !== 'evaluation') return;
+    this.#endEvaluation();
+    if (event.type !== 'phase' || event.name !== 'evaluate') return;
+    this.#evaluatedFrom = this.#cpuSeconds();
+    // What fails here is thrown where the sum is asked for.
+    this.#evaluatedFrom.catch(() => undefined);
+  };
+
+  #endEvaluation(): void {
+    const from = this.#evaluatedFrom;
+    if (from === undefined) return;
+    this.#evaluatedFrom = undefined;
+    const [before, to] = [this.#evaluated, this.#cpuSeconds()];
+    this.#evaluated = Promise.all([before, from, to]).then(([sum, a, b]) => sum + b - a);
+    this.#evaluated.catch(() => undefined);
+  }
+
+  async #cpuSeconds(): Promise<number> {
+    return (await this.memory.sample()).cpuSeconds;
   }
 
   /** What this session has used so far. */
   async soFar(): Promise<Omit<RunUsage, 'tokens' | 'generation' | 'sandbox'>> {
-    const { cpuSeconds } = await this.memory.sample();
+    this.#endEvaluation();
+    const cpuSeconds = await this.#cpuSeconds();
     return {
       sessions: 1,
       wallSeconds: (performance.now() - this.#started) / 1000,
       cpuSeconds: cpuSeconds - this.cpuSecondsBefore,
-      evaluationCpuSeconds: this.#evaluationCpuSeconds,
+      evaluationCpuSeconds: await this.#evaluated,
       memory: this.memory.peak,
     };
   }

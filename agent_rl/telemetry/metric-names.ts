@@ -229,3 +229,11 @@ export type MetricName = Member<Names>;
 
 /** Numbers by metric name. */
 export type Metrics = Readonly<Partial<Record<MetricName, number>>>;
+
+/** Those that have a value. */
+export const measured = (metrics: Metrics): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(metrics).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );

@@ -1,4 +1,4 @@
-import type { TrackedMetrics } from '../core/plugins/tracker.ts';
+import type { TrackedMetrics } from '../core/run-event.ts';
 
 /**
  * Of each metric, the last step it was recorded at. An evaluation's numbers come again with their iteration, and what a

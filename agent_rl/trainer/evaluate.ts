@@ -72,7 +72,7 @@ export interface EvaluateOptions {
   failures?: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'>;
   signal: AbortSignal;
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
-  groupsOf?: (task: Task) => readonly string[];
+  groupsOf?: ((task: Task) => readonly string[]) | undefined;
   /** Called with each attempt as it ends: the trajectories of its agents. */
   onEpisode?: (episode: readonly Trajectory[]) => void;
 }

@@ -1,6 +1,15 @@
+import { attemptsOf } from '../config/index.ts';
+import type { EvaluationTime } from '../core/run-event.ts';
+import { spanned } from '../core/profile/spans.ts';
+import { measured, type Metrics } from '../telemetry/metric-names.ts';
+import { type Evaluation, evaluate, evaluationMetrics, selectionMetrics } from './evaluate.ts';
 import { plannedIterations } from './optim-options.ts';
-import type { EvaluationTime } from './trainer-contracts.ts';
+import { checkpoint, enter, type GrpoStanding } from './standing.ts';
+import { strategyOf } from './strategies/strategy-of.ts';
+import { type Comparison, compare } from './success-rate.ts';
 import type { GrpoOptions } from './training-options.ts';
+
+export type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
 
 /** The evaluations to make after an iteration; the one after training is not among them. */
 export function evaluationsDue(
@@ -11,4 +20,91 @@ export function evaluationsDue(
   const last = iteration === plannedIterations(train);
   const during: EvaluationTime[] = due && !last ? ['during'] : [];
   return checkpoint.keepBest && (due || last) ? [...during, 'selection'] : during;
+}
+
+/** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
+export async function baseline(at: GrpoStanding): Promise<Evaluation | undefined> {
+  const { before, iteration } = at.state;
+  if (before !== null) return { ...before, trajectories: [] };
+  if (iteration > 0) return undefined;
+  const made = await evaluateNow(at, 'before');
+  if (made === undefined) return undefined;
+  const { trajectories: _, ...kept } = made;
+  at.state = { ...at.state, before: kept };
+  return made;
+}
+
+/** Makes the evaluations that are due, and adds each to what is made. */
+export async function evaluateDue(at: GrpoStanding, made: Evaluations = {}): Promise<Evaluations> {
+  for (const when of at.state.evaluationsDue ?? []) {
+    const evaluation = await evaluateNow(at, when);
+    if (evaluation === undefined) break;
+    made[when] = evaluation;
+    // The choice is made once the best checkpoint is written.
+    if (when !== 'selection') settle(at, when);
+  }
+  return made;
+}
+
+function settle(at: GrpoStanding, made: EvaluationTime): void {
+  const left = (at.state.evaluationsDue ?? []).filter((due) => due !== made);
+  at.state = { ...at.state, evaluationsDue: left };
+}
+
+/** Keeps a checkpoint of the weights that do best on the selection tasks; of two that do equally well, the earlier. */
+export async function chooseBest(at: GrpoStanding, { selection }: Evaluations): Promise<void> {
+  if (selection === undefined) return;
+  const { best, iteration } = at.state;
+  const { successRate } = selection;
+  if (successRate !== null && (best === null || successRate > best.successRate))
+    await checkpoint(at, 'best', { ...at.state, best: { iteration, successRate } });
+  settle(at, 'selection');
+}
+
+/** Attempts the tasks with the weights as they are; `undefined` when it was interrupted. */
+export async function evaluateNow(
+  at: GrpoStanding,
+  when: EvaluationTime,
+): Promise<Evaluation | undefined> {
+  const { run, signal } = at;
+  const { options, evalTasks, selectionTasks = [] } = run;
+  const { iteration, optimizerSteps: step } = at.state;
+  const tasks = when === 'selection' ? selectionTasks : evalTasks;
+  const { samples, temperature } = attemptsOf(options.eval);
+  const episodes = tasks.length * samples;
+  enter(at, { name: 'evaluate', when, episodes });
+  const evaluation = await spanned({ track: 'trainer', name: `evaluation ${when}` }, () =>
+    evaluate(run.rollouts, tasks, {
+      samples,
+      temperature,
+      strategy: strategyOf(options.eval),
+      seed: options.seed,
+      step,
+      iteration,
+      failures: options.rollout.failures,
+      signal,
+      onEpisode: (rollout) => run.emit({ type: 'evaluation-rollout', rollout, episodes }),
+      groupsOf: run.groupsOf,
+    }),
+  );
+  // Half an evaluation would pass for a whole one.
+  if (signal.aborted) return undefined;
+  const toMetrics = when === 'selection' ? selectionMetrics : evaluationMetrics;
+  const metrics = measured(toMetrics(evaluation));
+  run.emit({ type: 'evaluation', when, iteration, metrics, evaluation });
+  return evaluation;
+}
+
+/** What the line of an iteration says of the evaluations after it. */
+export const metricsOf = (at: GrpoStanding, { during, selection }: Evaluations): Metrics => ({
+  ...(during && evaluationMetrics(during, sinceBefore(at, during))),
+  ...(selection && selectionMetrics(selection)),
+});
+
+/** What changed since the baseline; nothing where there is none. */
+export function sinceBefore(
+  { run, state: { before } }: GrpoStanding,
+  { perTask }: Evaluation,
+): Comparison | undefined {
+  return before === null ? undefined : compare(before.perTask ?? [], perTask, run.options.seed);
 }

@@ -15,8 +15,8 @@ export type {
   SuccessRate,
   TaskAttempts,
 } from './success-rate.ts';
-export * from './grpo-trainer.ts';
-export * from './sft-trainer.ts';
+export * from './train-grpo.ts';
+export * from './train-sft.ts';
 export type { LearnedEpisode, SentSequence } from './learned-episodes.ts';
 export * from './trainer-contracts.ts';
 export * from './training-options.ts';

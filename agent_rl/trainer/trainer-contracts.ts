@@ -1,18 +1,23 @@
 import type { TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';
+import type {
+  CheckpointReason,
+  EvaluationTime,
+  RunEvent,
+  WrittenCheckpoint,
+} from '../core/run-event.ts';
 import type { Learner } from '../core/services/learner.ts';
 import type { Scorer } from '../core/services/scorer.ts';
 import type { WeightPublisher } from '../core/services/weights.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
-import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { LearnedEpisode } from './learned-episodes.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
 import type { TokenUse } from '../rollout/tokens/ledger.ts';
-import type { TrainOptions } from './training-options.ts';
+import type { GrpoOptions, TrainOptions } from './training-options.ts';
 
 /** Counts over a whole run, as plain JSON. */
 export interface TrainerTotals {
@@ -47,58 +52,38 @@ export interface TrainerState {
   evaluationsDue?: readonly EvaluationTime[];
 }
 
-/** When an evaluation is made, `selection` that of the tasks the best checkpoint is chosen by. */
-export type EvaluationTime = 'before' | 'during' | 'after' | 'selection';
+/** What happens in a training, as it happens. */
+export type TrainingEvent = RunEvent<Evaluation, LearnedEpisode>;
 
-export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
+/** Is told of each event, in their order. What it throws ends the run. */
+export type Subscriber = (event: TrainingEvent) => void;
 
-/** What a run does now, and so waits for. */
-export type TrainerPhase = {
-  /** Iterations done. */
-  iteration: number;
-} & (
-  | { name: 'collect'; /** Planned: groups that are played again come on top. */ episodes: number }
-  | { name: 'evaluate'; when: EvaluationTime; episodes: number }
-  | { name: 'update' | 'publish' | 'checkpoint' }
-);
-
-/** Called as a run proceeds; all parts are optional. */
-export interface TrainerObserver {
-  /** Whenever it begins to do something else. */
-  onPhase?(phase: TrainerPhase): void;
-  /** After every training episode, with the trajectory of each of its agents: mostly one. */
-  onEpisode?(episode: readonly Trajectory[]): void;
-  /** The same after every episode of an evaluation, which has so many. */
-  onEvaluationEpisode?(episode: readonly Trajectory[], episodes: number): void;
-  /** After every iteration; an evaluation made after it is among the metrics. */
-  onIteration?(iteration: number, metrics: Metrics, episodes: readonly LearnedEpisode[]): void;
-  onEvaluation?(when: EvaluationTime, iteration: number, evaluation: Evaluation): void;
-  /** Makes each evaluation by calling `make`, so that what it uses can be counted apart. */
-  aroundEvaluation?<Made>(make: () => Promise<Made>): Promise<Made>;
+/** What a training tells of itself. */
+export interface TrainingSubscribers<State> {
+  emit: Subscriber;
   /** Writes a checkpoint. Waited for: the weights do not change meanwhile. */
-  onCheckpoint?(reason: CheckpointReason, state: TrainerState): Promise<void>;
-  /**
-   * After a failure when iterations since the newest checkpoint are lost: the weights had moved and the iteration was
-   * not whole, or its checkpoint could not be written for this problem.
-   */
-  onStateLost?(problem?: unknown): void;
+  save: (reason: CheckpointReason, state: State) => Promise<WrittenCheckpoint>;
 }
 
 export interface TrainingResult {
   interrupted: boolean;
   /** What was done to the run so that it must not learn. */
   control: NonNullable<TrainOptions['control']>;
-  before?: Evaluation;
-  after?: Evaluation;
+  before: Evaluation | undefined;
+  after: Evaluation | undefined;
   /** From before to after, where both are of the same tasks. */
-  difference?: Comparison;
+  difference: Comparison | undefined;
   state: TrainerState;
 }
 
-export interface GrpoTrainerParts {
+/** What a run trains with. */
+export interface GrpoRun extends TrainingSubscribers<TrainerState> {
+  options: GrpoOptions;
+  /** Where it goes on; absent where it begins. */
+  from?: TrainerState | undefined;
   learner: Learner;
   /** What a KL term pulls towards; the learner's own reference where it is absent. */
-  reference?: Scorer;
+  reference?: Scorer | undefined;
   /** Hands the learner's weights to what the rollouts sample with. */
   weights: WeightPublisher;
   rollouts: Rollouts;
@@ -109,6 +94,7 @@ export interface GrpoTrainerParts {
   /** Names of the groups an evaluation reports a task under. */
   groupsOf?: (task: Task) => readonly string[];
   /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
-  rewarding?: GroupRewarding;
-  observer?: TrainerObserver;
+  rewarding?: GroupRewarding | undefined;
+  /** What the metrics of an iteration say of the process. */
+  system?: () => Metrics;
 }

@@ -4,12 +4,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  type TrackedFact,
-  type TrackedRun,
-  type Tracker,
-  trackers,
-} from '../../agent_rl/core/plugins/tracker.ts';
+import { type Tracker, trackers } from '../../agent_rl/core/plugins/tracker.ts';
+import type { ReportedEvent, TrackedRun } from '../../agent_rl/core/run-event.ts';
 import { RunTrackers } from '../../agent_rl/runs/trackers/run-trackers.ts';
 
 export interface TrackerContract {
@@ -35,26 +31,26 @@ function frozen<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-const start = (folder: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
+const start = (folder: string, resume: Partial<TrackedRun> = {}): ReportedEvent => {
   const config = { run: { name: 'contract', seed: 1 }, tools: [{ type: 'calculator' }] };
   const run = { name: 'contract', folder, mode: 'rl', config, resumed: false, ...resume } as const;
   return { type: 'start', run };
 };
 
-const iteration = (number: number): TrackedFact => ({
+const iteration = (number: number): ReportedEvent => ({
   type: 'iteration',
   iteration: number,
   metrics: { 'rollout/rewardMean': number / 10, 'outcome/wrong-answer': 2, 'train/loss': NaN },
 });
 
-const evaluation = (when: 'before' | 'during' | 'after', after: number): TrackedFact => ({
+const evaluation = (when: 'before' | 'during' | 'after', after: number): ReportedEvent => ({
   type: 'evaluation',
   when,
   iteration: after,
   metrics: { 'eval/successRate': 0.5, 'eval/group/hard ones': 0 },
 });
 
-const checkpoint = (folder: string, after: number): TrackedFact => ({
+const checkpoint = (folder: string, after: number): ReportedEvent => ({
   type: 'checkpoint',
   reason: 'periodic',
   iteration: after,
@@ -62,12 +58,12 @@ const checkpoint = (folder: string, after: number): TrackedFact => ({
   weightsSha256: 'c0ffee',
 });
 
-const ending: readonly TrackedFact[] = [
+const ending: readonly ReportedEvent[] = [
   { type: 'summary', summary: { iterations: 3, eval: { before: null }, warnings: [] } },
   { type: 'end', status: 'finished' },
 ];
 
-const whole = (folder: string): readonly TrackedFact[] => [
+const whole = (folder: string): readonly ReportedEvent[] => [
   start(folder),
   evaluation('before', 0),
   iteration(1),
@@ -87,7 +83,7 @@ export function describeTrackerContract(
   let time = 1_600_000_000_000;
 
   /** One session, told as a run tells it. */
-  async function told(facts: readonly TrackedFact[]): Promise<void> {
+  async function told(facts: readonly ReportedEvent[]): Promise<void> {
     const tracker = create();
     for (const fact of facts) {
       time += 1000;

@@ -1,21 +1,21 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
+import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 
 /** The start of a run in a folder of its own below another. */
 export function startedIn(
   folder: string,
   name: string,
   more: Partial<TrackedRun> = {},
-): TrackedFact {
+): ReportedEvent {
   const own = join(folder, name);
   mkdirSync(own, { recursive: true });
   const config = { run: { seed: 1 } };
   return { type: 'start', run: { name, folder: own, mode: 'rl', config, resumed: false, ...more } };
 }
 
-export const iterated = (iteration: number, metrics: Record<string, number>): TrackedFact => ({
+export const iterated = (iteration: number, metrics: Record<string, number>): ReportedEvent => ({
   type: 'iteration',
   iteration,
   metrics,

@@ -1,59 +1,10 @@
 import type { TSchema } from 'typebox';
 
+import type { ReportedEvent } from '../run-event.ts';
 import { PluginKind } from './plugin.ts';
 
-/** A session of a run: from its start or a resume to its end. */
-export interface TrackedRun {
-  readonly name: string;
-  /** Of the run. Absolute. */
-  readonly folder: string;
-  /** Reinforcement learning, or supervised. */
-  readonly mode: 'rl' | 'sft';
-  /** The run file with every default, paths absolute, values of secret environment variables hidden. */
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly resumed: boolean;
-  /**
-   * Whole iterations that a resumed session goes on from: what a tracker was told of later ones is void, they are done
-   * again. Absent in a new run, and in one that begins again because it had no checkpoint: then all is void.
-   */
-  readonly from?: number;
-}
-
-/** Numbers by name. What was not measured is absent. */
-export type TrackedMetrics = Readonly<Record<string, number>>;
-
-/** What happened. */
-export type TrackedFact =
-  /** Always the first. */
-  | { readonly type: 'start'; readonly run: TrackedRun }
-  /** An iteration is whole, counted from 1: its line of `metrics.jsonl`, which has the evaluations made after it. */
-  | { readonly type: 'iteration'; readonly iteration: number; readonly metrics: TrackedMetrics }
-  /**
-   * An evaluation after so many iterations; `selection` is that of the tasks the best checkpoint is chosen by. One
-   * `during` training, or `selection`, comes before its iteration. `after` is made again by a resume from there.
-   */
-  | {
-      readonly type: 'evaluation';
-      readonly when: 'before' | 'during' | 'after' | 'selection';
-      readonly iteration: number;
-      readonly metrics: TrackedMetrics;
-    }
-  | {
-      readonly type: 'checkpoint';
-      /** `periodic`, `best`, `interrupted`, `failed` or `last`. */
-      readonly reason: string;
-      readonly iteration: number;
-      /** Folder. Absolute. */
-      readonly path: string;
-      readonly weightsSha256: string;
-    }
-  /** What `summary.json` holds; not of a session that fails. */
-  | { readonly type: 'summary'; readonly summary: Readonly<Record<string, unknown>> }
-  /** The last. */
-  | { readonly type: 'end'; readonly status: 'finished' | 'interrupted' | 'failed' };
-
 /** What happened, and when: milliseconds since 1970, in UTC. It may be told some time later. */
-export type TrackedEvent = TrackedFact & { readonly time: number };
+export type TrackedEvent = ReportedEvent & { readonly time: number };
 
 /**
  * Nothing, or a sentence for the log: what of an event was recorded otherwise than it was told, such as a name that had to

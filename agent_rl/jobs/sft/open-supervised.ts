@@ -1,7 +1,6 @@
 import { openTrainableAgent } from '../../compose/open-agent.ts';
 import { openEngine } from '../../compose/model/open-engine.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { attemptsOf } from '../../config/index.ts';
 import { largest } from '../../core/long-lists.ts';
 import { doneUnlessAborted } from '../../core/stopping/abort.ts';
 import { type MemoryPlan, sumOfPlans } from '../../engine-thread/memory-plan.ts';
@@ -9,7 +8,7 @@ import type { Learner } from '../../core/services/learner.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import { evaluate } from '../../trainer/evaluate.ts';
-import type { SftParts } from '../../trainer/sft-trainer.ts';
+import type { SftRun } from '../../trainer/train-sft.ts';
 import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext } from '../job.ts';
@@ -20,7 +19,7 @@ import type { SftExamples } from './sft-examples.ts';
 /** What supervised training trains with. */
 export interface Supervised {
   learner: Learner;
-  evaluate: SftParts['evaluate'];
+  evaluate: SftRun['evaluate'];
   /** Memory that it may hold. */
   plan(): Promise<MemoryPlan>;
   close(): Promise<void>;
@@ -94,12 +93,15 @@ interface Evaluated {
 /** Attempts the tasks of a run with the weights as they are. */
 export const evaluationOf =
   (
-    { config, tasks }: Pick<ResolvedRun, 'config' | 'tasks'>,
+    {
+      config,
+      tasks,
+      attempts: { samples, temperature },
+    }: Pick<ResolvedRun, 'config' | 'tasks' | 'attempts'>,
     { rollouts, weights, signal }: Evaluated,
-  ): NonNullable<SftParts['evaluate']> =>
+  ): NonNullable<SftRun['evaluate']> =>
   async (iteration) => {
     if (!(await doneUnlessAborted(() => weights.publish(signal), signal))) return undefined;
-    const { samples, temperature } = attemptsOf(config.eval);
     const made = await evaluate(rollouts, tasks.evaluation, {
       samples,
       temperature,

@@ -1,5 +1,5 @@
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { type Config, runLength } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
@@ -30,7 +30,7 @@ export interface SftExamples {
  * has positions, unless `dataset.tooLong` is `skip` and others are left
  */
 export async function readExamples(
-  { config, chosen, model, format }: ResolvedRun,
+  { config, chosen, model, format, length: { last } }: ResolvedRun,
   { print, quiet }: Pick<JobContext, 'print' | 'quiet'>,
 ): Promise<SftExamples> {
   const policy = new LanguageModelPolicy(
@@ -79,11 +79,10 @@ export async function readExamples(
     );
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
   const { batchSize } = config.train;
-  const { last: iterations } = runLength(config);
-  const passes = (iterations * batchSize) / examples.length;
+  const passes = (last * batchSize) / examples.length;
   if (quiet !== true)
     print(
-      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${untilText(config)}${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
+      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${untilText(config)}${last} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
     );
   return { examples, tokens, leftOut: tooLong };
 }

@@ -14,7 +14,6 @@ import {
 import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';
 import { tierMemory } from '../../sandbox/tier-facts.ts';
-import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { checkpointRoom, roomText } from './checkpoint-room.ts';
 import { tokensText } from '../../runs/cost/price.ts';
@@ -22,7 +21,7 @@ import { evaluationsAfter } from '../../runs/cost/evaluations-after.ts';
 import { scorings } from './measure-speed.ts';
 
 /** What the plan of a run follows from besides its config. */
-export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
+export function planFacts({ config, chosen, parameters, tasks }: ResolvedRun) {
   const left = withoutTasks(tasks.sets, new Set(tasks.selection));
   const listed = left.flatMap(({ endless, tasks: own }) => (endless === undefined ? own : []));
   return {
@@ -31,7 +30,7 @@ export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
     endless: left.flatMap(({ endless }) => endless?.source ?? []),
     selectionTasks: tasks.selection.length,
     evalTasks: tasks.evaluation.length,
-    ...countParameters(model.description),
+    ...parameters,
     /** At once; 0 where nothing asks for one. */
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
     /** Most in an episode of the run: each has a transcript. */

@@ -1,4 +1,4 @@
-import { type Config, runLength } from '../../config/index.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
@@ -18,7 +18,7 @@ export interface RestoreRequest {
   record: OpenRun;
   resume: ResumePoint;
   learner: Learner;
-  config: Config;
+  run: Pick<ResolvedRun, 'length'>;
 }
 
 /**
@@ -31,14 +31,14 @@ export async function restoreRun({
   record,
   resume,
   learner,
-  config,
+  run,
 }: RestoreRequest): Promise<{ state: SavedProgress | undefined; changed: readonly string[] }> {
   const { checkpoint } = resume;
   let state: SavedProgress | undefined;
   if (checkpoint !== undefined) {
     await learner.loadState(checkpoint);
     state = readTrainerState(checkpoint) as SavedProgress;
-    requireWithin(state.iteration, config);
+    requireWithin(state.iteration, run);
   }
   const repaired = await truncateAfter(record.folder, state?.iteration ?? -1);
   const changed = record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
@@ -46,8 +46,8 @@ export async function restoreRun({
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` when more was done than the run is to do */
-export function requireWithin(iteration: number, config: Config): void {
-  const { last } = runLength(config);
+export function requireWithin(iteration: number, run: Pick<ResolvedRun, 'length'>): void {
+  const { last } = run.length;
   if (iteration <= last) return;
   throw new AgentRlError(
     'CONFIG_INVALID',

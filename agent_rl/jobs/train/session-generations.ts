@@ -1,4 +1,5 @@
 import type { ModelServices } from '../../compose/model/open-model-services.ts';
+import type { RunEvent } from '../../core/run-event.ts';
 import { oldestStep } from '../../runs/checkpoints.ts';
 import { RunGenerations } from '../../runs/generations/run-generations.ts';
 import type { OpenRun } from '../../runs/open-run.ts';
@@ -47,14 +48,13 @@ export class SessionGenerations {
     return new SessionGenerations(record, generations);
   }
 
-  /** A checkpoint was written between two iterations. */
-  checkpointed(iteration: number): void {
-    this.kept?.checkpointed(iteration, oldestStep(this.record.folder.checkpoints) ?? 0);
-  }
-
-  /** @param ended whether the run has come to its end, and will not be resumed */
-  close({ ended }: { ended: boolean }): void {
+  readonly on = (event: RunEvent): void => {
+    // Those between two iterations.
+    if (event.type === 'checkpoint' && (event.reason === 'periodic' || event.reason === 'last'))
+      this.kept?.checkpointed(event.iteration, oldestStep(this.record.folder.checkpoints) ?? 0);
+    if (event.type !== 'end') return;
     this.kept?.close();
-    if (ended) this.kept?.delete();
-  }
+    // Then it will not be resumed.
+    if (event.status === 'finished') this.kept?.delete();
+  };
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/index.ts';
 import { runLength } from '../../config/index.ts';
+import type { RunEvent } from '../../core/run-event.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import {
   addTokens,
@@ -30,7 +31,8 @@ export class RunCosts {
   #total = noTokens;
   #iteration = noTokens;
   #episodes = 0;
-  #evaluation = { tokens: noTokens, attempts: 0 };
+  /** The newest. */
+  #evaluation = { tokens: noTokens, attempts: 0, began: 0 };
   /** One of the newest evaluation. */
   #attempt: Taken | undefined;
   /** Of the session, in all evaluations. */
@@ -55,31 +57,40 @@ export class RunCosts {
   readonly secondsLeft = (): number | undefined =>
     this.#left && this.#left.seconds - (this.#clock() - this.#left.at) / 1000;
 
-  noteEpisode(episode: readonly Counted[]): void {
-    this.#episodes += 1;
-    for (const trajectory of episode) this.#iteration = this.#add(this.#iteration, trajectory);
-  }
-
-  noteEvaluationEpisode(episode: readonly Counted[]): void {
-    this.#evaluation.attempts += 1;
-    for (const trajectory of episode)
-      this.#evaluation.tokens = this.#add(this.#evaluation.tokens, trajectory);
-  }
-
-  /** Makes an evaluation, which says what later ones take. */
-  async evaluating<Made>(make: () => Promise<Made>): Promise<Made> {
-    this.#evaluation = { tokens: noTokens, attempts: 0 };
-    const began = this.#clock();
-    const made = await make();
-    const taken = this.#clock() - began;
-    this.#evaluatedMs += taken;
-    const { tokens, attempts } = this.#evaluation;
-    this.#attempt = onAverage({ tokens, seconds: taken / 1000 }, attempts);
-    return made;
-  }
-
   /** @returns after the first iteration of the session, what the rest will take */
-  noteIteration(iteration: number, metrics: Metrics): string | undefined {
+  on(event: RunEvent): string | undefined {
+    switch (event.type) {
+      case 'rollout': {
+        this.#episodes += 1;
+        for (const one of event.rollout) this.#iteration = this.#add(this.#iteration, one);
+        return undefined;
+      }
+      case 'phase': {
+        if (event.name === 'evaluate')
+          this.#evaluation = { tokens: noTokens, attempts: 0, began: this.#clock() };
+        return undefined;
+      }
+      case 'evaluation-rollout': {
+        const evaluation = this.#evaluation;
+        evaluation.attempts += 1;
+        for (const one of event.rollout) evaluation.tokens = this.#add(evaluation.tokens, one);
+        return undefined;
+      }
+      case 'evaluation': {
+        const { tokens, attempts, began } = this.#evaluation;
+        const taken = this.#clock() - began;
+        this.#evaluatedMs += taken;
+        this.#attempt = onAverage({ tokens, seconds: taken / 1000 }, attempts);
+        return undefined;
+      }
+      case 'iteration':
+        return this.#noteIteration(event.iteration, event.metrics);
+      default:
+        return undefined;
+    }
+  }
+
+  #noteIteration(iteration: number, metrics: Metrics): string | undefined {
     const trained = { ...noTokens, trained: metrics['train/updatedTokens'] ?? 0 };
     this.#total = addTokens(this.#total, trained);
     const drawn = { tokens: this.#iteration, seconds: metrics['seconds/collect'] ?? 0 };

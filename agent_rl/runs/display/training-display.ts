@@ -1,15 +1,9 @@
 import type { Display, LiveNumbers, Metrics } from '../../telemetry/index.ts';
-import type { TrainerPhase } from '../../trainer/trainer-contracts.ts';
+import type { Subscriber } from '../../trainer/trainer-contracts.ts';
 
 /** Shows how far a training is. */
 export interface TrainingDisplay {
-  onPhase(phase: TrainerPhase): void;
-  /** After each training episode. */
-  onEpisode(): void;
-  /** After each of so many episodes of an evaluation. */
-  onEvaluationEpisode(done: number, episodes: number): void;
-  onIteration(iteration: number, metrics: Metrics): void;
-  onEvaluation(): void;
+  on: Subscriber;
   close(): void;
 }
 

@@ -1,4 +1,5 @@
-import { createProgress, type Metrics, type Progress } from '../../telemetry/index.ts';
+import { createProgress, type Progress } from '../../telemetry/index.ts';
+import type { Subscriber } from '../../trainer/trainer-contracts.ts';
 import {
   liveNumbers,
   type TrainingDisplay,
@@ -12,6 +13,8 @@ const lineEvery = 50;
 export class TrainingLines implements TrainingDisplay {
   #progress: Progress | undefined;
   #label: 'train' | 'eval' | undefined;
+  /** Episodes of the evaluation under way. */
+  #done = 0;
   /** When something was last done: the work on what comes next began then. */
   #since: number;
   readonly #clock: () => number;
@@ -21,24 +24,25 @@ export class TrainingLines implements TrainingDisplay {
     this.#since = this.#clock();
   }
 
-  onPhase(): void {}
-
-  onEpisode(): void {}
-
-  onEvaluationEpisode(done: number, episodes: number): void {
-    if (done % lineEvery === 0 || done === episodes) this.#of('eval', episodes, 0).update(done);
-  }
-
-  onIteration(iteration: number, metrics: Metrics): void {
+  readonly on: Subscriber = (event) => {
     const { iterations, secondsLeft } = this.options;
-    const progress = this.#of('train', iterations, iteration - 1);
-    progress.update(iteration, liveNumbers(metrics), secondsLeft());
-  }
-
-  onEvaluation(): void {
-    this.close();
-    this.#since = this.#clock();
-  }
+    if (event.type === 'evaluation-rollout') {
+      const { episodes } = event;
+      this.#done += 1;
+      if (this.#done % lineEvery === 0 || this.#done === episodes)
+        this.#of('eval', episodes, 0).update(this.#done);
+    }
+    if (event.type === 'iteration') {
+      const progress = this.#of('train', iterations, event.iteration - 1);
+      progress.update(event.iteration, liveNumbers(event.metrics), secondsLeft());
+    }
+    if (event.type === 'end') this.close();
+    if (event.type === 'evaluation') {
+      this.close();
+      this.#done = 0;
+      this.#since = this.#clock();
+    }
+  };
 
   close(): void {
     this.#progress?.stop();

@@ -4,7 +4,6 @@ import {
   flow,
   type LiveNumbers,
   liveText,
-  type Metrics,
   narrowColumns,
   type Panel,
   screenOf,
@@ -12,7 +11,8 @@ import {
   sparkline,
   leftText,
 } from '../../telemetry/index.ts';
-import type { EvaluationTime, TrainerPhase } from '../../trainer/trainer-contracts.ts';
+import type { EvaluationTime, Phase } from '../../core/run-event.ts';
+import type { Subscriber } from '../../trainer/trainer-contracts.ts';
 import {
   liveNumbers,
   type TrainingDisplay,
@@ -33,7 +33,7 @@ const evaluations: Readonly<Record<EvaluationTime, string>> = {
 export class TrainingPanel implements TrainingDisplay, Panel {
   readonly #shown: ShownPanel;
   readonly #clock: () => number;
-  #phase: TrainerPhase | undefined;
+  #phase: Phase | undefined;
   /** When the phase began. */
   #since: number;
   /** Episodes of the phase. */
@@ -49,32 +49,24 @@ export class TrainingPanel implements TrainingDisplay, Panel {
     this.#shown = screenOf(stream).show(this);
   }
 
-  onPhase(phase: TrainerPhase): void {
-    this.#phase = phase;
-    this.#since = this.#clock();
-    this.#episodes = 0;
-    this.#iteration = phase.iteration;
+  readonly on: Subscriber = (event) => {
+    if (event.type === 'phase') {
+      this.#phase = event;
+      this.#since = this.#clock();
+      this.#episodes = 0;
+      this.#iteration = event.iteration;
+    } else if (event.type === 'rollout' || event.type === 'evaluation-rollout') {
+      this.#episodes += 1;
+    } else if (event.type === 'iteration') {
+      this.#iteration = event.iteration;
+      this.#newest.push(liveNumbers(event.metrics));
+      if (this.#newest.length > mostIterations) this.#newest.shift();
+    } else {
+      if (event.type === 'end') this.close();
+      return;
+    }
     this.#shown.changed();
-  }
-
-  onEpisode(): void {
-    this.#episodes += 1;
-    this.#shown.changed();
-  }
-
-  onEvaluationEpisode(done: number): void {
-    this.#episodes = done;
-    this.#shown.changed();
-  }
-
-  onIteration(iteration: number, metrics: Metrics): void {
-    this.#iteration = iteration;
-    this.#newest.push(liveNumbers(metrics));
-    if (this.#newest.length > mostIterations) this.#newest.shift();
-    this.#shown.changed();
-  }
-
-  onEvaluation(): void {}
+  };
 
   close(): void {
     this.#shown.remove();
@@ -137,7 +129,7 @@ const waits = {
 } as const;
 
 /** `collecting: waits for 20 of 32 episodes`. */
-function waitingText(phase: TrainerPhase, done: number): string {
+function waitingText(phase: Phase, done: number): string {
   if (phase.name !== 'collect' && phase.name !== 'evaluate') return waits[phase.name];
   const { episodes } = phase;
   const open = `waits for ${episodes - done} of ${episodes} episodes`;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
+import type { EvaluationTime } from '../../core/run-event.ts';
 import { JsonlWriter } from '../../telemetry/index.ts';
 import type { Evaluation } from '../../trainer/evaluate.ts';
-import type { EvaluationTime } from '../../trainer/trainer-contracts.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { trajectoryLine } from './trajectory-line.ts';
 

@@ -1,6 +1,9 @@
-import type { Metrics } from '../../telemetry/index.ts';
+import type { Log, Metrics } from '../../telemetry/index.ts';
+import type { Subscriber } from '../../trainer/trainer-contracts.ts';
+import { trajectoryLine } from '../episodes/trajectory-line.ts';
 import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
 import type { IterationMetrics } from '../read-metrics.ts';
+import type { RunFolder } from '../run-folder.ts';
 import type { Check } from './check.ts';
 import { EpisodeCounts } from './episode-counts.ts';
 import { checks, type Finding, isTrouble, runChecks } from './run-checks.ts';
@@ -69,6 +72,24 @@ export class RunWatch {
       hasSummary: false,
     };
   }
+}
+
+/** Warns of what is found after an iteration. */
+export function warningsOf(
+  run: WatchedRun,
+  { folder, log }: { folder: Pick<RunFolder, 'name'>; log: Pick<Log, 'warn'> },
+): Subscriber {
+  const watch = new RunWatch(run);
+  return (event) => {
+    if (event.type !== 'iteration') return;
+    const { iteration, metrics } = event;
+    const episodes = event.learned.map(({ trajectory, use }) => ({
+      episode: { iteration, ...trajectoryLine(folder.name, trajectory) },
+      learned: { use },
+    }));
+    const finding = watch.note(iteration, metrics, episodes as unknown as TrainedEpisode[]);
+    if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
+  };
 }
 
 /** A finding as a warning: what is the case, and what to try. */

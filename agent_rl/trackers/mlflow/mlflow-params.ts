@@ -1,4 +1,4 @@
-import type { TrackedRun } from '../../core/plugins/tracker.ts';
+import type { TrackedRun } from '../../core/run-event.ts';
 import type { MlflowText } from './mlflow-client.ts';
 import { MlflowNames } from './mlflow-names.ts';
 

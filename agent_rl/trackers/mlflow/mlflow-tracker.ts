@@ -7,12 +7,11 @@ import { stringify } from 'yaml';
 import type { Given } from '../../core/plugins/given.ts';
 import {
   type TrackedEvent,
-  type TrackedMetrics,
-  type TrackedRun,
   type Tracker,
   tracker,
   type TrackerNote,
 } from '../../core/plugins/tracker.ts';
+import type { TrackedMetrics, TrackedRun } from '../../core/run-event.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { writeFileAtomic } from '../../telemetry/index.ts';
 import { RecordedSteps } from '../recorded-steps.ts';

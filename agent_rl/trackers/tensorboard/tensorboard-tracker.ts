@@ -3,13 +3,8 @@ import { join } from 'node:path';
 
 import { stringify } from 'yaml';
 
-import {
-  type TrackedEvent,
-  type TrackedMetrics,
-  type TrackedRun,
-  type Tracker,
-  tracker,
-} from '../../core/plugins/tracker.ts';
+import { type TrackedEvent, type Tracker, tracker } from '../../core/plugins/tracker.ts';
+import type { TrackedMetrics, TrackedRun } from '../../core/run-event.ts';
 import { RecordedSteps } from '../recorded-steps.ts';
 import { EventFile } from './event-file.ts';
 import { readEvent, scalarsEvent, textEvent } from './events.ts';

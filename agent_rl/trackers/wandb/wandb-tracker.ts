@@ -5,11 +5,11 @@ import { type Static, Type } from 'typebox';
 import type { Given } from '../../core/plugins/given.ts';
 import {
   type TrackedEvent,
-  type TrackedRun,
   type Tracker,
   tracker,
   type TrackerNote,
 } from '../../core/plugins/tracker.ts';
+import type { TrackedRun } from '../../core/run-event.ts';
 import { secretOf } from '../../core/secret-of.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import { withoutSecrets } from '../../telemetry/redact.ts';

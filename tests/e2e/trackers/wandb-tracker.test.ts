@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
+import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { sidecarFile } from '#agent_rl/trackers/wandb/sidecar.ts';
 import { WandbTracker } from '#agent_rl/trackers/wandb/wandb-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
@@ -41,10 +41,10 @@ function toldTo(run: string): [string, unknown][] {
 const valuesOf = (run: string, what: string): unknown[] =>
   toldTo(run).flatMap(([name, value]) => (name === what ? [value] : []));
 
-const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact =>
+const started = (name: string, resume: Partial<TrackedRun> = {}): ReportedEvent =>
   startedIn(folder, name, resume);
 
-async function told(facts: readonly TrackedFact[], more = {}): Promise<string[]> {
+async function told(facts: readonly ReportedEvent[], more = {}): Promise<string[]> {
   const tracker = trackerWith(more);
   const notes: string[] = [];
   for (const fact of facts) {

@@ -1,4 +1,4 @@
-import { EventStream } from '../../train/training-events.ts';
+import { EventStream } from '../../event-stream.ts';
 import type { OnText } from '../served-model.ts';
 
 /** Texts by what they are. */

@@ -1,19 +1,15 @@
 import { openTrainableAgent, type TrainableAgent } from '../../../compose/open-agent.ts';
-import { openTrackers } from '../../../compose/open-trackers.ts';
 import type { ResolvedRun } from '../../../compose/resolve-run.ts';
 import type { Cleanup } from '../../../core/stopping/cleanup.ts';
 import { drawsOf } from '../../../../dataset/tasks/plan/task-plan.ts';
 import { withoutTasks } from '../../../../dataset/tasks/selection-tasks.ts';
 import { planOf } from '../../../../dataset/tasks/task-sets.ts';
 import { readTrainerState } from '../../../runs/checkpoints.ts';
-import type { ResumePoint } from '../../../runs/resume-point.ts';
-import type { RunTrackers } from '../../../runs/trackers/run-trackers.ts';
-import { requireSameSelection } from '../../../trainer/require-same-selection.ts';
+import { requireSameSelection } from '../../../trainer/standing.ts';
 import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
 import type { JobContext } from '../../job.ts';
 import { measurePrompts, type PromptLengths } from './measure-prompts.ts';
 import { requireWithin } from '../restore-run.ts';
-import { withSelection } from './selection.ts';
 import {
   type LeftOut,
   leftOutText,
@@ -27,7 +23,6 @@ export interface ReadyAgent {
   /** With the tasks that are trained on, evaluated on and chosen by. */
   run: ResolvedRun;
   agent: TrainableAgent;
-  trackers: RunTrackers;
   prompts: PromptLengths;
   leftOut: readonly LeftOut[];
 }
@@ -42,20 +37,16 @@ export async function openReady(
   resolved: ResolvedRun,
   { signal, print }: JobContext,
   opened: Cleanup,
-  resume?: Pick<ResumePoint, 'checkpoint'>,
+  checkpoint: string | undefined,
 ): Promise<ReadyAgent> {
-  const selected = withSelection(resolved);
-  const trackers = openTrackers(selected.chosen.trackers);
-  // Also where the run does not begin: they may have started a process.
-  opened.defer(() => trackers.close());
-  const { workers } = selected.config.rollout;
-  const agent = opened.add(await openTrainableAgent(selected, { workers, signal }));
-  const prompts = await measurePrompts(agent, selected, signal);
-  const { run, leftOut } = withoutTooLong(selected, prompts);
-  if (resume?.checkpoint !== undefined) requireSame(resume.checkpoint, run, leftOut);
+  const { workers } = resolved.config.rollout;
+  const agent = opened.add(await openTrainableAgent(resolved, { workers, signal }));
+  const prompts = await measurePrompts(agent, resolved, signal);
+  const { run, leftOut } = withoutTooLong(resolved, prompts);
+  if (checkpoint !== undefined) requireSame(checkpoint, run, leftOut);
   if (leftOut.length > 0) print(`Note: ${leftOutText(run.config, leftOut, 'first')}`);
   for (const note of agent.notes) print(`Note: ${note}`);
-  return { run, agent, trackers, prompts, leftOut };
+  return { run, agent, prompts, leftOut };
 }
 
 /** The tasks that a run draws. */
@@ -71,7 +62,7 @@ export function tasksToDraw({ config, tasks }: ResolvedRun) {
 /** @throws AgentRlError where a checkpoint does not go on with this run */
 function requireSame(checkpoint: string, run: ResolvedRun, leftOut: readonly LeftOut[]): void {
   const state = readTrainerState(checkpoint) as TrainerState & SavedLeftOut;
-  requireWithin(state.iteration, run.config);
+  requireWithin(state.iteration, run);
   requireSameLeftOut(state, leftOut);
   requireSameSelection(state, run.tasks.selection);
   drawsOf(state.tasks, tasksToDraw(run));

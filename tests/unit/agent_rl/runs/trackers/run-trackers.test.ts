@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { TrackedEvent, TrackedRun, Tracker } from '#agent_rl/core/plugins/tracker.ts';
+import type { TrackedEvent, Tracker } from '#agent_rl/core/plugins/tracker.ts';
+import type { TrackedRun } from '#agent_rl/core/run-event.ts';
 import { ownerOfStrays, StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
 import { RunTrackers } from '#agent_rl/runs/trackers/run-trackers.ts';
 import { type QueuedTracker, TrackerQueue } from '#agent_rl/runs/trackers/tracker-queue.ts';

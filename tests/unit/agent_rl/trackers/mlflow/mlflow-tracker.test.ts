@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
+import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { MlflowTracker } from '#agent_rl/trackers/mlflow/mlflow-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { mlflowDouble, type MlflowDouble } from '#tests/support/mlflow/mlflow-double.ts';
@@ -56,15 +56,15 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 const settled = { run: { seed: 1 }, tools: [{ type: 'calculator' }], rewards: [], model: null };
-const started = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact =>
+const started = (name: string, resume: Partial<TrackedRun> = {}): ReportedEvent =>
   startedIn(folder, name, { config: settled, ...resume });
-const ended = (status: 'finished' | 'interrupted' | 'failed'): TrackedFact => ({
+const ended = (status: 'finished' | 'interrupted' | 'failed'): ReportedEvent => ({
   type: 'end',
   status,
 });
 
 /** Tells one session; what the tracker noted. */
-async function told(facts: readonly TrackedFact[], more = {}): Promise<string[]> {
+async function told(facts: readonly ReportedEvent[], more = {}): Promise<string[]> {
   const tracker = trackerAt(server.url, more);
   const notes: string[] = [];
   for (const [index, fact] of facts.entries()) {

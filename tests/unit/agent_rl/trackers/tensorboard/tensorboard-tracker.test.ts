@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
+import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import {
   readEvent,
   scalarsEvent,
@@ -81,13 +81,13 @@ test('a record that is torn or damaged ends what can be read', () => {
   expect(wholeRecords(Buffer.concat([one, damaged, one]))).toHaveLength(1);
 });
 
-const run = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
+const run = (name: string, resume: Partial<TrackedRun> = {}): ReportedEvent => {
   mkdirSync(join(folder, name), { recursive: true });
   const of = { name, folder: join(folder, name), mode: 'rl', config: {}, resumed: false } as const;
   return { type: 'start', run: { ...of, ...resume } };
 };
 
-async function told(facts: readonly TrackedFact[]): Promise<void> {
+async function told(facts: readonly ReportedEvent[]): Promise<void> {
   const tracker = new TensorBoardTracker();
   for (const fact of facts) await tracker.track({ ...fact, time: 1e12 });
   await tracker.close();
@@ -97,13 +97,13 @@ const evaluated = (
   when: 'before' | 'during' | 'after',
   iteration: number,
   more = {},
-): TrackedFact => ({
+): ReportedEvent => ({
   type: 'evaluation',
   when,
   iteration,
   metrics: { 'eval/tasks': 4, ...more },
 });
-const iterated = (iteration: number, more = {}): TrackedFact => ({
+const iterated = (iteration: number, more = {}): ReportedEvent => ({
   type: 'iteration',
   iteration,
   metrics: { 'train/loss': 1, ...more },

@@ -1,17 +1,3 @@
-import type { Trajectory } from '../../core/trajectory.ts';
-import type { Metrics } from '../../telemetry/metric-names.ts';
-import type { Evaluation } from '../../trainer/evaluate.ts';
-import type { CheckpointReason, EvaluationTime } from '../../trainer/trainer-contracts.ts';
-
-/** What happens in a run, as it happens. */
-export type TrainingEvent =
-  /** A training episode has ended: one event for each of its agents. */
-  | { type: 'episode'; trajectory: Trajectory }
-  /** An iteration is whole; counted from 1. */
-  | { type: 'iteration'; iteration: number; metrics: Metrics }
-  | { type: 'evaluation'; when: EvaluationTime; iteration: number; evaluation: Evaluation }
-  | { type: 'checkpoint'; reason: CheckpointReason; iteration: number; path: string };
-
 /** Events of a run, kept until they are read; before anyone reads, none is kept. */
 export class EventStream<Event> {
   #waiting: Event[] = [];
@@ -49,7 +35,6 @@ export class EventStream<Event> {
         });
       }
     } finally {
-      // Nobody reads any more.
       this.#read = false;
       this.#waiting = [];
     }

@@ -1,0 +1,214 @@
+import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
+import { truncates } from '../core/services/generator.ts';
+import type { Learner } from '../core/services/learner.ts';
+import { referenceOf, type Scorer } from '../core/services/scorer.ts';
+import { doneUnlessAborted } from '../core/stopping/abort.ts';
+import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
+import { measured } from '../telemetry/metric-names.ts';
+import { Stopwatch } from '../telemetry/stopwatch.ts';
+import { buildData, type TrainingData } from './build-data.ts';
+import { type Collection, collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
+import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
+import { withKlRewards } from './collect/kl-rewards.ts';
+import {
+  baseline,
+  chooseBest,
+  type Evaluations,
+  evaluateDue,
+  evaluateNow,
+  evaluationsDue,
+  metricsOf,
+  sinceBefore,
+} from './evaluations-due.ts';
+import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
+import { learnedEpisodes } from './learned-episodes.ts';
+import { optimOptionsAt, plannedIterations } from './optim-options.ts';
+import { beginning, checkpoint, enter, type GrpoStanding, keepingState } from './standing.ts';
+import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
+import type { GrpoRun, TrainingResult } from './trainer-contracts.ts';
+
+type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
+
+/**
+ * Group-relative policy optimisation: collect groups of episodes, compare each with its group, follow the gradient,
+ * publish the weights, again. Shao et al. 2024, algorithm 1, https://arxiv.org/abs/2402.03300, with four departures:
+ *
+ * 1. Tokens carry the weight of the loss, as `algorithm.aggregation` says.
+ * 2. An episode that the system failed has no reward and is left out of its group's statistics.
+ * 3. A step is taken only if generator and learner agree on the tokens (`train.parityBound`).
+ * 4. All randomness is keyed: a resumed run does what one does that never stopped.
+ *
+ * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its
+ * update has begun, a checkpoint is written, and the result says `interrupted`.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when the best checkpoint is to be kept and there is nothing to choose it by;
+ * `CHECKPOINT_INVALID` when the state to resume from is of other tasks; `ROLLOUTS_FAILED`, `PARITY_BROKEN`, what the
+ * learner and plugins throw, and what ends a run from outside, such as `WEB_BUDGET_SPENT`. A checkpoint of the last whole
+ * iteration is written first, where there is none yet.
+ */
+export async function trainGrpo(run: GrpoRun, signal: AbortSignal): Promise<TrainingResult> {
+  return keepingState(beginning(run, signal), async (at) => {
+    const { train, eval: evaluation, checkpoint: checkpoints } = run.options;
+    await publish(at);
+    const before = evaluation.before ? await baseline(at) : undefined;
+    // What the session before did not come to after its last iteration; the line of its metrics stays without it.
+    await chooseBest(at, await evaluateDue(at));
+
+    while (at.state.iteration < train.iterations && !signal.aborted) {
+      const watch = stopwatch(at);
+      const collected = await watch.time('collect', () => collect(at));
+      // Half a collection leaves no trace.
+      if (signal.aborted) break;
+      const batch = buildData(collected, run.options.algorithm, run.options.rollout);
+      const ledger = keepLedger(batch.uses, batch.trainedTokens);
+      const taken = await watch.time('update', () => update(at, batch));
+      if (taken.epochs.length > 0) await watch.time('publish', () => publish(at, 'publish'));
+      await record(at, { collected, batch, ledger, taken, watch });
+      const { iteration } = at.state;
+      const last = iteration === train.iterations;
+      if (!last && checkpoints.every > 0 && iteration % checkpoints.every === 0)
+        await checkpoint(at, 'periodic');
+    }
+
+    const finished = at.state.iteration === train.iterations;
+    await checkpoint(at, finished ? 'last' : 'interrupted');
+    const after = evaluation.after && finished ? await evaluateNow(at, 'after') : undefined;
+    return {
+      interrupted: signal.aborted,
+      control: train.control ?? 'none',
+      state: at.state,
+      before,
+      after,
+      difference: after && sinceBefore(at, after),
+    };
+  });
+}
+
+const stopwatch = ({ state }: GrpoStanding): Watch => {
+  const shown = { track: 'trainer', group: `iteration ${state.iteration + 1}` };
+  return new Stopwatch(['collect', 'update', 'publish'], { shown });
+};
+
+/** An iteration whose publication is interrupted is whole: nothing is drawn from its weights before the run goes on. */
+function publish(at: GrpoStanding, phase?: 'publish'): Promise<unknown> {
+  if (phase !== undefined) enter(at, { name: phase });
+  return doneUnlessAborted(() => at.run.weights.publish(at.signal), at.signal);
+}
+
+/** Plays the groups of an iteration and compares their episodes. */
+function collect(at: GrpoStanding): Promise<Collection> {
+  const { run, state, signal } = at;
+  const { algorithm, rollout, train } = run.options;
+  const { klInReward } = algorithm;
+  const { temperature } = rollout.sampling;
+  enter(at, { name: 'collect', episodes: rollout.tasksPerStep * rollout.groupSize });
+  return collectGroups({
+    ...run.options,
+    control: train.control ?? 'none',
+    rollouts: run.rollouts,
+    rewarding: run.rewarding,
+    tasks: run.tasks,
+    drawn: drawsOf(state.tasks, run.tasks),
+    withKl:
+      klInReward &&
+      ((groups) => withKlRewards(scoring(run), groups, { ...klInReward, temperature })),
+    failuresBefore: state.recentFailures,
+    iteration: state.iteration,
+    step: state.optimizerSteps,
+    signal,
+    onEpisode: (rollout) => run.emit({ type: 'rollout', rollout }),
+  });
+}
+
+/** The optimiser steps of an iteration. */
+function update(at: GrpoStanding, { updates }: TrainingData): Promise<StepsTaken> {
+  const { algorithm, rollout, train } = at.run.options;
+  enter(at, { name: 'update' });
+  return takeSteps(scoring(at.run), updates, {
+    algorithm,
+    temperature: rollout.sampling.temperature,
+    parityBound: isComparable(at.run) ? train.parityBound : undefined,
+    optimAt: (step) => optimAt(at, step),
+    onStep: () => {
+      at.midway = true;
+    },
+  });
+}
+
+const scoring = ({
+  learner,
+  reference = referenceOf(learner),
+}: GrpoRun): { learner: Learner; reference: Scorer } => ({ learner, reference });
+
+/** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */
+const isComparable = ({ options }: GrpoRun): boolean => !truncates(options.rollout.sampling);
+
+/** Places in the schedule are planned: an iteration with nothing to learn uses its own up. */
+function optimAt({ run, state }: GrpoStanding, stepOfIteration: number) {
+  const { algorithm, train } = run.options;
+  const steps = algorithm.epochs * algorithm.updatesPerBatch;
+  const step = state.iteration * steps + stepOfIteration;
+  return optimOptionsAt(step, plannedIterations(train) * steps, train);
+}
+
+interface Iterated {
+  collected: Collection;
+  batch: TrainingData;
+  ledger: Ledger;
+  taken: StepsTaken;
+  watch: Watch;
+}
+
+/** Advances the state by a whole iteration, makes the evaluations that are due after it, and tells of both. */
+async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
+  const { run } = at;
+  const { collected, batch, taken } = iterated;
+  const report = reportOf(at, iterated);
+  at.midway = true;
+  advance(at, report);
+  const made: Evaluations = {};
+  try {
+    await evaluateDue(at, made);
+  } finally {
+    // The iteration is whole without them.
+    const { iteration } = at.state;
+    const metrics = { ...iterationMetrics(report), ...metricsOf(at, made), ...run.system?.() };
+    const learned = learnedEpisodes(collected, batch, taken);
+    run.emit({ type: 'iteration', iteration, metrics: measured(metrics), learned });
+    at.midway = false;
+  }
+  await chooseBest(at, made);
+}
+
+function reportOf(at: GrpoStanding, { collected, batch, ledger, taken, watch }: Iterated) {
+  const { epochs, correction, sent } = taken;
+  const { epochs: passes, updatesPerBatch } = at.run.options.algorithm;
+  return {
+    collection: collected,
+    training: batch,
+    ledger,
+    epochs,
+    correction,
+    sent: sent.values(),
+    gap: isComparable(at.run) ? epochs[0]?.gap : undefined,
+    learningRate: optimAt(at, passes * updatesPerBatch - 1).learningRate,
+    optimizerSteps: at.state.optimizerSteps + epochs.length,
+    seconds: { total: watch.total, ...watch.seconds },
+  };
+}
+
+function advance(at: GrpoStanding, report: IterationReport): void {
+  const { run, state } = at;
+  const iteration = state.iteration + 1;
+  const drawn = drawsOf(state.tasks, run.tasks) + run.options.rollout.tasksPerStep;
+  const failures = countFailures(trajectoriesOf(report.collection));
+  at.state = {
+    ...state,
+    iteration,
+    optimizerSteps: report.optimizerSteps,
+    tasks: stateAfter(drawn, run.tasks),
+    totals: addToTotals(state.totals, report),
+    recentFailures: [...state.recentFailures, failures].slice(1 - iterationsLookedAt),
+    evaluationsDue: evaluationsDue(iteration, run.options),
+  };
+}
