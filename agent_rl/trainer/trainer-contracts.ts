@@ -69,10 +69,10 @@ export interface TrainingResult {
   interrupted: boolean;
   /** What was done to the run so that it must not learn. */
   control: NonNullable<TrainOptions['control']>;
-  before: Evaluation | undefined;
-  after: Evaluation | undefined;
+  before?: Evaluation | undefined;
+  after?: Evaluation | undefined;
   /** From before to after, where both are of the same tasks. */
-  difference: Comparison | undefined;
+  difference?: Comparison | undefined;
   state: TrainerState;
 }
 

@@ -30,7 +30,7 @@ import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { SearchSettings } from '#agent_rl/tools/search/settings.ts';
-import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
+import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
 import { EpochPlan } from '#dataset/tasks/plan/task-plan.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { FakeLearner } from '../support/fake-learner.ts';
@@ -102,18 +102,19 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
   const names = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
   const learner = Object.assign(new FakeLearner(), { gap });
   const seen: Metrics[] = [];
-  const trainer = new GRPOTrainer(
+  await trainGrpo(
     {
+      options: trainerOptions(settings.config, choosePlugins(settings, builtinPlugins())),
       learner,
       weights: learner,
       rollouts,
       tasks: new EpochPlan(names, { seed: 1 }),
       evalTasks: [],
-      observer: { onIteration: (_, metrics) => void seen.push(metrics) },
+      emit: (event) => event.type === 'iteration' && seen.push(event.metrics),
+      save: async () => ({ path: '', weightsSha256: '' }),
     },
-    trainerOptions(settings.config, choosePlugins(settings, builtinPlugins())),
+    new AbortController().signal,
   );
-  await trainer.train(new AbortController().signal);
   return seen[0] ?? {};
 }
 

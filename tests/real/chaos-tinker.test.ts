@@ -83,7 +83,7 @@ test('the run ends, every token is accounted for, and an undisturbed one of its 
     config: 'configs/code_exec_smoke.yaml',
     overrides: { ...overrides, 'run.name': 'harmed', 'learner.url': proxy.url },
   });
-  for await (const { type } of training) if (type === 'episode') harmful = true;
+  for await (const { type } of training) if (type === 'rollout') harmful = true;
   const harmed = String((await training)['run']);
   harmful = false;
   await restarted;

@@ -79,7 +79,7 @@ test('the run ends, every token is accounted for, and its record replayed gives 
   let episodes = 0;
   let restarted: Promise<void> | undefined;
   for await (const event of training) {
-    if (event.type !== 'episode') continue;
+    if (event.type !== 'rollout') continue;
     episodes += 1;
     harmful = true;
     // In the third collection of eight.

@@ -5,9 +5,7 @@ import { expect, test } from '@jest/globals';
 
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
-import { ProcessTreeMemory } from '#agent_rl/telemetry/process-tree.ts';
 import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
@@ -18,11 +16,7 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
   const records = new RunRecords({
     folder,
     log: createLog({ level: 'error', file: folder.log, console: 'none' }),
-    memory: new ProcessTreeMemory(),
-    iterations: 1,
-    secondsLeft: () => undefined,
     logRollouts: false,
-    watched: { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
   });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.
@@ -38,12 +32,7 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
       algorithm: { ...options.algorithm, microBatchTokens: 10_000 },
       train: { ...options.train, iterations: 1 },
     },
-    {
-      onIteration: (iteration, values, episodes) => {
-        metrics.push(values);
-        records.onIteration(iteration, values, episodes);
-      },
-    },
+    { iteration: records.on },
   );
   await trainer.train(never);
   records.close();

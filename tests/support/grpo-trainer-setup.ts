@@ -1,10 +1,12 @@
+import type { CheckpointReason } from '#agent_rl/core/run-event.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { type Metrics } from '#agent_rl/telemetry/metric-names.ts';
-import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
-import type { GrpoTrainerParts, TrainerObserver } from '#agent_rl/trainer/trainer-contracts.ts';
+import { beginning } from '#agent_rl/trainer/standing.ts';
+import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
+import type { GrpoRun, TrainerState, TrainingEvent } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { TaskPlan } from '#dataset/tasks/plan/task-plan.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { builtinSelection, groupRelativeBy } from './algorithm-parts.ts';
@@ -93,33 +95,52 @@ export const always =
   () =>
     trajectory({ reward });
 
+/** Is told of events of one type. */
+export type Listener = {
+  [Type in TrainingEvent['type']]?: (event: Extract<TrainingEvent, { type: Type }>) => unknown;
+} & {
+  /** Writes a checkpoint. */
+  save?: (reason: CheckpointReason, state: TrainerState) => Promise<unknown>;
+};
+
 export const setUp = (
   script: Script,
   changes: Partial<GrpoOptions> = {},
-  observer: TrainerObserver = {},
-  parts: Partial<GrpoTrainerParts> = {},
+  { save, ...heard }: Listener = {},
+  parts: Partial<GrpoRun> = {},
 ) => {
   const learner = new FakeLearner();
   const rollouts = new ScriptedRollouts(script);
   const metrics: Metrics[] = [];
   const checkpoints: string[] = [];
-  const trainer = new GRPOTrainer(
-    {
-      learner,
-      weights: learner,
-      rollouts,
-      tasks: counting,
-      evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],
-      observer: {
-        onIteration: (_, values) => metrics.push(values),
-        onCheckpoint: async (reason, { iteration }) =>
-          void checkpoints.push(`${reason} ${iteration}`),
-        ...observer,
-      },
-      ...parts,
+  let from: TrainerState | undefined;
+  let saved: TrainerState | undefined;
+  const run: GrpoRun = {
+    options: { ...options, ...changes },
+    learner,
+    weights: learner,
+    rollouts,
+    tasks: counting,
+    evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],
+    emit: (event) => {
+      if (event.type === 'iteration') metrics.push(event.metrics);
+      (heard[event.type] as ((event: TrainingEvent) => unknown) | undefined)?.(event);
     },
-    { ...options, ...changes },
-  );
+    save: async (reason, state) => {
+      if (reason !== 'best') saved = state;
+      await (save?.(reason, state) ?? checkpoints.push(`${reason} ${state.iteration}`));
+      return { path: '', weightsSha256: '' };
+    },
+    ...parts,
+  };
+  const trainer = {
+    train: (signal: AbortSignal) => trainGrpo({ ...run, from }, signal),
+    restore: (state: TrainerState) => {
+      from = state;
+    },
+    /** As the newest checkpoint has it; the best one is no place to resume from. */
+    state: () => saved ?? beginning(run, never).state,
+  };
   return { trainer, learner, rollouts, metrics, checkpoints };
 };
 

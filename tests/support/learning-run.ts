@@ -8,7 +8,7 @@ import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
-import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
+import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
 import type { TrainingResult } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import { loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
@@ -111,17 +111,19 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
     const { train, eval: held } = await job.load(config.datasets[0]!.dir ?? '');
-    const trainer = new GRPOTrainer(
+    const result = await trainGrpo(
       {
+        options: trainerOptions(config, run.chosen),
         learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
         weights: agent.model.training.weights,
         rollouts: agent.rollouts,
         tasks: new EpochPlan([...train].filter(job.isChosen), { seed: 1 }),
         evalTasks: [...held].filter(job.isChosen),
+        emit: () => undefined,
+        save: async () => ({ path: '', weightsSha256: '' }),
       },
-      trainerOptions(config, run.chosen),
+      signal,
     );
-    const result = await trainer.train(signal);
     const { before, after } = result;
     if (before === undefined || after === undefined) throw new Error('The run was not evaluated.');
     return { before, after, result, trained, drawn };

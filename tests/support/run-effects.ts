@@ -18,7 +18,7 @@ import { withEnvironment } from '#agent_rl/compose/task-environments.ts';
 import { taskReadings } from '#agent_rl/compose/task-sources.ts';
 import { type FrozenModels, noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
 import { modelResolvers, resolveModel } from '#agent_rl/compose/model/resolve-model.ts';
-import { type Config, rewardName } from '#agent_rl/config/index.ts';
+import { attemptsOf, type Config, rewardName } from '#agent_rl/config/index.ts';
 import { previewText } from '#agent_rl/jobs/train/train.ts';
 import { sourcesOf, trainerOptions, trainOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import { Cleanup } from '#agent_rl/core/stopping/cleanup.ts';
@@ -29,8 +29,9 @@ import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { defaultRunName } from '#agent_rl/runs/resume-point.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { chooseTasks } from '#agent_rl/trainer/evaluate.ts';
-import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
-import { SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
+import type { GrpoRun } from '#agent_rl/trainer/trainer-contracts.ts';
+import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
+import { type SftRun, trainSft } from '#agent_rl/trainer/train-sft.ts';
 import { planOf } from '#dataset/tasks/task-sets.ts';
 import { withLocalModel } from '#model/find/model-folder.ts';
 import { FakeLearner } from './fake-learner.ts';
@@ -141,11 +142,6 @@ function supervised({
   const { batchSize } = config.train;
   const { every: checkpointEvery, keepLast } = config.checkpoint;
   const checkpoints: string[] = [];
-  const observer = {
-    onCheckpoint: async (reason: string, { iteration }: { iteration: number }) => {
-      checkpoints.push(`${reason} ${iteration}`);
-    },
-  };
   const { every: evaluateEvery } = config.eval;
   let count = 0;
   const rollouts = new ScriptedRollouts((request) => episodeOf(request, count++, []));
@@ -153,20 +149,31 @@ function supervised({
     ...noTasks,
     evaluation: chooseTasks(tasksOf('eval', 40), config.eval.maxTasks, 1),
   };
-  const evaluate = evaluationOf({ config, tasks }, { rollouts, weights: learner, signal: never });
-  const trainer = new SFTTrainer(
-    { learner, examples, observer, evaluate },
-    {
+  const attempts = attemptsOf(config.eval);
+  const evaluate = evaluationOf(
+    { config, tasks, attempts },
+    { rollouts, weights: learner, signal: never },
+  );
+  const run: SftRun = {
+    options: {
       seed: config.run.seed,
       batchSize,
       train: trainOptions(config),
       checkpointEvery,
       evaluateEvery,
     },
-  );
+    learner,
+    examples,
+    evaluate,
+    emit: () => undefined,
+    save: async (reason, { iteration }) => {
+      checkpoints.push(`${reason} ${iteration}`);
+      return { path: '', weightsSha256: '' };
+    },
+  };
   const trained = async () => {
-    const ended = await trainer.train(never).then(
-      () => trainer.state(),
+    const ended = await trainSft(run, never).then(
+      ({ state }) => state,
       (failure: unknown) => String(failure),
     );
     const asked = rollouts.requests.map(({ task: { taskId }, ...request }) => [taskId, request]);
@@ -267,23 +274,21 @@ async function trainedBy(
   const { seed } = config.run;
   const steps: string[] = [];
   const others: string[] = [];
-  const trainer = new GRPOTrainer(
-    {
-      learner,
-      weights: learner,
-      rollouts,
-      rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
-      tasks: planOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
-      evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
-      observer: {
-        onCheckpoint: async (reason, { iteration }) => {
-          (reason === 'best' ? others : steps).push(`${reason} ${iteration}`);
-        },
-      },
+  const run: GrpoRun = {
+    options: trainerOptions(config, chosen),
+    learner,
+    weights: learner,
+    rollouts,
+    rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
+    tasks: planOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
+    evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
+    emit: () => undefined,
+    save: async (reason, { iteration }) => {
+      (reason === 'best' ? others : steps).push(`${reason} ${iteration}`);
+      return { path: '', weightsSha256: '' };
     },
-    trainerOptions(config, chosen),
-  );
-  const ended = await trainer.train(never).then(
+  };
+  const ended = await trainGrpo(run, never).then(
     ({ control }) => control,
     (failure: unknown) => String(failure),
   );

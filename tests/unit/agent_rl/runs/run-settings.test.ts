@@ -41,11 +41,9 @@ async function runWith(...overrides: string[]) {
   const records = new RunRecords({
     folder,
     log,
-    iterations: 1,
-    secondsLeft: () => undefined,
     logRollouts: config.run.logRollouts,
-  } as ConstructorParameters<typeof RunRecords>[0]);
-  records.onEpisode([trajectory({ taskId: 'task-of-this-episode' })]);
+  });
+  records.on({ type: 'rollout', rollout: [trajectory({ taskId: 'task-of-this-episode' })] });
   log.debug('said at level debug');
   log.info('said at level info');
   records.close();

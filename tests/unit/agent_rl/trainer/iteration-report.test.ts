@@ -10,7 +10,7 @@ test('the totals are those of all iterations and epochs', async () => {
       train: { ...options.train, parityBound: { max: 1, mean: 1 } },
     },
     // The second iteration agrees better than the first.
-    { onIteration: () => (learner.gap = 0.125) },
+    { iteration: () => (learner.gap = 0.125) },
   );
   learner.gap = 0.25;
   const { state } = await trainer.train(never);

@@ -13,9 +13,11 @@ async function reported(
 ): Promise<readonly LearnedEpisode[]> {
   const seen: LearnedEpisode[] = [];
   const train = { ...options.train, iterations: 1 };
-  const onIteration = (_: number, __: object, episodes: readonly LearnedEpisode[]): void =>
-    void seen.push(...episodes);
-  const { trainer, learner } = setUp(script, { ...changes, train }, { onIteration });
+  const { trainer, learner } = setUp(
+    script,
+    { ...changes, train },
+    { iteration: ({ learned }) => seen.push(...learned) },
+  );
   learner.gap = 2 ** -14;
   await trainer.train(never);
   return seen;

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { RunCosts } from '#agent_rl/runs/cost/run-costs.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -42,24 +43,31 @@ function session(more: string) {
   const wait = (seconds: number) => {
     time += 1000 * seconds;
   };
-  const evaluate = (attempts: number, seconds: number) =>
-    costs.evaluating(async () => {
-      for (let attempt = 0; attempt < attempts; attempt++) costs.noteEvaluationEpisode(episode);
-      wait(seconds);
-    });
-  const iterate = (iteration: number, seconds: number) => {
-    costs.noteEpisode(episode);
-    costs.noteEpisode(episode);
+  const play = (rollout: readonly object[]) =>
+    costs.on({ type: 'rollout', rollout: rollout as readonly Trajectory[] });
+  const evaluate = (attempts: number, seconds: number) => {
+    costs.on({ type: 'phase', name: 'evaluate', when: 'during', iteration: 0, episodes: attempts });
+    const rollout = episode as readonly object[] as readonly Trajectory[];
+    for (let attempt = 0; attempt < attempts; attempt++)
+      costs.on({ type: 'evaluation-rollout', rollout, episodes: attempts });
     wait(seconds);
-    return costs.noteIteration(iteration, { ...metrics, 'seconds/total': seconds });
+    costs.on({ type: 'evaluation', when: 'during', iteration: 0, metrics: {}, evaluation: {} });
   };
-  return { costs, wait, evaluate, iterate };
+  const end = (iteration: number, more = {}) =>
+    costs.on({ type: 'iteration', iteration, metrics: { ...metrics, ...more }, learned: [] });
+  const iterate = (iteration: number, seconds: number) => {
+    play(episode);
+    play(episode);
+    wait(seconds);
+    return end(iteration, { 'seconds/total': seconds });
+  };
+  return { costs, wait, play, evaluate, end, iterate };
 }
 
 test('each turn reads its whole context, and tokens of failed attempts were sampled too', () => {
-  const { costs } = session('eval: {every: 0}');
-  costs.noteEpisode(episode);
-  costs.noteEpisode([
+  const { costs, play, end } = session('eval: {every: 0}');
+  play(episode);
+  play([
     {
       spans: [],
       failedAttempts: [
@@ -72,17 +80,17 @@ test('each turn reads its whole context, and tokens of failed attempts were samp
       ],
     },
   ]);
-  costs.noteIteration(1, metrics);
+  end(1);
   // 10 + 20 read; 4 + 3 + 5 sampled.
   expect(costs.tokens).toEqual({ read: 30, sampled: 12, trained: 46 });
 });
 
-test('the first iteration says how long the run takes, and with prices what it costs', async () => {
+test('the first iteration says how long the run takes, and with prices what it costs', () => {
   const { costs, evaluate, iterate } = session(`
 eval: {every: 2, before: true, after: true}
 run: {prices: {currency: EUR, read: 1000, sampled: 2000, trained: 3000}}
 `);
-  await evaluate(4, 8);
+  evaluate(4, 8);
   expect(costs.secondsLeft()).toBeUndefined();
   /*
    * Five more iterations of 5 s and of 60 read, 14 sampled, 46 trained on. After iterations 2, 4 and 6, evaluations of 4 attempts
@@ -103,13 +111,13 @@ test('an attempt takes as long as one of training until something was evaluated'
   );
 });
 
-test('the time left follows from the newest iterations, what lies between them included, and goes by', async () => {
+test('the time left follows from the newest iterations, what lies between them included, and goes by', () => {
   const { costs, wait, evaluate, iterate } = session('eval: {every: 0, after: false}');
   iterate(1, 30);
   // 5 iterations of 30 s, and 2 attempts of 1.5 s for the choice.
   expect(costs.secondsLeft()).toBe(153);
   wait(1);
-  await evaluate(2, 10);
+  evaluate(2, 10);
   expect(costs.secondsLeft()).toBe(142);
   iterate(2, 4);
   // 4 of 5 s, a checkpoint of 1 s included, and 2 attempts of 5 s; the slow beginning does not count any more.

@@ -1,14 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { openTrainingDisplay } from '#agent_rl/runs/display/open-training-display.ts';
+import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
+import type { TrainingEvent } from '#agent_rl/trainer/trainer-contracts.ts';
 import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
-const metrics = (reward: number, success: number) => ({
-  'rollout/rewardMean': reward,
-  'rollout/successRate': success,
-  'rollout/failedShare': 0,
-  'rollout/toolCallRate': 0.92,
-  'speed/decodeTokensPerSecond': 1840,
+const iterated = (iteration: number, reward: number, success: number): TrainingEvent => ({
+  type: 'iteration',
+  iteration,
+  metrics: {
+    'rollout/rewardMean': reward,
+    'rollout/successRate': success,
+    'rollout/failedShare': 0,
+    'rollout/toolCallRate': 0.92,
+    'speed/decodeTokensPerSecond': 1840,
+  },
+  learned: [],
+});
+const collecting = (iteration: number): TrainingEvent => ({
+  type: 'phase',
+  name: 'collect',
+  iteration,
+  episodes: 8,
+});
+const played: TrainingEvent = { type: 'rollout', rollout: [] };
+const attempted = (episodes: number): TrainingEvent => ({
+  type: 'evaluation-rollout',
+  rollout: [],
+  episodes,
 });
 
 function setUp(
@@ -42,13 +61,13 @@ function fourIterations(columns: number) {
   const all = setUp(columns);
   const { display, wait, expectEnd } = all;
   for (let iteration = 0; iteration < 4; iteration++) {
-    display.onPhase({ name: 'collect', iteration, episodes: 8 });
+    display.on(collecting(iteration));
     wait(10);
     expectEnd(10 * (4 - iteration));
-    display.onIteration(iteration + 1, metrics(2 * iteration, iteration / 4));
+    display.on(iterated(iteration + 1, 2 * iteration, iteration / 4));
   }
-  display.onPhase({ name: 'collect', iteration: 4, episodes: 8 });
-  for (let episode = 0; episode < 3; episode++) display.onEpisode();
+  display.on(collecting(4));
+  for (let episode = 0; episode < 3; episode++) display.on(played);
   wait(3);
   return all;
 }
@@ -71,11 +90,11 @@ describe('the panel of a training', () => {
 
   test('says no time before an iteration, and how long the evaluation after the last will take', async () => {
     const { terminal, display, expectEnd, wait } = setUp(110);
-    display.onPhase({ name: 'collect', iteration: 0, episodes: 8 });
+    display.on(collecting(0));
     expect((await terminal.rowsShown())[1]).toContain('left unknown');
     expectEnd(8);
-    display.onIteration(5, metrics(1, 1));
-    display.onPhase({ name: 'evaluate', when: 'after', iteration: 5, episodes: 4 });
+    display.on(iterated(5, 1, 1));
+    display.on({ type: 'phase', name: 'evaluate', when: 'after', iteration: 5, episodes: 4 });
     await terminal.resize(109);
     expect((await terminal.rowsShown())[1]).toMatch(/5\/5 {2}left 8 s$/);
     wait(9);
@@ -94,7 +113,7 @@ describe('the panel of a training', () => {
     async (columns) => {
       const { terminal, display } = setUp(columns);
       for (let iteration = 1; iteration <= 100; iteration++)
-        display.onIteration(iteration, metrics(iteration === 100 ? 1 : 0, iteration > 60 ? 1 : 0));
+        display.on(iterated(iteration, iteration === 100 ? 1 : 0, iteration > 60 ? 1 : 0));
       await terminal.resize(columns);
       const rows = await terminal.rowsShown();
       const sparks = rows.find((row) => row.startsWith('reward')) ?? '';
@@ -121,9 +140,9 @@ describe('the panel of a training', () => {
   ] as const)('names %j', async (phase, text) => {
     const { terminal, display, wait } = setUp(110);
     expect((await terminal.rowsShown())[0]).toBe('smoke-seed42  starting');
-    display.onPhase({ ...phase, iteration: 0 });
-    if (phase.name === 'evaluate') display.onEvaluationEpisode(1, 4);
-    if (phase.name === 'collect') display.onEpisode();
+    display.on({ type: 'phase', ...phase, iteration: 0 });
+    if (phase.name === 'evaluate') display.on(attempted(4));
+    if (phase.name === 'collect') display.on(played);
     wait(2);
     await terminal.resize(109);
     expect((await terminal.rowsShown())[0]).toBe(`smoke-seed42  ${text}`);
@@ -136,14 +155,20 @@ describe('without a panel', () => {
       environment: { NO_COLOR: '1' },
     });
     wait(2);
-    display.onEvaluationEpisode(1, 2);
-    display.onEvaluationEpisode(2, 2);
-    display.onEvaluation();
-    display.onPhase({ name: 'collect', iteration: 0, episodes: 8 });
+    display.on(attempted(2));
+    display.on(attempted(2));
+    display.on({
+      type: 'evaluation',
+      when: 'before',
+      iteration: 0,
+      metrics: {},
+      evaluation: {} as Evaluation,
+    });
+    display.on(collecting(0));
     wait(10);
     // The evaluation after training among them.
     expectEnd(42);
-    display.onIteration(1, metrics(0.5, 0.25));
+    display.on(iterated(1, 0.5, 0.25));
     display.close();
     expect(terminal.bytes).not.toContain('\u001B');
     expect(await terminal.linesShown()).toEqual([
@@ -154,8 +179,8 @@ describe('without a panel', () => {
 
   test('nothing is shown of one that is to be quiet', () => {
     const { terminal, display } = setUp(80, { quiet: true });
-    display.onEvaluationEpisode(1, 1);
-    display.onIteration(1, metrics(0, 0));
+    display.on(attempted(1));
+    display.on(iterated(1, 0, 0));
     display.close();
     expect(terminal.bytes).toBe('');
   });

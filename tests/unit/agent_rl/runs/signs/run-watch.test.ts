@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { RunSettings } from '#agent_rl/runs/run-settings.ts';
-import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
+import { RunWatch, warningsOf, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { evidenceOf } from './evidence.ts';
 
@@ -94,4 +94,19 @@ test('a warning names the case, its check and what to try, and leaves names of s
   expect(warningText({ ...finding, says: 'episodes get longer', tries })).toBe(
     'Episodes get longer [lengths]. Raise rollout.groupSize (now 8). policy.type (now "minimind").',
   );
+});
+
+test('a run that begins to repeat itself warns once, with the iteration', () => {
+  const warned: string[] = [];
+  const warn = warningsOf(
+    { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
+    { folder: { name: 'run' }, log: { warn: (text) => warned.push(text) } },
+  );
+  for (let iteration = 1; iteration <= 20; iteration++) {
+    const metrics = { 'rollout/repetition': iteration > 5 ? 0.4 : 0.02 };
+    warn({ type: 'iteration', iteration, metrics, learned: [] });
+  }
+  expect(warned).toEqual([
+    expect.stringMatching(/^Iteration 10: 40\.0 % of 4-grams come again in their turn/),
+  ]);
 });

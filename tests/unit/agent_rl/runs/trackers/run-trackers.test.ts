@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { TrackedEvent, Tracker } from '#agent_rl/core/plugins/tracker.ts';
-import type { TrackedRun } from '#agent_rl/core/run-event.ts';
+import type { RunEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { ownerOfStrays, StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
 import { RunTrackers } from '#agent_rl/runs/trackers/run-trackers.ts';
 import { type QueuedTracker, TrackerQueue } from '#agent_rl/runs/trackers/tracker-queue.ts';
@@ -185,10 +185,10 @@ describe('one tracker', () => {
 });
 
 const run: TrackedRun = { name: 'r', folder: '/r', mode: 'rl', config: {}, resumed: false };
-const log = { warn: () => undefined };
+const finished: RunEvent = { type: 'end', status: 'finished' };
 
 describe('the trackers of a session', () => {
-  test('are each told all, from the start to the end, in copies of their own', async () => {
+  test('are each told all that is for them, from the start to the end, in copies of their own', async () => {
     const [one, other] = [notebook(), notebook()];
     const spoils: Tracker = {
       track: (told) => {
@@ -197,23 +197,31 @@ describe('the trackers of a session', () => {
       },
     };
     const trackers = new RunTrackers([named(spoils), { ...named(other), name: 'other' }]);
-    trackers.tell({ type: 'iteration', iteration: 7, metrics: {} });
-    trackers.begin(run, log);
-    trackers.tell({ type: 'iteration', iteration: 1, metrics: { a: 1 } });
-    const reports = await trackers.finish({ iterations: 1 }, 'finished');
+    trackers.on({ type: 'start', run });
+    trackers.on({ type: 'phase', name: 'update', iteration: 0 });
+    trackers.on({ type: 'rollout', rollout: [] });
+    trackers.on({ type: 'iteration', iteration: 1, metrics: { a: 1 }, learned: [] });
+    trackers.on({ type: 'summary', summary: { iterations: 1 } });
+    trackers.on(finished);
+    const reports = await trackers.close();
     expect(one.told).toEqual(['start', '1', 'summary', 'end']);
     expect(other.told).toEqual(one.told);
     expect(Object.keys(reports ?? {})).toEqual(['own', 'other']);
-    await trackers.close();
-    expect(one.told).toHaveLength(4);
+    expect(await trackers.close()).toBe(reports);
   });
 
-  test('hear that a session failed, which has no summary', async () => {
+  test('see the figures of an iteration and an evaluation, and not their episodes', async () => {
     const events: TrackedEvent[] = [];
     const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
-    trackers.begin(run, log);
+    const metrics = { a: 1 };
+    trackers.on({ type: 'iteration', iteration: 1, metrics, learned: [{}] });
+    trackers.on({ type: 'evaluation', when: 'after', iteration: 1, metrics, evaluation: {} });
     await trackers.close();
-    expect(events).toMatchObject([{ type: 'start' }, { type: 'end', status: 'failed' }]);
+    const time = expect.any(Number);
+    expect(events).toEqual([
+      { type: 'iteration', iteration: 1, metrics, time },
+      { type: 'evaluation', when: 'after', iteration: 1, metrics, time },
+    ]);
   });
 
   test('see no secret of the environment', async () => {
@@ -222,15 +230,17 @@ describe('the trackers of a session', () => {
     const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
     delete process.env['TRACKER_TEST_KEY'];
     const config = { policy: { systemPrompt: 'Say hunter2-hunter2.' } };
-    trackers.begin({ ...run, config }, log);
-    await trackers.finish({ warnings: ['hunter2-hunter2'] }, 'interrupted');
+    trackers.on({ type: 'start', run: { ...run, config } });
+    trackers.on({ type: 'summary', summary: { warnings: ['hunter2-hunter2'] } });
+    await trackers.close();
     expect(JSON.stringify(events)).not.toMatch('hunter2');
     expect(JSON.stringify(events)).toMatch('Say [redacted].');
   });
 
-  test('that are none report nothing', async () => {
+  test('report nothing where there are no trackers', async () => {
     const none = new RunTrackers([]);
-    none.begin(run, log);
-    expect(await none.finish({}, 'finished')).toBeUndefined();
+    none.on({ type: 'start', run });
+    none.on(finished);
+    expect(await none.close()).toBeUndefined();
   });
 });

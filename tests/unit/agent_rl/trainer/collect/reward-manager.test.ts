@@ -26,8 +26,7 @@ async function trainOne(
       train: { ...options.train, iterations: 1 },
     },
     {
-      onIteration: (_, metrics, episodes) =>
-        recorded.push(...episodes.map((one) => one.trajectory)),
+      iteration: ({ learned }) => recorded.push(...learned.map((one) => one.trajectory)),
     },
     { rewarding: { name: 'mine', manager: { assign }, terms } },
   );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { Transcript, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { evaluate, type Evaluation } from '#agent_rl/trainer/evaluate.ts';
-import { type SftObserver, type SftState, SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
+import { type SftRun, type SftState, trainSft } from '#agent_rl/trainer/train-sft.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
@@ -35,14 +35,25 @@ const options = {
 };
 const never = new AbortController().signal;
 
-describe('SFTTrainer', () => {
+/** A run that keeps nothing. */
+const runOf = (
+  learner: FakeLearner,
+  examples: readonly TranscriptRecord[],
+  more: Partial<SftRun> = {},
+): SftRun => ({
+  options,
+  learner,
+  examples,
+  emit: () => undefined,
+  save: async () => written,
+  ...more,
+});
+const written = { path: '', weightsSha256: '' };
+
+describe('trainSft', () => {
   test('trains what assistants said, each token of a step weighing the same', async () => {
     const learner = new FakeLearner();
-    const trainer = new SFTTrainer(
-      { learner, examples: [conversation(10, 1), conversation(11, 3)] },
-      options,
-    );
-    await trainer.train(never);
+    await trainSft(runOf(learner, [conversation(10, 1), conversation(11, 3)]), never);
     const [long, short] = (learner.batches[0] ?? []).toSorted(
       (a, b) => b.tokens.length - a.tokens.length,
     );
@@ -56,10 +67,9 @@ describe('SFTTrainer', () => {
     const learner = new FakeLearner();
     const examples = [conversation(10, 1), conversation(11, 3)];
     const losses: unknown[] = [];
-    const observer: SftObserver = {
-      onIteration: (_, metrics) => losses.push(metrics['train/loss']),
-    };
-    await new SFTTrainer({ learner, examples, observer }, options).train(never);
+    const emit: SftRun['emit'] = (event) =>
+      event.type === 'iteration' && losses.push(event.metrics['train/loss']);
+    await trainSft(runOf(learner, examples, { emit }), never);
     expect(learner.batches.map((batch) => batch.length)).toEqual([2, 2, 2]);
     // The loss of this learner is the weight it was sent.
     expect(losses).toEqual([1, 1, 1]);
@@ -74,9 +84,8 @@ describe('SFTTrainer', () => {
     const run = async (from: number, to: number) => {
       const learner = new FakeLearner();
       const train = { ...options.train, iterations: to };
-      const trainer = new SFTTrainer({ learner, examples }, { ...options, train });
-      trainer.restore({ iteration: from });
-      await trainer.train(never);
+      const more = { options: { ...options, train }, from: { iteration: from } };
+      await trainSft(runOf(learner, examples, more), never);
       return idsSeen(learner);
     };
     const whole = await run(0, 10);
@@ -99,22 +108,18 @@ describe('SFTTrainer', () => {
       },
     );
     const train = { ...options.train, iterations: 40 };
-    const trainer = new SFTTrainer({ learner: new FakeLearner(), examples }, { ...options, train });
-    read = 0;
-    await trainer.train(never);
-    // 80 examples: two passes of 50.
-    expect(read).toBe(100);
+    await trainSft(runOf(new FakeLearner(), examples, { options: { ...options, train } }), never);
+    // Each is looked at before training. 80 examples: two passes of 50.
+    expect(read).toBe(50 + 100);
   });
 
   test('finishes the step under way when it is interrupted', async () => {
     const stop = new AbortController();
     const learner = new FakeLearner();
-    const trainer = new SFTTrainer(
-      { learner, examples: [conversation(10, 1)], observer: { onIteration: () => stop.abort() } },
-      options,
-    );
-    expect(await trainer.train(stop.signal)).toEqual({ interrupted: true });
-    expect([learner.steps.length, trainer.state()]).toEqual([1, { iteration: 1, loss: 1 }]);
+    const emit: SftRun['emit'] = ({ type }) => type === 'iteration' && stop.abort();
+    const ended = await trainSft(runOf(learner, [conversation(10, 1)], { emit }), stop.signal);
+    expect(ended).toEqual({ interrupted: true, state: { iteration: 1, loss: 1 } });
+    expect(learner.steps).toHaveLength(1);
   });
 
   test('asks for a checkpoint every so many steps, at its end and when it is interrupted, and none twice', async () => {
@@ -125,18 +130,17 @@ describe('SFTTrainer', () => {
     ) => {
       const stop = new AbortController();
       const checkpoints: string[] = [];
-      const observer: SftObserver = {
-        onIteration: (iteration) => {
-          if (iteration === stopAfter) stop.abort();
-        },
-        onCheckpoint: async (reason, { iteration, loss }) => {
-          checkpoints.push(`${reason} ${iteration} ${loss}`);
-        },
-      };
       const train = { ...options.train, iterations };
-      const examples = [conversation(10, 1)];
-      const parts = { learner: new FakeLearner(), examples, observer };
-      await new SFTTrainer(parts, { ...options, train, checkpointEvery }).train(stop.signal);
+      const run = runOf(new FakeLearner(), [conversation(10, 1)], {
+        options: { ...options, train, checkpointEvery },
+        emit: (event) =>
+          event.type === 'iteration' && event.iteration === stopAfter && stop.abort(),
+        save: async (reason, { iteration, loss }) => {
+          checkpoints.push(`${reason} ${iteration} ${loss}`);
+          return written;
+        },
+      });
+      await trainSft(run, stop.signal);
       return checkpoints;
     };
     expect(await asked(2, 6)).toEqual(['periodic 2 1', 'periodic 4 1', 'last 6 1']);
@@ -171,25 +175,21 @@ describe('SFTTrainer', () => {
     from: SftState = { iteration: 0 },
   ) => {
     const asked: number[] = [];
-    const trainer = new SFTTrainer(
-      {
-        learner: new FakeLearner(),
-        examples: [conversation(10, 1)],
-        evaluate: async (iteration) => {
-          asked.push(iteration);
-          const solved = successes[asked.length - 1];
-          return solved === undefined ? undefined : evaluationOf(solved);
-        },
+    const run = runOf(new FakeLearner(), [conversation(10, 1)], {
+      from,
+      evaluate: async (iteration) => {
+        asked.push(iteration);
+        const solved = successes[asked.length - 1];
+        return solved === undefined ? undefined : evaluationOf(solved);
       },
-      {
+      options: {
         ...options,
         evaluateEvery: 3,
         train: { ...options.train, iterations: 8, until: { success: 0.4 } },
       },
-    );
-    trainer.restore(from);
-    await trainer.train(never);
-    return { asked, state: trainer.state() };
+    });
+    const { state } = await trainSft(run, never);
+    return { asked, state };
   };
 
   test('ends after the evaluation that reaches the wanted success', async () => {
@@ -214,56 +214,55 @@ describe('SFTTrainer', () => {
 
   test('records a step whose evaluation fails', async () => {
     const recorded: number[] = [];
-    const parts = {
-      learner: new FakeLearner(),
-      examples: [conversation(10, 1)],
+    const kept: string[] = [];
+    const run = runOf(new FakeLearner(), [conversation(10, 1)], {
+      options: { ...options, evaluateEvery: 2 },
       evaluate: async () => {
         throw new Error('no sandbox');
       },
-      observer: { onIteration: (iteration: number) => void recorded.push(iteration) },
-    };
-    const trainer = new SFTTrainer(parts, { ...options, evaluateEvery: 2 });
-    await expect(trainer.train(never)).rejects.toThrow('no sandbox');
-    expect(recorded).toEqual([1, 2]);
+      emit: (event) => event.type === 'iteration' && recorded.push(event.iteration),
+      save: async (reason, { iteration }) => {
+        kept.push(`${reason} ${iteration}`);
+        return written;
+      },
+    });
+    await expect(trainSft(run, never)).rejects.toThrow('no sandbox');
+    expect([recorded, kept]).toEqual([[1, 2], ['failed 2']]);
   });
 
   test('keeps an evaluation that it made up for at once', async () => {
     const kept: string[] = [];
-    const observer: SftObserver = {
-      onCheckpoint: async (reason, { evaluated: { iteration } = { iteration: 0 } }) => {
+    const run = runOf(new FakeLearner(), [conversation(10, 1)], {
+      options: { ...options, evaluateEvery: 2 },
+      from: { iteration: 2 },
+      evaluate: () => evaluationOf(1),
+      save: async (reason, { evaluated: { iteration } = { iteration: 0 } }) => {
         kept.push(`${reason} ${iteration}`);
+        return written;
       },
-    };
-    const parts = { learner: new FakeLearner(), examples: [conversation(10, 1)], observer };
-    const trainer = new SFTTrainer(
-      { ...parts, evaluate: () => evaluationOf(1) },
-      { ...options, evaluateEvery: 2 },
-    );
-    trainer.restore({ iteration: 2 });
-    await trainer.train(never);
+    });
+    await trainSft(run, never);
     expect(kept).toEqual(['periodic 2', 'last 3']);
   });
 
   test('the beginning of a longer training evaluates when the whole of it does', async () => {
     const train = { ...options.train, iterations: 4, plannedIterations: 8 };
     const asked: number[] = [];
-    const parts = {
-      learner: new FakeLearner(),
-      examples: [conversation(10, 1)],
+    const run = runOf(new FakeLearner(), [conversation(10, 1)], {
+      options: { ...options, train, evaluateEvery: 3 },
       evaluate: async (iteration: number): Promise<undefined> => void asked.push(iteration),
-    };
-    await new SFTTrainer(parts, { ...options, train, evaluateEvery: 3 }).train(never);
+    });
+    await trainSft(run, never);
     expect(asked).toEqual([3]);
   });
 
-  test('refuses to learn from nothing', () => {
-    const learner = new FakeLearner();
-    expect(() => new SFTTrainer({ learner, examples: [] }, options)).toThrow(
+  test('refuses to learn from nothing', async () => {
+    await expect(trainSft(runOf(new FakeLearner(), []), never)).rejects.toThrow(
       'no conversations to learn from',
     );
-    expect(
-      () =>
-        new SFTTrainer({ learner, examples: [conversation(1, 1), conversation(1, 0)] }, options),
-    ).toThrow('Conversation 1 of 2 (from 0) has no assistant tokens');
+    const examples = [conversation(1, 1), conversation(1, 0)];
+    await expect(trainSft(runOf(new FakeLearner(), examples), never)).rejects.toThrow(
+      'Conversation 1 of 2 (from 0) has no assistant tokens',
+    );
   });
 });

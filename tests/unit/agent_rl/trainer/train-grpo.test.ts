@@ -16,7 +16,7 @@ import {
 } from '#tests/support/grpo-trainer-setup.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
-describe('GRPOTrainer', () => {
+describe('trainGrpo', () => {
   test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {
     const { trainer, learner } = setUp(mixed);
     await trainer.train(never);
@@ -286,7 +286,7 @@ describe('GRPOTrainer', () => {
     const changes = { train: { ...options.train, iterations: 4, schedule: 'cosine' as const } };
     const stop = new AbortController();
     const first = setUp(mixed, changes, {
-      onIteration: (iteration) => iteration === 2 && stop.abort(),
+      iteration: ({ iteration }) => iteration === 2 && stop.abort(),
     });
     const saved = JSON.parse(JSON.stringify((await first.trainer.train(stop.signal)).state));
     const second = setUp(mixed, changes);

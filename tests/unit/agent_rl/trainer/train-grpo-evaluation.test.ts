@@ -21,7 +21,6 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
 test('a run evaluates before, now and then, and after', async () => {
   const seen: string[] = [];
   const evaluated: string[] = [];
-  let around = 0;
   const { trainer, metrics, checkpoints } = setUp(
     rewarded({ e: [0, 1, 1, 0] }),
     {
@@ -30,18 +29,13 @@ test('a run evaluates before, now and then, and after', async () => {
       checkpoint: { every: 2, keepBest: false },
     },
     {
-      onEvaluation: (when, iteration, { successRate }) =>
+      evaluation: ({ when, iteration, evaluation: { successRate } }) =>
         seen.push(`${when} ${iteration}: ${successRate}`),
-      onEvaluationEpisode: ([played], episodes) =>
+      'evaluation-rollout': ({ rollout: [played], episodes }) =>
         evaluated.push(`${played?.taskId} of ${episodes}`),
-      aroundEvaluation: (make) => {
-        around += 1;
-        return make();
-      },
     },
   );
   const result = await trainer.train(never);
-  expect(around).toBe(4);
   expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
   expect(evaluated).toEqual(['e of 1', 'e of 1', 'e of 1', 'e of 1']);
   expect(checkpoints).toEqual(['periodic 2', 'last 3']);
@@ -67,7 +61,7 @@ test('the best checkpoint is chosen by the selection tasks, and the held-out one
   const { trainer, metrics, checkpoints, rollouts } = setUp(
     rewarded({ e: [0, 1, 0], s: [0, 1] }),
     keepsBest,
-    { onEvaluation: (when, iteration) => seen.push(`${when} ${iteration}`) },
+    { evaluation: ({ when, iteration }) => seen.push(`${when} ${iteration}`) },
     { selectionTasks: [taskOf('s')] },
   );
   const { state } = await trainer.train(never);
@@ -93,11 +87,14 @@ test('of two that do equally well the earlier stays the best', async () => {
 });
 
 test('a run that is to keep its best needs tasks to choose by, the same ones on resume', async () => {
-  expect(() => setUp(mixed, keepsBest)).toThrow('needs tasks to choose by');
+  await expect(setUp(mixed, keepsBest).trainer.train(never)).rejects.toThrow(
+    'needs tasks to choose by',
+  );
   const { trainer } = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
   const { state } = await trainer.train(never);
   const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
-  expect(() => goesOn.trainer.restore(state)).toThrow(
+  goesOn.trainer.restore(state);
+  await expect(goesOn.trainer.train(never)).rejects.toThrow(
     'keeps 1 tasks out of training to choose its best checkpoint by, and would now keep 2',
   );
 });
@@ -116,10 +113,10 @@ test('a run takes no half evaluation for a whole one', async () => {
   const { trainer, checkpoints } = setUp(
     mixed,
     { eval: { ...options.eval, before: true } },
-    { onEvaluationEpisode: () => stop.abort(), onEvaluation: (when) => seen.push(when) },
+    { 'evaluation-rollout': () => stop.abort(), evaluation: ({ when }) => seen.push(when) },
   );
   const result = await trainer.train(stop.signal);
-  expect(result).not.toHaveProperty('before');
+  expect(result.before).toBeUndefined();
   expect(result.state.before).toBeNull();
   expect([seen, checkpoints]).toEqual([[], ['interrupted 0']]);
 });
@@ -137,7 +134,7 @@ test('a run makes the baseline once: resumed it keeps it, or has none', async ()
   const kept = await goesOn(state);
   expect(kept.result.before).toEqual({ ...before, trajectories: [] });
   const none = await goesOn({ ...state, before: null });
-  expect(none.result).not.toHaveProperty('before');
+  expect(none.result.before).toBeUndefined();
   expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);
 });
 
@@ -151,7 +148,7 @@ test('a run says what it begins to do', async () => {
       checkpoint: { every: 1, keepBest: false },
     },
     {
-      onPhase: ({ iteration, ...phase }) =>
+      phase: ({ type: _, iteration, ...phase }) =>
         phases.push(`${iteration} ${Object.values(phase).join(' ')}`),
     },
   );

@@ -2,8 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { abortable } from '#agent_rl/core/stopping/abort.ts';
-import type { CheckpointReason, TrainerState } from '#agent_rl/trainer/trainer-contracts.ts';
-import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import type { CheckpointReason } from '#agent_rl/core/run-event.ts';
+import type { TrainerState } from '#agent_rl/trainer/trainer-contracts.ts';
+import {
+  type Listener,
+  mixed,
+  never,
+  options,
+  type Script,
+  setUp,
+} from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 const train = { ...options.train, iterations: 4 };
@@ -18,8 +26,10 @@ const fromIteration =
 /** What could not be kept, in the order told. */
 const listening = () => {
   const lost: unknown[] = [];
-  const onStateLost = (problem?: unknown) => void lost.push(problem ?? 'midway');
-  return { lost, observer: { onStateLost } };
+  const observer: Listener = {
+    'state-lost': ({ problem }) => lost.push(problem ?? 'midway'),
+  };
+  return { lost, observer };
 };
 
 describe('a failure leaves a checkpoint of the last whole iteration', () => {
@@ -88,7 +98,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
     const { trainer } = setUp(
       judged,
       { eval: { ...options.eval, before: true } },
-      { onCheckpoint: async (_, state) => void states.push(state) },
+      { save: async (_, state) => states.push(state) },
     );
     await expect(trainer.train(never)).rejects.toBe(failure);
     expect(states).toMatchObject([{ iteration: 0, before: { n: 1 } }]);
@@ -131,7 +141,7 @@ describe('a failure leaves no further checkpoint', () => {
       mixed,
       { train, checkpoint: { every: 2, keepBest: false } },
       {
-        onCheckpoint: async (reason, { iteration }) => {
+        save: async (reason, { iteration }) => {
           tried.push(`${reason} ${iteration}`);
           throw failure;
         },
@@ -161,10 +171,10 @@ describe('a failure tells that iterations are lost', () => {
 
   test('where an iteration could not be recorded', async () => {
     const { lost, observer } = listening();
-    const onIteration = (iteration: number): void => {
-      if (iteration === 2) throw failure;
+    const iteration: Listener['iteration'] = (event) => {
+      if (event.iteration === 2) throw failure;
     };
-    const { trainer, checkpoints } = setUp(mixed, { train }, { ...observer, onIteration });
+    const { trainer, checkpoints } = setUp(mixed, { train }, { ...observer, iteration });
     await expect(trainer.train(never)).rejects.toBe(failure);
     expect([checkpoints, lost]).toEqual([[], ['midway']]);
   });
@@ -179,7 +189,7 @@ describe('a failure tells that iterations are lost', () => {
       { train },
       {
         ...observer,
-        onCheckpoint: async () => {
+        save: async () => {
           throw dead;
         },
       },
@@ -219,7 +229,7 @@ test('a best checkpoint that could not be written is not taken for one', async (
       checkpoint: { every: 0, keepBest: true },
     },
     {
-      onCheckpoint: async (reason) => {
+      save: async (reason) => {
         reasons.push(reason);
         if (reason === 'best') throw failure;
       },
@@ -245,8 +255,8 @@ describe('an evaluation that a run did not come to', () => {
       script,
       changes,
       {
-        onEvaluation: (when, iteration) => void seen.push(`${when} ${iteration}`),
-        onCheckpoint: async (reason, { iteration }) => void seen.push(`${reason} ${iteration}`),
+        evaluation: ({ when, iteration }) => seen.push(`${when} ${iteration}`),
+        save: async (reason, { iteration }) => seen.push(`${reason} ${iteration}`),
       },
       { selectionTasks },
     );
