@@ -116,7 +116,7 @@ async function run<Row extends object>(
         measure,
         allowOtherMachine,
         onEvent,
-        ...(resume !== undefined && { resume }),
+        resume,
       });
     });
   } catch (error) {

@@ -99,5 +99,5 @@ const rolloutFacts = (trajectory: Trajectory) => ({
   turns: trajectory.turns,
   calls: trajectory.calls.map(({ call, status }) => `${call.name}:${status}`),
   sampledTokens: sampledTokens(trajectory),
-  ...(trajectory.problem !== undefined && { problem: trajectory.problem }),
+  problem: trajectory.problem,
 });

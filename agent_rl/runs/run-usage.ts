@@ -94,7 +94,7 @@ export class SessionUsage {
     if (from === undefined) return;
     this.#evaluatedFrom = undefined;
     const [before, to] = [this.#evaluated, this.#cpuSeconds()];
-    this.#evaluated = Promise.all([before, from, to]).then(([sum, a, b]) => sum + b - a);
+    this.#evaluated = Promise.all([before, from, to]).then(([earlier, a, b]) => earlier + b - a);
     this.#evaluated.catch(() => undefined);
   }
 

@@ -227,8 +227,8 @@ type Member<Name extends string> = Name extends `${infer Family}*` ? `${Family}$
 /** Name of a metric that is defined, or a member of a family that is. */
 export type MetricName = Member<Names>;
 
-/** Numbers by metric name. */
-export type Metrics = Readonly<Partial<Record<MetricName, number>>>;
+/** Numbers by metric name; undefined what was not measured. */
+export type Metrics = Readonly<Partial<Record<MetricName, number | undefined>>>;
 
 /** Those that have a value. */
 export const measured = (metrics: Metrics): Readonly<Record<string, number>> =>

@@ -14,12 +14,16 @@ export type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
 /** The evaluations to make after an iteration; the one after training is not among them. */
 export function evaluationsDue(
   iteration: number,
-  { train, eval: evaluation, checkpoint }: Pick<GrpoOptions, 'train' | 'eval' | 'checkpoint'>,
+  {
+    train,
+    eval: evaluation,
+    checkpoint: { keepBest },
+  }: Pick<GrpoOptions, 'train' | 'eval' | 'checkpoint'>,
 ): EvaluationTime[] {
   const due = evaluation.every > 0 && iteration % evaluation.every === 0;
   const last = iteration === plannedIterations(train);
   const during: EvaluationTime[] = due && !last ? ['during'] : [];
-  return checkpoint.keepBest && (due || last) ? [...during, 'selection'] : during;
+  return keepBest && (due || last) ? [...during, 'selection'] : during;
 }
 
 /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */

@@ -1,7 +1,6 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
 import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
 import { type Ledger, tokenUses } from '../rollout/tokens/ledger.ts';
-import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
@@ -37,45 +36,36 @@ export interface IterationReport {
 export function iterationMetrics(report: IterationReport): Metrics {
   const { collection, training, ledger, epochs, gap } = report;
   const last = epochs.at(-1);
-  const tail = ratioTail(report.sent ?? []);
   return {
     ...rolloutMetrics(collection),
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
     'train/updatedTokens': updatedTokens(epochs),
     'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
-    ...computedMetrics(epochs),
+    'train/computedPerToken': computedPerToken(epochs),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
-    ...(last && {
-      'train/loss': last.loss,
-      ...normMetrics(last),
-      ...inFamily('sent', last.means),
-    }),
-    ...(tail !== undefined && { 'sent/ratioTail': tail }),
+    'train/loss': last?.loss,
+    'train/gradNorm': last?.gradNorm,
+    'train/parameterNorm': last?.parameterNorm,
+    ...inFamily('sent', last?.means ?? {}),
+    'sent/ratioTail': ratioTail(report.sent ?? []),
     ...advantageMetrics(training.data),
-    ...(report.correction && {
-      'correction/factorMean': report.correction.factorMean,
-      'correction/maskedShare': report.correction.maskedShare,
-    }),
-    ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
+    'correction/factorMean': report.correction?.factorMean,
+    'correction/maskedShare': report.correction?.maskedShare,
+    'parity/maxAbsLogProbGap': gap?.max,
+    'parity/meanAbsLogProbGap': gap && meanGap(gap),
     ...secondsMetrics(report),
   };
 }
 
-/** Of what an optimiser step says; a service may say nothing. */
-export const normMetrics = ({ gradNorm, parameterNorm }: OptimStepMetrics): Metrics => ({
-  ...(gradNorm !== undefined && { 'train/gradNorm': gradNorm }),
-  ...(parameterNorm !== undefined && { 'train/parameterNorm': parameterNorm }),
-});
-
 /** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
-function computedMetrics(epochs: readonly EpochResult[]): Metrics {
+export function computedPerToken(
+  epochs: readonly Pick<EpochResult, 'computedTokens' | 'tokens'>[],
+): number | undefined {
   const computed = sum(epochs.map(({ computedTokens = Number.NaN }) => computedTokens));
   const tokens = updatedTokens(epochs);
-  return tokens > 0 && !Number.isNaN(computed)
-    ? { 'train/computedPerToken': computed / tokens }
-    : {};
+  return tokens > 0 && !Number.isNaN(computed) ? computed / tokens : undefined;
 }
 
 function advantageMetrics(data: readonly TracedDatum[]): Metrics {
@@ -105,16 +95,16 @@ function secondsMetrics(report: IterationReport): Metrics {
     'busy/collect': busy(seconds.collect),
     'busy/update': busy(seconds.update),
     'busy/publish': busy(seconds.publish),
-    ...(seconds.collect > 0 && {
-      'speed/decodeTokensPerSecond': ledger.sampled / seconds.collect,
-      'speed/episodesPerSecond': episodesOf(trajectories).length / seconds.collect,
-    }),
-    ...(updated > 0 &&
-      seconds.update > 0 && { 'speed/trainTokensPerSecond': updated / seconds.update }),
+    'speed/decodeTokensPerSecond': perSecond(ledger.sampled, seconds.collect),
+    'speed/episodesPerSecond': perSecond(episodesOf(trajectories).length, seconds.collect),
+    'speed/trainTokensPerSecond': perSecond(updated || undefined, seconds.update),
   };
 }
 
-const updatedTokens = (epochs: readonly EpochResult[]): number =>
+export const perSecond = (count: number | undefined, seconds: number): number | undefined =>
+  seconds > 0 && count !== undefined ? count / seconds : undefined;
+
+const updatedTokens = (epochs: readonly Pick<EpochResult, 'tokens'>[]): number =>
   sum(epochs.map(({ tokens }) => tokens));
 
 export const noTotals: TrainerTotals = {

@@ -7,7 +7,13 @@ import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
 import { measured } from '../telemetry/metric-names.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TrainingData } from './build-data.ts';
-import { type Collection, collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
+import {
+  type Collection,
+  collectGroups,
+  type Played,
+  trajectoriesOf,
+  withAdvantages,
+} from './collect/collect-groups.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { withKlRewards } from './collect/kl-rewards.ts';
 import {
@@ -56,9 +62,10 @@ export async function trainGrpo(run: GrpoRun, signal: AbortSignal): Promise<Trai
 
     while (at.state.iteration < train.iterations && !signal.aborted) {
       const watch = stopwatch(at);
-      const collected = await watch.time('collect', () => collect(at));
+      const played = await watch.time('collect', () => collect(at));
       // Half a collection leaves no trace.
       if (signal.aborted) break;
+      const collected = await watch.time('collect', () => compare(at, played));
       const batch = buildData(collected, run.options.algorithm, run.options.rollout);
       const ledger = keepLedger(batch.uses, batch.trainedTokens);
       const taken = await watch.time('update', () => update(at, batch));
@@ -95,12 +102,10 @@ function publish(at: GrpoStanding, phase?: 'publish'): Promise<unknown> {
   return doneUnlessAborted(() => at.run.weights.publish(at.signal), at.signal);
 }
 
-/** Plays the groups of an iteration and compares their episodes. */
-function collect(at: GrpoStanding): Promise<Collection> {
+/** Plays the groups of an iteration. */
+function collect(at: GrpoStanding): Promise<Played> {
   const { run, state, signal } = at;
-  const { algorithm, rollout, train } = run.options;
-  const { klInReward } = algorithm;
-  const { temperature } = rollout.sampling;
+  const { rollout, train } = run.options;
   enter(at, { name: 'collect', episodes: rollout.tasksPerStep * rollout.groupSize });
   return collectGroups({
     ...run.options,
@@ -109,15 +114,24 @@ function collect(at: GrpoStanding): Promise<Collection> {
     rewarding: run.rewarding,
     tasks: run.tasks,
     drawn: drawsOf(state.tasks, run.tasks),
-    withKl:
-      klInReward &&
-      ((groups) => withKlRewards(scoring(run), groups, { ...klInReward, temperature })),
     failuresBefore: state.recentFailures,
     iteration: state.iteration,
     step: state.optimizerSteps,
     signal,
-    onEpisode: (rollout) => run.emit({ type: 'rollout', rollout }),
+    onEpisode: (played) => run.emit({ type: 'rollout', rollout: played }),
   });
+}
+
+/** Compares the episodes of each group, where the run has it there after the KL to the reference is taken off rewards. */
+async function compare({ run }: GrpoStanding, { groups, discarded }: Played): Promise<Collection> {
+  const { algorithm, rollout } = run.options;
+  const { klInReward, advantage } = algorithm;
+  const { temperature } = rollout.sampling;
+  const rewarded =
+    klInReward === undefined
+      ? groups
+      : await withKlRewards(scoring(run), groups, { ...klInReward, temperature });
+  return { groups: withAdvantages(rewarded, advantage), discarded };
 }
 
 /** The optimiser steps of an iteration. */

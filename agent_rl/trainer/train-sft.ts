@@ -8,7 +8,7 @@ import { measured, type Metrics } from '../telemetry/metric-names.ts';
 import { type Evaluation, evaluationMetrics } from './evaluate.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
-import { normMetrics } from './iteration-report.ts';
+import { computedPerToken, perSecond } from './iteration-report.ts';
 import { runEpoch } from './steps/run-epoch.ts';
 import { checkpoint, keepingState, type Standing } from './standing.ts';
 import type { TrainingSubscribers } from './trainer-contracts.ts';
@@ -139,16 +139,15 @@ async function step(at: SftStanding): Promise<Metrics> {
   const trained = data.map(({ datum }) => datum.weights.filter((weight) => weight !== 0).length);
   return {
     'train/loss': epoch.loss,
-    ...normMetrics(epoch),
+    'train/gradNorm': epoch.gradNorm,
+    'train/parameterNorm': epoch.parameterNorm,
     'train/learningRate': optim.learningRate,
     'train/optimizerSteps': at.state.iteration + 1,
     'train/microBatches': epoch.microBatches,
-    ...(epoch.computedTokens !== undefined && {
-      'train/computedPerToken': epoch.computedTokens / tokens,
-    }),
+    'train/computedPerToken': computedPerToken([epoch]),
     'train/trainedTokens': sum(trained),
     'seconds/update': seconds,
-    ...(seconds > 0 && { 'speed/trainTokensPerSecond': tokens / seconds }),
+    'speed/trainTokensPerSecond': perSecond(tokens, seconds),
   };
 }
 

@@ -280,7 +280,7 @@ async function trainedBy(
     weights: learner,
     rollouts,
     rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
-    tasks: planOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
+    tasks: planOf(sets, { seed, shuffle, maxSamples }),
     evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
     emit: () => undefined,
     save: async (reason, { iteration }) => {

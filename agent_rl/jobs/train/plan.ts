@@ -91,11 +91,11 @@ export interface OpenedFacts {
   /** Threads that draw tokens, of the engine that has most. */
   decoders: number;
   /** Absent where nothing asks for a sandbox. */
-  sandboxTier?: SandboxTier;
+  sandboxTier?: SandboxTier | undefined;
   /** What the disk has for checkpoints. */
   bytesForCheckpoints: number;
   /** Why stronger sandboxes are not taken; absent where the log says it. */
-  sandboxesSkipped?: readonly string[];
+  sandboxesSkipped?: readonly string[] | undefined;
 }
 
 /** What the engines of this process say of themselves once they are open, and which sandbox there is. */
@@ -112,7 +112,7 @@ export async function openedFacts(
       infos.map(({ decoders }) => decoders),
       0,
     ),
-    ...(tier !== undefined && { sandboxTier: tier }),
+    sandboxTier: tier,
   };
 }
 

@@ -74,7 +74,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const opened = {
       ...(await openedFacts(model.engines, free, sandbox?.tier)),
       // The log says it too.
-      ...(dryRun && sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
+      sandboxesSkipped: dryRun ? sandbox?.skipped : undefined,
     };
     const text = planText(config, facts, plan, opened);
     if (!dryRun) return { text, facts: {} };
@@ -132,7 +132,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
       generation: await generationTotals(agent.model),
       sandbox: agent.sandbox?.counts ?? null,
     };
-    const earlier = saved as SavedState | undefined;
+    const earlier: SavedState | undefined = saved;
     return {
       /** Of this session so far and of those before it. */
       usage: addUsage(earlier?.usage, session),

@@ -59,35 +59,23 @@ export class RunCosts {
 
   /** @returns after the first iteration of the session, what the rest will take */
   on(event: RunEvent): string | undefined {
-    switch (event.type) {
-      case 'rollout': {
-        this.#episodes += 1;
-        for (const one of event.rollout) this.#iteration = this.#add(this.#iteration, one);
-        return undefined;
-      }
-      case 'phase': {
-        if (event.name === 'evaluate')
-          this.#evaluation = { tokens: noTokens, attempts: 0, began: this.#clock() };
-        return undefined;
-      }
-      case 'evaluation-rollout': {
-        const evaluation = this.#evaluation;
-        evaluation.attempts += 1;
-        for (const one of event.rollout) evaluation.tokens = this.#add(evaluation.tokens, one);
-        return undefined;
-      }
-      case 'evaluation': {
-        const { tokens, attempts, began } = this.#evaluation;
-        const taken = this.#clock() - began;
-        this.#evaluatedMs += taken;
-        this.#attempt = onAverage({ tokens, seconds: taken / 1000 }, attempts);
-        return undefined;
-      }
-      case 'iteration':
-        return this.#noteIteration(event.iteration, event.metrics);
-      default:
-        return undefined;
+    if (event.type === 'iteration') return this.#noteIteration(event.iteration, event.metrics);
+    const evaluation = this.#evaluation;
+    if (event.type === 'rollout') {
+      this.#episodes += 1;
+      for (const one of event.rollout) this.#iteration = this.#add(this.#iteration, one);
+    } else if (event.type === 'phase' && event.name === 'evaluate') {
+      this.#evaluation = { tokens: noTokens, attempts: 0, began: this.#clock() };
+    } else if (event.type === 'evaluation-rollout') {
+      evaluation.attempts += 1;
+      for (const one of event.rollout) evaluation.tokens = this.#add(evaluation.tokens, one);
+    } else if (event.type === 'evaluation') {
+      const { tokens, attempts, began } = evaluation;
+      const taken = this.#clock() - began;
+      this.#evaluatedMs += taken;
+      this.#attempt = onAverage({ tokens, seconds: taken / 1000 }, attempts);
     }
+    return undefined;
   }
 
   #noteIteration(iteration: number, metrics: Metrics): string | undefined {

@@ -136,7 +136,7 @@ function startOf(run: TrackedRun, settings: WandbSettings): SidecarRequest {
     do: 'start',
     state: join(folder, 'trackers', 'wandb.json'),
     project,
-    ...(entity !== undefined && { entity }),
+    entity,
     name,
     mode,
     dir,
@@ -158,6 +158,6 @@ function environmentOf({ apiKeyEnv, mode }: WandbSettings): NodeJS.ProcessEnv {
     ...withoutSecrets(env),
     ...Object.fromEntries(proxies),
     ...quiet,
-    ...(key !== undefined && { WANDB_API_KEY: key }),
+    WANDB_API_KEY: key,
   };
 }

@@ -58,6 +58,12 @@ export interface Group extends PlayedGroup {
   advantages: RewardGroup;
 }
 
+/** The same before its groups are compared. */
+export interface Played {
+  groups: readonly PlayedGroup[];
+  discarded: readonly PlayedGroup[];
+}
+
 export interface Collection {
   /** Those of `tasksPerStep` tasks, to be learned from; one for each agent. */
   groups: readonly Group[];
@@ -66,16 +72,13 @@ export interface Collection {
 }
 
 /** All episodes of a collection, those to be learned from first. */
-export const trajectoriesOf = ({
-  groups,
-  discarded,
-}: Record<keyof Collection, readonly PlayedGroup[]>): Trajectory[] =>
+export const trajectoriesOf = ({ groups, discarded }: Played): Trajectory[] =>
   [...groups, ...discarded].flatMap(({ trajectories, replaced = [] }) =>
     trajectories.concat(replaced),
   );
 
 export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollout'> {
-  algorithm: Pick<AlgorithmOptions, 'advantage' | 'selection' | 'overlong'>;
+  algorithm: Pick<AlgorithmOptions, 'selection' | 'overlong'>;
   control?: Control;
   rollouts: Rollouts;
   /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
@@ -92,8 +95,6 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
   signal: AbortSignal;
   /** Called with each episode as it ends: the trajectories of its agents. */
   onEpisode?: (episode: readonly Trajectory[]) => void;
-  /** What is taken off the rewards of the groups that are learned from before they are compared. */
-  withKl?: ((groups: readonly PlayedGroup[]) => Promise<readonly PlayedGroup[]>) | undefined;
 }
 
 /**
@@ -102,7 +103,7 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
  *
  * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too many failed.
  */
-export async function collectGroups(options: CollectGroupsOptions): Promise<Collection> {
+export async function collectGroups(options: CollectGroupsOptions): Promise<Played> {
   const { rollout, tasks, drawn, algorithm, signal, iteration, onEpisode, failuresBefore } =
     options;
   const guard = new FailureGuard(rollout.failures);
@@ -127,9 +128,7 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
   }
   const groups = played.flatMap((own, slot) => own.map((group) => Object.assign(group, { slot })));
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);
-  // An interrupted iteration is dropped.
-  const compared = signal.aborted ? groups : ((await options.withKl?.(groups)) ?? groups);
-  return { groups: withAdvantages(compared, algorithm.advantage), discarded };
+  return { groups, discarded };
 }
 
 /** Whether a task is played again: its agents' episodes are the same, so no group that teaches something is dropped. */
@@ -171,7 +170,7 @@ function selectedOf(
 }
 
 /** Compares the episodes of a whole collection, those of each agent by themselves. @throws AgentRlError `PLUGIN_LOAD_FAILED` for values that are not advantages */
-function withAdvantages(
+export function withAdvantages(
   groups: readonly PlayedGroup[],
   { name, of }: AlgorithmOptions['advantage'],
 ): Group[] {

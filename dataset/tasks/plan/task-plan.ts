@@ -24,7 +24,7 @@ export interface TaskPlanOptions {
   /** Another order in every epoch; off for evaluation sweeps. Default true. */
   shuffle?: boolean;
   /** Most tasks ever drawn: a choice by the seed, not the first of the file. Default all. */
-  maxSamples?: number;
+  maxSamples?: number | undefined;
 }
 
 /** How far a run is in its plan; plain data for a checkpoint. */

@@ -55,7 +55,7 @@ export function tasksToDraw({ config, tasks }: ResolvedRun) {
   return planOf(withoutTasks(tasks.sets, new Set(tasks.selection)), {
     seed: config.run.seed,
     shuffle,
-    ...(maxSamples !== undefined && { maxSamples }),
+    maxSamples,
   });
 }
 

@@ -148,7 +148,7 @@ test('a run says what it begins to do', async () => {
       checkpoint: { every: 1, keepBest: false },
     },
     {
-      phase: ({ type: _, iteration, ...phase }) =>
+      phase: ({ type: _type, iteration, ...phase }) =>
         phases.push(`${iteration} ${Object.values(phase).join(' ')}`),
     },
   );

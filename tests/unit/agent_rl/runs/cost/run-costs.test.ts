@@ -53,8 +53,8 @@ function session(more: string) {
     wait(seconds);
     costs.on({ type: 'evaluation', when: 'during', iteration: 0, metrics: {}, evaluation: {} });
   };
-  const end = (iteration: number, more = {}) =>
-    costs.on({ type: 'iteration', iteration, metrics: { ...metrics, ...more }, learned: [] });
+  const end = (iteration: number, changes = {}) =>
+    costs.on({ type: 'iteration', iteration, metrics: { ...metrics, ...changes }, learned: [] });
   const iterate = (iteration: number, seconds: number) => {
     play(episode);
     play(episode);

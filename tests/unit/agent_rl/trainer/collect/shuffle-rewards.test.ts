@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { collectGroups } from '#agent_rl/trainer/collect/collect-groups.ts';
+import { collectGroups, withAdvantages } from '#agent_rl/trainer/collect/collect-groups.ts';
 import { shuffleRewards, verdictsUnder } from '#agent_rl/trainer/collect/shuffle-rewards.ts';
 import { options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import * as fc from '#tests/support/properties.ts';
@@ -43,7 +43,7 @@ describe('Shuffled rewards', () => {
         step: 0,
         signal: new AbortController().signal,
       });
-      return groups;
+      return withAdvantages(groups, options.algorithm.advantage);
     };
     // Without it both groups are equal among themselves and teach nothing.
     expect((await groupsWith('none', 1)).map(({ advantages }) => Array.from(advantages))).toEqual([
