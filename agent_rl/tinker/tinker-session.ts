@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
-import { secretOf } from '../core/secret-of.ts';
+import { secretOf } from '../core/wire/secret-of.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { serverUrl } from '../http/server-url.ts';
 import { Lost, TinkerClient, type TinkerClientOptions } from './tinker-client.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { GeneratorHost } from '../../core/plugins/model/generator.ts';
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 

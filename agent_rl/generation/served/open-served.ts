@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { HttpClient, NoAnswer } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 import { textFingerprint } from '../../../model/text/text-fingerprint.ts';

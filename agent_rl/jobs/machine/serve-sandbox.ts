@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { readCertificate } from '../../http/certificate.ts';
 import { chooseBackend } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';

@@ -1,6 +1,5 @@
 import { type Agent, openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
-import { attemptsOf } from '../../config/index.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { failureReporter } from '../../runs/failed-episodes.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
@@ -63,11 +62,10 @@ async function withoutSkipped(
 }
 
 function attemptAll(
-  { config, tasks }: ResolvedRun,
+  { config, tasks, attempts: { samples, temperature } }: ResolvedRun,
   rollouts: Rollouts,
   { print, signal, quiet }: JobContext,
 ): Promise<Evaluation> {
-  const { samples, temperature } = attemptsOf(config.eval);
   const total = tasks.evaluation.length * samples;
   const reportFailure = failureReporter(print);
   let done = 0;

@@ -1,5 +1,4 @@
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { attemptsOf } from '../../config/index.ts';
 import {
   atKTable,
   intervalNote,
@@ -48,7 +47,7 @@ function showChosen({ chosen }: Evaluation, print: Shown['print']): void {
 }
 
 function showResult(result: Evaluation, { run, split, adapters, print, signal }: Shown): void {
-  const { samples, temperature } = attemptsOf(run.config.eval);
+  const { samples, temperature } = run.attempts;
   print(
     `${[run.model.folder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, attempts per task: ${samples})`,
   );

@@ -11,7 +11,7 @@ import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { GENERATOR } from '../../core/services/generator.ts';
 import { answerRequest, EventAnswer, type Page } from '../../http/answer-request.ts';
 import { decodedPart } from '../../http/decoded-part.ts';

@@ -45,7 +45,7 @@ export class SftTraining implements ReadyTraining<SftState> {
     const { config, parameters } = this.run;
     const { examples, tokens, leftOut } = this.examples;
     const { outputDir } = config.run;
-    const room = checkpointRoom(config, parameters.trainedParameters);
+    const room = checkpointRoom(this.run, parameters.trainedParameters);
     const free = await (folder === undefined
       ? freeBytes(outputDir)
       : bytesForCheckpoints(folder, room.each));
@@ -58,7 +58,7 @@ export class SftTraining implements ReadyTraining<SftState> {
     const lengths = examples.map((example) => example.tokens.length);
     const expected =
       this.options.measure === true
-        ? await expectedSupervised(this.learner, config, lengths)
+        ? await expectedSupervised(this.learner, this.run, lengths)
         : undefined;
     return {
       text: [...lines, timeText(expected)].join('\n'),
@@ -172,7 +172,9 @@ export class SftTraining implements ReadyTraining<SftState> {
       shown: [
         `Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${saved.path}`,
         missed,
-        reached ? reachedText(config, state) : howToContinue(config, folder.path, { interrupted }),
+        reached
+          ? reachedText(config, state)
+          : howToContinue(this.run, folder.path, { interrupted }),
       ],
     };
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 
-import { type Config, runLength } from '../../config/index.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
 import { nearestExisting } from '../../telemetry/atomic-write.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
@@ -19,9 +19,11 @@ export interface CheckpointRoom {
 }
 
 /** What checkpoints will take. `trained` is the number of parameters that learn. */
-export function checkpointRoom(config: Config, trained: number): CheckpointRoom {
+export function checkpointRoom(
+  { config, length: { last } }: Pick<ResolvedRun, 'config' | 'length'>,
+  trained: number,
+): CheckpointRoom {
   const { every, keepLast, keepBest } = config.checkpoint;
-  const { last } = runLength(config);
   const written = every === 0 ? 1 : Math.ceil(last / every);
   const kept = Math.min(written, keepLast) + Number(keepBest);
   // The best one stays until a better one is whole; so does the oldest until the newest is.

@@ -19,11 +19,8 @@ interface Ended {
 }
 
 /** The summary of a run of reinforcement learning that has ended, and what the user is shown. */
-export async function concluded(
-  { config, parameters, warnings }: ResolvedRun,
-  record: OpenRun,
-  { result, facts }: Ended,
-) {
+export async function concluded(run: ResolvedRun, record: OpenRun, { result, facts }: Ended) {
+  const { config, parameters, warnings } = run;
   const { saved, machines, log } = record;
   const { path } = record.folder;
   const ended = summaryOf(result, {
@@ -39,7 +36,7 @@ export async function concluded(
   // Reading what a long run recorded takes a while: its result is there though the process ends meanwhile.
   record.writeSummary(ended);
   const verdict = result.interrupted ? undefined : await verdictOf(path, ended, log);
-  const short = tooShortToLearn(config);
+  const short = tooShortToLearn(run);
   return {
     summary: {
       ...ended,
@@ -50,7 +47,7 @@ export async function concluded(
       (result.before ?? result.after) && beforeAfterTable(result),
       short,
       `Outputs: ${path}\nCheckpoint: ${saved.path}`,
-      howToContinue(config, path, result),
+      howToContinue(run, path, result),
       verdict && short === undefined ? verdictText(verdict, path) : undefined,
     ],
   };

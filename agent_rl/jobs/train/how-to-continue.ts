@@ -1,13 +1,13 @@
-import { type Config, isProgramPlugin, runLength } from '../../config/index.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import { isProgramPlugin } from '../../config/index.ts';
 import { resumeCommand } from '../../runs/run-folder.ts';
 
 /** How a run that is not at its planned end is continued; `undefined` when it is there. */
 export function howToContinue(
-  config: Config,
+  { config, length: { last, planned } }: Pick<ResolvedRun, 'config' | 'length'>,
   folder: string,
   { interrupted }: { interrupted: boolean },
 ): string | undefined {
-  const { last, planned } = runLength(config);
   const ofProgram = config.plugins.some(isProgramPlugin);
   const how = (options: string, ...flags: string[]): string =>
     ofProgram
@@ -26,8 +26,9 @@ export function howToContinue(
 const mostOfTrial = 3;
 
 /** Says of a run that is planned as a trial that it was one; `undefined` of others. */
-export function tooShortToLearn(config: Config): string | undefined {
-  const { planned } = runLength(config);
+export function tooShortToLearn({
+  length: { planned },
+}: Pick<ResolvedRun, 'length'>): string | undefined {
   if (planned > mostOfTrial) return undefined;
   return `This run only shows that everything works: ${planned === 1 ? '1 iteration is' : `${planned} iterations are`} too few to learn.`;
 }

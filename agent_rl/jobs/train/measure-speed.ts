@@ -1,5 +1,6 @@
 import { mean, sum } from '../../algorithms/statistics.ts';
-import { type Config, runLength } from '../../config/index.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import type { Config } from '../../config/index.ts';
 import { largest } from '../../core/long-lists.ts';
 import { type Generator, unbiased } from '../../core/services/generator.ts';
 import type { Learner } from '../../core/services/learner.ts';
@@ -155,11 +156,11 @@ export function expectedSeconds(
 /** The same of supervised training, by the lengths of its conversations. */
 export async function expectedSupervised(
   learner: Learner,
-  config: Config,
+  { config, length: { last } }: Pick<ResolvedRun, 'config' | 'length'>,
   lengths: readonly number[],
 ): Promise<Pick<ExpectedTime, 'expectedS' | 'trainTokensPerSecond'>> {
   const trainTokensPerSecond = await trainingSpeed(learner, config, largest(lengths));
-  const tokens = runLength(config).last * config.train.batchSize * mean(lengths);
+  const tokens = last * config.train.batchSize * mean(lengths);
   return { expectedS: tokens / trainTokensPerSecond, trainTokensPerSecond };
 }
 

@@ -3,7 +3,7 @@ import { engineThreads } from '../../compose/model/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
 import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { attemptsOf, type Config, runLength } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import {
   machineBytes,
@@ -19,6 +19,9 @@ import { checkpointRoom, roomText } from './checkpoint-room.ts';
 import { tokensText } from '../../runs/cost/price.ts';
 import { evaluationsAfter } from '../../runs/cost/evaluations-after.ts';
 import { scorings } from './measure-speed.ts';
+
+/** What of a run its plan follows from, besides its facts. */
+type PlannedRun = Pick<ResolvedRun, 'config' | 'length' | 'attempts'>;
 
 /** What the plan of a run follows from besides its config. */
 export function planFacts({ config, chosen, parameters, tasks }: ResolvedRun) {
@@ -61,9 +64,10 @@ type PlannedEpisodes = Pick<
 >;
 
 /** A run before it starts, as numbers. */
-export function trainingPlan(config: Config, facts: PlanFacts) {
+export function trainingPlan(run: PlannedRun, facts: PlanFacts) {
+  const { config, attempts, length } = run;
   const { rollout, algorithm } = config;
-  const { last } = runLength(config);
+  const { last } = length;
   const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
   const { agents = 1 } = facts;
   const mostTokens = rolloutsPerIteration * agents * rollout.maxEpisodeTokens;
@@ -77,11 +81,11 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
     /** If every episode were as long as allowed. */
     mostMicroBatchesPerStep: Math.ceil(mostTokens / algorithm.updatesPerBatch / tokens),
     evaluations: heldOut + Number(config.eval.before),
-    evalEpisodes: facts.evalTasks * attemptsOf(config.eval).samples,
-    checkpointBytes: checkpointRoom(config, facts.trainedParameters),
+    evalEpisodes: facts.evalTasks * attempts.samples,
+    checkpointBytes: checkpointRoom(run, facts.trainedParameters),
     /** Of the tasks that the best checkpoint is chosen by, after the last iteration in any case. */
     selections: facts.selectionTasks === 0 ? 0 : selection,
-    selectionEpisodes: facts.selectionTasks * attemptsOf(config.eval).samples,
+    selectionEpisodes: facts.selectionTasks * attempts.samples,
   };
 }
 
@@ -152,14 +156,13 @@ const threadsText = (config: Config, decoders: number): string =>
 
 /** The plan as the user reads it. */
 export function planText(
-  config: Config,
+  { config, attempts, length: { last, planned } }: PlannedRun,
   facts: PlanFacts,
   plan: ReturnType<typeof trainingPlan>,
   { memory, decoders, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { leftOut = 0 } = facts;
-  const { last, planned } = runLength(config);
   const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
   const sandboxes = sandboxTier === undefined ? 0 : tierMemory(sandboxTier, facts.sandboxes);
   const total = memory.total + sandboxes;
@@ -172,7 +175,7 @@ export function planText(
     )
       .map((what) => `; one forward pass more for the ${what}`)
       .join('')}`,
-    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${attemptsOf(config.eval).temperature}`,
+    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${attempts.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config, decoders)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,

@@ -66,7 +66,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const { config } = this.run;
     const { dryRun, measure = false, print, signal } = this.options;
     const facts = { ...planFacts(this.run), leftOut: leftOut.length };
-    const plan = trainingPlan(config, facts);
+    const plan = trainingPlan(this.run, facts);
     const free =
       folder === undefined
         ? await freeBytes(config.run.outputDir)
@@ -76,7 +76,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
       // The log says it too.
       sandboxesSkipped: dryRun ? sandbox?.skipped : undefined,
     };
-    const text = planText(config, facts, plan, opened);
+    const text = planText(this.run, facts, plan, opened);
     if (!dryRun) return { text, facts: {} };
     model.incidents.listen((incident) => print(`Note: ${incident}`));
     for (const why of prompts.unmeasured) print(`Note: ${why}`);

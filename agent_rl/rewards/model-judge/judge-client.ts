@@ -5,7 +5,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';
 import type { RewardShared } from '../../core/plugins/reward.ts';
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { showValue } from '../../core/show-value.ts';
 import { checkBudget, joinWebReports, openDispatcher, WebAccess } from '../../search/web/index.ts';
 import { type WebClient, WebFailure } from '../../search/web/index.ts';

@@ -1,4 +1,4 @@
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type {
   RunResult,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import {

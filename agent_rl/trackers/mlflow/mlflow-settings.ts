@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import type { HttpClientOptions } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 

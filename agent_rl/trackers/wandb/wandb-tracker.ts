@@ -10,7 +10,7 @@ import {
   type TrackerNote,
 } from '../../core/plugins/tracker.ts';
 import type { TrackedRun } from '../../core/run-event.ts';
-import { secretOf } from '../../core/secret-of.ts';
+import { secretOf } from '../../core/wire/secret-of.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import { withoutSecrets } from '../../telemetry/redact.ts';
 import { requireWandb } from './python-with-wandb.ts';

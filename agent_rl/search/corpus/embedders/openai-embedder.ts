@@ -2,7 +2,7 @@ import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
 import { underSignals } from '../../../core/stopping/abort.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
-import { secretOf } from '../../../core/secret-of.ts';
+import { secretOf } from '../../../core/wire/secret-of.ts';
 import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
 import { hideSecrets, redactor } from '../../../telemetry/redact.ts';
 import type { OpenAiSettings } from '../settings.ts';

@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 
-import { loadConfig } from '#agent_rl/config/index.ts';
+import { loadConfig, runLength } from '#agent_rl/config/index.ts';
 import { howToContinue, tooShortToLearn } from '#agent_rl/jobs/train/how-to-continue.ts';
 import { resumeCommand } from '#agent_rl/runs/run-folder.ts';
 
-const smoke = (...overrides: string[]) =>
-  loadConfig({ file: 'configs/code_exec_smoke.yaml', overrides }).config;
+const smoke = (...overrides: string[]) => {
+  const { config } = loadConfig({ file: 'configs/code_exec_smoke.yaml', overrides });
+  return { config, length: runLength(config) };
+};
 
 test('the command that continues a run is whole and can be pasted, whatever the folder is called', () => {
   expect(resumeCommand('/home/me/runs/a-seed1')).toBe(

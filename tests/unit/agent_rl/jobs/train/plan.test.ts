@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { expectedSeconds, timeText } from '#agent_rl/jobs/train/measure-speed.ts';
 import { planText, trainingPlan } from '#agent_rl/jobs/train/plan.ts';
-import { loadConfig } from '#agent_rl/config/index.ts';
+import { attemptsOf, loadConfig, runLength } from '#agent_rl/config/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const mebibyte = 2 ** 20;
@@ -33,9 +33,10 @@ const opened = {
 
 const folder = temporaryFolder();
 
-function configOf(text: string) {
+function runOf(text: string) {
   const path = writeBelow(folder, 'run.yaml', text);
-  return loadConfig({ file: path, overrides: [] }).config;
+  const { config } = loadConfig({ file: path, overrides: [] });
+  return { config, length: runLength(config), attempts: attemptsOf(config.eval) };
 }
 
 const settings = `
@@ -51,18 +52,18 @@ tools: [{type: code_exec}]
 
 describe('a plan', () => {
   test('counts a transcript for each of several agents, in batches and in time', () => {
-    const config = configOf(settings);
-    const [one, two] = [trainingPlan(config, facts), trainingPlan(config, { ...facts, agents: 2 })];
+    const run = runOf(settings);
+    const [one, two] = [trainingPlan(run, facts), trainingPlan(run, { ...facts, agents: 2 })];
     expect(two.rollouts).toBe(one.rollouts);
     expect(two.mostMicroBatchesPerStep).toBe(2 * one.mostMicroBatchesPerStep);
     const seconds = (plan: typeof one) =>
-      expectedSeconds(config, { ...plan, promptTokens: 56 }, time);
+      expectedSeconds(run.config, { ...plan, promptTokens: 56 }, time);
     expect(seconds(two)).toBeCloseTo(2 * seconds(one));
-    expect(planText(config, facts, two, opened)).toContain('agents in an episode: 2');
+    expect(planText(run, facts, two, opened)).toContain('agents in an episode: 2');
   });
 
   test('counts rollouts, steps, micro-batches and evaluations', () => {
-    const plan = trainingPlan(configOf(settings), facts);
+    const plan = trainingPlan(runOf(settings), facts);
     expect(plan).toMatchObject({
       rolloutsPerIteration: 32,
       rollouts: 192,
@@ -77,11 +78,11 @@ describe('a plan', () => {
 
   test('counts the passes that a KL term and a correction cost before the updates', () => {
     const secondsOf = (text: string) => {
-      const config = configOf(settings.replace('algorithm: {', `algorithm: {${text}`));
-      const plan = trainingPlan(config, facts);
+      const run = runOf(settings.replace('algorithm: {', `algorithm: {${text}`));
+      const plan = trainingPlan(run, facts);
       return {
-        seconds: expectedSeconds(config, { ...plan, promptTokens: 56 }, time),
-        text: planText(config, facts, plan, opened),
+        seconds: expectedSeconds(run.config, { ...plan, promptTokens: 56 }, time),
+        text: planText(run, facts, plan, opened),
       };
     };
     const none = secondsOf('');
@@ -96,24 +97,24 @@ describe('a plan', () => {
   });
 
   test('counts the tasks the best checkpoint is chosen by, and how often they are attempted', () => {
-    const config = configOf(settings.replace('samples: 1', 'samples: 3, temperature: 1'));
+    const run = runOf(settings.replace('samples: 1', 'samples: 3, temperature: 1'));
     const given = { ...facts, trainTasks: 32, selectionTasks: 8 };
-    const plan = trainingPlan(config, given);
+    const plan = trainingPlan(run, given);
     // At iterations 2 and 4, and after the last.
     expect(plan).toMatchObject({ evaluations: 4, selections: 3, selectionEpisodes: 24 });
-    const text = planText(config, given, plan, opened);
+    const text = planText(run, given, plan, opened);
     expect(text).toContain(
       '32 to train on, 10 held out, 8 kept out of training to choose the best checkpoint\n',
     );
     expect(text).toContain('4 x 30 episodes, and 3 x 24 for the choice, temperature 1\n');
-    const none = trainingPlan(config, facts);
+    const none = trainingPlan(run, facts);
     expect(none).toMatchObject({ selections: 0, selectionEpisodes: 0 });
-    expect(planText(config, facts, none, opened)).toContain('40 to train on, 10 held out\n');
+    expect(planText(run, facts, none, opened)).toContain('40 to train on, 10 held out\n');
   });
 
   test('says what is trained and what is held, the sandboxes there will be included', () => {
-    const config = configOf(settings);
-    const text = planText(config, facts, trainingPlan(config, facts), opened);
+    const run = runOf(settings);
+    const text = planText(run, facts, trainingPlan(run, facts), opened);
     expect(text).toContain('0.52 M of them, 25 %');
     expect(text).not.toMatch(/^ +time/m);
     // 604 + 2 x 230.
@@ -122,9 +123,7 @@ describe('a plan', () => {
     );
     const ofNative = { ...opened, sandboxTier: 'native:ns' } as const;
     // 604 + 60 + 2 x 40.
-    expect(planText(config, facts, trainingPlan(config, facts), ofNative)).toContain(
-      'about 744 MiB',
-    );
+    expect(planText(run, facts, trainingPlan(run, facts), ofNative)).toContain('about 744 MiB');
   });
 
   test('of a dry run says how long the run takes only where that was measured, and that it is a guess', () => {
@@ -141,10 +140,10 @@ describe('a plan', () => {
   });
 
   test('says how much of the model is trained', () => {
-    const config = configOf(settings);
+    const run = runOf(settings);
     const text = (trainedParameters: number): string => {
       const given = { ...facts, trainedParameters };
-      return planText(config, given, trainingPlan(config, given), opened);
+      return planText(run, given, trainingPlan(run, given), opened);
     };
     expect(text(facts.parameters)).toContain('  trained       2.10 M of them, 100 %\n');
     // 32,256 of 2,097,152.
@@ -152,9 +151,9 @@ describe('a plan', () => {
   });
 
   test('says why a stronger sandbox is not taken, where nothing else does', () => {
-    const config = configOf(settings);
+    const run = runOf(settings);
     const text = (more: object): string =>
-      planText(config, facts, trainingPlan(config, facts), { ...opened, ...more });
+      planText(run, facts, trainingPlan(run, facts), { ...opened, ...more });
     expect(text({ sandboxesSkipped: ['no Python here.'] })).toContain(
       '  warning       sandbox skipped: no Python here.\n',
     );
@@ -162,8 +161,8 @@ describe('a plan', () => {
   });
 
   test('says what checkpoints take, and warns where the disk has less room', () => {
-    const config = configOf(`${settings}checkpoint: {every: 2, keepLast: 2}\n`);
-    const text = (bytesForCheckpoints: number, given = config): string =>
+    const run = runOf(`${settings}checkpoint: {every: 2, keepLast: 2}\n`);
+    const text = (bytesForCheckpoints: number, given = run): string =>
       planText(given, facts, trainingPlan(given, facts), { ...opened, bytesForCheckpoints });
     // 524,288 parameters and two moments of each, in 4 bytes: 6 MiB. Three are there while the third is written.
     expect(text(18 * mebibyte)).toContain(
@@ -173,17 +172,17 @@ describe('a plan', () => {
     expect(text(18 * mebibyte - 1)).toMatch(
       /warning {7}the disk of .* has 18 MiB left: free space, lower checkpoint\.keepLast, or/,
     );
-    const once = configOf(`${settings}checkpoint: {every: 0}\n`);
+    const once = runOf(`${settings}checkpoint: {every: 0}\n`);
     expect(text(6 * mebibyte, once)).toContain('  checkpoints   about 6 MiB each');
-    const best = configOf(`${settings}checkpoint: {every: 0, keepBest: true}\n`);
+    const best = runOf(`${settings}checkpoint: {every: 0, keepBest: true}\n`);
     expect(text(18 * mebibyte, best)).toContain('6 MiB each, 12 MiB kept, 18 MiB while');
   });
 
   test('warns of more memory than the machine has', () => {
-    const config = configOf(settings);
+    const run = runOf(settings);
     const text = (sandboxes: number): string => {
       const given = { ...facts, sandboxes };
-      return planText(config, given, trainingPlan(config, given), opened);
+      return planText(run, given, trainingPlan(run, given), opened);
     };
     expect(text(0)).not.toContain('warning');
     expect(text(1e6)).toMatch(
@@ -192,7 +191,7 @@ describe('a plan', () => {
     const large = { ...opened, memory: { ...opened.memory, total: 1e15 } };
     const without = { ...facts, sandboxes: 0 };
     const { sandboxTier: _none, ...engineAlone } = large;
-    expect(planText(config, without, trainingPlan(config, without), engineAlone)).toMatch(
+    expect(planText(run, without, trainingPlan(run, without), engineAlone)).toMatch(
       /of this machine: lower rollout\.workers or/,
     );
   });

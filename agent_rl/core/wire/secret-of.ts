@@ -1,4 +1,4 @@
-import { AgentRlError, type ErrorCode } from './errors.ts';
+import { AgentRlError, type ErrorCode } from '../errors.ts';
 
 export interface SecretUse {
   /** Who needs it, for messages: 'web.provider brave'. */
