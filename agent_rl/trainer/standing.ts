@@ -4,10 +4,10 @@ import { spanned } from '../core/profile/spans.ts';
 import type { CheckpointReason, Phase } from '../core/run-event.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { noTotals } from './iteration-report.ts';
-import type { GrpoRun, TrainerState, TrainingSubscribers } from './trainer-contracts.ts';
+import type { GrpoRun, TrainerState, TrainingOutput } from './trainer-contracts.ts';
 
 /** Where a training stands. */
-export interface Standing<State extends { iteration: number }, Run = TrainingSubscribers<State>> {
+export interface Standing<State extends { iteration: number }, Run = TrainingOutput<State>> {
   readonly run: Run;
   readonly signal: AbortSignal;
   /** After the last whole iteration. */
@@ -85,7 +85,7 @@ export async function checkpoint<State extends { iteration: number }>(
  */
 export async function keepingState<
   State extends { iteration: number; before?: unknown },
-  Run extends TrainingSubscribers<State>,
+  Run extends TrainingOutput<State>,
   Result,
 >(at: Standing<State, Run>, train: (at: Standing<State, Run>) => Promise<Result>): Promise<Result> {
   try {

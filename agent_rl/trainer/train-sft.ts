@@ -11,7 +11,7 @@ import type { TrainOptions } from './training-options.ts';
 import { computedPerToken, perSecond } from './iteration-report.ts';
 import { runEpoch } from './steps/run-epoch.ts';
 import { checkpoint, keepingState, type Standing } from './standing.ts';
-import type { TrainingSubscribers } from './trainer-contracts.ts';
+import type { TrainingOutput } from './trainer-contracts.ts';
 
 export interface SftOptions {
   seed: number;
@@ -34,7 +34,7 @@ export interface SftState {
   evaluated?: { iteration: number; success: number | null };
 }
 
-export interface SftRun extends TrainingSubscribers<SftState> {
+export interface SftRun extends TrainingOutput<SftState> {
   options: SftOptions;
   /** Where it goes on, with the same examples and options; absent where it begins. */
   from?: SftState | undefined;

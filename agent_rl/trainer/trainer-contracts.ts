@@ -58,8 +58,8 @@ export type TrainingEvent = RunEvent<Evaluation, LearnedEpisode>;
 /** Is told of each event, in their order. What it throws ends the run. */
 export type Subscriber = (event: TrainingEvent) => void;
 
-/** What a training tells of itself. */
-export interface TrainingSubscribers<State> {
+/** Where the events and checkpoints of a training go. */
+export interface TrainingOutput<State> {
   emit: Subscriber;
   /** Writes a checkpoint. Waited for: the weights do not change meanwhile. */
   save: (reason: CheckpointReason, state: State) => Promise<WrittenCheckpoint>;
@@ -77,7 +77,7 @@ export interface TrainingResult {
 }
 
 /** What a run trains with. */
-export interface GrpoRun extends TrainingSubscribers<TrainerState> {
+export interface GrpoRun extends TrainingOutput<TrainerState> {
   options: GrpoOptions;
   /** Where it goes on; absent where it begins. */
   from?: TrainerState | undefined;

@@ -9,7 +9,7 @@ import { lostText } from '../../runs/run-records.ts';
 import { addUsage } from '../../runs/run-usage.ts';
 import { createProgress, MetricsWriter, percentText } from '../../telemetry/index.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
-import type { Subscriber, TrainingSubscribers } from '../../trainer/trainer-contracts.ts';
+import type { Subscriber, TrainingOutput } from '../../trainer/trainer-contracts.ts';
 import { type SftState, trainSft } from '../../trainer/train-sft.ts';
 import type { TrainingOptions } from '../job.ts';
 import {
@@ -110,7 +110,7 @@ export class SftTraining implements ReadyTraining<SftState> {
     return { usage: addUsage(saved?.usage, session) };
   }
 
-  async train(session: Session<SftState> & TrainingSubscribers<SftState>) {
+  async train(session: Session<SftState> & TrainingOutput<SftState>) {
     const { config } = this.run;
     const { usage, saved, emit, save } = session;
     const { state, interrupted } = await trainSft(

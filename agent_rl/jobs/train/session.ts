@@ -9,7 +9,7 @@ import { checkRunFolder, type RunFolder } from '../../runs/run-folder.ts';
 import type { RunSources } from '../../runs/inputs/run-inputs.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
 import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
-import type { Subscriber, TrainingSubscribers } from '../../trainer/trainer-contracts.ts';
+import type { Subscriber, TrainingOutput } from '../../trainer/trainer-contracts.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { leaveReport } from '../report/leave-report.ts';
 import { startProfile } from './profile.ts';
@@ -31,7 +31,7 @@ export interface ReadyTraining<State extends { iteration: number }> {
   /** What a checkpoint holds besides the trainer's state and the learner's own. */
   progress(session: Session<State>): Promise<Omit<SavedProgress, 'iteration'>>;
   /** @returns what `summary.json` holds, and what the user is shown */
-  train(session: Session<State> & TrainingSubscribers<State>): Promise<{
+  train(session: Session<State> & TrainingOutput<State>): Promise<{
     summary: JobResult & { interrupted: boolean };
     shown: readonly (string | undefined)[];
   }>;
@@ -96,9 +96,9 @@ export async function runSession<State extends { iteration: number }>(
       const record = opened.add(await OpenRun.open({ ...ready.run, sources, resume, quiet }));
       ({ folder } = record);
       opened.add(trackers);
-      const session = { options, record, usage, resume, opened, saved: undefined, changed: [] };
+      const begun = { options, record, usage, resume, opened, trackers };
       result = await record.logging(() =>
-        inSession({ ready, session, trackers }).finally(() => writeProfile(record)),
+        inSession(ready, begun).finally(() => writeProfile(record)),
       );
     }
   } catch (failure) {
@@ -124,30 +124,23 @@ async function whereToBegin(
 
 const isLocked = (beginning: Beginning): beginning is ResumePoint => beginning.lock !== undefined;
 
-interface Begun<State extends { iteration: number }> {
-  ready: ReadyTraining<State>;
-  session: Session<State>;
-  trackers: RunTrackers;
-}
+type Begun = Omit<Session<never>, 'saved' | 'changed'> & { trackers: RunTrackers };
 
 /** Trains, from the start or from the checkpoint to resume from, and writes the summary. */
-async function inSession<State extends { iteration: number }>({
-  ready,
-  session: { ...session },
-  trackers,
-}: Begun<State>): Promise<JobResult> {
+async function inSession<State extends { iteration: number }>(
+  ready: ReadyTraining<State>,
+  { trackers, ...begun }: Begun,
+): Promise<JobResult> {
   const { run, learner } = ready;
-  const { record, resume, usage, options } = session;
+  const { record, resume, usage, options } = begun;
   const { folder, log } = record;
   usage.restartClock();
   for (const note of run.notes) log.info(note);
   for (const warning of run.warnings) log.shown(warning);
-  if (resume !== undefined) {
-    const restored = await restoreRun({ record, resume, learner, run });
-    // It was written by the same way of training: a run keeps its mode.
-    session.saved = restored.state as typeof session.saved;
-    session.changed = restored.changed;
-  }
+  const restored = resume && (await restoreRun({ record, resume, learner, run }));
+  // It was written by the same way of training: a run keeps its mode.
+  const saved = restored?.state as Session<State>['saved'];
+  const session: Session<State> = { ...begun, saved, changed: restored?.changed ?? [] };
   const subscribers: readonly Subscriber[] = [
     // Another process may have taken the run meanwhile.
     ({ type }) => void (type === 'iteration' && record.requireOwn()),
@@ -169,7 +162,7 @@ async function inSession<State extends { iteration: number }>({
       mode: config.train.mode,
       config,
       resumed: resume !== undefined,
-      from: session.saved?.iteration,
+      from: saved?.iteration,
     },
   });
   let status: 'finished' | 'interrupted' | 'failed' = 'failed';

@@ -11,11 +11,7 @@ import { RunSettings } from '../../runs/run-settings.ts';
 import { addUsage } from '../../runs/run-usage.ts';
 import { warningsOf } from '../../runs/signs/run-watch.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
-import type {
-  Subscriber,
-  TrainerState,
-  TrainingSubscribers,
-} from '../../trainer/trainer-contracts.ts';
+import type { Subscriber, TrainerState, TrainingOutput } from '../../trainer/trainer-contracts.ts';
 import { trainGrpo } from '../../trainer/train-grpo.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import { promptOf } from '../explain/prompt-of.ts';
@@ -142,7 +138,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     };
   }
 
-  async train(session: Session<TrainerState> & TrainingSubscribers<TrainerState>) {
+  async train(session: Session<TrainerState> & TrainingOutput<TrainerState>) {
     const { agent, leftOut } = this.ready;
     const { config, chosen, tasks } = this.run;
     const { signal } = this.options;
