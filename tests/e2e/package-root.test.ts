@@ -10,7 +10,7 @@ const publicNames = `
   tool environment policy reward inject Type AgentRlError
   ToolRegistry EnvironmentRegistry PolicyRegistry RewardRegistry
   MiniMindPolicy HuggingFacePolicy TransformersJsPolicy CodeExecEnv CodeExecTool CalculatorTool
-  RolloutWorker AsyncRolloutWorker GRPOTrainer SFTTrainer trainAgent
+  RolloutWorker AsyncRolloutWorker trainGrpo trainSft trainAgent
   CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`
   .trim()
   .split(/\s+/);
