@@ -157,7 +157,7 @@ export class SftTraining implements ReadyTraining<SftState> {
         loss,
         success: state.evaluated?.success ?? null,
         verdict: missed === undefined ? null : { is: 'missed', says: missed },
-        ...(missed !== undefined && { ok: false }),
+        ok: missed === undefined ? undefined : false,
         conversations: examples.length,
         tokens,
         wallSeconds,

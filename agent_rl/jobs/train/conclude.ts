@@ -41,7 +41,7 @@ export async function concluded(run: ResolvedRun, record: OpenRun, { result, fac
     summary: {
       ...ended,
       verdict: verdict ?? null,
-      ...(verdict?.is === 'worse' && { ok: false }),
+      ok: verdict?.is === 'worse' ? false : undefined,
     },
     shown: [
       (result.before ?? result.after) && beforeAfterTable(result),

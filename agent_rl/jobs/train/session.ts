@@ -188,7 +188,7 @@ async function inSession<State extends { iteration: number }>(
     emit({ type: 'end', status });
   }
   const reports = await trackers.close();
-  const summary = { ...ended.summary, ...(reports !== undefined && { trackers: reports }) };
+  const summary = { ...ended.summary, trackers: reports };
   if (reports !== undefined) record.writeSummary(summary);
   for (const text of ended.shown) if (text !== undefined) options.print(text);
   return { run: folder.path, summaryFile: folder.summary, ...summary };
