@@ -56,7 +56,7 @@ function adapterOf(
   );
 }
 
-/** `agent-rl export` is named after what it does; `export` itself is not a name to export. */
+/** `agent-rl model export` is named after what it does; `export` itself is not a name to export. */
 export const exportModel = command({
   name: 'export',
   describe:

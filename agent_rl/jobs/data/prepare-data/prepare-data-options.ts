@@ -12,7 +12,7 @@ export interface HubSettings {
   splits?: readonly string[];
 }
 
-/** What `agent-rl prepare-data` was asked to do. */
+/** What `agent-rl data prepare` was asked to do. */
 export interface PrepareDataOptions extends JobContext {
   /** A file, a folder, or a dataset of the hub as `owner/name`. */
   source: string;
