@@ -149,4 +149,5 @@ export const errorCatalogue = {
   INTERRUPTED: user('Ctrl-C or SIGTERM', '`--resume` resumes from the last checkpoint'),
 } satisfies Record<string, ErrorDefinition>;
 
+/** Stable name of an error; docs/reference/errors.md lists them. */
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -48,12 +48,12 @@ async function explained(name: string): Promise<Explained['findings']> {
 const kinds = new Set(['constant-reward', 'unread-calls', 'masked']);
 
 const flat = `
-import { reward } from 'agent_rl';
+import { reward } from 'agent_rl/plugin';
 export const flat = reward({ name: 'flat', description: 'Pays the same for everything' })(() => 0.5);
 `;
 
 const deaf = `
-import { toolCallFormat } from 'agent_rl';
+import { toolCallFormat } from 'agent_rl/plugin';
 @toolCallFormat({ name: 'deaf', description: 'Cannot read a call.' })
 export class Deaf {
   read({ text, turn }) {

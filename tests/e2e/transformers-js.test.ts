@@ -10,7 +10,7 @@ import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
-import { CodeTaskDataset } from '#dataset/index.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import type { Ended } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { residentProgram } from '../support/resident-program.ts';
