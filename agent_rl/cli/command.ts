@@ -86,7 +86,7 @@ export interface MainOptions extends CommandContext {
   /** Name of the program in its own help. */
   programName: string;
   /** The program is a preset of this command. */
-  only?: Command;
+  only?: Command | undefined;
 }
 
 /** The word of a command that its group's name alone runs. */

@@ -57,8 +57,8 @@ export const verifyDataset = command({
     return jobs.verifyDataset({
       ...flags,
       dataset: namedOrShipped(dataset),
-      ...(column.length > 0 && { columns: columnsOf(column) }),
-      ...(documents !== undefined && { documents: namedOrShipped(documents) }),
+      columns: columnsOf(column),
+      documents: documents === undefined ? documents : namedOrShipped(documents),
       ...job,
     });
   },

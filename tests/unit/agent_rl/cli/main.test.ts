@@ -258,7 +258,7 @@ describe('what is printed', () => {
   ])('by %j names the run file it uses where none was named', async (args, only, file) => {
     const job = () => Promise.resolve({ ok: true });
     const jobs = { train: job, attack: job, serveModel: job };
-    const { code, stdout } = await commandLine(args, { jobs, ...(only && { only }) });
+    const { code, stdout } = await commandLine(args, { jobs, only });
     const path = join(packageRoot(), 'configs', file);
     expect([code, stdout]).toEqual([0, `No run file was named with --config: using ${path}\n`]);
   });
