@@ -34,6 +34,7 @@ export interface SftState {
   evaluated?: { iteration: number; success: number | null };
 }
 
+/** What supervised training trains with. */
 export interface SftRun extends TrainingOutput<SftState> {
   options: SftOptions;
   /** Where it goes on, with the same examples and options; absent where it begins. */

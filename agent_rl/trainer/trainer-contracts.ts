@@ -65,6 +65,7 @@ export interface TrainingOutput<State> {
   save: (reason: CheckpointReason, state: State) => Promise<WrittenCheckpoint>;
 }
 
+/** What a training came to. */
 export interface TrainingResult {
   interrupted: boolean;
   /** What was done to the run so that it must not learn. */
