@@ -26,6 +26,6 @@ export function nextOf({ row, active }: Slot, step: LanesStep, place: number) {
     temperature,
     logProbs: copy(logProbs, from, to),
     cumulative: copy(cumulative, from, to),
-    ...(temperature <= 0 && { likeliest: step.drawnIn(row, place) }),
+    likeliest: temperature <= 0 ? step.drawnIn(row, place) : undefined,
   });
 }

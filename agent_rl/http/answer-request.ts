@@ -209,13 +209,13 @@ async function sendEvents(
 
 function send(response: ServerResponse, status: number, body: object): number {
   const text = Buffer.from(JSON.stringify(body));
+  if (status === 503) response.setHeader('retry-after', '1');
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  // What is left of a body that was not read to its end would be taken for the next request.
+  if (!response.req.complete) response.setHeader('connection', 'close');
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': text.length,
-    ...(status === 503 && { 'retry-after': '1' }),
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    // What is left of a body that was not read to its end would be taken for the next request.
-    ...(!response.req.complete && { connection: 'close' }),
   });
   response.end(text);
   return status;

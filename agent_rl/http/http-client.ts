@@ -10,13 +10,13 @@ export interface HttpClientOptions {
   /** Without a slash at its end. */
   url: string;
   /** Sent as a bearer's; never shown. */
-  token?: string;
+  token?: string | undefined;
   /** Sent as basic authentication, in place of a token; the password is never shown. */
   login?: { user: string; password: string };
   /** PEM file of authorities trusted besides the usual ones, for `https:`. */
-  caFile?: string;
+  caFile?: string | undefined;
   /** Sent with each request; never shown. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Requests at once. */
   connections: number;
   /** Longest answer; 64 MiB by default. */
@@ -36,9 +36,9 @@ export interface HttpRequest {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, in place of a body. */
-  raw?: string | Uint8Array;
+  raw?: string | Uint8Array | undefined;
   /** Of `raw` and `file`; application/octet-stream by default. */
-  contentType?: string;
+  contentType?: string | undefined;
   /** A file that is sent as it is, in place of a body. */
   file?: string;
   /** Longest answer to this request, where that is known; counts where it is less than the client's. */
@@ -56,7 +56,7 @@ export interface HttpAnswer {
   text: string;
   bytes: Buffer;
   /** Where a redirection points to: it is not followed. */
-  location?: string;
+  location?: string | undefined;
 }
 
 /** There was no answer. */
@@ -96,7 +96,7 @@ export class HttpClient {
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     signal?.throwIfAborted();
     const { url, bodyGraceS = 20, mostAnswerBytes = mostAnswerBytesByDefault } = this.options;
-    const { method, path, body, raw, file, contentType, deadlineS } = request;
+    const { method, path, body, raw, file, deadlineS } = request;
     const { origin, pathname, search } = new URL(url + path);
     const authorization = authorizationOf(this.options);
     const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
@@ -110,15 +110,10 @@ export class HttpClient {
           headers: {
             accept: 'application/json',
             ...this.options.headers,
-            ...(body !== undefined && { 'content-type': 'application/json' }),
-            ...((raw ?? file) !== undefined && {
-              'content-type': contentType ?? 'application/octet-stream',
-            }),
-            ...(authorization !== undefined && { authorization }),
+            'content-type': typeOf(request),
+            authorization,
           },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-          ...(raw !== undefined && { body: raw }),
-          ...(file !== undefined && { body: createReadStream(file) }),
+          body: raw ?? (file === undefined ? JSON.stringify(body) : createReadStream(file)),
           signal: either,
         });
         const bytes = await wholeBody(answer.body, {
@@ -202,6 +197,12 @@ async function wholeBody(
   return Buffer.concat(chunks);
 }
 
+/** Of what is sent with a request. */
+function typeOf({ body, raw, file, contentType = 'application/octet-stream' }: HttpRequest) {
+  if (body !== undefined) return 'application/json';
+  return (raw ?? file) === undefined ? undefined : contentType;
+}
+
 function authorizationOf({ token, login }: Pick<HttpClientOptions, 'token' | 'login'>) {
   if (login === undefined) return token === undefined ? undefined : `Bearer ${token}`;
   return `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
@@ -219,7 +220,7 @@ function answerOf({ statusCode, headers }: Dispatcher.ResponseData, bytes: Buffe
     get json() {
       return parsed(this.text);
     },
-    ...(typeof location === 'string' && { location }),
+    location: typeof location === 'string' ? location : undefined,
   };
 }
 

@@ -194,7 +194,7 @@ export class LocalLearner implements Learner {
         ...dropout,
         ...this.#inputs(packed),
         ...pick(packed, lossInputs(loss)),
-        ...(perSequence && { [membershipInput]: membershipOf(packed) }),
+        ...(perSequence ? { [membershipInput]: membershipOf(packed) } : {}),
       };
       const outputs = await program.run(inputs, { sizes: sizesOf(packed.shape, kind) });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
@@ -294,7 +294,7 @@ export class LocalLearner implements Learner {
     return microBatches(data, {
       microBatchTokens: this.options.microBatchTokens,
       compiles: this.engine.compiles,
-      ...(this.#plants && { treesOf: this.config }),
+      treesOf: this.#plants ? this.config : undefined,
     });
   }
 

@@ -34,7 +34,7 @@ export interface TrainBatch {
   /** What it predicts [N]. */
   targets: Int32Array;
   /** Where rows are trees: how they are laid out, and which prediction each trained token is. */
-  trees?: TreeLayout & { predictions: Int32Array };
+  trees?: (TreeLayout & { predictions: Int32Array }) | undefined;
   weights: Float32Array;
   advantages: Float32Array;
   oldLogProbs: Float32Array;
@@ -86,20 +86,20 @@ export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): T
       sequences,
       length,
       trained,
-      ...(hasTrees && { trees: { sequences: data.length, trained: entries } }),
+      trees: hasTrees ? { sequences: data.length, trained: entries } : undefined,
     },
     tokens,
     rows: padded(made.rows, trained),
     targets: padded(made.targets, trained),
-    ...(hasTrees && {
-      trees: {
-        ...treeLayout(
-          laid.map(({ tree }) => tree),
-          { sequences, length },
-        ),
-        predictions: padded(made.predictions, entries),
-      },
-    }),
+    trees: hasTrees
+      ? {
+          ...treeLayout(
+            laid.map(({ tree }) => tree),
+            { sequences, length },
+          ),
+          predictions: padded(made.predictions, entries),
+        }
+      : undefined,
     weights: column((datum) => datum.weights),
     advantages: column((datum) => datum.advantages),
     oldLogProbs: column((datum) => datum.oldLogProbs),
@@ -155,9 +155,9 @@ export function byDatum(
 
 function checkDatum({ tokens, weights, advantages, oldLogProbs, refLogProbs }: TrainDatum): void {
   const expected = tokens.length;
-  const arrays = { weights, advantages, oldLogProbs, ...(refLogProbs && { refLogProbs }) };
+  const arrays = { weights, advantages, oldLogProbs, refLogProbs };
   for (const [name, values] of Object.entries(arrays)) {
-    if (values.length === expected) continue;
+    if (values === undefined || values.length === expected) continue;
     throw new AgentRlError(
       'SHAPE_MISMATCH',
       `A datum of ${expected} tokens has ${values.length} ${name}; expected one per token.`,

@@ -74,7 +74,7 @@ export class TinkerClient {
 
   failure(problem: string, cause?: unknown): AgentRlError {
     return new AgentRlError(this.options.code, `The Tinker service at ${this.url} ${problem}.`, {
-      ...(cause !== undefined && { cause }),
+      cause,
     });
   }
 
@@ -170,14 +170,14 @@ export class TinkerClient {
         if (answer.status !== 429 || performance.now() >= until) return answer;
         if (tries === 1)
           this.warn(`${this.url} asks for a pause (429). Waiting up to ${patienceS} s.`);
-        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+        await sleep(pauseMs, undefined, { signal });
       } catch (thrown) {
         if (!(thrown instanceof NoAnswer)) throw thrown;
         if (!request.again) throw new Lost(thrown.message, { cause: thrown });
         if (thrown instanceof EndlessAnswer || performance.now() >= until)
           throw this.failure(`is out of reach: ${thrown.message}`, thrown);
         if (tries === 1) this.warn(`${thrown.message}. Waiting up to ${patienceS} s.`);
-        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+        await sleep(pauseMs, undefined, { signal });
       }
     }
   }

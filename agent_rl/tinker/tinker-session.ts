@@ -41,7 +41,7 @@ export class TinkerSession {
     const key = apiKeyEnv && secretOf(apiKeyEnv, { user: `${block} tinker`, environment });
     const shared = {
       url,
-      ...(key !== undefined && { headers: { 'x-api-key': key } }),
+      headers: key === undefined ? undefined : { 'x-api-key': key },
       pauseMs: 200,
       onRetry: warn,
     };

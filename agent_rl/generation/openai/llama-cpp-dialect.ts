@@ -48,8 +48,8 @@ export const llamaCppDialect: Dialect = {
       const drawn = { tokens: tokens as number[], logProbs, ended: endOf(answer['stop_type']) };
       return {
         ...upToTheStop(drawn, request, onPassed),
-        ...(typeof model === 'string' && { model }),
-        ...(contextTokens !== undefined && { contextTokens: Number(contextTokens) }),
+        model: typeof model === 'string' ? model : undefined,
+        contextTokens: contextTokens === undefined ? undefined : Number(contextTokens),
       };
     },
     async filled({ tokens, logProbs, ...drawn }, request, ask) {

@@ -43,8 +43,8 @@ export const tokenIdsDialect: Dialect = {
           request,
           onPassed,
         ),
-        ...(typeof model === 'string' && { model }),
-        ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
+        model: typeof model === 'string' ? model : undefined,
+        contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
       };
     },
   }),

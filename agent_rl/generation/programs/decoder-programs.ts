@@ -223,17 +223,17 @@ export class DecoderPrograms {
     const started = performance.now();
     const outputs = await program.run(feeds, {
       sizes: isAlone ? { capacity } : { rows, capacity },
-      ...(!wholeRows && { wanted: this.#drawnOnly }),
+      wanted: wholeRows ? undefined : this.#drawnOnly,
     });
     const runS = (performance.now() - started) / 1000;
-    const whole = wholeRows && {
+    const whole = {
       logProbs: outputs['whole'] as Float32Array,
       cumulative: outputs['cumulative'] as Float32Array,
     };
     return {
       next: outputs['next'] as Int32Array,
       logProbs: outputs['logProbs'] as Float32Array,
-      ...(whole && { whole }),
+      whole: wholeRows ? whole : undefined,
       fresh: this.#freshOf(outputs),
       runS,
     };

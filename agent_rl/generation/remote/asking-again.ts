@@ -58,7 +58,7 @@ export class AskingAgain {
       throw generationFailed(thrown.message, thrown);
     const pauseMs = Math.min(mostPauseMs, leastPauseMs * 2 ** this.#refusals);
     this.#refusals += 1;
-    await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+    await sleep(pauseMs, undefined, { signal });
   }
 
   #useless(thrown: UnusableAnswer): void {

@@ -31,7 +31,7 @@ export interface RemoteGeneratorOptions {
   /** Why tokens cannot be drawn like this with their log-probabilities, or undefined. */
   samplingProblem: (sampling: Sampling) => string | undefined;
   /** Takes weights to the servers; absent where theirs are fixed. */
-  shipping?: WeightShipping;
+  shipping?: WeightShipping | undefined;
   warn: (text: string) => void;
 }
 

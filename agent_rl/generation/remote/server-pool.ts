@@ -54,7 +54,7 @@ export class ServerPool {
         return chosen;
       }
       this.#requirePatience();
-      await sleep(lookMs, undefined, { ...(signal && { signal }) });
+      await sleep(lookMs, undefined, { signal });
     }
   }
 

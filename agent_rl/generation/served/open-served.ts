@@ -56,7 +56,7 @@ export const servedGenerator = generator({
       : secretOf(apiKeyEnv, { user: 'generator served', environment });
   const http = new HttpClient({
     url,
-    ...(token !== undefined && { token }),
+    token,
     connections: host.episodes + 2,
     pauseMs: 200,
     onRetry: host.warn,

@@ -167,7 +167,7 @@ export class ServedGenerator implements Generator {
           throw failure(thrown.message, thrown);
         if (tries === 1)
           warn(`${url} is out of reach: ${thrown.message}. Waiting up to ${patienceS} s.`);
-        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+        await sleep(pauseMs, undefined, { signal });
       }
     }
   }

@@ -65,11 +65,12 @@ export class TinkerGenerator implements Generator {
     this.#sessions += 1;
     const from = { model_path: location };
     const { session } = this.options;
-    const asked = { from, ...(signal && { signal }) };
-    const id = await beginSampling(session, asked, this.#sessions).catch((thrown: unknown) => {
-      if (!(thrown instanceof Lost)) throw thrown;
-      throw session.client.failure(`has lost the weights of step ${version}`, thrown);
-    });
+    const id = await beginSampling(session, { from, signal }, this.#sessions).catch(
+      (thrown: unknown) => {
+        if (!(thrown instanceof Lost)) throw thrown;
+        throw session.client.failure(`has lost the weights of step ${version}`, thrown);
+      },
+    );
     this.#drawing = { samplingSession: id, version };
   }
 
@@ -133,7 +134,7 @@ export class TinkerGenerator implements Generator {
             temperature: sampling.temperature,
             top_k: -1,
             top_p: 1,
-            ...(stopTokens.length > 0 && { stop: stopTokens }),
+            stop: stopTokens.length > 0 ? stopTokens : undefined,
           },
           type: 'sample',
         },
@@ -170,7 +171,7 @@ export class TinkerGenerator implements Generator {
 
 async function beginSampling(
   { client, id }: TinkerSession,
-  { from, signal }: { from: object; signal?: AbortSignal },
+  { from, signal }: { from: object; signal: AbortSignal | undefined },
   number: number,
 ): Promise<string> {
   const { sampling_session_id: made } = await client.ask(

@@ -34,7 +34,7 @@ export const generateProtocol: ServerProtocol = {
       ended: finishReason(choice['finish_reason'], unusable),
       model: String(model),
       weights: weightsOf(choice['weight_versions']),
-      ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
+      contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
     };
   },
   abort: (id) => ({

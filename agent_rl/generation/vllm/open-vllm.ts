@@ -84,7 +84,7 @@ async function openOn(
     deadlineS,
     patienceS,
     samplingProblem,
-    ...(host.trains && { shipping: shippingOf(found, settings, check, host) }),
+    shipping: host.trains ? shippingOf(found, settings, check, host) : undefined,
     warn,
   });
   await compareInEvaluation(generated.draws(), check, settings, host);

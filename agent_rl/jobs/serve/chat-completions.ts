@@ -72,13 +72,13 @@ export async function chatCompletion(
   const others = places.slice(1).map(() => model.ask(conversation, request));
   const asked = [first, ...(await Promise.all(others))];
   const withIds = body.return_token_ids === true;
-  const promptIds = withIds && { prompt_token_ids: first.promptTokens };
+  const promptIds = { prompt_token_ids: withIds ? first.promptTokens : undefined };
   const asIds = body.return_tokens_as_token_ids === true;
   const endOf = (turn: Turn, index: number) => ({
     index,
     finish_reason: finishOf(turn),
     logprobs: body.logprobs === true ? chatLogProbs(turn, model.text.tokenizer, asIds) : null,
-    ...(withIds && { token_ids: turn.tokens }),
+    token_ids: withIds ? turn.tokens : undefined,
   });
   if (body.stream !== true) {
     const turns = await Promise.all(asked.map((one, index) => model.turn(one, request, { index })));
@@ -95,7 +95,7 @@ export async function chatCompletion(
   return new EventAnswer(
     (async function* events() {
       const delta = { role: 'assistant', content: '' };
-      yield chunk({ index: 0, delta, finish_reason: null }, promptIds || {});
+      yield chunk({ index: 0, delta, finish_reason: null }, promptIds);
       const { reader } = model;
       const pieces = piecesOf<Turn>((onText) => model.turn(first, request, { index: 0, onText }), {
         soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),

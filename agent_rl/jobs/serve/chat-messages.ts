@@ -71,19 +71,20 @@ function plainMessage(message: unknown, path: string): { message: unknown; broke
   for (const key of ['audio', 'function_call']) refuseKey(message, key, path);
   const said = role === 'assistant' ? (content ?? refusal ?? '') : content;
   const broken = new Map<number, string>();
+  const readable = (given: unknown): unknown =>
+    Array.isArray(given)
+      ? given.map((call, place) => readableCall(call, (text) => broken.set(place, text)))
+      : given;
   return {
     broken,
     message: present({
       role: role === 'developer' ? 'system' : role,
       content: Array.isArray(said) ? textOf(said, path) : said,
       // Of a person it means nothing to a template; of a tool's answer it is the tool.
-      ...(role === 'tool' && { name, tool_call_id: answers }),
-      ...(role === 'assistant' && {
-        reasoning,
-        tool_calls: Array.isArray(calls)
-          ? calls.map((call, place) => readableCall(call, (text) => broken.set(place, text)))
-          : calls,
-      }),
+      name: role === 'tool' ? name : undefined,
+      tool_call_id: role === 'tool' ? answers : undefined,
+      reasoning: role === 'assistant' ? reasoning : undefined,
+      tool_calls: role === 'assistant' ? readable(calls) : undefined,
     }),
   };
 }

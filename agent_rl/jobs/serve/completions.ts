@@ -55,7 +55,8 @@ export async function completion(
     index,
     finish_reason: sampled.finish,
     logprobs: withLogProbs ? completionLogProbs(sampled, tokenizer, asIds) : null,
-    ...(withIds && { token_ids: sampled.tokens, prompt_token_ids: prompt }),
+    token_ids: withIds ? sampled.tokens : undefined,
+    prompt_token_ids: withIds ? prompt : undefined,
   });
   const answer = { ...head, object: 'text_completion' };
   if (body.stream !== true) {

@@ -79,8 +79,8 @@ export function messageOf({ message }: Turn): object {
   return {
     role: 'assistant',
     content: calls.length > 0 && message.content === '' ? null : saidIn(message),
-    ...(message.reasoning !== undefined && { reasoning_content: message.reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls }),
+    reasoning_content: message.reasoning,
+    tool_calls: calls.length > 0 ? calls : undefined,
   };
 }
 

@@ -153,12 +153,12 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     sampler: engine.generator,
     places,
     idleS: timeoutS,
-    ...(acceptWeights && {
-      replacing: {
-        inbox: opened.add(await WeightInbox.open(mostWeightBytes(model.description))),
-        use: (weights: WeightRef) => engine.generator.use(weights),
-      },
-    }),
+    replacing: acceptWeights
+      ? {
+          inbox: opened.add(await WeightInbox.open(mostWeightBytes(model.description))),
+          use: (weights: WeightRef) => engine.generator.use(weights),
+        }
+      : undefined,
   };
   return { model: served, folder: model.folder, notes: policy.notes ?? [], training };
 }

@@ -37,7 +37,7 @@ export class RecoveringModel {
     { from, ...options }: CreateOptions,
   ): Promise<RecoveringModel> {
     const model = await repeated(session, 'make an adapter', () =>
-      TrainedModel.create(session, { ...options, ...(from && { from }) }),
+      TrainedModel.create(session, { ...options, from }),
     );
     const one = new RecoveringModel(session, options, model, { address: from ?? '' });
     if (from === undefined) await one.#saveState();

@@ -30,7 +30,7 @@ export interface CreateOptions {
   /** Keys the first values. */
   seed: number;
   /** A state that was saved, to begin with: its address. */
-  from?: string;
+  from?: string | undefined;
 }
 
 /** It moves nothing, and clears what was accumulated. */

@@ -15,7 +15,7 @@ export interface Judgement {
   /** What went wrong, for the log. Holds what was expected: never to be shown to the policy. */
   failures: readonly string[];
   /** Of `sandbox_error`: what failed, in the sandbox's own words. */
-  problem?: string;
+  problem?: string | undefined;
   /** Backend and level that ran the program. */
   level: string;
 }
@@ -40,7 +40,7 @@ export async function judgeCode(
     total: statuses.length,
     statuses,
     failures: results.flatMap(({ failure }) => failure ?? []),
-    ...(problem !== undefined && { problem }),
+    problem,
     level: sandbox.capabilities().level,
   };
 }

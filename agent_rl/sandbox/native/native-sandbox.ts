@@ -61,7 +61,7 @@ export class NativeSandbox implements Sandbox {
       backend: 'native',
       level: `native:${level}+landlock${landlock}+seccomp${user === 'own' ? '+uid' : ''}`,
       python: hello.python.split('.').slice(0, 2).join('.'),
-      ...(preload.length > 0 && { modules: preload.toSorted() }),
+      modules: preload.length > 0 ? preload.toSorted() : undefined,
     });
   }
 
@@ -117,7 +117,7 @@ const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
       do: 'run',
       entry: 'run',
       limits: nativeLimits({ ...defaultLimits, ...limits }),
-      job: JSON.stringify({ code, seed, ...(files && { files }) }),
+      job: JSON.stringify({ code, seed, files }),
       stdin: base64(stdin),
     }),
     answer: (reply, _, level) => resultOf(reply, level),
@@ -158,7 +158,7 @@ function judgement(reply: SupervisorReply, statements: number, level: string): J
   const result = resultOf(reply, level);
   // Once the tests are over their solution is ended, which is no fault of its own.
   const over = verdicts.length === statements && result.status === 'signaled';
-  return { ...result, ...(over && { status: 'ok' }), verdicts };
+  return { ...result, status: over ? 'ok' : result.status, verdicts };
 }
 
 const resultOf = (reply: SupervisorReply, level: string): RunResult => ({

@@ -113,7 +113,7 @@ export type Capabilities = Static<typeof CapabilitiesAnswer>;
 const factsOf = ({ level, python, modules = [] }: Capabilities): RemoteServer['facts'] => ({
   level: `remote:${level}`,
   python,
-  ...(modules.length > 0 && { modules }),
+  modules: modules.length > 0 ? modules : undefined,
 });
 
 /** What a server is, in words: all that a result may depend on. */

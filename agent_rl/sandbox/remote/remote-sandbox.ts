@@ -159,10 +159,8 @@ function connectionOf({
     // Two more, for looks at whether it is there.
     connections: workers + 2,
     pauseMs,
-    ...(caFile !== undefined && { caFile }),
-    ...(tokenEnv !== undefined && {
-      token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
-    }),
+    caFile,
+    token: tokenEnv && secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
     onRetry: (message: string) => onIncident({ kind: 'retry', message }),
   };
 }

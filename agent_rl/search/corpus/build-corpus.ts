@@ -60,7 +60,7 @@ export interface CorpusBuild {
   /** False when the index was there already, whole and of the same input and settings. */
   built: boolean;
   /** Passages of which the embedder read only the beginning; absent where that is not known. */
-  shortened?: number;
+  shortened?: number | undefined;
 }
 
 // HNSW pays above this many vectors; below, comparing all is fast and exact.
@@ -190,7 +190,7 @@ async function fill(folder: string, options: FillOptions): Promise<Omit<CorpusBu
   writeFileAtomic(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
   const after = embedder?.shortened;
   const isKnown = before !== undefined && after !== undefined;
-  return { manifest, ...(isKnown && { shortened: after - before }) };
+  return { manifest, shortened: isKnown ? after - before : undefined };
 }
 
 async function addAll(writer: PassageTableWriter, options: FillOptions) {

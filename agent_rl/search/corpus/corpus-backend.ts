@@ -31,7 +31,7 @@ const defaultRankConstant = 60;
 export interface CorpusBackendParts {
   table: PassageTable;
   /** Absent: words alone are searched. */
-  embedder?: Embedder;
+  embedder: Embedder | undefined;
   settings: QuerySettings;
   /** Lets go of everything. */
   close(): Promise<void>;
@@ -109,7 +109,7 @@ export async function openBackend(
       table.close();
       await held.release();
     };
-    return new CorpusBackend({ table, settings, close, ...(embedder && { embedder }) });
+    return new CorpusBackend({ table, settings, close, embedder });
   } catch (error) {
     await held.release();
     throw error;

@@ -148,7 +148,7 @@ const hitOf = (page: FoundPage, index: number): SearchHit => ({
   documentId: page.url,
   title: tidy(page.title),
   text: tidy(page.text),
-  ...(page.url === '' ? {} : { url: page.url }),
+  url: page.url || undefined,
   score: page.score ?? 1 / (index + 1),
 });
 

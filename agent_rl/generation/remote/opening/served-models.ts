@@ -5,9 +5,9 @@ import { helloS, unsuited } from '../remote-settings.ts';
 export interface ServedModel {
   id: string;
   /** Longest context plus generation, in tokens; absent where the server does not say. */
-  maxContextTokens?: number;
+  maxContextTokens?: number | undefined;
   /** Number of its tokens; absent where the server does not say. */
-  vocabSize?: number;
+  vocabSize?: number | undefined;
 }
 
 /** The model of a server that a run means. @throws AgentRlError `CONFIG_INVALID` that lists those it has */
@@ -43,7 +43,7 @@ export async function servedModel(
   const vocabSize = meta['n_vocab'];
   return {
     id: String(found['id']),
-    ...(typeof length === 'number' && { maxContextTokens: length }),
-    ...(typeof vocabSize === 'number' && { vocabSize }),
+    maxContextTokens: typeof length === 'number' ? length : undefined,
+    vocabSize: typeof vocabSize === 'number' ? vocabSize : undefined,
   };
 }

@@ -66,8 +66,8 @@ function firstOf(
 export function turnReader({ model, format, chosen }: ResolvedRun): TurnReader {
   const { thinking, templateDate } = chosen.policy.settings;
   const inThought = model.text.template.cueOpensThought({
-    ...(typeof thinking === 'boolean' && { thinking }),
-    ...(typeof templateDate === 'string' && { date: templateDate }),
+    thinking: typeof thinking === 'boolean' ? thinking : undefined,
+    date: typeof templateDate === 'string' ? templateDate : undefined,
   });
   return new TurnReader(format ?? new PlainFormat(), inThought);
 }

@@ -23,7 +23,7 @@ export interface TrainingParts {
   sampler: Sampler;
   places: Places;
   /** Absent where its weights stay what they are. */
-  replacing?: { inbox: WeightInbox; use: (weights: WeightRef) => Promise<void> };
+  replacing: { inbox: WeightInbox; use: (weights: WeightRef) => Promise<void> } | undefined;
   /** Seconds after which an episode or a client that asked for nothing is forgotten. */
   idleS: number;
 }
@@ -58,13 +58,7 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
               [],
               otherWeights,
             );
-          const { drawn, agent, ...key } = request.key;
-          const drawing = {
-            ...key,
-            ...(agent !== undefined && { agent }),
-            ...(drawn !== undefined && { drawn }),
-          };
-          return sampler.generate({ ...request, episode, key: drawing }, signal);
+          return sampler.generate({ ...request, episode }, signal);
         });
       },
     },
