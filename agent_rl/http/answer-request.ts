@@ -40,10 +40,10 @@ export interface Shared {
   /** That the server listens on. */
   host: string;
   pages: readonly Page[];
-  token: string | undefined;
+  token?: string | undefined;
   mostRequests: number;
   /** Of a body; 64 MiB and a million values without it. */
-  bodyBounds?: BodyBounds;
+  bodyBounds?: BodyBounds | undefined;
   stopped: AbortSignal;
   /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };

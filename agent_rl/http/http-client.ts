@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
@@ -59,6 +60,13 @@ export interface HttpAnswer {
   location?: string | undefined;
 }
 
+/** How long a server that is out of reach is asked again. */
+export interface Patience {
+  patienceS: number;
+  /** Told once where a request has to wait. */
+  warn: (text: string) => void;
+}
+
 /** There was no answer. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
@@ -72,6 +80,8 @@ const leastBytesPerS = 1024;
 /** Statuses that another try may change. */
 const passing = [429, 502, 503, 504];
 const mostRetries = 4;
+/** Between two looks at whether a server is back. */
+const lookMs = 1000;
 
 /** JSON and files over HTTP to one server. Proxies are taken from HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
 export class HttpClient {
@@ -132,6 +142,38 @@ export class HttpClient {
     }
   }
 
+  /**
+   * The same for as long as the patience lasts, after 429 and where there is no answer: only once where the request may not be made
+   * again, or its answer has no end.
+   *
+   * @throws NoAnswer; the signal's reason when it is aborted
+   */
+  async sendPatiently(
+    request: HttpRequest,
+    { patienceS, warn }: Patience,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const until = performance.now() + 1000 * patienceS;
+    const waits = async (why: string, tries: number): Promise<void> => {
+      if (tries === 1) warn(`${why}. Waiting up to ${patienceS} s.`);
+      await sleep(lookMs, undefined, { signal });
+    };
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await this.send(request, signal);
+        // It did nothing, and wants less to do at once.
+        if (answer.status !== 429 || performance.now() >= until) return answer;
+        await waits(`${this.options.url} asks for a pause (429)`, tries);
+      } catch (thrown) {
+        if (thrown instanceof EndlessAnswer) warn(`${thrown.message}. It is given up.`);
+        const isOver = !request.again || performance.now() >= until;
+        if (!(thrown instanceof NoAnswer) || thrown instanceof EndlessAnswer || isOver)
+          throw thrown;
+        await waits(thrown.message, tries);
+      }
+    }
+  }
+
   #reportTries({ method, path }: HttpRequest, count: number, how: string): void {
     // A query may hold a signature.
     const [shown] = path.split('?');
@@ -148,12 +190,13 @@ export class HttpClient {
     await this.#agent.destroy();
   }
 
-  #dispatcher({ method, again }: HttpRequest, tries: { count: number }): Dispatcher {
+  #dispatcher({ method, again, file }: HttpRequest, tries: { count: number }): Dispatcher {
     const counting: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
       tries.count += 1;
       return dispatch(options, handler);
     };
-    if (!again) return this.#agent.compose(counting);
+    // A file's stream cannot be read twice.
+    if (!again || file !== undefined) return this.#agent.compose(counting);
     return this.#agent.compose(
       counting,
       interceptors.retry({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import type { GenerationRequest } from '../../core/services/generator.ts';
-import { mostAnswerBytes } from './answer-bytes.ts';
 import { checkDrawn } from './check-drawn.ts';
+import { mostAnswerBytes } from './drawn-in-parts.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { OtherWeights } from './server-failures.ts';
 import { requestSeed } from '../request-seed.ts';

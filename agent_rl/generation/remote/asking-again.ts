@@ -8,10 +8,10 @@ import {
   ServerGone,
   UnusableAnswer,
 } from './server-failures.ts';
-import type { ServerPool } from './server-pool.ts';
+import type { EpisodePool } from './episode-pool.ts';
 
 export interface AskingAgainOptions {
-  pool: ServerPool;
+  pool: EpisodePool;
   patienceS: number;
   /** Whether a server with other weights can be given the right ones. */
   loads: boolean;

@@ -1,10 +1,8 @@
-import { Type } from 'typebox';
-
 import { AgentRlError } from '../../core/errors.ts';
 import { generator } from '../../core/plugins/model/generator.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import { TinkerSession } from '../../tinker/tinker-session.ts';
-import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-settings.ts';
+import { TinkerSettings } from '../../tinker/tinker-settings.ts';
 import { requireAsked, TinkerGenerator } from './tinker-generator.ts';
 
 /** Samples at a Tinker service. @throws AgentRlError `CONFIG_INVALID` for a service that does not suit the run */
@@ -12,7 +10,7 @@ export const tinkerGenerator = generator({
   name: 'tinker',
   description:
     'Samples at the Tinker service where learner tinker learns: the weights stay there. Without a learner, from the model that it holds.',
-  settings: Type.Object(tinkerSettings),
+  settings: TinkerSettings,
 })(async (settings: TinkerSettings, host) => {
   const { environment, warn, signal, maxContextTokens, vocabSize, episodes } = host;
   for (const sampling of host.samplings) requireAsked(sampling);

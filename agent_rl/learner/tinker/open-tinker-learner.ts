@@ -7,7 +7,7 @@ import {
   type LearnerHost,
 } from '../../core/plugins/model/learner.ts';
 import { linearModules } from '../../core/services/linear-module.ts';
-import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-settings.ts';
+import { tinkerSettings } from '../../tinker/tinker-settings.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import { TinkerSession } from '../../tinker/tinker-session.ts';
 import { describeModel } from '../../../model/weights/open-model.ts';
@@ -18,7 +18,8 @@ import { refused, serviceLoss } from './service-loss.ts';
 import { refusedClipping, TinkerLearner } from './tinker-learner.ts';
 import type { AdapterAtService } from './trained-model.ts';
 
-const own = {
+const Settings = Type.Object({
+  ...tinkerSettings,
   reduction: Type.Enum(['detect', 'sum', 'sequence-mean'], {
     description:
       'What the service takes the gradient of: the sum over tokens, or the mean over sequences of their means. detect finds out, on a model that it makes for that',
@@ -29,12 +30,8 @@ const own = {
       'Fill sequences and their number up to few sizes, for a service that compiles each; without it no token is sent that is not of an episode',
     default: true,
   }),
-};
-
-const Settings = Type.Object({ ...tinkerSettings, ...own });
-type Settings = TinkerSettings & {
-  [Key in keyof typeof own]: Static<(typeof own)[Key]>;
-};
+});
+type Settings = Static<typeof Settings>;
 
 /** Learns at a Tinker service. @throws AgentRlError `CONFIG_INVALID` for what it cannot learn */
 export const tinkerLearner = learner({
