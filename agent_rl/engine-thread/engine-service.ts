@@ -15,7 +15,13 @@ import { countParameters } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
-import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
+import {
+  checkCacheFits,
+  checkPlanFits,
+  memoryPlan,
+  type MemoryRequest,
+  packsWeights,
+} from './memory-plan.ts';
 import { decodingThreads, rowsOfThread } from './decoding-threads.ts';
 import {
   memorySettings,
@@ -23,7 +29,6 @@ import {
   type EngineServiceOptions,
   type ModelFacts,
 } from './engine-options.ts';
-import { packsWeights } from './packs-weights.ts';
 import { type SharedWeights, shareWeights } from './shared-weights.ts';
 
 interface EngineParts {

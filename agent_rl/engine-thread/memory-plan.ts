@@ -1,6 +1,6 @@
-import { largest } from '../core/long-lists.ts';
 import { totalmem } from 'node:os';
 
+import { largest } from '../core/long-lists.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { plannedBytes } from '../engine/onnx/peak-bytes.ts';
@@ -16,6 +16,7 @@ import { countNumbers } from '../../model/config/parameters.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 import { rowsOfThread } from './decoding-threads.ts';
 import { bytesOf, bytesPerFloat, weightBytes } from '../../model/adapters/weight-bytes.ts';
+import type { EngineServiceOptions } from './engine-options.ts';
 
 /** What an engine is to hold at once. */
 export interface MemoryRequest {
@@ -267,3 +268,22 @@ export const planInWords = (plan: MemoryPlan): string => {
     .map(([name, bytes]) => `${name} ${mebibytes(bytes)}`)
     .join(', ');
 };
+
+/** Larger weights are given to each run: every program would hold a copy. */
+const largestPacked = 640 * 2 ** 20;
+
+/**
+ * Whether programs that draw hold all weights, which ONNX Runtime then packs once and not for each product: where that is asked for, on
+ * the processor, if the copies of one thread take no more than a quarter of the memory. Nothing else decides it. It decides last bits,
+ * and so depends neither on how many threads draw nor on how many episodes there are.
+ */
+export const packsWeights = (
+  config: ModelConfig,
+  { packs = false, device }: Pick<EngineServiceOptions, 'packs' | 'device'>,
+  has = machineBytes(),
+): boolean =>
+  packs &&
+  device === 'cpu' &&
+  config.quantization === undefined &&
+  weightBytes(config) <= largestPacked &&
+  4 * packedBytes(config) <= has;

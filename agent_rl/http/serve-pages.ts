@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from 'node:https';
 
 import { messageOf } from '../core/errors.ts';
 import { answerRequest, type Shared } from './answer-request.ts';
-import type { Certificate } from './certificate.ts';
+import type { Certificate } from './authorities.ts';
 import { closeServer, listen, type ListenOptions, urlOf } from './listen.ts';
 import { Refusal } from './refusal.ts';
 

@@ -31,11 +31,8 @@ import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { kindOf, sizesOf } from './batch-shape.ts';
-import { scoredDatum } from './scored-datum.ts';
-import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
-import { microBatches, type MicroBatch } from './micro-batches.ts';
-import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
+  scoredDatum,
   byDatum,
   dropoutFactors,
   membershipOf,
@@ -43,6 +40,9 @@ import {
   type ProgramMemory,
   type TrainBatch,
 } from './train-batch.ts';
+import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
+import { microBatches, type MicroBatch } from './micro-batches.ts';
+import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,

@@ -1,9 +1,7 @@
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
 import type { Sampling } from '../../core/services/generator.ts';
-import { notPlainProblem } from '../remote/opening/log-prob-kind.ts';
+import { notPlainProblem, servedModel, requireTemplate } from '../remote/opening/served-models.ts';
 import { generatorOver, openWithServers } from '../remote/opening/open-remote.ts';
-import { servedModel } from '../remote/opening/served-models.ts';
-import { requireTemplate } from '../remote/opening/template-check.ts';
 import type { RemoteGenerator } from '../remote/remote-generator.ts';
 import type { RemoteServer } from '../remote/remote-server.ts';
 import { RemoteSettings, unsuited } from '../remote/remote-settings.ts';

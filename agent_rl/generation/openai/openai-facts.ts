@@ -5,7 +5,7 @@ import { showValue } from '../../core/show-value.ts';
 import type { HttpAnswer } from '../../http/http-client.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import type { FactsRequest } from '../remote/opening/open-remote.ts';
-import { logProbKind, type LogProbKind } from '../remote/opening/log-prob-kind.ts';
+import { logProbKind, type LogProbKind } from '../remote/opening/served-models.ts';
 import { type RemoteServer, wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
 import { choiceOf } from '../remote/vllm-fields.ts';

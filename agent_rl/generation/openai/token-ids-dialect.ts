@@ -1,10 +1,9 @@
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
-import { tokensIn } from '../remote/opening/template-check.ts';
+import { tokensIn } from '../remote/opening/served-models.ts';
 import { choiceOf, finishReason, samplingFields } from '../remote/vllm-fields.ts';
-import type { Dialect } from './dialect.ts';
-import { upToTheStop } from './up-to-the-stop.ts';
+import { type Dialect, upToTheStop } from './dialect.ts';
 
 export const completionsPath = '/v1/completions';
 

@@ -9,13 +9,15 @@ import { windowPlaces, windowsOf, windowTokens } from '../../../model/decoder/wi
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import type { Weights } from '../../../model/config/parameters.ts';
 import type { KvCache } from '../cache/kv-cache.ts';
-import { firstOfHeads } from '../cache/first-of-heads.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
-import { compileChunk } from './chunk-program.ts';
+import {
+  compileChunk,
+  compileAlone,
+  compileStep,
+  compileSteps,
+  compilePrompt,
+} from './step-program.ts';
 import { prefillByChunks } from './prompt-chunks.ts';
-import { compilePrompt } from './prompt-program.ts';
-import { compileAlone, compileStep } from './step-program.ts';
-import { compileSteps } from './steps-program.ts';
 import type { StepInputs, StepResult, StepsInputs, StepsResult } from './step-result.ts';
 import { canBeAlone, rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
 
@@ -361,4 +363,16 @@ export class DecoderPrograms {
   get #options(): CompileOptions {
     return { ...this.#compileOptions, constants: this.#held };
   }
+}
+
+/** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */
+function firstOfHeads(
+  whole: Float32Array,
+  { heads, kept }: { heads: number; kept: number },
+): Float32Array {
+  const size = whole.length / heads;
+  const part = new Float32Array(heads * kept);
+  for (let head = 0; head < heads; head++)
+    part.set(whole.subarray(head * size, head * size + kept), head * kept);
+  return part;
 }

@@ -10,10 +10,12 @@ import {
 import type { WeightRef } from '../../core/services/weights.ts';
 import { readSampledSequences, type SampledSequence } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
-import type { TinkerSession } from '../../tinker/tinker-session.ts';
+import { TinkerSession } from '../../tinker/tinker-session.ts';
 import { drawnInParts, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { requestSeed } from '../request-seed.ts';
+import { generator } from '../../core/plugins/model/generator.ts';
+import { TinkerSettings } from '../../tinker/tinker-settings.ts';
 
 export interface TinkerGeneratorOptions {
   session: TinkerSession;
@@ -28,7 +30,7 @@ interface Drawing {
 }
 
 /** Samples at a Tinker service, from weights that a learner has left there. */
-export class TinkerGenerator implements Generator {
+class TinkerGenerator implements Generator {
   #sessions = 0;
   #requests = 0;
   #drawing: Drawing;
@@ -205,7 +207,7 @@ const firstOf = ({ tokens, logProbs }: SampledSequence, most: number) => ({
  *
  * @throws AgentRlError `CONFIG_INVALID`
  */
-export function requireAsked(sampling: Sampling): void {
+function requireAsked(sampling: Sampling): void {
   const { temperature } = sampling;
   const isModels = temperature === 1 || temperature === 0;
   if (isModels && !truncates(sampling)) return;
@@ -215,3 +217,25 @@ export function requireAsked(sampling: Sampling): void {
     `The generator tinker cannot sample with ${what}: the service gives log-probabilities of the model itself, and not of such a draw. Use temperature 1, or 0 in evaluations (eval.temperature), and no truncation.`,
   );
 }
+
+/** Samples at a Tinker service. @throws AgentRlError `CONFIG_INVALID` for a service that does not suit the run */
+export const tinkerGenerator = generator({
+  name: 'tinker',
+  description:
+    'Samples at the Tinker service where learner tinker learns: the weights stay there. Without a learner, from the model that it holds.',
+  settings: TinkerSettings,
+})(async (settings: TinkerSettings, host) => {
+  const { environment, warn, signal, maxContextTokens, vocabSize, episodes } = host;
+  for (const sampling of host.samplings) requireAsked(sampling);
+  const user = { block: 'generator', code: 'GENERATION_FAILED', requests: episodes } as const;
+  const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
+  try {
+    return await TinkerGenerator.open({ session, maxContextTokens, vocabSize }, signal);
+  } catch (thrown) {
+    await session.close();
+    if (!(thrown instanceof Lost)) throw thrown;
+    throw new AgentRlError('CONFIG_INVALID', `generator.url: ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
+});

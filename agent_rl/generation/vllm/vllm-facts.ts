@@ -1,7 +1,11 @@
 import { isRecord } from '../../core/is-record.ts';
 import type { FactsRequest } from '../remote/opening/open-remote.ts';
-import { type Likeliest, logProbKind } from '../remote/opening/log-prob-kind.ts';
-import { tokensIn, type Writes } from '../remote/opening/template-check.ts';
+import {
+  type Likeliest,
+  logProbKind,
+  tokensIn,
+  type Writes,
+} from '../remote/opening/served-models.ts';
 import { wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
 import { choiceOf } from '../remote/vllm-fields.ts';

@@ -1,6 +1,7 @@
 import type { Tokenizer } from '../../../model/text/tokenizer.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import type { Sampled, Turn } from './served-model.ts';
+import type { Refusal } from '../../http/refusal.ts';
 
 /** What is said of every answer to a request. */
 export interface AnswerHead {
@@ -89,3 +90,19 @@ export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): stri
 
 export const finishOf = ({ message, finish }: Turn): string =>
   finish === 'stop' && (message.toolCalls ?? []).length > 0 ? 'tool_calls' : finish;
+
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  404: 'not_found_error',
+  503: 'overloaded_error',
+};
+
+/** A refusal as the OpenAI API writes it. */
+export const openAiError = ({ status, message, problems, code }: Refusal): object => ({
+  error: {
+    message,
+    type: types[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
+    param: problems[0]?.path.join('.') ?? null,
+    code: code ?? null,
+  },
+});

@@ -11,8 +11,7 @@ import type { BodyBounds } from '../../http/read-body.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { LongTexts } from './long-texts.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
-import type { TurnReader } from './streaming/turn-reader.ts';
-import { withoutPartial } from './streaming/without-partial.ts';
+import { type TurnReader, withoutPartial } from './streaming/turn-reader.ts';
 
 /** How an answer is sampled. */
 export interface SamplingRequest {

@@ -12,16 +12,19 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { withCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
-import { defaultLimits } from '../requests/limit-problems.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { tryProbes } from '../probes/probe-escapes.ts';
 import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import { findPython } from './find-python.ts';
 import { kernelProbes } from '../probes/kernel-probes.ts';
-import { missingProtections } from './missing-protections.ts';
-import { nativeLimits } from './native-limits.ts';
+import {
+  nativeLimits,
+  type SupervisorReply,
+  type SupervisorRequest,
+  type Hello,
+} from './protocol.ts';
 import { NativeSession } from './native-session.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
-import type { SupervisorReply, SupervisorRequest } from './protocol.ts';
 import { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SandboxIncident } from '../incident.ts';
 
@@ -189,3 +192,21 @@ async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise
 }
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
+
+/** What a level protects elsewhere and cannot protect on this machine. */
+export const missingProtections = ({ level, fixedAddresses, walls }: Hello): SandboxIncident[] => [
+  ...(fixedAddresses ? [] : [addresses]),
+  // Level lite never has it without root, as `agent-rl sandbox doctor` says, and counts from outside.
+  ...(level === 'ns' && walls.tasks === 'shared' ? [threads] : []),
+];
+
+const addresses = {
+  kind: 'addresses',
+  message: 'addresses of objects differ from run to run, since this container forbids fixing them',
+} as const;
+
+const threads = {
+  kind: 'threads',
+  message:
+    'a program can take the threads that others would start, since this kernel counts the threads of all programs together',
+} as const;

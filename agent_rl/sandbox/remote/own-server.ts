@@ -13,7 +13,7 @@ import type {
   SessionRequest,
   SessionRun,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../requests/limit-problems.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
 import { type HttpClient, type HttpRequest, NoAnswer } from '../../http/http-client.ts';
 import {

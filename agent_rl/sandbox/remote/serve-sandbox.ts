@@ -2,7 +2,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { checkRequests } from '../layers/check-requests.ts';
 import { layered } from '../layers/layer.ts';
-import type { Certificate } from '../../http/certificate.ts';
+import type { Certificate } from '../../http/authorities.ts';
 import { loopback } from '../../http/listen.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import { type PagesServer, servePages } from '../../http/serve-pages.ts';
