@@ -21,6 +21,12 @@ export interface Page {
   answer(request: PageRequest): Promise<object | EventAnswer>;
 }
 
+export const page = (method: Page['method'], path: RegExp, answer: Page['answer']): Page => ({
+  method,
+  path,
+  answer,
+});
+
 /** An answer in pieces, as server-sent events. What fails after the first event is sent as an event too. */
 export class EventAnswer {
   constructor(readonly events: AsyncIterable<string>) {}

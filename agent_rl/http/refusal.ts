@@ -19,6 +19,14 @@ export class Refusal extends Error {
   }
 }
 
+/** Of a body whose one field is wrong. */
+export const wrongField = (
+  field: string,
+  why: string,
+  text: string,
+  code = 'invalid_value',
+): Refusal => new Refusal(400, text, [{ path: [field], message: why }], code);
+
 /** A part of an address as it was before it was encoded. @throws Refusal */
 export function decodedPart(text: string): string {
   try {

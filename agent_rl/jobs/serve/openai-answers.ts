@@ -1,13 +1,15 @@
 import type { Tokenizer } from '../../../model/text/tokenizer.ts';
 import type { AssistantMessage } from '../../core/message.ts';
-import type { Sampled, Turn } from './served-model.ts';
+import type { Sampled, ServedModel, Turn } from './served-model.ts';
 import type { Refusal } from '../../http/refusal.ts';
 
-/** What is said of every answer to a request. */
-export interface AnswerHead {
-  id: string;
-  created: number;
-  model: string;
+/** What a request is answered with. */
+export interface Answering {
+  model: ServedModel;
+  /** Said of every answer. */
+  head: { id: string; created: number; model: string };
+  signal: AbortSignal;
+  seed: number;
 }
 
 export const usageOf = (answers: readonly Sampled[]): object => {

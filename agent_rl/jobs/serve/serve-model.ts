@@ -12,7 +12,7 @@ import type { Policy } from '../../core/plugins/policy.ts';
 import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
 import { secretOf } from '../../core/secret-of.ts';
 import { GENERATOR } from '../../core/services/generator.ts';
-import { EventAnswer, type Page } from '../../http/answer-request.ts';
+import { EventAnswer, type Page, page } from '../../http/answer-request.ts';
 import { decodedPart, Refusal } from '../../http/refusal.ts';
 import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
@@ -210,12 +210,8 @@ function modelPages(
       const why = (thrown: unknown): unknown =>
         late.aborted && !signal.aborted ? tookLonger(timeoutS) : thrown;
       try {
-        const answered = await answer(body, {
-          model,
-          head,
-          signal: within,
-          seed: randomInt(seeds),
-        });
+        const seed = randomInt(seeds);
+        const answered = await answer(body, { model, head, signal: within, seed });
         return answered instanceof EventAnswer
           ? new EventAnswer(failingAs(answered.events, why))
           : answered;
@@ -224,30 +220,14 @@ function modelPages(
       }
     };
   return [
-    {
-      method: 'GET',
-      path: /^\/v1\/models$/,
-      answer: async () => ({ object: 'list', data: [entry] }),
-    },
-    {
-      method: 'GET',
-      path: /^\/v1\/models\/(?<id>.+)$/,
-      answer: async ({ groups }) => {
-        refuseOtherModel({ model: decodedPart(groups['id'] ?? '') }, name);
-        return entry;
-      },
-    },
-    {
-      method: 'GET',
-      path: /^\/health$/,
-      answer: async () => ({ status: 'ok', places: places.counts }),
-    },
-    {
-      method: 'POST',
-      path: /^\/v1\/chat\/completions$/,
-      answer: answering('chatcmpl', chatCompletion),
-    },
-    { method: 'POST', path: /^\/v1\/completions$/, answer: answering('cmpl', completion) },
+    page('GET', /^\/v1\/models$/, async () => ({ object: 'list', data: [entry] })),
+    page('GET', /^\/v1\/models\/(?<id>.+)$/, async ({ groups }) => {
+      refuseOtherModel({ model: decodedPart(groups['id'] ?? '') }, name);
+      return entry;
+    }),
+    page('GET', /^\/health$/, async () => ({ status: 'ok', places: places.counts })),
+    page('POST', /^\/v1\/chat\/completions$/, answering('chatcmpl', chatCompletion)),
+    page('POST', /^\/v1\/completions$/, answering('cmpl', completion)),
   ];
 }
 
