@@ -16,7 +16,6 @@ import { countNumbers } from '../../model/config/parameters.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 import { rowsOfThread } from './decoding-threads.ts';
 import { bytesOf, bytesPerFloat, weightBytes } from '../../model/adapters/weight-bytes.ts';
-import type { EngineServiceOptions } from './engine-options.ts';
 
 /** What an engine is to hold at once. */
 export interface MemoryRequest {
@@ -279,7 +278,7 @@ const largestPacked = 640 * 2 ** 20;
  */
 export const packsWeights = (
   config: ModelConfig,
-  { packs = false, device }: Pick<EngineServiceOptions, 'packs' | 'device'>,
+  { packs = false, device }: { packs?: boolean; device: string },
   has = machineBytes(),
 ): boolean =>
   packs &&

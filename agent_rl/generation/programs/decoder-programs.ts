@@ -275,12 +275,14 @@ export class DecoderPrograms {
     };
   }
 
-  /** Keys and values that a run made, layer by layer. */
-  #freshOf(outputs: Readonly<Record<string, TensorData>>): Pick<KvPrefix, 'keys' | 'values'> {
+  /** Keys and values that a run made, layer by layer, or a part of each. */
+  #freshOf(
+    outputs: Readonly<Record<string, TensorData>>,
+    part = (whole: Float32Array): Float32Array => whole,
+  ): Pick<KvPrefix, 'keys' | 'values'> {
     const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
-      Array.from(
-        { length: this.config.layers },
-        (_, layer) => outputs[`${kind}${layer}`] as Float32Array,
+      Array.from({ length: this.config.layers }, (_, layer) =>
+        part(outputs[`${kind}${layer}`] as Float32Array),
       );
     return { keys: ofLayers('k'), values: ofLayers('v') };
   }
@@ -330,13 +332,9 @@ export class DecoderPrograms {
 
   /** The keys and values of the first `length` tokens, without the padding that follows them. */
   #prefixOf(outputs: Readonly<Record<string, TensorData>>, length: number): KvPrefix {
-    const { layers, kvHeads, headDim } = this.config;
-    const perLayer = (kind: 'k' | 'v'): Float32Array[] =>
-      Array.from({ length: layers }, (_, layer) => {
-        const whole = outputs[`${kind}${layer}`] as Float32Array;
-        return firstOfHeads(whole, { heads: kvHeads, kept: length * headDim });
-      });
-    return { length, keys: perLayer('k'), values: perLayer('v') };
+    const { kvHeads: heads, headDim } = this.config;
+    const kept = length * headDim;
+    return { length, ...this.#freshOf(outputs, (whole) => firstOfHeads(whole, { heads, kept })) };
   }
 
   #sizedProgram(kind: Kind): Promise<SizedProgram> {

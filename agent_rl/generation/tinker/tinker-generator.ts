@@ -10,7 +10,7 @@ import {
 import type { WeightRef } from '../../core/services/weights.ts';
 import { readSampledSequences, type SampledSequence } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
-import { TinkerSession } from '../../tinker/tinker-session.ts';
+import { orClosed, TinkerSession } from '../../tinker/tinker-session.ts';
 import { drawnInParts, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { requestSeed } from '../request-seed.ts';
@@ -229,13 +229,7 @@ export const tinkerGenerator = generator({
   for (const sampling of host.samplings) requireAsked(sampling);
   const user = { block: 'generator', code: 'GENERATION_FAILED', requests: episodes } as const;
   const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
-  try {
-    return await TinkerGenerator.open({ session, maxContextTokens, vocabSize }, signal);
-  } catch (thrown) {
-    await session.close();
-    if (!(thrown instanceof Lost)) throw thrown;
-    throw new AgentRlError('CONFIG_INVALID', `generator.url: ${thrown.message}`, {
-      cause: thrown,
-    });
-  }
+  return orClosed('generator', session, () =>
+    TinkerGenerator.open({ session, maxContextTokens, vocabSize }, signal),
+  );
 });

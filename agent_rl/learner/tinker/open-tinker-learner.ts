@@ -8,8 +8,7 @@ import {
 } from '../../core/plugins/model/learner.ts';
 import { linearModules } from '../../core/services/linear-module.ts';
 import { tinkerSettings } from '../../tinker/tinker-settings.ts';
-import { Lost } from '../../tinker/tinker-client.ts';
-import { TinkerSession } from '../../tinker/tinker-session.ts';
+import { orClosed, TinkerSession } from '../../tinker/tinker-session.ts';
 import { describeModel } from '../../../model/weights/open-model.ts';
 import { clearPlace, RecoveringModel } from './recovering-model.ts';
 import { refused, serviceLoss } from './service-loss.ts';
@@ -45,7 +44,7 @@ export const tinkerLearner = learner({
   const wanted = requireLearnable(host);
   const user = { block: 'learner', code: 'LEARNING_FAILED', requests: 4 } as const;
   const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
-  try {
+  return orClosed('learner', session, async () => {
     const { rank } = wanted;
     const reduction = await clearPlace(session, { rank, seed }, async (tried) =>
       settings.reduction === 'detect' ? findReduction(tried) : settings.reduction,
@@ -66,11 +65,7 @@ export const tinkerLearner = learner({
       pads: settings.fewShapes,
       openReference: create,
     });
-  } catch (thrown) {
-    await session.close();
-    if (!(thrown instanceof Lost)) throw thrown;
-    throw new AgentRlError('CONFIG_INVALID', `learner.url: ${thrown.message}`, { cause: thrown });
-  }
+  });
 });
 
 /** @throws AgentRlError `CONFIG_INVALID` for what no service does, and what would be dropped in silence */

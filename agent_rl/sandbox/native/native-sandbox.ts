@@ -18,6 +18,7 @@ import { bareResult, resultWithoutOutput } from '../requests/result-without-outp
 import { findPython } from './find-python.ts';
 import { kernelProbes } from '../probes/kernel-probes.ts';
 import {
+  base64,
   nativeLimits,
   type SupervisorReply,
   type SupervisorRequest,
@@ -190,8 +191,6 @@ async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise
     );
   }
 }
-
-const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 
 /** What a level protects elsewhere and cannot protect on this machine. */
 export const missingProtections = ({ level, fixedAddresses, walls }: Hello): SandboxIncident[] => [

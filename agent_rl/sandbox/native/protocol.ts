@@ -1,5 +1,8 @@
 import { keptOutputBytes, type SandboxLimits } from '../../core/services/sandbox.ts';
 
+/** Text as requests hold it. */
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
 /** The supervisor's first line. */
 export interface Hello {
   level: string;

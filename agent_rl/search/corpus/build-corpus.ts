@@ -51,8 +51,6 @@ export interface BuildCorpusOptions {
   embedder?: Embedder;
   version: string;
   signal?: AbortSignal;
-  /** Told after every batch. */
-  onProgress?: (passages: number) => void;
 }
 
 export interface CorpusBuild {
@@ -194,7 +192,7 @@ async function fill(folder: string, options: FillOptions): Promise<Omit<CorpusBu
 }
 
 async function addAll(writer: PassageTableWriter, options: FillOptions) {
-  const { source, settings = {}, embedder, signal, onProgress } = options;
+  const { source, settings = {}, embedder, signal } = options;
   const passagesOf = itemReader(await makeChunker(settings.chunking));
   let batch: Passage[] = [];
   let passages = 0;
@@ -203,7 +201,6 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
     const vectors = (await embedder?.embed(batch.map(searchedText), 'passage', signal)) ?? [];
     await writer.add(batch, vectors);
     passages += batch.length;
-    onProgress?.(passages);
     batch = [];
   };
   for await (const item of source.read()) {
