@@ -102,19 +102,19 @@ async function answered(
   }
   const { pathname, searchParams: query } = addressOf(request);
   const there = pages.filter(({ path }) => path.test(pathname));
-  const page = there.find(({ method }) => method === request.method);
-  if (page === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
-  const groups = page.path.exec(pathname)?.groups ?? {};
+  const found = there.find(({ method }) => method === request.method);
+  if (found === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
+  const groups = found.path.exec(pathname)?.groups ?? {};
   refuseIfFull(shared);
   const body =
-    page.method === 'POST'
+    found.method === 'POST'
       ? await abortable(readBody(request, arriving, bodyBounds), signal)
       : undefined;
   refuseIfFull(shared);
   shared.underWay.count += 1;
   let streams = false;
   try {
-    const answer = await page.answer({ body, content: request, groups, query, signal });
+    const answer = await found.answer({ body, content: request, groups, query, signal });
     if (!(answer instanceof EventAnswer)) return answer;
     streams = true;
     return new EventAnswer(counted(answer.events, shared));
