@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/is-record.ts';
 import { countText } from '../../telemetry/figures.ts';
-import type { Chart } from './charts/chart.ts';
-import { runCharts } from './charts/run-charts.ts';
+import type { Chart } from '../../runs/charts/chart.ts';
+import { runCharts } from './run-charts.ts';
 import type { Controls } from './read/read-controls.ts';
 import { isSupervised, iterationsOf, type ReportedRun, settingOf } from './read/reported-run.ts';
 import type { Report, Section } from './report.ts';

@@ -1,4 +1,4 @@
-import type { Chart } from './charts/chart.ts';
+import type { Chart } from '../../runs/charts/chart.ts';
 
 /** A report before it is written as HTML, Markdown or a picture. All of it is text: nothing here is markup. */
 export interface Report {

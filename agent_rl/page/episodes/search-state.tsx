@@ -1,5 +1,5 @@
 import type { EpisodePage, TextSearch } from '../../runs/view/api.ts';
-import { formatBytes } from '../text/format.ts';
+import { bytesText } from '../../telemetry/figures.ts';
 
 interface SearchStateProps {
   page: EpisodePage;
@@ -16,7 +16,7 @@ export function SearchState({ page, search, offset, turn, isWaiting }: SearchSta
     <div class="pager">
       <span role="status">
         {page.rows.length.toLocaleString('en')} found in {searched.toLocaleString('en')} of{' '}
-        {of.toLocaleString('en')} episodes ({formatBytes(bytes)} read)
+        {of.toLocaleString('en')} episodes ({bytesText(bytes)} read)
         {isWaiting && ' …'}
       </span>
       <button type="button" disabled={offset === 0} onClick={() => turn(0)}>

@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 import type { TaskRow } from '../../runs/view/api.ts';
+import { pointsText } from '../../telemetry/figures.ts';
 import { hashOf, type Route } from '../routing/route.ts';
-import { formatPoints, formatShare } from '../text/format.ts';
+import { formatShare } from '../text/format.ts';
 import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { changeOf, rateOf, type TaskColumn, type TaskSort } from './sort-tasks.ts';
@@ -96,5 +97,5 @@ export function TaskTable(props: TaskTableProps) {
 function changeText(task: TaskRow): string {
   const change = changeOf(task);
   if (change === null) return '–';
-  return `${formatPoints(change)} points`;
+  return `${pointsText(change)} points`;
 }

@@ -109,7 +109,7 @@ describe('several runs', () => {
     const lines = [...document.querySelectorAll('path.line')].map((one) =>
       one.getAttribute('class'),
     );
-    expect(lines).toEqual(['line l0', 'line l1']);
+    expect(lines).toEqual(['line c0', 'line c1']);
   });
 });
 
@@ -195,7 +195,7 @@ test('a supervised run has the curve of its loss', async () => {
     'Supervised training on 30 conversations of 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at the last, step 2. Nothing was held out.',
   ]);
   expect(document.querySelector('desc')?.textContent).toBe(
-    'Loss, by step. loss: from 2.5 nats a token at step 1 to 0.5 nats a token at step 2.',
+    'Loss. loss: from 2.5 at step 1 to 0.5 at step 2',
   );
   expect(words.join(' ')).not.toContain('controls');
 });
