@@ -6,11 +6,10 @@ import type { LearnedRecord } from './learned-line.ts';
 import { readLines } from './read-lines.ts';
 
 /**
- * Reads what the updates of a run made of its episodes, in the order of `train.jsonl`. Runs that were recorded before there was
- * such a file have none.
+ * Reads what the updates of a run made of its episodes, in the order of `train.jsonl`.
  *
  * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
- * @yields one episode
+ * @yields one part
  * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place
  */
 export async function* readLearned(

@@ -1,15 +1,16 @@
 import { AgentRlError } from '../../core/errors.ts';
+import { keyText, type RolloutKey } from '../../core/rollout.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { LearnedRecord } from './learned-line.ts';
 import { type EpisodeRecord, readEpisodes } from './read-episodes.ts';
 import { readLearned } from './read-learned.ts';
 import type { Unreadable } from './unreadable.ts';
 
-/** A training episode, and what the update made of it. */
+/** One agent's part in a training rollout, and what the update made of it. */
 export interface TrainedEpisode {
   episode: EpisodeRecord;
   /** Absent where there is no `learned.jsonl`, or the line cannot be read. */
-  learned?: LearnedRecord;
+  learned?: LearnedRecord | undefined;
 }
 
 /**
@@ -57,13 +58,8 @@ export async function* readTrainedEpisodes(
   }
 }
 
-const nameOf = ({
-  iteration,
-  taskId,
-  sample,
-  agent,
-}: Pick<LearnedRecord, 'iteration' | 'taskId' | 'sample' | 'agent'>): string =>
-  [iteration, taskId, sample, agent ?? []].flat().join('/');
+const nameOf = (record: Pick<LearnedRecord, keyof RolloutKey | 'agent'>): string =>
+  `${keyText(record)}/${record.agent}`;
 
 const isOther = (episode: EpisodeRecord, learned: LearnedRecord): boolean =>
   nameOf(episode) !== nameOf(learned);
@@ -77,6 +73,6 @@ function requireSame(
   if (one === other) return;
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${trajectories}: train.jsonl has episode ${one} where learned.jsonl has ${other}. They are written line by line beside one another: put back what was changed.`,
+    `${trajectories}: train.jsonl has rollout ${one} where learned.jsonl has ${other}. They are written line by line beside one another: put back what was changed.`,
   );
 }
