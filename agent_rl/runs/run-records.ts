@@ -25,7 +25,7 @@ import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
 import { RunWatch, warningText, type WatchedRun } from './signs/run-watch.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { learnedLine } from './episodes/learned-line.ts';
-import type { TrainedEpisode } from './episodes/read-trained-episodes.ts';
+import type { RecordedPart } from './query/parts.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
 import { writeEvaluation } from './episodes/write-evaluation.ts';
 
@@ -101,7 +101,7 @@ export class RunRecords implements TrainerObserver {
     const failed = failedText(trajectories);
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
-    const finding = this.#watch.note(iteration, metrics, recorded as unknown as TrainedEpisode[]);
+    const finding = this.#watch.note(iteration, metrics, recorded as unknown as RecordedPart[]);
     if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
     this.#display.onIteration(iteration, metrics);
   };

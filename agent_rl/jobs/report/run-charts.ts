@@ -2,9 +2,9 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { Chart } from '../../runs/charts/chart.ts';
 import { chartOf, type ShownRun } from '../../runs/charts/chart-lines.ts';
 import { chartGroups } from '../../runs/charts/chart-specs.ts';
-import { columnsOf } from '../../runs/read-metrics.ts';
+import { columnsOf } from '../../runs/query/metrics.ts';
 import { headlineOf } from '../../runs/view/run-state.ts';
-import { isSupervised, iterationsOf, type ReportedRun } from './read/reported-run.ts';
+import { iterationsOf, type ReportedRun } from './read/reported-run.ts';
 
 const specs = chartGroups
   .flatMap(({ charts }) => charts)
@@ -45,5 +45,5 @@ const shownRun = (run: ReportedRun, colour: number): ShownRun => ({
   table: columnsOf(run.metrics),
   heldOut: headlineOf(run.folder, run.summary),
   iteration: iterationsOf(run),
-  isSupervised: isSupervised(run),
+  isSupervised: run.isSupervised,
 });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { Unreadable } from '../episodes/unreadable.ts';
-import { columnsOf, type IterationMetrics, iterationOf } from '../read-metrics.ts';
+import { columnsOf, type IterationMetrics, iterationOf } from '../query/metrics.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { MetricColumns } from './api.ts';
 import { changeOf, nothingRead, readOn } from './index/indexed-file.ts';

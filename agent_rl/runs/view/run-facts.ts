@@ -5,7 +5,7 @@ import { messageOf } from '../../core/errors.ts';
 import { append } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { readProvenance } from '../inputs/provenance.ts';
-import type { RecordedRun } from '../recorded-run.ts';
+import type { RecordedRun } from '../query/recorded-run.ts';
 import type { ConfigRow, RunFacts, RunFile, RunHead } from './api.ts';
 import { flatSettings } from './compare-configs.ts';
 import { lastLines } from './run-state.ts';

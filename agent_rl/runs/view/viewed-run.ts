@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { mostUnreadable } from '../episodes/unreadable.ts';
-import { recordedRun, type RecordedRun } from '../recorded-run.ts';
+import { recordedRun, type RecordedRun } from '../query/recorded-run.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
 import type {
   EpisodePage,

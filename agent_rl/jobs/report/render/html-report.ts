@@ -1,7 +1,8 @@
 import { unreachable } from '../../../core/unreachable.ts';
 import { type Chart, describe } from '../../../runs/charts/chart.ts';
 import { curvesOf, plainLook } from '../../../runs/charts/curves.ts';
-import type { Block, Report, Section, TranscriptEntry } from '../report.ts';
+import type { Block, Report, Section } from '../report.ts';
+import type { TranscriptEntry } from '../../show/transcript-entries.ts';
 import { chartMarkup, chartStyles, legendHeight, type Size } from './chart-markup.ts';
 import { markup, Markup } from './markup.ts';
 import { pageStyles } from './page-styles.ts';

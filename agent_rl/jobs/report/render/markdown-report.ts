@@ -6,7 +6,8 @@ import {
   shownUnit,
   valueText,
 } from '../../../runs/charts/chart.ts';
-import type { Block, Report, TranscriptEntry } from '../report.ts';
+import type { Block, Report } from '../report.ts';
+import { entryText } from '../../show/transcript-entries.ts';
 import { visibleControls } from '../../../telemetry/index.ts';
 
 /** Text for pull requests and READMEs, in GitHub's Markdown. */
@@ -63,11 +64,6 @@ function fenced(text: string): string {
   const fence = '`'.repeat(longest + 1);
   return `${fence}text\n${shown}\n${fence}`;
 }
-
-const entryText = ({ label, text }: TranscriptEntry): string =>
-  [...(label === '' ? [] : [`[${label}]`]), ...text.split('\n').map((line) => `  ${line}`)].join(
-    '\n',
-  );
 
 /** The first by itself, the others folded away. */
 function chartsText([first, ...others]: readonly Chart[]): string {

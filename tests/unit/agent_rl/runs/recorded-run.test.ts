@@ -5,8 +5,8 @@ import { expect, test } from '@jest/globals';
 
 import { runWithEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readLearned } from '#agent_rl/runs/episodes/read-learned.ts';
-import { readMetrics } from '#agent_rl/runs/read-metrics.ts';
-import { recordedRun } from '#agent_rl/runs/recorded-run.ts';
+import { readMetrics } from '#agent_rl/runs/query/metrics.ts';
+import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';

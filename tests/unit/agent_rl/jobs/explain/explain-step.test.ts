@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
 import { zeroGradient } from '#agent_rl/jobs/explain/step/ledger-words.ts';
 import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
-import { readTrainedEpisodes } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
+import { readRecordedParts } from '#agent_rl/runs/query/parts.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
@@ -262,7 +262,7 @@ describe('a line that cannot be read', () => {
       write([...learnedTexts.with(broken, '{}'), '{"iteration": 2, "taskId": "b", "use": ""}']);
       const episodes: (number | undefined)[] = [];
       const unreadable = new Unreadable();
-      for await (const { learned: line } of readTrainedEpisodes(runFolderAt(damaged), unreadable))
+      for await (const { learned: line } of readRecordedParts(runFolderAt(damaged), unreadable))
         episodes.push(line?.sample);
       expect(episodes).toEqual([0, 1, 2].map((sample) => (sample === broken ? undefined : sample)));
       expect(unreadable.count).toBe(1);
@@ -277,7 +277,7 @@ describe('a line that cannot be read', () => {
       write(learnedTexts, broken);
       const unreadable = new Unreadable();
       const read: (number | undefined)[][] = [];
-      for await (const { episode, learned: line } of readTrainedEpisodes(
+      for await (const { episode, learned: line } of readRecordedParts(
         runFolderAt(damaged),
         unreadable,
       ))

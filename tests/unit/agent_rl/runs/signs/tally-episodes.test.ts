@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { tallyEpisodes } from '#agent_rl/runs/signs/run-evidence.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
-import type { TrainedEpisode } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
+import type { RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
@@ -22,7 +22,7 @@ const recorded = (sample: number, { said = '', ...change }: Change = {}): Episod
     }),
   }) as unknown as EpisodeRecord;
 
-async function* those(episodes: readonly TrainedEpisode[]): AsyncGenerator<TrainedEpisode> {
+async function* those(episodes: readonly RecordedPart[]): AsyncGenerator<RecordedPart> {
   yield* episodes;
 }
 

@@ -1,9 +1,9 @@
-import { isRecord } from '../core/is-record.ts';
-import { metricDefinition, type MetricName, type Metrics } from '../telemetry/index.ts';
-import { readLines } from './episodes/read-lines.ts';
-import type { Unreadable } from './episodes/unreadable.ts';
-import type { RunFolder } from './run-folder.ts';
-import type { Measured, MetricColumns } from './view/api.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { metricDefinition, type MetricName, type Metrics } from '../../telemetry/index.ts';
+import { readLines } from '../episodes/read-lines.ts';
+import type { Unreadable } from '../episodes/unreadable.ts';
+import type { RunFolder } from '../run-folder.ts';
+import type { Measured, MetricColumns } from '../view/api.ts';
 
 /** A line of `metrics.jsonl`. */
 export interface IterationMetrics {

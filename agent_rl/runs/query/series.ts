@@ -1,5 +1,5 @@
 import { mean, sum } from '../../algorithms/statistics.ts';
-import type { IterationMetrics } from '../read-metrics.ts';
+import type { IterationMetrics } from './metrics.ts';
 import type { MetricName } from '../../telemetry/index.ts';
 
 /** The metrics of a run, metric by metric. What an iteration did not measure is left out of it. */

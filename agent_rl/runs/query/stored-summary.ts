@@ -1,9 +1,8 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { Type } from 'typebox';
 
-import { AgentRlError } from '../../../core/errors.ts';
-import type { RunSummary } from '../../../runs/summary.ts';
-import { cutText } from '../render/cut-text.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { RunSummary } from '../summary.ts';
 
 /** `summary.json` of reinforcement learning or of supervised training. */
 export type StoredSummary = Partial<RunSummary> & {
@@ -46,7 +45,7 @@ const evaluation = orNull(
   }),
 );
 
-/** What a report reads of a summary. */
+/** What is read of a summary. */
 const Summary = Type.Object({
   iterations: Type.Optional(Type.Number()),
   interrupted: Type.Optional(Type.Boolean()),
@@ -84,19 +83,21 @@ const Summary = Type.Object({
   ),
 });
 
+let check: ValidateFunction | undefined;
+
 /** The summary of a run, looked at before any of it is used. @throws AgentRlError `CHECKPOINT_INVALID` */
 export function checkSummary(
   file: string,
   summary: Readonly<Record<string, unknown>> | undefined,
 ): StoredSummary | undefined {
   if (summary === undefined) return undefined;
-  const check = new Ajv({ allErrors: false, verbose: true }).compile(Summary);
+  check ??= new Ajv({ allErrors: false, verbose: true }).compile(Summary);
   if (check(summary)) return summary;
   // Of a choice the first error is of the value itself, those after it of its other forms.
   const { instancePath = '', message = 'is not known', data } = check.errors?.[0] ?? {};
   const key = instancePath.slice(1).replaceAll('/', '.');
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${file} cannot be read: ${key} ${message}, and is ${cutText(JSON.stringify(data) ?? 'absent', 100)}. Put it back as the run wrote it.`,
+    `${file} cannot be read: ${key} ${message}, and is ${(JSON.stringify(data) ?? 'absent').slice(0, 100)}. Put it back as the run wrote it.`,
   );
 }

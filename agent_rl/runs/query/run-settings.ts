@@ -1,5 +1,5 @@
-import { isRecord } from '../core/is-record.ts';
-import { showValue } from '../core/show-value.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
 
 /** The settings of a run, as its `config.yaml` has them. */
 export class RunSettings {
