@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import { changedSettings } from '../../runs/inputs/changed-settings.ts';
+import { changedSettings } from '../../runs/flat-settings.ts';
 import { type RecordedRun, recordedRun } from '../../runs/query/recorded-run.ts';
 import { runTokenizer } from '../../runs/query/run-tokenizer.ts';
 import { decoding } from '../explain/step/step-text.ts';
