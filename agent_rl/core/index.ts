@@ -26,6 +26,7 @@ export type { FieldRule, PluginRules } from './plugins/plugin-rules.ts';
 export * from './plugins/policy.ts';
 export * from './python/python-value.ts';
 export * from './plugins/reward.ts';
+export * from './rollout.ts';
 export * from './plugins/reward-manager.ts';
 export * from './services/sandbox.ts';
 export * from './tasks/question-task.ts';
@@ -45,5 +46,4 @@ export type {
 export * from './plugins/tool-call-format.ts';
 export * from './plugins/tool.ts';
 export * from './plugins/tracker.ts';
-export * from './trajectory.ts';
 export * from './transcript.ts';

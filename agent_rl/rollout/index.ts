@@ -9,7 +9,7 @@ export {
   RolloutWorker,
 } from './rollout-worker.ts';
 export type { EpisodeRetries } from './run-episode.ts';
-export type { EpisodeAgent, EpisodeWorld } from './world.ts';
+export { type EpisodeAgent, type World, worldOfOne, worldOfSeveral } from './world.ts';
 export {
   type CallOptions,
   type ToolMessages,

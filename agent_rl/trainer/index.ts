@@ -17,7 +17,7 @@ export type {
 } from './success-rate.ts';
 export * from './grpo-trainer.ts';
 export * from './sft-trainer.ts';
-export type { LearnedEpisode, SentSequence } from './learned-episodes.ts';
+export type { BookedPart, LearnedPart, SentSequence } from './learned-parts.ts';
 export * from './trainer-contracts.ts';
 export * from './training-options.ts';
 export type { TaskPlan } from '../../dataset/tasks/plan/task-plan.ts';

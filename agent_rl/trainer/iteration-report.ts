@@ -1,16 +1,16 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
-import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
+import type { RolloutSeconds } from '../core/rollout.ts';
 import { type Ledger, tokenUses } from '../rollout/tokens/ledger.ts';
 import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
-import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
+import { type Collection, membersIn, rolloutsIn } from './collect/collection.ts';
 import type { CorrectedData } from './steps/correct-data.ts';
 import { inFamily } from './named-numbers.ts';
 import { meanGap, noGap, type ParityGap } from './steps/parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
-import type { SentSequence } from './learned-episodes.ts';
+import type { SentSequence } from './learned-parts.ts';
 import { ratioTail } from './ratio-tail.ts';
 import type { EpochResult } from './steps/run-epoch.ts';
 
@@ -91,23 +91,23 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
 
 function secondsMetrics(report: IterationReport): Metrics {
   const { collection, ledger, epochs, seconds } = report;
-  const trajectories = trajectoriesOf(collection);
-  const episodes = (what: keyof EpisodeSeconds): number =>
-    sum(trajectories.map((trajectory) => trajectory.seconds[what]));
+  const parts = membersIn(collection).map(({ part }) => part);
+  const played = (what: keyof RolloutSeconds): number =>
+    sum(parts.map((part) => part.seconds[what]));
   const busy = (part: number): number => (seconds.total > 0 ? part / seconds.total : 0);
   const updated = updatedTokens(epochs);
   return {
     ...inFamily('seconds', seconds),
     // Of all episodes together: many are in flight at once, so these may exceed the wall clock.
-    'seconds/generation': episodes('generation'),
-    'seconds/tools': episodes('tools'),
-    'seconds/grading': episodes('grading'),
+    'seconds/generation': played('generation'),
+    'seconds/tools': played('tools'),
+    'seconds/grading': played('grading'),
     'busy/collect': busy(seconds.collect),
     'busy/update': busy(seconds.update),
     'busy/publish': busy(seconds.publish),
     ...(seconds.collect > 0 && {
       'speed/decodeTokensPerSecond': ledger.sampled / seconds.collect,
-      'speed/episodesPerSecond': episodesOf(trajectories).length / seconds.collect,
+      'speed/episodesPerSecond': rolloutsIn(collection).length / seconds.collect,
     }),
     ...(updated > 0 &&
       seconds.update > 0 && { 'speed/trainTokensPerSecond': updated / seconds.update }),
@@ -133,8 +133,8 @@ export const noTotals: TrainerTotals = {
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
   const { collection, ledger, epochs, gap = noGap, seconds } = report;
   const outcomes: Record<string, number> = { ...totals.outcomes };
-  for (const { outcome } of trajectoriesOf(collection))
-    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  for (const { part } of membersIn(collection))
+    outcomes[part.outcome] = (outcomes[part.outcome] ?? 0) + 1;
   return {
     outcomes,
     ledger: Object.fromEntries(

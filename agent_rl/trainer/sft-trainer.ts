@@ -47,7 +47,7 @@ export interface SftParts {
   /** Conversations as tokens; those of source `demonstration` are trained. */
   examples: readonly TranscriptRecord[];
   /** Attempts tasks with the present weights; `undefined` when it was interrupted. */
-  evaluate?: (iteration: number) => Promise<Evaluation | undefined>;
+  evaluate?: ((iteration: number) => Promise<Evaluation | undefined>) | undefined;
   observer?: SftObserver;
 }
 

@@ -78,8 +78,7 @@ export interface ChosenReward extends Chosen<RewardSpec> {
 export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
   /** In the run file and in records. */
   name: string;
-  /** Absent where it has one. */
-  agents?: readonly EpisodeAgent[];
+  agents: readonly EpisodeAgent[];
 }
 
 /** A tracker that a run uses. */
@@ -263,7 +262,7 @@ class Choice {
   ) {
     const chosen = this.of({ path, value, registry, own: EnvironmentBlock.properties });
     const { type, name = type } = value;
-    return { ...chosen, name, ...agentsOf(chosen.entry?.spec, this.loaded.config) };
+    return { ...chosen, name, agents: agentsOf(chosen.entry?.spec, this.loaded.config) };
   }
 
   /** A reward, and what the run calls it and does with it. */
