@@ -17,8 +17,8 @@ export function sliceLines(tasks: readonly TaskRow[]): { lines: Line[]; left: nu
     if (slice === null) continue;
     const tallies = slices.get(slice) ?? new Map<number, Tally>();
     slices.set(slice, tallies);
-    for (const { iteration, set, attempts, successes } of byIteration) {
-      if (set !== 'train') continue;
+    for (const { iteration, when, attempts, successes } of byIteration) {
+      if (when !== 'train') continue;
       const was = tallies.get(iteration) ?? { attempts: 0, successes: 0 };
       tallies.set(iteration, {
         attempts: was.attempts + attempts,
