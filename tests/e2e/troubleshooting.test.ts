@@ -111,7 +111,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
       evalTasks: [],
       observer: { onIteration: (_, metrics) => void seen.push(metrics) },
     },
-    trainerOptions(settings.config, choosePlugins(settings, builtinPlugins())),
+    trainerOptions(settings.config, choosePlugins(settings, builtinPlugins()), 'run'),
   );
   await trainer.train(new AbortController().signal);
   return seen[0] ?? {};

@@ -8,7 +8,7 @@ import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
 import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 let made = 0;
@@ -38,7 +38,7 @@ function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
   writeBelow(run, 'summary.json', JSON.stringify({ wallSeconds: 10 * rate, cpuSeconds: 20 }));
   const attempts = after.map(
     ({ task, solved, prompt = 'Why?' }) =>
-      Object.assign({}, trajectory({ taskId: task, reward: Number(solved) }), {
+      Object.assign({}, played({ taskId: task, reward: Number(solved) }), {
         messages: [user(prompt), { role: 'assistant', content: String(solved) }],
       }) as Trajectory,
   );
@@ -160,7 +160,7 @@ describe('training of two runs', () => {
 
   test('ends where one episode is longer', async () => {
     const a = runOf({ train: [played(0)] });
-    const longer = trajectory({ taskId: 'a', sampled: 4 });
+    const longer = played({ taskId: 'a', sampled: 4 });
     const { text } = await compared(a, runOf({ train: [{ iteration: 1, played: longer }] }));
     expect(text).toMatch(/A {4}ends here\n {4}B {4}"#13"/);
   });

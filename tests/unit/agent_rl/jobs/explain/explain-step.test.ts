@@ -13,7 +13,7 @@ import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import type { LearnedEpisode } from '#agent_rl/trainer/learned-episodes.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
@@ -30,7 +30,7 @@ interface Sent {
 
 /** Two tokens of a prompt, then three that were sampled. */
 function learned({ task, sample, reward, advantage, weight, probabilities }: Sent): LearnedEpisode {
-  const played = trajectory({ taskId: task, sample, reward });
+  const played = played({ taskId: task, sample, reward });
   if (weight === undefined || probabilities === undefined)
     return { trajectory: played, use: 'zero-advantage', advantage };
   const logProbs = Float32Array.from([0, 0, ...probabilities.map(Math.log)]);
@@ -93,7 +93,7 @@ beforeAll(() => {
   const train = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
   const what = new JsonlWriter(join(run, 'trajectories', 'learned.jsonl'));
   // The run was begun by a version that did not write what was learned.
-  train.write({ iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'old' })) });
+  train.write({ iteration: 1, ...trajectoryLine('run', played({ taskId: 'old' })) });
   for (const episode of episodes) {
     train.write({ iteration: 2, ...trajectoryLine('run', episode.trajectory) });
     what.write({ iteration: 2, ...learnedLine(episode) });
@@ -203,7 +203,7 @@ test('episodes and what was learned of them must belong together', async () => {
   const other = join(folder, 'other');
   writeBelow(other, 'config.yaml', 'train: {mode: rl}\n');
   writeBelow(other, 'metrics.jsonl', '{"iteration": 1}\n');
-  const line = { iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'a' })) };
+  const line = { iteration: 1, ...trajectoryLine('run', played({ taskId: 'a' })) };
   writeBelow(other, 'trajectories/train.jsonl', `${JSON.stringify(line)}\n`);
   writeBelow(
     other,
@@ -229,7 +229,7 @@ describe('a line that cannot be read', () => {
     const episodes = ids.map((id, place) =>
       place === lostEpisode
         ? '{"iteration": 1, '
-        : JSON.stringify({ iteration: 1, ...trajectoryLine('run', trajectory(id)) }),
+        : JSON.stringify({ iteration: 1, ...trajectoryLine('run', played(id)) }),
     );
     writeBelow(damaged, 'trajectories/train.jsonl', `${episodes.join('\n')}\n`);
     writeBelow(damaged, 'trajectories/learned.jsonl', `${learnedLines.join('\n')}\n`);

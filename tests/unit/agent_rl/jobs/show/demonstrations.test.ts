@@ -13,7 +13,7 @@ import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
@@ -23,7 +23,7 @@ const said = (content: string): readonly Message[] => [
   { role: 'assistant', content },
 ];
 const episode = (
-  sketch: Parameters<typeof trajectory>[0],
+  sketch: Parameters<typeof played>[0],
   content: string,
   more: Partial<Trajectory> = {},
 ): Trajectory => ({ ...trajectory(sketch), messages: said(content), ...more });

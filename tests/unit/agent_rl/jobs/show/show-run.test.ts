@@ -9,7 +9,7 @@ import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
@@ -34,11 +34,11 @@ const asked: Trajectory = {
   groupReward: { manager: 'ranking', reward: 0.25, components: { weightedSum: 0.5 } },
   hiddenInputs: { [call.id]: { answer: 2 } },
 };
-const failed = trajectory({ taskId: 'sum-2', sample: 1, outcome: 'grader-error' });
+const failed = played({ taskId: 'sum-2', sample: 1, outcome: 'grader-error' });
 
 beforeAll(() => {
   const lines = new JsonlWriter(train);
-  lines.write({ iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'old' })) });
+  lines.write({ iteration: 1, ...trajectoryLine('run', played({ taskId: 'old' })) });
   for (const agent of ['speaker', 'guesser'])
     lines.write({
       iteration: 1,

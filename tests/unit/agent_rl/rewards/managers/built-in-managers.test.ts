@@ -5,7 +5,7 @@ import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { type Member, groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
 import * as fc from '#tests/support/properties.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
 import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';
 
@@ -87,7 +87,7 @@ describe('in a run, for any group in any order', () => {
 
   /** As an episode has it: its scores and its penalty added up. */
   const memberOf = ({ environment, brevity, penalty }: Drawn): Member => {
-    if (penalty > 1.6) return trajectory({ outcome: 'infrastructure-error' });
+    if (penalty > 1.6) return played({ outcome: 'infrastructure-error' });
     const invalidCalls = Math.min(0, penalty);
     return {
       ...trajectory({ reward: environment + (brevity ?? 0) + invalidCalls }),

@@ -5,7 +5,7 @@ import { tallyEpisodes } from '#agent_rl/runs/signs/run-evidence.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
 import type { RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 type Change = Partial<Trajectory> & { said?: string };
 

@@ -14,7 +14,7 @@ import {
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const runs = temporaryFolder();
 const folder = recordedFolder(runs, 'run', {
@@ -31,7 +31,7 @@ const place = { iteration: 1, round: 0, slot: 0 };
 const group = [3, 3, 4].map((sampled, sample) =>
   Object.assign(
     { place, iteration: 1 },
-    trajectory({ sampled, sample, taskId: 'sum', reward: sample }),
+    played({ sampled, sample, taskId: 'sum', reward: sample }),
   ),
 );
 const other = [1, 2, 10, 11, 13];
