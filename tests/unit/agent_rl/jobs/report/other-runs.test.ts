@@ -119,8 +119,8 @@ describe('a run that has not ended', () => {
     const run = writeRun(folder, 'going', {
       ...going,
       train: [
-        { iteration: 1, trajectory: toldEpisode({ taskId: 'old', success: true }) },
-        { iteration: 2, trajectory: toldEpisode({ taskId: 'new', success: true }) },
+        { iteration: 1, episode: toldEpisode({ taskId: 'old', success: true }) },
+        { iteration: 2, episode: toldEpisode({ taskId: 'new', success: true }) },
       ],
     });
     const { words, document } = await reportPage({ runs: [run] });
@@ -131,7 +131,7 @@ describe('a run that has not ended', () => {
     expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
       'the last iteration of training (2), since there was no evaluation after it',
     );
-    expect(document.querySelector('article .about')?.textContent).toContain('2/new/0');
+    expect(document.querySelector('article .about')?.textContent).toContain('train/2/0/1/0 of new');
     expect(words).toContain('Not solved: there is none.');
     expect(words).toContain('There were none.');
   });

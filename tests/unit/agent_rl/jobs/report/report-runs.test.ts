@@ -72,16 +72,16 @@ describe('the report of a run', () => {
       ]),
     }));
     expect(articles.map(({ about }) => about)).toEqual([
-      'Episode 2/easy/0: completed, reward 1.00, 1 turn',
-      'Episode 2/mended/0: completed, reward 1.00, 1 turn',
-      'Episode 2/lost/0: wrong-answer, reward 0.00, 1 turn',
+      'Episode after/2/0/3/0 of easy: completed, reward 1.00, 1 turn',
+      'Episode after/2/0/2/0 of mended: completed, reward 1.00, 1 turn',
+      'Episode after/2/0/1/0 of lost: wrong-answer, reward 0.00, 1 turn',
     ]);
     expect(articles[1]?.said).toEqual([
       ['user', 'How many?'],
       ['assistant calls run', 'print(1'],
-      ['run: error', 'SyntaxError'],
+      ['run: error, 1 ms', 'SyntaxError'],
       ['assistant calls run', 'print(1)'],
-      ['run', '1'],
+      ['run, 1 ms', '1'],
       ['assistant, thinking', 'A thought.'],
       ['assistant', 'Two.'],
     ]);

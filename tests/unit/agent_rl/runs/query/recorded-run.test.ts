@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { runWithEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
-import { readLearned } from '#agent_rl/runs/episodes/read-learned.ts';
 import { readMetrics } from '#agent_rl/runs/query/metrics.ts';
 import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
@@ -73,9 +72,4 @@ test('a line between others that is no record is refused with its place', async 
     'DATASET_INVALID',
     `${root}/bad/metrics.jsonl:2 cannot be read: it is no line of metrics. Put the line back as it was: other lines are counted from it.`,
   ]);
-});
-
-test('a run that was recorded without learned.jsonl has none of it', async () => {
-  const lines = readLearned(runFolderAt(root));
-  expect(await lines.next()).toEqual({ done: true, value: undefined });
 });
