@@ -1,4 +1,5 @@
 import type { Message } from '../../core/message.ts';
+import { onlyAgent } from '../../core/rollout.ts';
 import type { EpisodeView } from '../../core/plugins/reward.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { exactTwin } from '../../../dataset/tables/json-lines.ts';
@@ -55,6 +56,7 @@ const answered = ({ prompt, response }: Fields): readonly Message[] => [
 
 /** An episode that says nothing of how it was judged: a reward is to find out. */
 const episodeOf = (fields: Fields, messages: readonly Message[]): EpisodeView => ({
+  agent: onlyAgent,
   task: {
     taskId: 'labelled',
     prompt: String(fields['prompt']),
