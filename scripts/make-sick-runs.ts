@@ -68,17 +68,15 @@ function train({ name, sets }: SickRun): void {
 /** What checks read of an episode; no tokens and no text that they do not look at. */
 function slim(line: string): string {
   const episode = JSON.parse(line) as Record<string, unknown>;
-  const kept = ['iteration', 'schema', 'runId', 'step', 'taskId', 'sample', 'agent', 'learns'];
-  const more = ['messages', 'spans', 'turns', 'malformedCalls', 'outcome', 'success', 'reward'];
-  const names = [...kept, ...more, 'scores', 'groupReward', 'problem'].filter(
-    (name) => name in episode,
-  );
+  const unread = ['components', 'metrics', 'seconds', 'sandboxLevel', 'failure', 'unpaid'];
   const calls = episode['toolCalls'] as { name: string; status: string }[];
+  const sequences = episode['sequences'] as { spans: unknown }[];
   return JSON.stringify({
-    ...Object.fromEntries(names.map((name) => [name, episode[name]])),
+    ...Object.fromEntries(Object.entries(episode).filter(([name]) => !unread.includes(name))),
+    judgedBy: null,
+    hidden: {},
     toolCalls: calls.map(({ name, status }) => ({ id: '', name, status, wallMs: 0 })),
-    tokens: [],
-    logProbs: [],
+    sequences: sequences.map(({ spans }) => ({ tokens: [], spans, logProbs: [] })),
     components: {},
     metrics: {},
   });
@@ -105,11 +103,8 @@ function pack({ name }: SickRun): void {
     'trajectories/train.jsonl': `${linesOf(of('trajectories/train.jsonl')).map(slim).join('\n')}\n`,
     'trajectories/learned.jsonl': `${linesOf(of('trajectories/learned.jsonl'))
       .map((line) => {
-        const { iteration, taskId, sample, agent, use, advantage } = JSON.parse(line) as Record<
-          string,
-          unknown
-        >;
-        return JSON.stringify({ iteration, taskId, sample, agent, use, advantage });
+        const { sent: _, ...learned } = JSON.parse(line) as Record<string, unknown>;
+        return JSON.stringify({ ...learned, sent: [null] });
       })
       .join('\n')}\n`,
   };
