@@ -68,19 +68,23 @@ function train({ name, sets }: SickRun): void {
 /** What checks read of an episode; no tokens and no text that they do not look at. */
 function slim(line: string): string {
   const episode = JSON.parse(line) as Record<string, unknown>;
-  const unread = ['components', 'metrics', 'seconds', 'sandboxLevel', 'failure', 'unpaid'];
+  const kept = ['schema', ...keyNames, 'policy', 'learns', 'slice', 'step', 'problem'];
+  const more = ['messages', 'turns', 'malformedCalls', 'outcome', 'success', 'reward'];
   const calls = episode['toolCalls'] as { name: string; status: string }[];
   const sequences = episode['sequences'] as { spans: unknown }[];
   return JSON.stringify({
-    ...Object.fromEntries(Object.entries(episode).filter(([name]) => !unread.includes(name))),
-    judgedBy: null,
-    hidden: {},
+    ...chosen(episode, [...kept, ...more, 'scores', 'groupReward']),
     toolCalls: calls.map(({ name, status }) => ({ id: '', name, status, wallMs: 0 })),
     sequences: sequences.map(({ spans }) => ({ tokens: [], spans, logProbs: [] })),
     components: {},
     metrics: {},
   });
 }
+
+const keyNames = ['run', 'when', 'iteration', 'round', 'slot', 'sample', 'agent', 'taskId'];
+
+const chosen = (record: Record<string, unknown>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, record[name]]));
 
 function pack({ name }: SickRun): void {
   const of = (file: string): string => below('runs', `sick-${name}`, file);
@@ -102,10 +106,9 @@ function pack({ name }: SickRun): void {
     'summary.json': JSON.stringify({ seed, iterations, eval: evaluations, trainedParameters }),
     'trajectories/train.jsonl': `${linesOf(of('trajectories/train.jsonl')).map(slim).join('\n')}\n`,
     'trajectories/learned.jsonl': `${linesOf(of('trajectories/learned.jsonl'))
-      .map((line) => {
-        const { sent: _, ...learned } = JSON.parse(line) as Record<string, unknown>;
-        return JSON.stringify({ ...learned, sent: [null] });
-      })
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .map((one) => ({ ...chosen(one, [...keyNames, 'use', 'advantage']), sent: [] }))
+      .map((one) => JSON.stringify(one))
       .join('\n')}\n`,
   };
   mkdirSync(packed, { recursive: true });
