@@ -25,7 +25,7 @@ import type { LearnedPart } from '../trainer/learned-parts.ts';
 import { RunWatch, warningText, type WatchedRun } from './signs/run-watch.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { learnedLine } from './episodes/learned-line.ts';
-import type { TrainedEpisode } from './episodes/read-trained-episodes.ts';
+import type { RecordedPart } from './query/parts.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
 import { writeEvaluation } from './episodes/write-evaluation.ts';
 
@@ -96,7 +96,7 @@ export class RunRecords implements TrainerObserver {
     const failed = failedText(rolloutsOf(parts));
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
-    const finding = this.#watch.note(iteration, metrics, recorded as unknown as TrainedEpisode[]);
+    const finding = this.#watch.note(iteration, metrics, recorded as unknown as RecordedPart[]);
     if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
     this.#display.onIteration(iteration, metrics);
   };

@@ -10,7 +10,7 @@ import { noTasks } from '#agent_rl/compose/resolve-tasks.ts';
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { withoutTooLong } from '#agent_rl/jobs/train/ready/too-long.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import { modelFolder } from '#model/find/model-folder.ts';
 import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';

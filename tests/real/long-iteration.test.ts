@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
 import { ProcessTreeMemory } from '#agent_rl/telemetry/process-tree.ts';
 import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';

@@ -39,8 +39,8 @@ export function writeRun(parent: string, name: string, run: WrittenRun): string 
   for (const [file, episodes] of Object.entries(files)) {
     const lines = new JsonlWriter(join(folder, 'trajectories', file));
     const when = file === 'train.jsonl' ? 'train' : 'during';
-    for (const { episode, ...key } of episodes)
-      lines.write({ ...trajectoryLine(episode), run: name, when, ...key });
+    for (const [slot, { episode, ...key }] of episodes.entries())
+      lines.write({ ...trajectoryLine(episode), run: name, when, slot, ...key });
     lines.close();
   }
   return folder;

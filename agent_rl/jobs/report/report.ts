@@ -1,4 +1,5 @@
-import type { Chart } from './charts/chart.ts';
+import type { Chart } from '../../runs/charts/chart.ts';
+import type { TranscriptEntry } from '../show/transcript-entries.ts';
 
 /** A report before it is written as HTML, Markdown or a picture. All of it is text: nothing here is markup. */
 export interface Report {
@@ -21,14 +22,6 @@ export type Block =
   | { kind: 'lines'; lines: readonly string[] }
   | { kind: 'curves'; charts: readonly Chart[] }
   | { kind: 'transcript'; title: string; about: string; entries: readonly TranscriptEntry[] };
-
-/** One thing that was said or done in an episode. */
-export interface TranscriptEntry {
-  who: 'system' | 'user' | 'thought' | 'assistant' | 'call' | 'tool' | 'failure' | 'note';
-  /** What stands above it, such as the name of the tool. */
-  label: string;
-  text: string;
-}
 
 export const text = (words: string): Block => ({ kind: 'text', text: words });
 

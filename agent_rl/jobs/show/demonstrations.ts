@@ -8,6 +8,7 @@ import {
   readEpisodes,
   runWithEpisodes,
 } from '../../runs/episodes/read-episodes.ts';
+import { partText } from '../../runs/query/parts.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
 import {
   type Conversation,
@@ -16,7 +17,6 @@ import {
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
-import { episodeId } from '../../runs/episodes/episode-id.ts';
 import { readToolFile } from '../token-files/tool-file.ts';
 
 export interface DemonstrationsOptions {
@@ -106,10 +106,8 @@ interface Choice {
   leftOut: Readonly<Record<Reason, number>>;
 }
 
-interface Candidate {
+interface Candidate extends Pick<EpisodeRecord, 'taskId' | 'agent'> {
   place: number;
-  taskId: string;
-  agent: string | undefined;
   reward: number;
 }
 
@@ -134,17 +132,12 @@ async function choose(
       leftOut[reason] += 1;
       continue;
     }
+    const { taskId, agent } = episode;
     const line = conversationLine(conversationOf(episode, tools));
     const digest = createHash('sha256').update(line).digest('base64');
     if (seen.has(digest)) leftOut.duplicates += 1;
     // Without a reward it failed, and is left out.
-    else
-      candidates.push({
-        place,
-        taskId: episode.taskId,
-        agent: episode.agent,
-        reward: episode.reward ?? 0,
-      });
+    else candidates.push({ place, taskId, agent, reward: episode.reward ?? 0 });
     seen.add(digest);
   }
   const kept = bestOf(candidates, options.perTask);
@@ -185,7 +178,7 @@ const conversationOf = (
 
 const provenance = ({ name }: RunFolder, episode: EpisodeRecord) => ({
   run: name,
-  episode: episodeId(episode),
+  episode: partText(episode),
   reward: episode.reward,
 });
 

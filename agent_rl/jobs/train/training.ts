@@ -3,7 +3,7 @@ import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { attemptsOf, runLength } from '../../config/index.ts';
-import { RunSettings } from '../../runs/run-settings.ts';
+import { RunSettings } from '../../runs/query/run-settings.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { promptOf } from '../explain/prompt-of.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';

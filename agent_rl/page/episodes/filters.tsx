@@ -39,8 +39,7 @@ export function Filters({ route, page, searchId }: FiltersProps) {
         placeholder="in all texts  ( / )"
         isWide
       />
-      {choice('set', 'set')}
-      {choice('when', 'held out')}
+      {choice('when', 'from')}
       {choice('outcome', 'outcome')}
       {choice('success', 'solved')}
       {choice('use', 'use')}

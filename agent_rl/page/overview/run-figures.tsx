@@ -1,7 +1,7 @@
 import type { Rate, RunHead } from '../../runs/view/api.ts';
-import { countText } from '../../telemetry/figures.ts';
-import { swatchClass } from '../charts/palette.ts';
-import { formatBytes, formatPoints, formatShare, formatTime, notRecorded } from '../text/format.ts';
+import { bytesText, countText, pointsText } from '../../telemetry/figures.ts';
+import { colourClass } from '../../runs/charts/palette.ts';
+import { formatShare, formatTime, notRecorded } from '../text/format.ts';
 import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
@@ -31,7 +31,7 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
           {heads.map((head) => (
             <tr key={head.id}>
               <th scope="row">
-                <span class={`swatch ${swatchClass(colours.get(head.id) ?? 0)}`} />{' '}
+                <span class={`swatch ${colourClass(colours.get(head.id) ?? 0)}`} />{' '}
                 {escapeUnseen(head.name)}
               </th>
               <td>
@@ -62,7 +62,7 @@ function Reading({ head: { index, problem, stateWhy } }: { head: RunHead }) {
     <>
       {!index.ready && (
         <p class="note">
-          reading episodes: {formatBytes(index.bytes)} of {formatBytes(index.totalBytes)}
+          reading episodes: {bytesText(index.bytes)} of {bytesText(index.totalBytes)}
         </p>
       )}
       {index.unreadableCount > 0 && (
@@ -93,6 +93,6 @@ function differenceText(difference: Rate | null | undefined): string {
   if (difference === null || difference === undefined) return notRecorded;
   const { value, low, high } = difference;
   const interval =
-    low === null || high === null ? '' : ` [${formatPoints(low)}, ${formatPoints(high)}]`;
-  return `${formatPoints(value)} points${interval}`;
+    low === null || high === null ? '' : ` [${pointsText(low)}, ${pointsText(high)}]`;
+  return `${pointsText(value)} points${interval}`;
 }

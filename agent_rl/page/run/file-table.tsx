@@ -1,5 +1,6 @@
 import type { RunFile } from '../../runs/view/api.ts';
-import { formatBytes, notRecorded } from '../text/format.ts';
+import { bytesText } from '../../telemetry/figures.ts';
+import { notRecorded } from '../text/format.ts';
 import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
@@ -31,7 +32,7 @@ export function FileTable({ files, checkpoints }: FileTableProps) {
             {files.map(({ path, bytes, sha256, sha256Problem }) => (
               <tr key={path}>
                 <th scope="row">{escapeUnseen(path)}</th>
-                <td class="number">{formatBytes(bytes)}</td>
+                <td class="number">{bytesText(bytes)}</td>
                 <td>
                   {sha256Problem === undefined ? (
                     <code>{sha256 ?? notRecorded}</code>

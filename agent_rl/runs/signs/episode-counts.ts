@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { largest, smallest } from '../../core/long-lists.ts';
 import type { AssistantMessage } from '../../core/message.ts';
+import { sampledTokens } from '../../core/rollout.ts';
 import type { EpisodeRecord } from '../episodes/read-episodes.ts';
-import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
-import { episodeId, sampledTokens } from '../episodes/episode-id.ts';
+import { partText, type RecordedPart } from '../query/parts.ts';
 
 /** What an example is shown of. */
 export type ExampleOf =
@@ -53,7 +53,7 @@ export interface EpisodeTally {
   masked: ReadonlyMap<string, number>;
   /** Whether it is. */
   learnedRecorded: boolean;
-  /** Scored episodes and those solved by agent, those that do not learn among them; empty where there is one agent. */
+  /** Scored episodes and those solved by agent, those that do not learn among them. */
   agents: ReadonlyMap<string, AgentTally>;
   /** The newest of each kind, as `agent-rl show` calls it. */
   examples: ReadonlyMap<ExampleOf, string>;
@@ -90,11 +90,11 @@ export class EpisodeCounts {
   #reward: Spread = noSpread;
   #learnedRecorded: boolean = false;
 
-  note({ episode, learned }: TrainedEpisode): void {
+  note({ episode, learned }: RecordedPart): void {
     this.#noteAgent(episode);
-    if (episode.learns === false) return;
+    if (!episode.learns) return;
     const facts = factsOf(episode);
-    const id = episodeId(episode);
+    const id = partText(episode);
     for (const kind of facts.kinds) this.#examples.set(kind, id);
     this.#learnedRecorded ||= learned !== undefined;
     if (learned?.use === 'masked') {
@@ -120,13 +120,12 @@ export class EpisodeCounts {
     addTo(this.#tasks, episode.taskId);
     addTo(this.#prompts, digest(JSON.stringify(episode.messages[0]?.content ?? '')));
     this.#reward = widened(this.#reward, episode.groupReward?.reward ?? episode.reward ?? 0);
-    for (const [name, score] of Object.entries(episode.scores ?? {}))
+    for (const [name, score] of Object.entries(episode.scores))
       this.#scores.set(name, widened(this.#scores.get(name) ?? noSpread, score));
   }
 
-  #noteAgent({ agent, learns: learning, reward, success }: EpisodeRecord): void {
-    if (agent === undefined || reward === null) return;
-    const learns = learning !== false;
+  #noteAgent({ agent, learns, reward, success }: EpisodeRecord): void {
+    if (reward === null) return;
     const { scored, solved } = this.#agents.get(agent) ?? { scored: 0, solved: 0 };
     this.#agents.set(agent, { learns, scored: scored + 1, solved: solved + Number(success) });
   }

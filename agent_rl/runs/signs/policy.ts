@@ -1,6 +1,6 @@
 import { percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Check, ok, unknown } from './check.ts';
-import type { Series } from './series.ts';
+import type { Series } from '../query/series.ts';
 import { leastIterations, trendOf } from './trend.ts';
 
 export const kl: Check = {

@@ -73,7 +73,7 @@ export interface RunFile {
   /** Null where no manifest has it. */
   sha256: string | null;
   /** Why the manifest that should have it cannot be read. */
-  sha256Problem?: string;
+  sha256Problem?: string | undefined;
 }
 
 /** What a run was started with, a session each; none where it was not recorded. */
@@ -120,7 +120,7 @@ export interface MetricColumns {
 export interface TaskAttempts {
   iteration: number;
   /** `train`, or when it was held out. */
-  set: string;
+  when: string;
   attempts: number;
   successes: number;
   /** Null where none has a reward. */
@@ -149,7 +149,7 @@ export interface TimelineSpan {
   /** Seconds since the iteration began. */
   start: number;
   seconds: number;
-  args?: Readonly<Record<string, unknown>>;
+  args?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** GET /api/runs/ID/timeline?iteration=N */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { append } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { flatSettings } from '../flat-settings.ts';
 import { readProvenance } from '../inputs/provenance.ts';
-import type { RecordedRun } from '../recorded-run.ts';
+import type { RecordedRun } from '../query/recorded-run.ts';
 import type { ConfigRow, RunFacts, RunFile, RunHead } from './api.ts';
-import { flatSettings } from './compare-configs.ts';
 import { lastLines } from './run-state.ts';
 
 /** Lines of the log that are shown. */
@@ -21,7 +21,6 @@ export function runFacts(
   head: RunHead,
 ): RunFacts {
   const provenance = readProvenance(folder);
-  const machines = inputs?.['machines'];
   const { checkpoints } = folder;
   return {
     head,
@@ -32,7 +31,7 @@ export function runFacts(
     files: filesOf(folder.path),
     inputs: inputs ?? null,
     summary: summary ?? null,
-    machines: Array.isArray(machines) ? machines.filter((one) => isRecord(one)) : [],
+    machines: (inputs?.machines ?? []).map((one) => ({ ...one })),
     sessions: provenance?.sessions ?? [],
     log: lastLines(folder.log, logLines),
     learnedRecorded: existsSync(join(folder.trajectories, 'learned.jsonl')),
@@ -56,7 +55,7 @@ function filesOf(folder: string, below = '', manifest: Manifest = noManifest): R
         path,
         bytes: size,
         sha256: hashes[entry.name] ?? null,
-        ...(problem !== undefined && { sha256Problem: problem }),
+        sha256Problem: problem,
       });
     }
     if (files.length >= mostFiles) break;

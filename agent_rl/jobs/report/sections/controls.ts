@@ -1,6 +1,6 @@
 import { rateText } from '../../../runs/evaluation-table.ts';
 import type { Controls } from '../read/read-controls.ts';
-import { type ReportedRun, settingOf } from '../read/reported-run.ts';
+import type { ReportedRun } from '../read/reported-run.ts';
 import { type Section, table, text } from '../report.ts';
 
 const noControls =
@@ -28,7 +28,7 @@ export function controlsSection(runs: readonly ReportedRun[], controls?: Control
     'Held-out success, slices left out',
     ...controls.seeds.map(({ seed }) => `seed ${seed}`),
   ];
-  const seeds = new Set(runs.map((run) => settingOf(run, 'run.seed')));
+  const seeds = new Set(runs.map((run) => run.settings.at('run.seed')));
   const others = controls.seeds.filter(({ seed }) => !seeds.has(seed)).map(({ seed }) => seed);
   const notes = [
     `Controls of ${controls.config}, each evaluated by itself.`,

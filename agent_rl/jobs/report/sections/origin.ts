@@ -48,19 +48,15 @@ const places = new Set(['run.outputDir', 'run.name']);
 
 function changedSettings({ config }: ReportedRun): Fact[] {
   const defaults = new Map(settingsOfRuns().map((setting) => [setting.path, setting.default]));
-  return flatSettings(config).flatMap(([path, json]): Fact[] => {
+  return flatSettings(config).flatMap(([path, value]): Fact[] => {
+    const json = JSON.stringify(value);
+    const text = typeof value === 'string' ? value : json;
     const usual = defaults.get(path.replaceAll(/\.\d+(?=\.|$)/g, '[]'));
-    const isUsual = usual !== undefined && [json, textOf(json)].includes(usual);
+    const isUsual = usual !== undefined && [json, text].includes(usual);
     const isEmpty = json === '[]' || json === '{}';
     if (isUsual || isEmpty || places.has(path)) return [];
-    return [[path, cutText(textOf(json), mostCharacters)]];
+    return [[path, cutText(text, mostCharacters)]];
   });
-}
-
-/** A value without the quotes of JSON. */
-function textOf(json: string): string {
-  const value: unknown = JSON.parse(json);
-  return typeof value === 'string' ? value : json;
 }
 
 function machineFacts({ inputs, summary, log }: ReportedRun): Fact[] {

@@ -7,7 +7,7 @@ import {
   worstCaseText,
 } from '../../../runs/evaluation-table.ts';
 import { percentText } from '../../../telemetry/index.ts';
-import { type ReportedRun, settingOf } from '../read/reported-run.ts';
+import type { ReportedRun } from '../read/reported-run.ts';
 import { type Block, type Section, table, text } from '../report.ts';
 import { type Compared, spreadText, whole } from './compared.ts';
 import { whyNoMean } from './why-no-mean.ts';
@@ -55,7 +55,7 @@ export function resultSection(runs: readonly ReportedRun[]): Section[] {
 function failureRows(run: ReportedRun, named: boolean): string[][] {
   const { before, after } = run.summary?.eval ?? {};
   if ([before, after].every((one) => (one?.systemFailures ?? 0) === 0)) return [];
-  const which = named ? [run.folder.name, String(settingOf(run, 'run.seed'))] : [];
+  const which = named ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
   const cells = [before, after].map((one) => (one ? worstCaseText(one) : '-'));
   return [['All, if failed episodes had failed, or solved', ...which, ...cells, '-']];
 }
@@ -69,7 +69,7 @@ function rowsOf(
     const { before, after, difference } = comparedOf(run);
     if (before === undefined && after === undefined) return [];
     const cells = [before, after].map((rate) => (rate === undefined ? '-' : rateText(rate)));
-    const which = runs.length > 1 ? [run.folder.name, String(settingOf(run, 'run.seed'))] : [];
+    const which = runs.length > 1 ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
     return [[name, ...which, ...cells, difference ? differenceText(difference) : '-']];
   });
   const compared = runs.filter((run) => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { flatSettings } from '../../../runs/flat-settings.ts';
+import { settingDifferences } from '../../../runs/flat-settings.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { whole } from './compared.ts';
 
@@ -34,10 +34,7 @@ function tasksOf(run: ReportedRun): unknown {
 }
 
 /** Settings that differ; those of `run` say where it lies and what it is called, and its seed. */
-function differences(a: ReportedRun, b: ReportedRun): string[] {
-  const [own, other] = [a, b].map(({ config }) => new Map(flatSettings(config)));
-  const paths = new Set([...(own?.keys() ?? []), ...(other?.keys() ?? [])]);
-  return [...paths].filter(
-    (path) => !path.startsWith('run.') && own?.get(path) !== other?.get(path),
-  );
-}
+const differences = (a: ReportedRun, b: ReportedRun): string[] =>
+  settingDifferences(a.config, b.config)
+    .map(({ path }) => path)
+    .filter((path) => !path.startsWith('run.'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { settingDifferences } from '#agent_rl/runs/view/compare-configs.ts';
+import { settingDifferences } from '#agent_rl/runs/flat-settings.ts';
 import { exportName } from '#agent_rl/runs/view/export-name.ts';
 import { textsOf } from '#agent_rl/runs/view/episodes/token-texts.ts';
 import { MetricHistory } from '#agent_rl/runs/view/metric-columns.ts';

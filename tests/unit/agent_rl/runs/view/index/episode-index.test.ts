@@ -13,7 +13,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { user } from '#agent_rl/core/message.ts';
 import { EpisodeIndex } from '#agent_rl/runs/view/index/episode-index.ts';
-import type { IndexedFile } from '#agent_rl/runs/view/index/index-contents.ts';
+import type { IndexedFile } from '#agent_rl/runs/view/index/index-cache.ts';
 import {
   episodeLine,
   learnedText,
