@@ -23,6 +23,7 @@ import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import { openEngine } from '#agent_rl/engine/open-engine.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 import { RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { openSandbox } from '#agent_rl/sandbox/open-sandbox.ts';
 import { openEmbedder } from '#agent_rl/search/corpus/index.ts';
@@ -92,7 +93,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
   const echo = { name: 'echo', description: 'Says it again', parameters: Type.Object({}) };
   const rollouts = new RolloutWorker(() => ({
     policy: new ScriptedPolicy(script, promptTokens),
-    environment: new ScriptedEnvironment(environment),
+    world: worldOfOne(new ScriptedEnvironment(environment)),
     tools: new Map([['echo', { call: tool ?? (async () => ({ content: 'again' })) }]]),
     toolRunner: new ToolRunner([echo]),
     rewards: [],

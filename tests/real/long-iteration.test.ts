@@ -26,7 +26,7 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
   });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.
-    ({ sample }) =>
+    ({ key: { sample } }) =>
       played({
         prompt: 1,
         sampled: 2,

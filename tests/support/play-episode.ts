@@ -39,7 +39,7 @@ export interface Setting {
   signal?: AbortSignal;
 }
 
-/** Plays one episode with one tool, `echo`. */
+/** Plays one episode with one tool, `echo`. What came of it is seen together: the rollout and its one part. */
 export const play = async (setting: Setting) => {
   const policy = new ScriptedPolicy(setting.script, setting.promptTokens);
   const environment = new ScriptedEnvironment(setting.environment);
@@ -56,7 +56,8 @@ export const play = async (setting: Setting) => {
   };
   const signal = setting.signal ?? new AbortController().signal;
   const rollout = await runEpisode(() => parts, request, signal);
-  return { policy, environment, ...memberOf(rollout) };
+  const { part } = memberOf(rollout);
+  return { policy, environment, rollout, episode: { ...rollout, ...part } };
 };
 
 /** Calls on the first turns what is listed, then answers. */

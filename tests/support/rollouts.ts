@@ -76,7 +76,6 @@ export function rollout(parts: readonly Part[], facts: Facts = {}): Rollout {
     keyNames.flatMap((name) => (key[name] === undefined ? [] : [[name, key[name]]])),
   );
   const outcome = parts[0]?.outcome ?? 'completed';
-  const failure = { owner: 'host', retryable: false } as const;
   return {
     key: { ...keyOutsideRuns(), ...named },
     taskId: 't',
@@ -89,7 +88,7 @@ export function rollout(parts: readonly Part[], facts: Facts = {}): Rollout {
     sandboxLevel: undefined,
     failedAttempts: [],
     problem: isSystemFailure(outcome) ? 'it broke' : undefined,
-    failure: isSystemFailure(outcome) ? failure : undefined,
+    failure: undefined,
     ...given,
   };
 }

@@ -155,7 +155,7 @@ function supervised({
   };
   const evaluate = evaluationOf({ config, tasks }, { rollouts, weights: learner, signal: never });
   const trainer = new SFTTrainer(
-    { learner, examples, observer, evaluate },
+    { learner, examples, observer, evaluate: (iteration) => evaluate(iteration, 'run') },
     {
       seed: config.run.seed,
       batchSize,

@@ -62,6 +62,7 @@ const episodeOf = (fields: Fields, messages: readonly Message[]): EpisodeView =>
     prompt: String(fields['prompt']),
     metadata: { answer: fields['answer'], aliases: fields['aliases'] },
   },
+  agent: onlyAgent,
   messages,
   turns: [],
   verdict: { outcome: 'wrong-answer', reward: 0, components: {}, success: false },

@@ -45,7 +45,7 @@ async function runWith(...overrides: string[]) {
     secondsLeft: () => undefined,
     logRollouts: config.run.logRollouts,
   } as ConstructorParameters<typeof RunRecords>[0]);
-  records.onEpisode([played({ taskId: 'task-of-this-episode' })]);
+  records.onEpisode(played({ taskId: 'task-of-this-episode' }));
   log.debug('said at level debug');
   log.info('said at level info');
   records.close();

@@ -32,8 +32,7 @@ test('a run evaluates before, now and then, and after', async () => {
     {
       onEvaluation: (when, iteration, { successRate }) =>
         seen.push(`${when} ${iteration}: ${successRate}`),
-      onEvaluationEpisode: ([played], episodes) =>
-        evaluated.push(`${played?.taskId} of ${episodes}`),
+      onEvaluationEpisode: ({ taskId }, episodes) => evaluated.push(`${taskId} of ${episodes}`),
       aroundEvaluation: (make) => {
         around += 1;
         return make();

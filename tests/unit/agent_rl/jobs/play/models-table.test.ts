@@ -10,10 +10,10 @@ const tasks = ['a', 'b', 'c', 'd'].map((taskId) => ({ taskId, prompt: '', metada
 
 /** A model that solves a task in its first so many attempts. */
 async function model(name: string, solved: number, samples: number): Promise<EvaluatedModel> {
-  const rollouts = new ScriptedRollouts(({ task, sample }) =>
+  const rollouts = new ScriptedRollouts(({ task, key: { sample } }) =>
     played({ reward: task.taskId !== 'd' && sample < solved ? 1 : 0 }),
   );
-  const { trajectories: _, ...evaluation } = await evaluate(rollouts, tasks, {
+  const { rollouts: _, ...evaluation } = await evaluate(rollouts, tasks, {
     samples,
     temperature: 1,
     seed: 1,

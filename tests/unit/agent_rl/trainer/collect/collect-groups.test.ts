@@ -11,8 +11,8 @@ test('every group is played with a seed of its own, also one that takes the plac
     algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
   });
   await trainer.train(never);
-  const played = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
-  expect(new Set(played).size).toBe(6);
+  const drawn = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
+  expect(new Set(drawn).size).toBe(6);
   expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(6);
 });
 

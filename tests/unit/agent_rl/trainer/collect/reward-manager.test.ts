@@ -65,7 +65,7 @@ test('a group is trained on what its manager gave it, and the records say it bes
 });
 
 test('a manager that fails leaves its group without rewards as grader errors, and the others learn', async () => {
-  const { recorded, advantages, totals, ended } = await trainOne(failingOnce);
+  const { members, recorded, advantages, totals, ended } = await trainOne(failingOnce);
   expect(ended).toBeUndefined();
   expect(advantages).toEqual([0.5, -0.5]);
   expect(

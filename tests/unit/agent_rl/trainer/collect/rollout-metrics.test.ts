@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
-import { type Member, membersOf, type Part } from '#agent_rl/core/rollout.ts';
+import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
 import { groupOf, member, part, rollout, sequence } from '#tests/support/rollouts.ts';
 
@@ -111,12 +111,10 @@ test('agents that do not learn count in the numbers of tokens and in those of th
     turns: 5,
     malformedCalls: 2,
   });
-  const groupsOf = (...parts: Part[]) =>
-    membersOf(rollout(parts)).map((one) => groupOf([one], { penalised: one.part.learns ? 0 : 1 }));
-  const metrics = rolloutMetrics({
-    groups: [groupsOf(mine, theirs)],
-    discarded: [groupsOf(theirs)],
-  });
+  const groups = membersOf(rollout([mine, theirs])).map((one) =>
+    groupOf([one], { penalised: one.part.learns ? 0 : 1 }),
+  );
+  const metrics = rolloutMetrics({ groups: [groups], discarded: [groups.slice(1)] });
   expect(metrics['rollout/entropyEstimate']).toBeCloseTo(0.001, 12);
   expect(metrics).toMatchObject({
     'rollout/sampledTokens': 4 + 9 + 9,
