@@ -56,7 +56,6 @@ const answered = ({ prompt, response }: Fields): readonly Message[] => [
 
 /** An episode that says nothing of how it was judged: a reward is to find out. */
 const episodeOf = (fields: Fields, messages: readonly Message[]): EpisodeView => ({
-  agent: onlyAgent,
   task: {
     taskId: 'labelled',
     prompt: String(fields['prompt']),

@@ -95,12 +95,13 @@ export function drawChart(chart: Chart, frame: Frame, look: Look = plainLook) {
   return { shapes, axes, notes };
 }
 
+const text = (words: string, x: number, y: number, anchor: string): Shape => ({
+  tag: 'text',
+  attributes: { x, y, 'text-anchor': anchor },
+  text: words,
+});
+
 function axisShapes({ over }: Chart, axes: Axes, { left, right, bottom }: Frame): Shape[] {
-  const text = (words: string, x: number, y: number, anchor: string): Shape => ({
-    tag: 'text',
-    attributes: { x, y, 'text-anchor': anchor },
-    text: words,
-  });
   const across = (y: number, name: string): Shape => ({
     tag: 'line',
     attributes: { class: name, x1: left, x2: right, y1: y, y2: y },
