@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { EpisodePage, EpisodeRow, TaskRow } from '#agent_rl/runs/view/api.ts';
-import { filtered as answerOf } from '#agent_rl/page/data/export-answers.ts';
+import { filtered as answerOf } from '#agent_rl/page/data/filtered.ts';
 import { episodesPath, nextSort, withFilter } from '#agent_rl/page/episodes/episode-query.ts';
 import { sliceLines } from '#agent_rl/page/overview/slice-lines.ts';
 import { parseRoute } from '#agent_rl/page/routing/route.ts';
