@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
+import { append } from '../../core/long-lists.ts';
 import { readKey } from '../../core/rollout.ts';
 import { type EpisodeRecord, runWithEpisodes } from '../../runs/episodes/read-episodes.ts';
 import { batchesOf, rolloutsIn, partText } from '../../runs/query/parts.ts';
@@ -72,7 +73,7 @@ async function choose(
   for await (const batch of batchesOf(folder, { file: isHeldOut ? 'eval' : 'train' })) {
     const parts = batch.map((one) => one.episode);
     if (iteration === undefined) chosen = parts;
-    else if (parts[0]?.iteration === iteration) chosen.push(...parts);
+    else if (parts[0]?.iteration === iteration) append(chosen, parts);
   }
   if (key !== undefined)
     return chosen.filter((one) => `${partText(one)}/`.startsWith(`${episode}/`));

@@ -82,7 +82,7 @@ function SequenceView({ whole, route, tokens }: TokenViewProps & { tokens: Episo
         role="listbox"
         tabIndex={0}
         aria-label="Tokens"
-        {...(active !== null && { 'aria-activedescendant': `token-${active}` })}
+        aria-activedescendant={active === null ? undefined : `token-${active}`}
         onKeyDown={onKeyDown}
         onFocus={() => setActive((was) => was ?? 0)}
         onBlur={() => setActive(null)}

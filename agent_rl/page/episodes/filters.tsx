@@ -52,9 +52,7 @@ export function Filters({ route, page, searchId }: FiltersProps) {
       <button
         type="button"
         disabled={none}
-        onClick={() =>
-          adjust({ ...route, query: { ...(route.query['with'] && { with: route.query['with'] }) } })
-        }
+        onClick={() => adjust({ ...route, query: { with: route.query['with'] ?? '' } })}
       >
         clear
       </button>

@@ -113,7 +113,7 @@ function Slices({ current, isAlone, runs, look }: SlicesProps) {
       )}
       {left > 0 && <p class="note">{left} smaller slices: see Tasks</p>}
       {isKnown.length === 0 && (
-        <SliceTable summary={facts?.summary ?? null} of={isAlone ? null : current.name} />
+        <SliceTable slices={facts?.slices ?? []} of={isAlone ? null : current.name} />
       )}
     </>
   );

@@ -57,7 +57,7 @@ function RunItem({ run, isCurrent, colour, route }: RunItemProps) {
         aria-label={`Lay ${name} over the charts`}
         onChange={toggle}
       />
-      <a href={hashOf(to)} {...(isCurrent && { 'aria-current': 'true' as const })}>
+      <a href={hashOf(to)} aria-current={isCurrent ? 'true' : undefined}>
         <span class="name">
           {colour !== undefined && <span class={`swatch ${colourClass(colour)}`} />}
           {name}

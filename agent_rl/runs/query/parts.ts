@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
+import { groupBy } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { keyText, onlyAgent, type RolloutKey } from '../../core/rollout.ts';
 import { drawnSpans } from '../../core/transcript.ts';

@@ -40,6 +40,11 @@ export class Series {
     return meanOf(values.slice(-quarter(values)));
   }
 
+  /** Both. */
+  ends(name: MetricName): [early: number | undefined, late: number | undefined] {
+    return [this.early(name), this.late(name)];
+  }
+
   /** Members of a family, such as `outcome/`, by what follows in the name. */
   totals(family: `${string}/`): ReadonlyMap<string, number> {
     return new Map(

@@ -84,9 +84,17 @@ export interface RunSession {
   versions: Readonly<Record<string, string>>;
 }
 
+/** Success at one slice of the held-out tasks; null where it was not measured. */
+export interface SliceRates {
+  name: string;
+  before: Rate | null;
+  after: Rate | null;
+}
+
 /** GET /api/runs/ID */
 export interface RunFacts {
   head: RunHead;
+  slices: readonly SliceRates[];
   config: readonly ConfigRow[];
   files: readonly RunFile[];
   /** `inputs.json` as it is: hashes of tasks and models, generators, machines. */

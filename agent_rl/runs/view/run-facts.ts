@@ -7,8 +7,8 @@ import { isRecord } from '../../core/is-record.ts';
 import { flatSettings } from '../flat-settings.ts';
 import { readProvenance } from '../inputs/provenance.ts';
 import type { RecordedRun } from '../query/recorded-run.ts';
-import type { ConfigRow, RunFacts, RunFile, RunHead } from './api.ts';
-import { lastLines } from './run-state.ts';
+import type { ConfigRow, RunFacts, RunFile, RunHead, SliceRates } from './api.ts';
+import { lastLines, rateOf } from './run-state.ts';
 
 /** Lines of the log that are shown. */
 const logLines = 200;
@@ -24,6 +24,7 @@ export function runFacts(
   const { checkpoints } = folder;
   return {
     head,
+    slices: slicesOf(summary),
     config: flatSettings(config).map(([path, value]): ConfigRow => {
       const { source = 'unknown', place = null } = provenance?.settings[path] ?? {};
       return { path, value: value ?? null, source, place };
@@ -40,6 +41,16 @@ export function runFacts(
       : [],
     profiled: existsSync(folder.profile),
   };
+}
+
+function slicesOf(summary: RecordedRun['summary']): SliceRates[] {
+  const { before, after } = summary?.eval ?? {};
+  const names = [before, after].flatMap((one) => Object.keys(one?.groups ?? {}));
+  return [...new Set(names)].map((name) => ({
+    name,
+    before: rateOf(before?.groups?.[name]),
+    after: rateOf(after?.groups?.[name]),
+  }));
 }
 
 /** All files of a run, with the hashes that manifests of checkpoints have. */

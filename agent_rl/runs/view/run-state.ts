@@ -5,6 +5,7 @@ import { largest } from '../../core/long-lists.ts';
 import { holderOfRun } from '../../telemetry/run-lock.ts';
 import type { StoredSummary } from '../query/stored-summary.ts';
 import type { RunFolder } from '../run-folder.ts';
+import type { SuccessRate } from '../../trainer/success-rate.ts';
 import type { Rate, RunHead, RunState } from './api.ts';
 
 /** What is read of each end of a file that may be long. */
@@ -105,22 +106,23 @@ export function lastIteration({ metrics }: RunFolder): number {
 export function headlineOf({ log }: RunFolder, summary: Summary): RunHead['headline'] {
   const { before, after, difference } = summary?.eval ?? {};
   const headline = {
-    before:
-      rateOf(before?.successRate, before?.interval95, before?.n) ??
-      loggedRate(endOfFile(log, 'first')),
-    after: rateOf(after?.successRate, after?.interval95, after?.n),
-    difference: rateOf(difference?.difference, difference?.interval95, difference?.tasks),
+    before: rateOf(before) ?? loggedRate(endOfFile(log, 'first')),
+    after: rateOf(after),
+    difference: difference
+      ? rateOf({ ...difference, successRate: difference.difference, n: difference.tasks })
+      : null,
   };
   return headline.before === null && headline.after === null ? null : headline;
 }
 
-function rateOf(
-  value: number | null | undefined,
-  interval: { low: number; high: number } | null | undefined,
-  n: number | undefined,
+/** A rate of a summary; null where it has none. */
+export function rateOf(
+  rate: Partial<Pick<SuccessRate, 'successRate' | 'interval95' | 'n'>> | null | undefined,
 ): Rate | null {
-  if (value === null || value === undefined) return null;
-  return { value, low: interval?.low ?? null, high: interval?.high ?? null, n: n ?? null };
+  const { successRate: value = null, interval95, n = null } = rate ?? {};
+  return value === null
+    ? null
+    : { value, low: interval95?.low ?? null, high: interval95?.high ?? null, n };
 }
 
 /** `Evaluation before iteration 0: 47 of 200 = 23.5 % [17.5, 29.5]`. */

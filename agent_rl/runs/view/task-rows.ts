@@ -1,4 +1,4 @@
-import { groupBy } from '../../core/group-by.ts';
+import { groupBy } from '../../core/long-lists.ts';
 import type { EpisodeRow, TaskAttempts, TaskRow } from './api.ts';
 
 /** Episodes by task, in the order in which tasks first occur, and in it by iteration. */

@@ -11,7 +11,7 @@ import { ViewedRun } from './viewed-run.ts';
 
 export interface ViewedRunsOptions {
   /** Folders of runs; all runs in `parent` without them. */
-  folders?: readonly string[];
+  folders?: readonly string[] | undefined;
   parent: string;
   /** Told what the user should know, once each. */
   warn: (text: string) => void;

@@ -1,4 +1,4 @@
-import { groupBy } from '../../../core/group-by.ts';
+import { groupBy } from '../../../core/long-lists.ts';
 import { sum } from '../../../algorithms/statistics.ts';
 import {
   partText,

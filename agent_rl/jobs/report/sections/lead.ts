@@ -5,8 +5,7 @@ import { runState } from '../../../runs/view/run-state.ts';
 import type { SuccessRate } from '../../../trainer/success-rate.ts';
 import { iterationsOf, type ReportedRun } from '../read/reported-run.ts';
 import { counted } from './by-run.ts';
-import { spreadText, whole } from './compared.ts';
-import { whyNoMean } from './why-no-mean.ts';
+import { spreadText, whole, whyNoMean } from './compared.ts';
 
 /** `23.5 % [17.5, 29.5]`, without how many of how many. */
 const rateAlone = (rate: SuccessRate): string => rateText(rate).replace(/^\d+ of \d+ = /, '');

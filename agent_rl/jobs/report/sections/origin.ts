@@ -6,8 +6,7 @@ import { flatSettings } from '../../../runs/flat-settings.ts';
 import { pathWord } from '../../../runs/run-folder.ts';
 import { trainCall } from '../../code/call-instead.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/cut-text.ts';
-import { type Section, text } from '../report.ts';
+import { type Section, text, cutText } from '../report.ts';
 import { byRun, type Fact } from './by-run.ts';
 
 const mostCharacters = 200;

@@ -9,18 +9,13 @@ import {
 import { percentText } from '../../../telemetry/index.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { type Block, type Section, table, text } from '../report.ts';
-import { type Compared, spreadText, whole } from './compared.ts';
-import { whyNoMean } from './why-no-mean.ts';
+import { type Compared, spreadText, whole, whyNoMean } from './compared.ts';
 
-const ofGroup = ({ summary }: ReportedRun, name: string): Compared => {
-  const { before, after, difference } = summary?.eval ?? {};
-  const [first, last] = [before?.groups?.[name], after?.groups?.[name]];
-  return {
-    before: first,
-    after: last,
-    difference: difference?.groups?.[name],
-  };
-};
+const ofGroup = ({ summary }: ReportedRun, name: string): Compared => ({
+  before: summary?.eval?.before?.groups?.[name],
+  after: summary?.eval?.after?.groups?.[name],
+  difference: summary?.eval?.difference?.groups?.[name],
+});
 
 const groupsOf = ({ summary }: ReportedRun): string[] =>
   [summary?.eval?.before, summary?.eval?.after].flatMap((one) => Object.keys(one?.groups ?? {}));
@@ -67,8 +62,8 @@ function rowsOf(
 ): string[][] {
   const rows = runs.flatMap((run) => {
     const { before, after, difference } = comparedOf(run);
-    if (before === undefined && after === undefined) return [];
-    const cells = [before, after].map((rate) => (rate === undefined ? '-' : rateText(rate)));
+    if (!before && !after) return [];
+    const cells = [before, after].map((rate) => (rate ? rateText(rate) : '-'));
     const which = runs.length > 1 ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
     return [[name, ...which, ...cells, difference ? differenceText(difference) : '-']];
   });

@@ -3,8 +3,7 @@ import { partText } from '../../../runs/query/parts.ts';
 import { entriesOf, type TranscriptEntry } from '../../show/transcript-entries.ts';
 import { type EpisodeKind, episodeKinds } from '../read/chosen-episodes.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/cut-text.ts';
-import { type Block, type Section, table, text } from '../report.ts';
+import { type Block, type Section, table, text, cutText } from '../report.ts';
 import { countText } from '../../../telemetry/figures.ts';
 import { counted } from './by-run.ts';
 
