@@ -50,9 +50,7 @@ export interface Collection<One extends PlayedGroup = Group> {
 
 /** All parts of a collection, group by group, those to be learned from first. */
 export const membersIn = ({ groups, discarded }: Collection<PlayedGroup>): Member[] =>
-  [...groups, ...discarded]
-    .flat()
-    .flatMap(({ members, replaced }) => [...members, ...replaced]);
+  [...groups, ...discarded].flat().flatMap(({ members, replaced }) => [...members, ...replaced]);
 
 /** All rollouts of a collection, with their parts as the reward managers left them. */
 export const rolloutsIn = (collection: Collection<PlayedGroup>): Rollout[] =>
