@@ -107,7 +107,7 @@ function pack({ name }: SickRun): void {
     'trajectories/train.jsonl': `${linesOf(of('trajectories/train.jsonl')).map(slim).join('\n')}\n`,
     'trajectories/learned.jsonl': `${linesOf(of('trajectories/learned.jsonl'))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .map((one) => ({ ...chosen(one, [...keyNames, 'use', 'advantage']), sent: [] }))
+      .map((one) => Object.assign(chosen(one, [...keyNames, 'use', 'advantage']), { sent: [] }))
       .map((one) => JSON.stringify(one))
       .join('\n')}\n`,
   };

@@ -8,6 +8,7 @@ export interface FirstDifference {
   iteration: number;
   /** As `agent-rl show` calls it. */
   episode: string;
+  taskId: string;
   /** Place in the transcript, from 0, and what wrote it there. */
   token: number;
   source: string;
@@ -98,6 +99,7 @@ function firstDifference(one: EpisodeRecord, other: EpisodeRecord): FirstDiffere
     return {
       iteration: one.iteration,
       episode: partText(one),
+      taskId: one.taskId,
       token: at,
       source: span?.source ?? 'unknown',
       turn: turn.length,

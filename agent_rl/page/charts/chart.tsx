@@ -34,7 +34,7 @@ interface ChartProps {
 }
 
 const height = 185;
-const margin = { left: 52, right: 8, top: 8, bottom: 38 };
+const margin = { left: 60, right: 8, top: 8, bottom: 38 };
 /** A drag over less is a click. */
 const leastDrag = 5;
 

@@ -62,9 +62,10 @@ function Numbers({ title, numbers }: { title: string; numbers: Readonly<Record<s
   );
 }
 
+const isPassed = (status: string): boolean => status === 'passed';
+
 function HiddenTests({ statuses }: { statuses: readonly string[] | undefined }) {
   if (statuses === undefined) return <p class="note">Verdicts of hidden tests: not recorded.</p>;
-  const isPassed = (status: string): boolean => status === 'passed';
   return (
     <table class="numbers">
       <caption>

@@ -82,9 +82,10 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
   );
 }
 
+const number = (value: number): string => value.toLocaleString('en');
+
 /** How many episodes there are, and which of them are shown; of a search how far it came. */
 function statusOf({ rows, matching, total, search, index }: EpisodePage, offset: number): string {
-  const number = (value: number): string => value.toLocaleString('en');
   if (search)
     return `${number(rows.length)} found in ${number(search.searched)} of ${number(search.of)} episodes (${bytesText(search.bytes)} read)`;
   const all = countText(total, 'episode');

@@ -39,7 +39,7 @@ export function Filters({ route, page, searchId }: FiltersProps) {
         placeholder="in all texts  ( / )"
         isWide
       />
-      {choice('when', 'from')}
+      {choice('when', 'when')}
       {choice('outcome', 'outcome')}
       {choice('success', 'solved')}
       {choice('use', 'use')}

@@ -1,7 +1,7 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { area, line as pathOf } from 'd3-shape';
 
-import { bytesText } from '../../telemetry/figures.ts';
+import { bytesText, shortNumber } from '../../telemetry/figures.ts';
 import { type Chart, valueText } from './chart.ts';
 import { type Curve, curvesOf, type Look, plainLook, type Point } from './curves.ts';
 import { dashOf, colourClass } from './palette.ts';
@@ -46,7 +46,8 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
   const tickText = y.tickFormat(4);
   const label = (at: number): string => {
     if (chart.isShare) return `${round(100 * at)} %`;
-    return chart.unit === 'B' ? bytesText(at) : tickText(at);
+    if (chart.unit === 'B') return bytesText(at);
+    return at !== 0 && Math.abs(at) < 1e-4 ? shortNumber(at) : tickText(at);
   };
   return {
     x: (value: number) => round(x(value)),
@@ -95,12 +96,13 @@ export function drawChart(chart: Chart, frame: Frame, look: Look = plainLook) {
   return { shapes, axes, notes };
 }
 
+const text = (words: string, x: number, y: number, anchor: string): Shape => ({
+  tag: 'text',
+  attributes: { x, y, 'text-anchor': anchor },
+  text: words,
+});
+
 function axisShapes({ over }: Chart, axes: Axes, { left, right, bottom }: Frame): Shape[] {
-  const text = (words: string, x: number, y: number, anchor: string): Shape => ({
-    tag: 'text',
-    attributes: { x, y, 'text-anchor': anchor },
-    text: words,
-  });
   const across = (y: number, name: string): Shape => ({
     tag: 'line',
     attributes: { class: name, x1: left, x2: right, y1: y, y2: y },

@@ -31,7 +31,7 @@ export function runFacts(
     files: filesOf(folder.path),
     inputs: inputs ?? null,
     summary: summary ?? null,
-    machines: (inputs?.machines ?? []).map((one) => ({ ...one })),
+    machines: inputs?.machines ?? [],
     sessions: provenance?.sessions ?? [],
     log: lastLines(folder.log, logLines),
     learnedRecorded: existsSync(join(folder.trajectories, 'learned.jsonl')),

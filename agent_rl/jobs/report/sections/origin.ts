@@ -50,12 +50,12 @@ function changedSettings({ config }: ReportedRun): Fact[] {
   const defaults = new Map(settingsOfRuns().map((setting) => [setting.path, setting.default]));
   return flatSettings(config).flatMap(([path, value]): Fact[] => {
     const json = JSON.stringify(value);
-    const text = typeof value === 'string' ? value : json;
+    const shown = typeof value === 'string' ? value : json;
     const usual = defaults.get(path.replaceAll(/\.\d+(?=\.|$)/g, '[]'));
-    const isUsual = usual !== undefined && [json, text].includes(usual);
+    const isUsual = usual !== undefined && [json, shown].includes(usual);
     const isEmpty = json === '[]' || json === '{}';
     if (isUsual || isEmpty || places.has(path)) return [];
-    return [[path, cutText(text, mostCharacters)]];
+    return [[path, cutText(shown, mostCharacters)]];
   });
 }
 

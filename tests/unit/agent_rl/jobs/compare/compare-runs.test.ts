@@ -126,6 +126,7 @@ describe('training of two runs', () => {
       first: {
         iteration: 2,
         episode: 'train/2/0/0/1',
+        taskId: 'a',
         token: 3,
         source: 'sampled',
         turn: 1,
@@ -135,7 +136,7 @@ describe('training of two runs', () => {
       },
     });
     expect(text).toContain(
-      'Training parts in iteration 2\n  train/2/0/0/1: token 3, sampled in turn 1',
+      'Training parts in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
     );
   });
 

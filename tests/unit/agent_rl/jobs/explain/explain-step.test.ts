@@ -216,7 +216,7 @@ test('episodes and what was learned of them must belong together', async () => {
 
 describe('a line that cannot be read', () => {
   const damaged = join(folder, 'damaged');
-  const ids = [0, 1, 2].map((sample) => ({ ...ofIteration1, sample }));
+  const ids = [0, 1, 2].map((sample) => Object.assign({}, ofIteration1, { sample }));
   const learnedTexts = ids.map((id) => learnedText(id).trim());
 
   function write(learnedLines: readonly (string | undefined)[], lostEpisode?: number): void {
