@@ -1,5 +1,5 @@
 import { AgentRlError } from './errors.ts';
-import { append } from './long-lists.ts';
+import { append, largest } from './long-lists.ts';
 
 /**
  * Where tokens came from. Masks are a function of this and of nothing else.
@@ -98,7 +98,8 @@ type Sourced = Pick<TranscriptRecord, 'tokens' | 'spans'>;
  */
 export const drawnSpans = (sequences: readonly Sourced[]): Span[][] =>
   sequences.map((own, index) => {
-    const known = Math.max(0, ...sequences.slice(0, index).map((one) => commonBeginning(one, own)));
+    const begun = sequences.slice(0, index).map((one) => commonBeginning(one, own));
+    const known = largest(begun, 0);
     return own.spans.flatMap((span) =>
       span.source === 'sampled' && span.end > known
         ? [{ ...span, start: Math.max(span.start, known) }]

@@ -80,7 +80,7 @@ export class RunRecords implements TrainerObserver {
   };
 
   onIteration = (iteration: number, metrics: Metrics, parts: readonly LearnedPart[]): void => {
-    const { folder, log, memory } = this.options;
+    const { log, memory } = this.options;
     const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
     this.#metrics.write(iteration, line);
     const recorded = parts.map((part) => ({

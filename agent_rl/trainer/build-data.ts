@@ -44,9 +44,9 @@ export function buildData(
 ): TrainingData {
   const replaced = [...groups, ...discarded].flat().flatMap((group) => group.replaced);
   const resampled = [...replaced, ...discarded.flat().flatMap(({ members }) => members)].map(
-    (member): BookedPart => {
-      const use = failureUse(member.part.outcome) ?? 'resampled';
-      return { ...member, use, advantage: undefined };
+    ({ rollout: one, part }): BookedPart => {
+      const use = failureUse(part.outcome) ?? 'resampled';
+      return { rollout: one, part, use, advantage: undefined };
     },
   );
   const played = groups.map((agents) =>

@@ -16,7 +16,7 @@ import { FailureGuard } from './collect/failure-guard.ts';
 import { type AtK, atK } from './strategies/at-k.ts';
 import { chooseAttempt, type Strategy } from './strategies/choose-attempt.ts';
 import type { RolloutOptions } from './training-options.ts';
-import { inFamily, meansByName, sideBySide } from './named-numbers.ts';
+import { inFamily, meansByName, measured, sideBySide } from './named-numbers.ts';
 import {
   agentGroup,
   agentsIn,
@@ -274,14 +274,6 @@ export const selectionMetrics = ({
     'selection/failedShare': failedShare,
   }),
 });
-
-/** What has a value: a metric that was not measured is absent, never 0. */
-const measured = (values: Readonly<Record<string, number | null | undefined>>): Metrics =>
-  Object.fromEntries(
-    Object.entries(values).filter(
-      (entry): entry is [string, number] => typeof entry[1] === 'number',
-    ),
-  );
 
 const metricsOf = (rollout: Rollout) => sideBySide(rollout, ({ metrics }) => metrics);
 

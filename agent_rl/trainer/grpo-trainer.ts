@@ -164,9 +164,9 @@ export class GRPOTrainer {
       interrupted: signal.aborted,
       control: train.control ?? 'none',
       state: this.#state,
-      ...(before && { before }),
-      ...(after && { after }),
-      ...(difference && { difference }),
+      before,
+      after,
+      difference,
     };
   }
 

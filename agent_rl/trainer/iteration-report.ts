@@ -1,12 +1,11 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
 import type { RolloutSeconds } from '../core/rollout.ts';
 import { type Ledger, tokenUses } from '../rollout/tokens/ledger.ts';
-import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, membersIn, rolloutsIn } from './collect/collection.ts';
 import type { CorrectedData } from './steps/correct-data.ts';
-import { inFamily } from './named-numbers.ts';
+import { inFamily, measured } from './named-numbers.ts';
 import { meanGap, noGap, type ParityGap } from './steps/parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
@@ -26,7 +25,7 @@ export interface IterationReport {
   /** What the correction did; absent without one, and when there was nothing to learn. */
   correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
   /** What the learner was given and made of it; absent when there was nothing to learn. */
-  sent?: Iterable<SentSequence>;
+  sent?: Iterable<SentSequence> | undefined;
   learningRate: number;
   optimizerSteps: number;
   /** Wall-clock seconds by activity. */
@@ -37,46 +36,37 @@ export interface IterationReport {
 export function iterationMetrics(report: IterationReport): Metrics {
   const { collection, training, ledger, epochs, gap } = report;
   const last = epochs.at(-1);
-  const tail = ratioTail(report.sent ?? []);
-  return {
+  return measured({
     ...rolloutMetrics(collection),
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
     'train/updatedTokens': updatedTokens(epochs),
     'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
-    ...computedMetrics(epochs),
+    'train/computedPerToken': computedPerToken(epochs),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
-    ...(last && {
-      'train/loss': last.loss,
-      ...normMetrics(last),
-      ...inFamily('sent', last.means),
-    }),
-    ...(tail !== undefined && { 'sent/ratioTail': tail }),
+    'train/loss': last?.loss,
+    'train/gradNorm': last?.gradNorm,
+    'train/parameterNorm': last?.parameterNorm,
+    ...inFamily('sent', last?.means ?? {}),
+    'sent/ratioTail': ratioTail(report.sent ?? []),
     ...advantageMetrics(training.data),
-    ...(report.correction && {
-      'correction/factorMean': report.correction.factorMean,
-      'correction/maskedShare': report.correction.maskedShare,
-    }),
-    ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
+    'correction/factorMean': report.correction?.factorMean,
+    'correction/maskedShare': report.correction?.maskedShare,
+    'parity/maxAbsLogProbGap': gap?.max,
+    'parity/meanAbsLogProbGap': gap && meanGap(gap),
     ...secondsMetrics(report),
-  };
+  });
 }
-
-/** Of what an optimiser step says; a service may say nothing. */
-export const normMetrics = ({ gradNorm, parameterNorm }: OptimStepMetrics): Metrics => ({
-  ...(gradNorm !== undefined && { 'train/gradNorm': gradNorm }),
-  ...(parameterNorm !== undefined && { 'train/parameterNorm': parameterNorm }),
-});
 
 /** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
-function computedMetrics(epochs: readonly EpochResult[]): Metrics {
+function computedPerToken(epochs: readonly EpochResult[]): number | undefined {
   const computed = sum(epochs.map(({ computedTokens = Number.NaN }) => computedTokens));
-  const tokens = updatedTokens(epochs);
-  return tokens > 0 && !Number.isNaN(computed)
-    ? { 'train/computedPerToken': computed / tokens }
-    : {};
+  return quotient(Number.isNaN(computed) ? undefined : computed, updatedTokens(epochs));
 }
+
+const quotient = (part: number | undefined, whole: number): number | undefined =>
+  part === undefined || whole <= 0 ? undefined : part / whole;
 
 function advantageMetrics(data: readonly TracedDatum[]): Metrics {
   const advantages = data.flatMap(({ datum }) =>
@@ -89,7 +79,7 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
   };
 }
 
-function secondsMetrics(report: IterationReport): Metrics {
+function secondsMetrics(report: IterationReport) {
   const { collection, ledger, epochs, seconds } = report;
   const parts = membersIn(collection).map(({ part }) => part);
   const played = (what: keyof RolloutSeconds): number =>
@@ -105,12 +95,9 @@ function secondsMetrics(report: IterationReport): Metrics {
     'busy/collect': busy(seconds.collect),
     'busy/update': busy(seconds.update),
     'busy/publish': busy(seconds.publish),
-    ...(seconds.collect > 0 && {
-      'speed/decodeTokensPerSecond': ledger.sampled / seconds.collect,
-      'speed/episodesPerSecond': rolloutsIn(collection).length / seconds.collect,
-    }),
-    ...(updated > 0 &&
-      seconds.update > 0 && { 'speed/trainTokensPerSecond': updated / seconds.update }),
+    'speed/decodeTokensPerSecond': quotient(ledger.sampled, seconds.collect),
+    'speed/episodesPerSecond': quotient(rolloutsIn(collection).length, seconds.collect),
+    'speed/trainTokensPerSecond': quotient(updated > 0 ? updated : undefined, seconds.update),
   };
 }
 

@@ -39,6 +39,8 @@ export function learnedParts(
     const booked = useOf.get(part);
     if (booked === undefined)
       throw new Error(`Task ${rollout.taskId}, sample ${rollout.key.sample} is in no bucket.`);
-    return { ...booked, sent: part.sequences.map((sequence) => sent.get(sequence)) };
+    return Object.assign({}, booked, {
+      sent: part.sequences.map((sequence) => sent.get(sequence)),
+    });
   });
 }

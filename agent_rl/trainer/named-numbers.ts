@@ -1,4 +1,5 @@
 import { mean } from '../algorithms/statistics.ts';
+import type { MetricName, Metrics } from '../telemetry/metric-names.ts';
 import type { Part, Rollout } from '../core/rollout.ts';
 
 /** Numbers by name, of one episode or of many. */
@@ -11,6 +12,16 @@ export function meansByName(records: readonly NamedNumbers[], lacking?: 0): Reco
     records.flatMap((record) => (Object.hasOwn(record, name) ? record[name] : lacking) ?? []);
   return Object.fromEntries(names.map((name) => [name, mean(valuesOf(name))]));
 }
+
+type MaybeNumbers = Readonly<Partial<Record<MetricName, number | null | undefined>>>;
+
+/** What has a value: a metric that was not measured is absent, never 0. */
+export const measured = (values: MaybeNumbers): Metrics =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'number' ? [[name, value]] : [],
+    ),
+  );
 
 /** Names with that of their family of metrics before them, `family/name`. */
 export const inFamily = <Family extends string, Value>(

@@ -88,10 +88,10 @@ export interface TrainingResult {
   interrupted: boolean;
   /** What was done to the run so that it must not learn. */
   control: NonNullable<TrainOptions['control']>;
-  before?: Evaluation;
-  after?: Evaluation;
+  before?: Evaluation | undefined;
+  after?: Evaluation | undefined;
   /** From before to after, where both are of the same tasks. */
-  difference?: Comparison;
+  difference?: Comparison | undefined;
   state: TrainerState;
 }
 

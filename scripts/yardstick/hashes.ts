@@ -27,7 +27,7 @@ const shortHash = (parts: readonly (string | Buffer)[]): string => {
   return hash.digest('hex').slice(0, digits);
 };
 
-function parts(file: string): Part[] {
+function partsIn(file: string): Part[] {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Part);
 }
@@ -59,8 +59,8 @@ export function hashesOf(run: string): RunHashes {
   const drawn = join(run, 'trajectories', 'train.jsonl');
   const weights = weightsHash(run);
   if (!existsSync(drawn)) return { weights };
-  const trained = parts(drawn);
-  const evaluated = parts(join(run, 'trajectories', 'eval.jsonl'));
+  const trained = partsIn(drawn);
+  const evaluated = partsIn(join(run, 'trajectories', 'eval.jsonl'));
   return {
     tokens: hashOf(trained, tokensOf),
     logProbs: hashOf(trained, ({ sequences }) => sequences.flatMap(({ logProbs }) => logProbs)),

@@ -106,8 +106,15 @@ export function played(sketch: PartSketch & Facts = {}): Rollout {
 
 const factNames = new Set<string>([
   ...keyNames,
-  ...['taskId', 'slice', 'step', 'seed', 'judgedBy', 'sandboxLevel', 'failedAttempts'],
-  ...['problem', 'failure'],
+  'taskId',
+  'slice',
+  'step',
+  'seed',
+  'judgedBy',
+  'sandboxLevel',
+  'failedAttempts',
+  'problem',
+  'failure',
 ]);
 
 /** The first part of a rollout, with it. */

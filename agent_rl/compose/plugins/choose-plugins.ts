@@ -69,7 +69,7 @@ export interface ChosenReward extends Chosen<RewardSpec> {
   name: string;
   weight: number;
   /** The tool whose calls alone it sees. */
-  tool?: string;
+  tool: string | undefined;
   /** It cannot see what is right. */
   blind: boolean;
 }
@@ -278,7 +278,7 @@ class Choice {
     // With problems nothing is chosen, and the function may rely on checked settings.
     const { entry, settings } = chosen;
     const blind = entry !== undefined && !this.broken && isBlind(entry.spec, settings);
-    return { ...chosen, name, weight, blind, ...(tool !== undefined && { tool }) };
+    return { ...chosen, name, weight, blind, tool };
   }
 
   /** A tracker, and what it is allowed. */

@@ -57,6 +57,6 @@ export function requireSchema({ schema }: { readonly schema: unknown }, record?:
     );
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${record} has schema ${showValue(schema)}; this version reads schema ${batchSchema}, a line for each agent of a rollout with its sequences. Read it with the version of agent_rl that wrote it.`,
+    `${record} has schema ${showValue(schema)}; this version reads schema ${batchSchema}, a line for each agent of a rollout with its sequences. Read or continue the run with the version of agent_rl that wrote it.`,
   );
 }

@@ -92,6 +92,12 @@ export async function* readEpisodes(
   }
 }
 
+/** @throws AgentRlError `DATASET_INVALID` where a run's records are in the form of another version, with the place */
+export async function requireReadable(folder: Pick<RunFolder, 'trajectories'>): Promise<void> {
+  for (const name of ['train', 'eval'] as const)
+    for await (const _ of readEpisodes(folder, name, () => undefined)) break;
+}
+
 function episodeOf(line: string): EpisodeRecord {
   const record: unknown = JSON.parse(line);
   if (isRecord(record) && typeof record['taskId'] === 'string')

@@ -26,7 +26,6 @@ function attemptsOf(rows: readonly EpisodeRow[]): TaskAttempts {
     when,
     attempts: rows.length,
     successes: successesOf(rows),
-    rewardMean:
-      rewards.length === 0 ? null : rewards.reduce((a, b) => a + b, 0) / rewards.length,
+    rewardMean: rewards.length === 0 ? null : rewards.reduce((a, b) => a + b, 0) / rewards.length,
   };
 }

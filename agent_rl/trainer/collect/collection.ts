@@ -50,9 +50,7 @@ export interface Collection<One extends PlayedGroup = Group> {
 
 /** All parts of a collection, group by group, those to be learned from first. */
 export const membersIn = ({ groups, discarded }: Collection<PlayedGroup>): Member[] =>
-  [...groups, ...discarded]
-    .flat()
-    .flatMap(({ members, replaced }) => [...members, ...replaced]);
+  [...groups, ...discarded].flat().flatMap(({ members, replaced }) => members.concat(replaced));
 
 /** All rollouts of a collection, with their parts as the reward managers left them. */
 export const rolloutsIn = (collection: Collection<PlayedGroup>): Rollout[] =>
@@ -66,5 +64,5 @@ export function rolloutsOf(members: readonly Member[]): Rollout[] {
     if (known === undefined) parts.set(rollout, [part]);
     else known.push(part);
   }
-  return [...parts].map(([rollout, own]) => ({ ...rollout, parts: own }));
+  return [...parts].map(([rollout, own]) => Object.assign({}, rollout, { parts: own }));
 }

@@ -12,7 +12,13 @@ import { drawnSpans } from '../../core/transcript.ts';
 import { sampling } from '../../rollout/tokens/token-counts.ts';
 import { repetitionOf } from '../../rollout/tokens/repetition.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
-import { inFamily, meansByName, type NamedNumbers, sideBySide } from '../named-numbers.ts';
+import {
+  inFamily,
+  meansByName,
+  measured,
+  type NamedNumbers,
+  sideBySide,
+} from '../named-numbers.ts';
 import { type Collection, type Group, membersIn, rolloutsIn } from './collection.ts';
 import { countFailures } from './failure-guard.ts';
 import { largest } from '../../core/long-lists.ts';
@@ -34,12 +40,12 @@ export function rolloutMetrics(collection: Collection): Metrics {
   const judged = groups
     .map(({ members }) => members.filter(({ part }) => part.reward !== undefined))
     .filter(({ length }) => length > 0);
-  return {
+  return measured({
     'rollout/episodes': rollouts.length,
     'rollout/scored': scored.length,
     ...failureMetrics(groups, rollouts),
-    ...entropyEstimate(learners),
-    ...repetition(learners),
+    'rollout/entropyEstimate': entropyEstimate(learners),
+    'rollout/repetition': repetition(learners),
     ...(scored.length === 0 ? {} : scoredMetrics(scored)),
     'rollout/malformedCalls': sum(learners.map(({ malformedCalls }) => malformedCalls)),
     'rollout/rejectedCalls': withStatus('rejected'),
@@ -57,7 +63,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'group/allRight': judged.filter((group) => group.every(({ part }) => part.success)).length,
     'group/allWrong': judged.filter((group) => !group.some(({ part }) => part.success)).length,
     'group/resampled': discarded.length,
-    ...overlongMetric(groups),
+    'rollout/overlongPenaltyMean': overlongPenalty(groups),
     ...klMetrics(groups),
     'group/leftOut': sum(groups.map(({ leftOut }) => leftOut)),
     ...inFamily(
@@ -67,16 +73,14 @@ export function rolloutMetrics(collection: Collection): Metrics {
         0,
       ),
     ),
-  };
+  });
 }
 
 /** Only where long episodes lose something. */
-function overlongMetric(groups: readonly Group[]): Metrics {
+function overlongPenalty(groups: readonly Group[]): number | undefined {
   const lost = groups.flatMap(({ overlong }) => overlong ?? []);
   const parts = sum(groups.map(({ members }) => members.length));
-  return lost.length === 0 || parts === 0
-    ? {}
-    : { 'rollout/overlongPenaltyMean': sum(lost) / parts };
+  return lost.length === 0 || parts === 0 ? undefined : sum(lost) / parts;
 }
 
 /** Only where KL is taken off rewards: over the episodes that have one. */
@@ -93,14 +97,14 @@ function klMetrics(groups: readonly Group[]): Metrics {
   };
 }
 
-function failureMetrics(groups: readonly Group[], rollouts: readonly Rollout[]): Metrics {
+function failureMetrics(groups: readonly Group[], rollouts: readonly Rollout[]) {
   const { episodes, failed } = countFailures(rollouts);
   const parts = rollouts.flatMap((rollout) => rollout.parts);
   const lost = rollouts.flatMap(({ failedAttempts }) => failedAttempts);
   const retried = sum(parts.map(({ retries }) => retries.length)) + lost.length;
   return {
     'rollout/failed': failed,
-    ...(episodes === 0 ? {} : { 'rollout/failedShare': failed / episodes }),
+    'rollout/failedShare': episodes === 0 ? undefined : failed / episodes,
     'rollout/penalised': sum(groups.map(({ penalised }) => penalised)),
     'rollout/retries': retried + sum(groups.map(({ retries }) => retries)),
     'rollout/retriedTokens': sum(lost.map(({ sampledTokens: tokens }) => tokens)),
@@ -112,7 +116,7 @@ function failureMetrics(groups: readonly Group[], rollouts: readonly Rollout[]):
  * Over every sampled token, whatever became of its rollout: -log p of a draw has the entropy of what it was drawn from
  * as its expectation. Entropy falls where groups agree, which is where nothing is sent to the learner.
  */
-function entropyEstimate(parts: readonly Part[]): Metrics {
+function entropyEstimate(parts: readonly Part[]): number | undefined {
   let tokens = 0;
   let total = 0;
   for (const { sequences } of parts) {
@@ -124,15 +128,14 @@ function entropyEstimate(parts: readonly Part[]): Metrics {
       }
     }
   }
-  return tokens === 0 ? {} : { 'rollout/entropyEstimate': total / tokens };
+  return tokens === 0 ? undefined : total / tokens;
 }
 
 /** Absent where no turn has four tokens. */
-function repetition(parts: readonly Part[]): Metrics {
+function repetition(parts: readonly Part[]): number | undefined {
   const counts = parts.map(repetitionOf);
   const fourGrams = sum(counts.map((one) => one.fourGrams));
-  if (fourGrams === 0) return {};
-  return { 'rollout/repetition': sum(counts.map(({ repeated }) => repeated)) / fourGrams };
+  return fourGrams === 0 ? undefined : sum(counts.map(({ repeated }) => repeated)) / fourGrams;
 }
 
 /** Those that a tool ran. */
@@ -140,7 +143,7 @@ const callsOf = ({ calls }: Part): number =>
   calls.filter(({ status }) => status !== 'rejected').length;
 
 /** Of rollouts; what is of a part, such as its length, over those of all agents that learn. */
-function scoredMetrics(rollouts: readonly Rollout[]): Metrics {
+function scoredMetrics(rollouts: readonly Rollout[]) {
   const scored = rollouts.flatMap(({ parts }) => learnersIn(parts));
   const rewards = scored.map(({ reward }) => reward ?? 0);
   const ran = scored.map(callsOf);
@@ -161,7 +164,7 @@ function scoredMetrics(rollouts: readonly Rollout[]): Metrics {
     'rollout/toolCallRate': mean(ran.map((calls) => Number(calls > 0))),
     'rollout/successWithoutCalls': withoutCalls.length / rollouts.length,
     'rollout/lengthMean': mean(scored.map(sampledTokens)),
-    ...undecidedMetric(scored),
+    'answer/undecided': undecided(scored),
     ...inFamily(
       'reward',
       means(({ components }) => components, 0),
@@ -183,9 +186,9 @@ function scoredMetrics(rollouts: readonly Rollout[]): Metrics {
 }
 
 /** The sum of what environments count as `undecided`; absent where no answers are compared. */
-function undecidedMetric(scored: readonly Part[]): Metrics {
+function undecided(scored: readonly Part[]): number | undefined {
   const counts = scored.flatMap(({ metrics }) => metrics['undecided'] ?? []);
-  return counts.length === 0 ? {} : { 'answer/undecided': sum(counts) };
+  return counts.length === 0 ? undefined : sum(counts);
 }
 
 const applying = (scores: NamedNumbers): NamedNumbers =>

@@ -85,6 +85,6 @@ const lossOf = ({ loss, kl, entropyBonus }: AlgorithmOptions, temperature: numbe
   name: 'policy',
   ...loss,
   kl,
-  ...(entropyBonus !== 0 && { entropyBonus }),
+  entropyBonus: entropyBonus === 0 ? undefined : entropyBonus,
   temperature,
 });

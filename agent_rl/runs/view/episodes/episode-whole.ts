@@ -50,7 +50,10 @@ export async function episodeWhole(
 }
 
 /** The line of an episode. @throws Error where the file has another one there now */
-export async function lineOf({ row, set, line, offset, bytes }: IndexedEpisode, index: EpisodeIndex) {
+export async function lineOf(
+  { row, set, line, offset, bytes }: IndexedEpisode,
+  index: EpisodeIndex,
+) {
   const file = index.fileOf(set);
   const record = episodeOf(await readAt(file, offset, bytes), `${file}:${line + 1}`);
   if (record.taskId === row.taskId && record.iteration === row.iteration) return record;

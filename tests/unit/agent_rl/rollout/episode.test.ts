@@ -66,7 +66,7 @@ describe('runEpisode', () => {
     const [sequence, ...others] = episode.sequences;
     expect(others).toEqual([]);
     expect(sequence?.tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50, 51, 3, 101, 7, 2]);
-    expect(drawnMasks(episode.sequences).map((mask) => [...mask])).toEqual([
+    expect(drawnMasks(episode.sequences).map((mask) => Array.from(mask))).toEqual([
       [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1],
     ]);
     expect(sequence?.logProbs).toEqual([

@@ -339,7 +339,7 @@ test('the rollouts of a collection have all their parts, as the reward managers 
   const judged = part('speaker', { reward: 4 });
   const groups = ['speaker', 'guesser'].map((agent) => {
     const own = duets.flatMap(membersOf).filter((one) => one.part.agent === agent);
-    const [first, ...others] = own.map((one) => ({ ...one }));
+    const [first, ...others] = own;
     if (first === undefined) throw new Error('There is no member.');
     const left = agent === 'speaker' ? { ...first, part: judged } : first;
     return groupOf([left, ...others]);

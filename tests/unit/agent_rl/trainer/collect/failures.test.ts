@@ -20,9 +20,9 @@ const rolloutWith = (
 });
 
 /** One iteration of one group of four. */
-const trainOne = async (script: Script, rollout: GrpoOptions['rollout']) => {
+const trainOne = async (script: Script, settings: GrpoOptions['rollout']) => {
   const set = setUp(script, {
-    rollout: { ...rollout, tasksPerStep: 1, groupSize: 4 },
+    rollout: { ...settings, tasksPerStep: 1, groupSize: 4 },
     train: { ...options.train, iterations: 1 },
   });
   await set.trainer.train(never);
