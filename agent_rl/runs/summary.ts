@@ -33,27 +33,14 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
 }
 
 /** What is kept of an evaluation. */
-export const evaluationSummary = (evaluation: Evaluation) => ({
-  n: evaluation.n,
-  successes: evaluation.successes,
-  successRate: evaluation.successRate,
-  interval95: evaluation.interval95,
-  narrower95: evaluation.narrower95,
-  wilson95: evaluation.wilson95,
-  failed: evaluation.failed,
-  failedShare: evaluation.failedShare,
-  worstCase: evaluation.worstCase,
-  rewardMean: evaluation.rewardMean,
-  systemFailures: evaluation.systemFailures,
-  passAtK: evaluation.passAtK,
-  avgAtK: evaluation.avgAtK,
-  intervalsAtK: evaluation.intervalsAtK,
-  ...(evaluation.chosen && { chosen: withoutTasks(evaluation.chosen) }),
-  groups: evaluation.groups,
-  environment: evaluation.environment,
-  environmentByGroup: evaluation.environmentByGroup,
-  scores: evaluation.scores,
-});
+export function evaluationSummary(evaluation: Omit<Evaluation, 'rollouts'>) {
+  const { tasks: _tasks, perTask: _perTask, chosen, ...rates } = evaluation;
+  const { rollouts: _rollouts, ...kept } = rates as Omit<
+    Evaluation,
+    'tasks' | 'perTask' | 'chosen'
+  >;
+  return { ...kept, chosen: chosen && withoutTasks(chosen) };
+}
 
 const withoutTasks = ({ perTask: _perTask, ...rate }: ChosenRate) => rate;
 

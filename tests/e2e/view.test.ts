@@ -163,7 +163,7 @@ test('an episode has the text of its tokens, and the log-probabilities that the 
 });
 
 test('its settings have where they come from, also after the resume', async () => {
-  const { config, sessions, machines } = await viewer!.ask<RunFacts>('/api/runs/seen');
+  const { config, sessions, inputs } = await viewer!.ask<RunFacts>('/api/runs/seen');
   const source = (path: string) => {
     const { source: kind, place } = config.find((row) => row.path === path)!;
     return [kind, place];
@@ -179,7 +179,7 @@ test('its settings have where they come from, also after the resume', async () =
     ['train', '--config'],
     ['train', '--resume'],
   ]);
-  expect(machines).toHaveLength(1);
+  expect(inputs?.['machines']).toHaveLength(1);
 });
 
 test('Ctrl-C ends it, and the next one begins from the index beside the records', async () => {

@@ -65,11 +65,7 @@ export async function evaluateSeveral(options: SeveralOptions): Promise<JobResul
     tasks,
     interrupted: signal.aborted,
     models: models.map(({ evaluation, folder, name, ...more }) =>
-      Object.assign(
-        { name, model: folder },
-        more,
-        evaluationSummary(Object.assign({}, evaluation, { rollouts: [] })),
-      ),
+      Object.assign({ name, model: folder }, more, evaluationSummary(evaluation)),
     ),
   };
 }

@@ -24,9 +24,8 @@ export function Run({ run, route }: { run: RunHead; route: Route }) {
           <TimelineView run={run} route={route} />
           <ConfigTable rows={facts.config} />
           <FileTable files={facts.files} checkpoints={facts.checkpoints} />
-          <Json title="Inputs: hashes of tasks and models" value={facts.inputs} />
+          <Json title="Inputs: hashes of tasks and models, machines" value={facts.inputs} />
           <Json title="Summary" value={facts.summary} />
-          <Json title="Machines" value={facts.machines} />
           <section aria-label="Log">
             <h2>Log</h2>
             {facts.log.length === 0 ? (

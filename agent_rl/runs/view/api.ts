@@ -101,7 +101,6 @@ export interface RunFacts {
   inputs: Readonly<Record<string, unknown>> | null;
   /** `summary.json` as it is. */
   summary: Readonly<Record<string, unknown>> | null;
-  machines: readonly object[];
   /** Empty in runs that were recorded before there was such a record. */
   sessions: readonly RunSession[];
   /** The last lines of `run.log`. */

@@ -32,7 +32,6 @@ export function runFacts(
     files: filesOf(folder.path),
     inputs: inputs ?? null,
     summary: summary ?? null,
-    machines: inputs?.machines ?? [],
     sessions: provenance?.sessions ?? [],
     log: lastLines(folder.log, logLines),
     learnedRecorded: existsSync(join(folder.trajectories, 'learned.jsonl')),

@@ -1,12 +1,11 @@
 import {
-  change,
   differenceText,
   intervalNote,
   rateText,
   shareText,
   worstCaseText,
 } from '../../../runs/evaluation-table.ts';
-import { percentText } from '../../../telemetry/index.ts';
+import { percentText, pointsText } from '../../../telemetry/figures.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import { type Block, type Section, table, text } from '../report.ts';
 import { type Compared, spreadText, whole, whyNoMean } from './compared.ts';
@@ -83,7 +82,7 @@ function rowsOf(
       '',
       spreadText(rates('before'), percentText),
       spreadText(rates('after'), percentText),
-      spreadText(differences, change),
+      spreadText(differences, pointsText),
     ],
   ];
 }
