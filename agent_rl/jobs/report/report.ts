@@ -36,9 +36,9 @@ export const chartsOf = ({ sections }: Report): Chart[] =>
     .flatMap((block) => (block.kind === 'curves' ? block.charts : []));
 
 /** The beginning of a long text, with how much is missing. */
-export function cutText(text: string, most: number): string {
-  const left = text.length - most;
+export function cutText(whole: string, most: number): string {
+  const left = whole.length - most;
   return left <= 0
-    ? text
-    : `${text.slice(0, most)}… [${left.toLocaleString('en')} more characters left out]`;
+    ? whole
+    : `${whole.slice(0, most)}… [${left.toLocaleString('en')} more characters left out]`;
 }

@@ -1,7 +1,7 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { Facts } from '../shell/table.tsx';
 import { formatNumber, formatSeconds, formatValue, notRecorded } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
-import { escapeUnseen } from '../text/visible-text.ts';
 
 /** Where an episode comes from, what failed on the way, and what the policy could not see. */
 export function EpisodeRecord({ whole }: { whole: EpisodeWhole }) {
@@ -20,16 +20,7 @@ export function EpisodeRecord({ whole }: { whole: EpisodeWhole }) {
   ];
   return (
     <div class="record">
-      <table class="numbers">
-        <tbody>
-          {rows.map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">{escapeUnseen(name)}</th>
-              <td>{escapeUnseen(value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Facts rows={rows} />
       <Part title="Failure" value={record.failure} />
       <Part title="Attempts that failed before" value={record.failedAttempts} />
       <Part title="Retries" value={record.retries} />

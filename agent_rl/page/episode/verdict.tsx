@@ -1,5 +1,6 @@
 import type { EpisodeLine } from '../../runs/view/api.ts';
 import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { Facts } from '../shell/table.tsx';
 import { formatNumber, formatValue } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
@@ -44,43 +45,31 @@ const judges = ({
     ),
   ].join(', ') || 'nothing';
 
-function Numbers({ title, numbers }: { title: string; numbers: Readonly<Record<string, number>> }) {
-  const entries = Object.entries(numbers);
-  if (entries.length === 0) return null;
-  return (
-    <table class="numbers">
-      <caption>{title}</caption>
-      <tbody>
-        {entries.map(([name, value]) => (
-          <tr key={name}>
-            <th scope="row">{escapeUnseen(name)}</th>
-            <td class="number">{formatNumber(value)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+const Numbers = ({
+  title,
+  numbers,
+}: {
+  title: string;
+  numbers: Readonly<Record<string, number>>;
+}) => (
+  <Facts
+    caption={title}
+    rows={Object.entries(numbers).map(([name, value]) => [name, formatNumber(value)])}
+  />
+);
 
 const isPassed = (status: string): boolean => status === 'passed';
 
 function HiddenTests({ statuses }: { statuses: readonly string[] | undefined }) {
   if (statuses === undefined) return <p class="note">Verdicts of hidden tests: not recorded.</p>;
+  const caption = `hidden tests: ${statuses.filter(isPassed).length} of ${statuses.length} passed`;
   return (
-    <table class="numbers">
-      <caption>
-        hidden tests: {statuses.filter(isPassed).length} of {statuses.length} passed
-      </caption>
-      <tbody>
-        {statuses.map((status, at) => (
-          <tr key={at}>
-            <th scope="row">test {at + 1}</th>
-            <td>
-              <OutcomeMark row={{ outcome: status, success: isPassed(status) }} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Facts
+      caption={caption}
+      rows={statuses.map((status, at) => [
+        `test ${at + 1}`,
+        <OutcomeMark row={{ outcome: status, success: isPassed(status) }} />,
+      ])}
+    />
   );
 }
