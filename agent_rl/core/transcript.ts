@@ -90,13 +90,14 @@ export class Transcript {
   }
 }
 
-type Sourced = Pick<TranscriptRecord, 'tokens' | 'spans'>;
+/** Tokens, and where they came from. */
+export type SourcedTokens = Pick<TranscriptRecord, 'tokens' | 'spans'>;
 
 /**
  * The sampled spans of each sequence, so that every token is in one of them: a sequence that begins as an earlier one does, with
  * the same tokens from the same sources, has none in that beginning.
  */
-export const drawnSpans = (sequences: readonly Sourced[]): Span[][] =>
+export const drawnSpans = (sequences: readonly SourcedTokens[]): Span[][] =>
   sequences.map((own, index) => {
     const begun = sequences.slice(0, index).map((one) => commonBeginning(one, own));
     const known = largest(begun, 0);
@@ -108,7 +109,7 @@ export const drawnSpans = (sequences: readonly Sourced[]): Span[][] =>
   });
 
 /** For each sequence, 1 for each token of its `drawnSpans`, 0 elsewhere. */
-export const drawnMasks = (sequences: readonly Sourced[]): Uint8Array[] =>
+export const drawnMasks = (sequences: readonly SourcedTokens[]): Uint8Array[] =>
   drawnSpans(sequences).map((spans, index) => {
     const mask = new Uint8Array(sequences[index]?.tokens.length ?? 0);
     for (const { start, end } of spans) mask.fill(1, start, end);
@@ -116,7 +117,7 @@ export const drawnMasks = (sequences: readonly Sourced[]): Uint8Array[] =>
   });
 
 /** How many tokens two sequences begin with that are the same and have the same source. */
-function commonBeginning(one: Sourced, other: Sourced): number {
+function commonBeginning(one: SourcedTokens, other: SourcedTokens): number {
   const parting = one.tokens.findIndex((token, place) => token !== other.tokens[place]);
   const tokens = parting === -1 ? one.tokens.length : parting;
   for (const [index, { source, version, start, end }] of one.spans.entries()) {
@@ -128,7 +129,7 @@ function commonBeginning(one: Sourced, other: Sourced): number {
 }
 
 /** 1 for each token of the given source, 0 elsewhere. */
-export function maskOf({ tokens, spans }: Sourced, source: TokenSource): Uint8Array {
+export function maskOf({ tokens, spans }: SourcedTokens, source: TokenSource): Uint8Array {
   const mask = new Uint8Array(tokens.length);
   for (const span of spans) if (span.source === source) mask.fill(1, span.start, span.end);
   return mask;

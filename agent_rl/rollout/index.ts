@@ -9,7 +9,13 @@ export {
   RolloutWorker,
 } from './rollout-worker.ts';
 export type { EpisodeRetries } from './run-episode.ts';
-export { type EpisodeAgent, type World, worldOfOne, worldOfSeveral } from './world.ts';
+export {
+  type EpisodeAgent,
+  type ToAgents,
+  type World,
+  worldOfOne,
+  worldOfSeveral,
+} from './world.ts';
 export {
   type CallOptions,
   type ToolMessages,

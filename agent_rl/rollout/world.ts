@@ -24,8 +24,8 @@ export const oneAgent: readonly EpisodeAgent[] = [
   { name: onlyAgent, learns: true, policy: onlyAgent },
 ];
 
-/** What an agent is told, by its name. */
-type ToAgents<One extends Message> = Readonly<Record<string, readonly One[]>>;
+/** What agents are told, by name. */
+export type ToAgents<One extends Message> = Readonly<Record<string, readonly One[]>>;
 
 /** An environment of one agent or of several, seen as one of several. What it answers is checked. */
 export interface World {

@@ -45,9 +45,9 @@ describe('docs/reference/metrics-and-files.md', () => {
     const keys = Object.keys(trajectoryLine(member()));
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
-    // Two are written beside them, two by environments.
+    // Written by environments.
     const others = listed.filter((key) => !keys.includes(key));
-    expect(others.toSorted()).toEqual(['hidden_tests', 'iteration', 'search_history', 'when']);
+    expect(others.toSorted()).toEqual(['hidden_tests', 'search_history']);
   });
 
   test('lists every key of a summary and of its evaluations', () => {
