@@ -39,7 +39,7 @@ export const shownUnit = ({ title, unit, isShare }: Chart): string =>
 
 /** A value as its chart measures it. */
 export function valueText(value: Measured, { isShare, unit }: Chart): string {
-  if (!isNumber(value)) return String(value ?? '–');
+  if (!isNumber(value)) return value ?? '–';
   if (isShare) return percentText(value);
   return unit === 'B' ? bytesText(value) : numberText(value);
 }
