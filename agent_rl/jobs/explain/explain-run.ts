@@ -47,6 +47,6 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
     iterations: evidence.series.iterations.length,
     verdict,
     findings,
-    unreadable: evidence.unreadable.facts(),
+    unreadable: evidence.unreadable,
   };
 }

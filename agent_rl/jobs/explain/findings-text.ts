@@ -3,7 +3,7 @@ import type { Verdict } from '../../runs/signs/check.ts';
 import type { Finding } from '../../runs/signs/run-checks.ts';
 import type { RecordedEvidence } from '../../runs/signs/run-evidence.ts';
 import { leastIterations } from '../../runs/signs/trend.ts';
-import type { Unreadable } from '../../runs/episodes/unreadable.ts';
+import type { Unreadable } from '../../runs/episodes/read-lines.ts';
 
 const words: Readonly<Record<Verdict, string>> = {
   wrong: 'WRONG',

@@ -14,7 +14,7 @@ import type {
   RolloutKey,
 } from '../../core/rollout.ts';
 import { notARun, type RunFolder, runFolderAt } from '../run-folder.ts';
-import { readLines } from './read-lines.ts';
+import { readLines, Unreadable } from './read-lines.ts';
 
 /** A line of `trajectories/*.jsonl`: one agent's part in a rollout. */
 export interface EpisodeRecord
@@ -75,7 +75,7 @@ export function runWithEpisodes(run: string): RunFolder {
 /**
  * Reads a run's episodes, in the order they were written.
  *
- * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
+ * @param unreadable takes lines that cannot be read, which are then left out; without it such a line is an error
  * @yields one part
  * @throws AgentRlError `DATASET_INVALID` for a line that is not a record of this version, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
@@ -83,9 +83,9 @@ export function runWithEpisodes(run: string): RunFolder {
 export async function* readEpisodes(
   { trajectories }: Pick<RunFolder, 'trajectories'>,
   name: EpisodeFile,
-  skipped?: (text: string) => void,
+  unreadable?: Unreadable,
 ): AsyncGenerator<EpisodeRecord> {
-  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf, skipped);
+  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf, unreadable);
   for await (const { record: episode, place } of lines) {
     requireSchema(episode, place);
     yield episode;
@@ -95,7 +95,7 @@ export async function* readEpisodes(
 /** @throws AgentRlError `DATASET_INVALID` where a run's records are in the form of another version, with the place */
 export async function requireReadable(folder: Pick<RunFolder, 'trajectories'>): Promise<void> {
   for (const name of ['train', 'eval'] as const)
-    for await (const _ of readEpisodes(folder, name, () => undefined)) break;
+    for await (const _ of readEpisodes(folder, name, new Unreadable())) break;
 }
 
 function episodeOf(line: string): EpisodeRecord {

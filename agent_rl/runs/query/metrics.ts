@@ -1,7 +1,6 @@
 import { isRecord } from '../../core/is-record.ts';
 import { metricDefinition, type MetricName, type Metrics } from '../../telemetry/index.ts';
-import { readLines } from '../episodes/read-lines.ts';
-import type { Unreadable } from '../episodes/unreadable.ts';
+import { readLines, type Unreadable } from '../episodes/read-lines.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { Measured, MetricColumns } from '../view/api.ts';
 
@@ -30,8 +29,7 @@ export async function readMetrics(
   unreadable?: Unreadable,
 ): Promise<IterationMetrics[]> {
   const all: IterationMetrics[] = [];
-  const skipped = unreadable && ((text: string): void => unreadable.add(text));
-  for await (const { record } of readLines(file, iterationOf, skipped)) all.push(record);
+  for await (const { record } of readLines(file, iterationOf, unreadable)) all.push(record);
   return all;
 }
 

@@ -7,8 +7,7 @@ import { keyText, onlyAgent, type RolloutKey } from '../../core/rollout.ts';
 import { drawnSpans } from '../../core/transcript.ts';
 import type { Column, LearnedRecord, SentColumns } from '../episodes/learned-line.ts';
 import { type EpisodeFile, type EpisodeRecord, readEpisodes } from '../episodes/read-episodes.ts';
-import { readLines } from '../episodes/read-lines.ts';
-import type { Unreadable } from '../episodes/unreadable.ts';
+import { readLines, type Unreadable } from '../episodes/read-lines.ts';
 import type { RunFolder } from '../run-folder.ts';
 
 /** One agent's part in a rollout, and what the update made of it. */
@@ -43,8 +42,7 @@ export async function* batchesOf(
   folder: Pick<RunFolder, 'trajectories'>,
   { file, hasLearned = false, unreadable }: PartQuery,
 ): AsyncGenerator<RecordedPart[]> {
-  const skipped = unreadable && ((text: string): void => unreadable.add(text));
-  const learned = readLearned(folder, skipped);
+  const learned = readLearned(folder, unreadable);
   let next = hasLearned ? await learned.next() : undefined;
   let held: EpisodeRecord[] = [];
   const joined = async (): Promise<RecordedPart[]> => {
@@ -61,7 +59,7 @@ export async function* batchesOf(
     return parts;
   };
   try {
-    for await (const episode of readEpisodes(folder, file, skipped)) {
+    for await (const episode of readEpisodes(folder, file, unreadable)) {
       const [first = episode] = held;
       if (first.iteration !== episode.iteration || first.when !== episode.when) {
         yield await joined();
@@ -77,10 +75,10 @@ export async function* batchesOf(
 
 async function* readLearned(
   { trajectories }: Pick<RunFolder, 'trajectories'>,
-  skipped: ((text: string) => void) | undefined,
+  unreadable: Unreadable | undefined,
 ): AsyncGenerator<LearnedRecord> {
   const file = join(trajectories, 'learned.jsonl');
-  for await (const { record } of readLines(file, learnedOf, skipped)) yield record;
+  for await (const { record } of readLines(file, learnedOf, unreadable)) yield record;
 }
 
 /** A line of `learned.jsonl`. @throws Error for what is none */

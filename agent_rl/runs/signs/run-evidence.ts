@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { batchesOf, type RecordedPart } from '../query/parts.ts';
-import { Unreadable } from '../episodes/unreadable.ts';
+import { Unreadable } from '../episodes/read-lines.ts';
 import { readMetrics } from '../query/metrics.ts';
 import type { RecordedRun } from '../query/recorded-run.ts';
 import { EpisodeCounts, type EpisodeTally } from './episode-counts.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { Unreadable } from '../episodes/unreadable.ts';
+import { Unreadable } from '../episodes/read-lines.ts';
 import { columnsOf, type IterationMetrics, iterationOf } from '../query/metrics.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { MetricColumns } from './api.ts';

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
-import { mostUnreadable } from '../episodes/unreadable.ts';
+import { mostUnreadable } from '../episodes/read-lines.ts';
 import { recordedRun, type RecordedRun } from '../query/recorded-run.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
 import type {

@@ -3,7 +3,7 @@ import type { RecordedRun } from '../../../runs/query/recorded-run.ts';
 import { countText, percentText, visibleControls } from '../../../telemetry/index.ts';
 import type { JobResult } from '../../job.ts';
 import { leftOutLines } from '../findings-text.ts';
-import { Unreadable } from '../../../runs/episodes/unreadable.ts';
+import { Unreadable } from '../../../runs/episodes/read-lines.ts';
 import { readMetrics } from '../../../runs/query/metrics.ts';
 import { batchesOf, type RecordedPart } from '../../../runs/query/parts.ts';
 import type { RunSettings } from '../../../runs/query/run-settings.ts';
@@ -53,7 +53,7 @@ export async function explainStep(
     metrics,
     zeroGradient: zero ?? null,
     learnedRecorded: learned,
-    unreadable: unreadable.facts(),
+    unreadable,
     groups: groups.map(({ members, ...group }) =>
       Object.assign(group, { rewards: members.map(({ episode }) => episode.reward) }),
     ),

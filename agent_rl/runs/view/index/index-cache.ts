@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../core/errors.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { writeFileAtomic } from '../../../telemetry/index.ts';
-import { Unreadable } from '../../episodes/unreadable.ts';
+import { Unreadable } from '../../episodes/read-lines.ts';
 import type { RunFolder } from '../../run-folder.ts';
 import type { EpisodeFile } from '../../episodes/read-episodes.ts';
 import type { IndexedEpisode } from './episode-row.ts';

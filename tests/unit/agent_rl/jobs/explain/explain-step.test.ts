@@ -8,7 +8,7 @@ import { zeroGradient } from '#agent_rl/jobs/explain/step/step-text.ts';
 import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
 import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
+import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import type { LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
