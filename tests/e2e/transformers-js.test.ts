@@ -11,7 +11,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Rollout } from '#agent_rl/core/rollout.ts';
 import { drawnSpans } from '#agent_rl/core/transcript.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
-import { CodeTaskDataset } from '#dataset/index.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import type { Ended } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { residentProgram } from '../support/resident-program.ts';
@@ -26,10 +26,10 @@ const agentRl = residentProgram('agent-rl');
 let exporting: Ended;
 beforeAll(async () => {
   const starter = join(root, 'model', 'starter');
-  exporting = await agentRl(['export', '--model', starter, '--output', exported], folder);
+  exporting = await agentRl(['model', 'export', '--model', starter, '--output', exported], folder);
 });
 
-test('agent-rl export says what it wrote', () => {
+test('agent-rl model export says what it wrote', () => {
   expect(exporting).toMatchObject({ code: 0, stderr: '' });
   expect(exporting.stdout).toContain(`to ${exported}: 10 MiB`);
 });
@@ -120,6 +120,8 @@ describe('policy transformers-js', () => {
     const args = ['eval', '--policy-type', 'transformers-js'];
     const { code, stderr } = await commandLine(args, { jobs });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl export/);
+    expect(stderr).toMatch(
+      /MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl model export/,
+    );
   });
 });

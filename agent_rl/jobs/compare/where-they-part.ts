@@ -6,7 +6,7 @@ import type { RunFolder } from '../../runs/run-folder.ts';
 /** The first token in which the same attempt at the same task differs. */
 export interface FirstDifference {
   iteration: number;
-  /** As `agent-rl show` calls it. */
+  /** As `agent-rl runs show` calls it. */
   episode: string;
   taskId: string;
   /** Place in the transcript, from 0, and what wrote it there. */

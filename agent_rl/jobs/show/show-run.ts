@@ -89,7 +89,7 @@ const rank = ({ reward }: EpisodeRecord): number => reward ?? -Infinity;
 function noneFound(path: string, { episode, step, heldOut }: ShowRunOptions): AgentRlError {
   const which =
     episode !== undefined
-      ? `episode "${episode}"; an id is such as train/3/0/2/1, as agent-rl show ${path} lists them`
+      ? `episode "${episode}"; an id is such as train/3/0/2/1, as agent-rl runs show ${path} lists them`
       : `${heldOut === true ? 'held-out' : 'training'} episode${step === undefined ? '' : ` of iteration ${step}`}`;
   const hint = heldOut === true ? '' : ' Held-out episodes are shown with --held-out.';
   return new AgentRlError('CONFIG_INVALID', `${path} has no ${which}.${hint}`);
