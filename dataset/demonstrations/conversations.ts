@@ -48,7 +48,7 @@ const ConversationRow = Type.Object(
 export interface Conversation {
   readonly messages: readonly Message[];
   /** What the assistant could call; the tools of the run when absent. */
-  readonly tools?: readonly ToolDefinition[];
+  readonly tools?: readonly ToolDefinition[] | undefined;
 }
 
 /** One of a file. */

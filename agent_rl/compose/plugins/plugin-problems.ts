@@ -57,7 +57,7 @@ const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, inva
 interface NamedReward {
   name: string;
   weight: number;
-  tool?: string;
+  tool?: string | undefined;
 }
 
 /**

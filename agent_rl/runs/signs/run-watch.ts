@@ -1,11 +1,11 @@
 import type { Metrics } from '../../telemetry/index.ts';
-import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
-import type { IterationMetrics } from '../read-metrics.ts';
+import type { RecordedPart } from '../query/parts.ts';
+import type { IterationMetrics } from '../query/metrics.ts';
 import type { Check } from './check.ts';
 import { EpisodeCounts } from './episode-counts.ts';
 import { checks, type Finding, isTrouble, runChecks } from './run-checks.ts';
 import type { RunEvidence } from './run-evidence.ts';
-import { Series } from './series.ts';
+import { Series } from '../query/series.ts';
 import { leastIterations } from './trend.ts';
 
 /** Iterations that are kept, so that a quarter of them is the first five or the newest five. */
@@ -40,7 +40,7 @@ export class RunWatch {
   note(
     iteration: number,
     metrics: Metrics,
-    episodes: readonly TrainedEpisode[],
+    episodes: readonly RecordedPart[],
   ): Finding | undefined {
     const kept = this.#first.length < first ? this.#first : this.#newest;
     kept.push({ iteration, metrics });

@@ -49,6 +49,7 @@ async function judge(
 }
 
 const episode = (content: string, answer: string | undefined = 'Paris'): EpisodeView => ({
+  agent: 'policy',
   task: {
     taskId: 't1',
     prompt: 'Capital of France?',
