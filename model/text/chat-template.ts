@@ -25,13 +25,13 @@ export interface RenderOptions {
   /** Ends with the cue after which the assistant speaks. */
   addGenerationPrompt?: boolean;
   /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
-  thinking?: boolean;
+  thinking?: boolean | undefined;
   /** What the conversation's tools are, where only what follows its beginning is needed. */
   tools?: readonly ToolDefinition[];
   /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
   resultsAs?: 'tool' | 'user';
   /** The day, YYYY-MM-DD, given to a template that asks for today's. Default `defaultTemplateDate`. */
-  date?: string;
+  date?: string | undefined;
 }
 
 /** A model's templates by what they are for, as Hugging Face names them. */

@@ -171,7 +171,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     const session = this.sandbox.openSession({
       seed,
       limits: this.#limits(),
-      ...(sessionS !== undefined && { totalWallS: sessionS }),
+      totalWallS: sessionS,
     });
     if (setup === undefined) return session;
     const run = await session.run({ code: setup, stdin: '' }, signal);

@@ -48,7 +48,7 @@ export async function openHttp(
       return access.answer(
         { request, call },
         async (client, until) => {
-          const sent = { url, method, headers, ...(body === undefined ? {} : { body }) };
+          const sent = { url, method, headers, body };
           const answer = await follow(client, sent, settings, until);
           return { status: answer.status, text: access.hide(answer.text) };
         },

@@ -97,14 +97,9 @@ class OpenAiEmbedder implements Embedder {
           method: 'POST',
           headers: {
             'content-type': 'application/json',
-            ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
+            authorization: this.key === undefined ? undefined : `Bearer ${this.key}`,
           },
-          body: JSON.stringify({
-            model,
-            input,
-            encoding_format: 'float',
-            ...(dimensions === undefined ? {} : { dimensions }),
-          }),
+          body: JSON.stringify({ model, input, encoding_format: 'float', dimensions }),
           signal: either,
         });
         return { status, text: await body.text() };

@@ -1,25 +1,20 @@
 import { underSignals } from '../../core/stopping/abort.ts';
-import { NoAnswer } from '../../http/http-client.ts';
-import type { OpenedServer } from './open-server.ts';
+import { type HttpClient, NoAnswer } from '../../http/http-client.ts';
 import type { RemoteServer } from './own-server.ts';
 
-/** One of several servers, and how it is. */
-export class PooledServer {
+/** A server that answers, the connection to it, and how it is. */
+export class SandboxServer {
+  problem: string | undefined;
   sessions = 0;
-  isUp = true;
-  /** Checks in a row that it did not pass. */
+  /** Looks in a row that found a problem. */
   missed = 0;
   readonly #asked = new Set<AbortController>();
 
-  constructor(private readonly opened: OpenedServer) {}
-
-  get url(): string {
-    return this.opened.url;
-  }
-
-  get server(): RemoteServer {
-    return this.opened.server;
-  }
+  constructor(
+    readonly url: string,
+    readonly http: HttpClient,
+    readonly server: RemoteServer,
+  ) {}
 
   /** Programs under way, those of sessions among them. */
   get running(): number {
@@ -45,12 +40,8 @@ export class PooledServer {
     }
   }
 
-  /** Ends what it is asked for at present: nobody waits for an answer that does not come. */
+  /** Ends what it is asked for at present: its answer will not come. */
   abandon(why: string): void {
     for (const asked of this.#asked) asked.abort(new NoAnswer(why));
-  }
-
-  close(): Promise<void> {
-    return this.opened.http.close();
   }
 }

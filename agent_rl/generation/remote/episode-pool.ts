@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '../../core/errors.ts';
+import { leastBusy, type PoolChange, ServerPool } from '../../http/server-pool.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { generationFailed, isPassing, ServerGone } from './server-failures.ts';
 
-export interface ServerPoolOptions {
+export interface EpisodePoolOptions {
   servers: readonly RemoteServer[];
   /** What answers 200 when a server is there. */
   healthPath: string;
@@ -20,22 +21,13 @@ export interface ServerPoolOptions {
  * The servers that a generator draws from. An episode stays with one, which keeps what it has computed for its earlier turns, and
  * goes to another when that one is taken out. New episodes go where the fewest requests are.
  */
-export class ServerPool {
+export class EpisodePool extends ServerPool<RemoteServer> {
   readonly #homes = new Map<string, RemoteServer>();
-  readonly #watched = new Set<RemoteServer>();
-  readonly #closed = new AbortController();
   /** When the last server was taken out. */
   #emptySince = 0;
 
-  constructor(private readonly options: ServerPoolOptions) {}
-
-  get up(): readonly RemoteServer[] {
-    return this.options.servers.filter(({ problem }) => problem === undefined);
-  }
-
-  /** Whether a server is out and is looked at again and again: it is given the weights in use when it answers. */
-  isWatched(server: RemoteServer): boolean {
-    return this.#watched.has(server);
+  constructor(private readonly options: EpisodePoolOptions) {
+    super(options.servers, { everyMs: watchMs });
   }
 
   /** @throws AgentRlError `GENERATION_FAILED` when none is there for longer than the patience; the signal's reason */
@@ -46,15 +38,12 @@ export class ServerPool {
       if (home !== undefined && home.problem === undefined) return home;
       const [first, ...others] = this.up;
       if (first !== undefined) {
-        const chosen = others.reduce(
-          (least, one) => (this.#share(one) < this.#share(least) ? one : least),
-          first,
-        );
+        const chosen = leastBusy([first, ...others], (server) => this.#share(server));
         this.#homes.set(episode, chosen);
         return chosen;
       }
       this.#requirePatience();
-      await sleep(lookMs, undefined, { ...(signal && { signal }) });
+      await sleep(lookMs, undefined, { signal });
     }
   }
 
@@ -77,41 +66,6 @@ export class ServerPool {
     else this.takeOut(server, why);
   }
 
-  /** Asks a server for nothing until it answers again. */
-  takeOut(server: RemoteServer, why: string): void {
-    this.#exclude(server, why);
-    if (this.#watched.has(server)) return;
-    this.#watched.add(server);
-    void this.#watch(server);
-  }
-
-  /** Asks a server for nothing until it is put back. */
-  exclude(server: RemoteServer, why: string): void {
-    this.#exclude(server, why);
-  }
-
-  putBack(server: RemoteServer): void {
-    if (server.problem === undefined) return;
-    server.problem = undefined;
-    this.options.warn(`${server.url} is asked again.`);
-  }
-
-  close(): void {
-    this.#closed.abort();
-  }
-
-  #exclude(server: RemoteServer, why: string): void {
-    if (server.problem !== undefined) return;
-    server.problem = why;
-    const left = this.up.length;
-    if (left === 0) this.#emptySince = performance.now();
-    const then =
-      left === 0
-        ? `No server is left; waiting up to ${this.options.patienceS} s.`
-        : `Its episodes go on with the other ${left === 1 ? 'server' : `${left} servers`}.`;
-    this.options.warn(`${server.url} is taken out: ${why} ${then}`);
-  }
-
   /** Episodes are long: one that asks for nothing at the moment will ask again. */
   #share(server: RemoteServer): number {
     return [...this.#homes.values()].filter((home) => home === server).length + server.load;
@@ -119,22 +73,23 @@ export class ServerPool {
 
   #requirePatience(): void {
     const { servers, patienceS } = this.options;
-    const isLost = servers.every((server) => !this.#watched.has(server));
+    const isLost = servers.every((server) => !this.isWatched(server));
     if (!isLost && performance.now() - this.#emptySince < 1000 * patienceS) return;
     const why = servers.map(({ url, problem }) => `${url}: ${problem}`).join(' ');
     throw generationFailed(`No server of the generator can be asked. ${why}`);
   }
 
-  async #watch(server: RemoteServer): Promise<void> {
-    const { signal } = this.#closed;
-    try {
-      do await sleep(watchMs, undefined, { signal, ref: false });
-      while (!(await this.#isReady(server, signal)));
-    } catch (thrown) {
-      if (!signal.aborted) this.options.warn(`${server.url} stays out: ${messageOf(thrown)}`);
-    } finally {
-      this.#watched.delete(server);
-    }
+  protected override report({ url, problem }: RemoteServer, change: PoolChange) {
+    const { patienceS, warn } = this.options;
+    if (change === 'back') return warn(`${url} is asked again.`);
+    if (change === 'given-up') return warn(`${url} stays out: ${problem}`);
+    const left = this.up.length;
+    if (left === 0) this.#emptySince = performance.now();
+    const then =
+      left === 0
+        ? `No server is left; waiting up to ${patienceS} s.`
+        : `Its episodes go on with the other ${left === 1 ? 'server' : `${left} servers`}.`;
+    warn(`${url} is taken out: ${problem} ${then}`);
   }
 
   async #answers(server: RemoteServer, signal: AbortSignal | undefined): Promise<boolean> {
@@ -149,17 +104,16 @@ export class ServerPool {
   }
 
   /** @throws what keeps a server that is there from being asked */
-  async #isReady(server: RemoteServer, signal: AbortSignal): Promise<boolean> {
-    if (!(await this.#answers(server, signal))) return false;
+  protected override async problemOf(server: RemoteServer, signal: AbortSignal) {
+    if (!(await this.#answers(server, signal))) return 'it does not answer';
     try {
       await this.options.ready(server);
+      return undefined;
     } catch (thrown) {
-      // One that warms up says so, or what is no answer.
-      if (isPassing(thrown)) return false;
+      // One that warms up says so, or gives an answer that cannot be used.
+      if (isPassing(thrown)) return messageOf(thrown);
       throw thrown;
     }
-    this.putBack(server);
-    return true;
   }
 }
 
