@@ -168,7 +168,7 @@ function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugi
   if (model.adapters.length === 0 && model.lora === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `policy ${name} brings its own generator, which does not know model.adapters and model.lora. Leave them out; agent-rl export --adapter writes a model with its adapters.`,
+    `policy ${name} brings its own generator, which does not know model.adapters and model.lora. Leave them out; agent-rl model export --adapter writes a model with its adapters.`,
   );
 }
 

@@ -79,7 +79,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`max_length`', '`policy.maxContextTokens`'],
       [
         'retrieved chunks, chunk size',
-        '`topK` of the tool `search`; `--chunk-tokens` of `prepare-data`, `chunking.tokens` of `index`',
+        '`topK` of the tool `search`; `--chunk-tokens` of `data prepare`, `chunking.tokens` of `data index`',
       ],
       [
         'reward weights, schemes of combining',

@@ -39,15 +39,8 @@ export {
   TrackersBlock,
 } from './blocks/plugin-blocks.ts';
 export { PolicyBlock } from './blocks/policy-block.ts';
-export {
-  configInvalid,
-  type Location,
-  type Place,
-  placeOf,
-  type Places,
-  type Problem,
-} from './checks/problem.ts';
+export { configInvalid, placeOf, type Problem } from './checks/problem.ts';
 export { changed, type IdleSetting } from './checks/idle-settings.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';
 export { trainingWarnings } from './checks/training-run.ts';
-export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';
+export { checkBlock, validateBlock } from './checks/validate-block.ts';

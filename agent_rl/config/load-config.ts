@@ -20,6 +20,7 @@ import { refusedInTraining } from './checks/training-run.ts';
 import { withPreset } from './yaml/with-preset.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
+/** Which run file is read, and what goes over it. */
 export interface LoadConfigOptions {
   /** The run file. With `settings` there need be none, and its name is only that of the run. */
   file: string;

@@ -21,11 +21,13 @@ export interface SystemMessage {
   readonly content: string;
 }
 
+/** What the policy is told. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
 }
 
+/** What the policy said. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   /** The text outside of thoughts and calls. */
@@ -36,6 +38,7 @@ export interface AssistantMessage {
   readonly malformedCalls?: readonly MalformedCall[];
 }
 
+/** What a tool answered. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly content: string;
@@ -46,5 +49,7 @@ export interface ToolMessage {
 /** One entry of a conversation. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
+/** A message of the system. */
 export const system = (content: string): SystemMessage => ({ role: 'system', content });
+/** A message of the user. */
 export const user = (content: string): UserMessage => ({ role: 'user', content });

@@ -83,8 +83,15 @@ export const yardstickJobs: readonly YardstickJob[] = [
     }),
     prepare: (folder) => symlinkSync(medquad ?? '', join(folder, 'MedQuAD')),
     commands: [
-      ['agent-rl', 'prepare-data', 'MedQuAD', '--output', join('.cache', 'medquad')],
-      ['agent-rl', 'index', join('.cache', 'medquad'), '--output', join('.cache', 'medquad-index')],
+      ['agent-rl', 'data', 'prepare', 'MedQuAD', '--output', join('.cache', 'medquad')],
+      [
+        'agent-rl',
+        'data',
+        'index',
+        join('.cache', 'medquad'),
+        '--output',
+        join('.cache', 'medquad-index'),
+      ],
       train('medquad_rag_grpo'),
     ],
   },

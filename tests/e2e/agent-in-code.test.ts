@@ -6,17 +6,19 @@ import { Type } from 'typebox';
 
 import {
   defineTool,
-  environment,
-  type Environment,
   evaluateAgent,
-  inject,
   loadAgent,
-  type Task,
-  TASK,
   trainAgent,
   type TrainingEvent,
-  type Verdict,
 } from '#agent_rl/index.ts';
+import {
+  environment,
+  type Environment,
+  inject,
+  type Task,
+  TASK,
+  type Verdict,
+} from '#agent_rl/plugin.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 test('episodes become the very tokens they were sampled as, with the tools they had, and are trained on', async () => {
-  const said = await agentRl('demonstrations', run('sampled'), '--min-reward=-9');
+  const said = await agentRl('runs', 'demonstrations', run('sampled'), '--min-reward=-9');
   const file = join(run('sampled'), 'demonstrations', 'train.jsonl');
   const rows = readLines(file);
   expect(said).toContain(`${rows.length} demonstrations of 2 tasks: ${file}`);

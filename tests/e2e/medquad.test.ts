@@ -43,8 +43,8 @@ const program = (...args: string[]): void => {
 
 beforeAll(async () => {
   await writeSmallModel(join(project, 'model'), { ...smallModelConfig, maxPositions: 1024 });
-  program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
-  program('index', prepared, '--output', index);
+  program('data', 'prepare', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
+  program('data', 'index', prepared, '--output', index);
 }, 240_000);
 
 describe('two iterations with a small model', () => {

@@ -10,7 +10,7 @@ import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
-import { CodeTaskDataset } from '#dataset/index.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import type { Ended } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { residentProgram } from '../support/resident-program.ts';
@@ -25,10 +25,10 @@ const agentRl = residentProgram('agent-rl');
 let exporting: Ended;
 beforeAll(async () => {
   const starter = join(root, 'model', 'starter');
-  exporting = await agentRl(['export', '--model', starter, '--output', exported], folder);
+  exporting = await agentRl(['model', 'export', '--model', starter, '--output', exported], folder);
 });
 
-test('agent-rl export says what it wrote', () => {
+test('agent-rl model export says what it wrote', () => {
   expect(exporting).toMatchObject({ code: 0, stderr: '' });
   expect(exporting.stdout).toContain(`to ${exported}: 10 MiB`);
 });
@@ -118,6 +118,8 @@ describe('policy transformers-js', () => {
     const args = ['eval', '--policy-type', 'transformers-js'];
     const { code, stderr } = await commandLine(args, { jobs });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl export/);
+    expect(stderr).toMatch(
+      /MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl model export/,
+    );
   });
 });

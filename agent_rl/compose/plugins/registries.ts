@@ -30,26 +30,6 @@ export const EnvironmentRegistry = registryOf(environments);
 export const PolicyRegistry = registryOf(policies);
 /** Rewards by name. Immutable: `with` makes a larger one. */
 export const RewardRegistry = registryOf(rewards);
-/** Reward managers by name. Immutable: `with` makes a larger one. */
-export const RewardManagerRegistry = registryOf(rewardManagers);
-/** Tool-call formats by name. Immutable: `with` makes a larger one. */
-export const ToolCallFormatRegistry = registryOf(toolCallFormats);
-/** Generators by name. Immutable: `with` makes a larger one. */
-export const GeneratorRegistry = registryOf(generators);
-/** Learners by name. Immutable: `with` makes a larger one. */
-export const LearnerRegistry = registryOf(learners);
-/** Advantages by name. Immutable: `with` makes a larger one. */
-export const AdvantageRegistry = registryOf(advantages);
-/** Corrections by name. Immutable: `with` makes a larger one. */
-export const CorrectionRegistry = registryOf(corrections);
-/** Selections by name. Immutable: `with` makes a larger one. */
-export const SelectionRegistry = registryOf(selections);
-/** Losses by name. Immutable: `with` makes a larger one. */
-export const LossRegistry = registryOf(losses);
-/** Trackers by name. Immutable: `with` makes a larger one. */
-export const TrackerRegistry = registryOf(trackers);
-/** Task generators by name. Immutable: `with` makes a larger one. */
-export const TaskGeneratorRegistry = registryOf(taskGenerators);
 
 /** Everything a run can name: a registry of each kind. */
 export interface Plugins {

@@ -50,7 +50,7 @@ const OverlongBlock = block(
 export const AlgorithmBlock = block(
   {
     name: choice(
-      'A list of parts and their settings, over which go those written here; agent-rl algorithms shows them',
+      'A list of parts and their settings, over which go those written here; agent-rl plugins algorithms shows them',
       algorithmNames,
       'grpo',
     ),

@@ -14,6 +14,7 @@ export interface RandomKey {
   readonly drawn?: number;
 }
 
+/** What is sampled: a prompt, limits and a key. */
 export interface GenerationRequest {
   /** Requests of one episode may reuse what was computed for its earlier turns. */
   readonly episode: string;
@@ -27,6 +28,7 @@ export interface GenerationRequest {
   readonly key: RandomKey;
 }
 
+/** What was sampled for one request. */
 export interface Generation {
   /** Sampled tokens, the stop token included. */
   readonly tokens: readonly number[];
@@ -108,6 +110,7 @@ export const noGenerationTotals: GenerationTotals = {
   totalS: 0,
 };
 
+/** Where the container finds the generator of the run. */
 export const GENERATOR = Symbol.for('agent_rl.Generator');
 
 /** How tokens are drawn. Truncation is off by default. */

@@ -22,6 +22,7 @@ export interface PolicyLossSpec {
   readonly temperature: number;
 }
 
+/** What a pass over a batch measured. */
 export interface LossMetrics {
   /** Sum over tokens of weight times token loss. */
   readonly loss: number;
@@ -38,6 +39,7 @@ export interface LossMetrics {
   readonly computedTokens?: number;
 }
 
+/** How one optimiser step is taken. */
 export interface OptimStepOptions {
   readonly learningRate: number;
   readonly beta1: number;
@@ -48,6 +50,7 @@ export interface OptimStepOptions {
   readonly maxGradNorm: number;
 }
 
+/** What an optimiser step measured. */
 export interface OptimStepMetrics {
   /** Global norm before clipping; absent where a service does not say it. */
   readonly gradNorm?: number;
@@ -55,6 +58,7 @@ export interface OptimStepMetrics {
   readonly parameterNorm?: number;
 }
 
+/** How log-probabilities are computed. */
 export interface ForwardOptions {
   readonly temperature: number;
   /** The trained weights or the frozen ones. */

@@ -193,4 +193,5 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** Where the container finds the sandbox of the run. */
 export const SANDBOX = Symbol.for('agent_rl.Sandbox');

@@ -95,7 +95,7 @@ function refuseAdapters({ trains, adapters: [first] }: GeneratorHost): void {
   if (!trains || first === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `generator vllm: the run trains a model with adapters of its own (model.adapters: ${first}), and servers are given a whole model or one new adapter (model.lora). Write a model that holds them with agent-rl merge-lora, serve it and train that.`,
+    `generator vllm: the run trains a model with adapters of its own (model.adapters: ${first}), and servers are given a whole model or one new adapter (model.lora). Write a model that holds them with agent-rl model merge-lora, serve it and train that.`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { JobResult } from '../job.ts';
 import { train } from '../train/train.ts';
 import type { AcceptOptions } from './accept-options.ts';
 
-const caller = 'agent-rl accept';
+const caller = 'agent-rl model accept';
 
 /**
  * Trains the model on arithmetic with a calculator: to the middle, and from the checkpoint there to the end.

@@ -82,7 +82,7 @@ function requireOneAgent({ chosen }: Pick<ResolvedRun, 'chosen'>): void {
   const names = (several.agents ?? []).map(({ name }) => name).join(', ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl attack plays one policy against an environment, and ${several.name} has several agents (${names}). Test its cheats by hand, with the turns of each agent, as describeMultiAgentEnvironmentContract does.`,
+    `agent-rl plugins attack plays one policy against an environment, and ${several.name} has several agents (${names}). Test its cheats by hand, with the turns of each agent, as describeMultiAgentEnvironmentContract does.`,
   );
 }
 

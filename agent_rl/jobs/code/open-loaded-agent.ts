@@ -25,6 +25,7 @@ export interface LoadAgentOptions extends Omit<
   print?: (text: string) => void;
 }
 
+/** How one question is asked. */
 export interface AskOptions {
   /** In place of the run's own. */
   sampling?: Partial<Sampling>;
@@ -33,6 +34,7 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
+/** What an agent answered, and how it came to it. */
 export interface Answer {
   /** What the agent said last. */
   text: string;

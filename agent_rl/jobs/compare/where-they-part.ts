@@ -5,7 +5,7 @@ import { episodeId } from '../../runs/episodes/episode-id.ts';
 /** The first token in which the same attempt at the same task differs. */
 export interface FirstDifference {
   iteration: number;
-  /** As `agent-rl show` calls it. */
+  /** As `agent-rl runs show` calls it. */
   episode: string;
   /** Place in the transcript, from 0, and what wrote it there. */
   token: number;

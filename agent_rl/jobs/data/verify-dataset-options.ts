@@ -11,7 +11,7 @@ export interface VerifyDatasetOptions extends JobContext {
   /** As `dataset.answerPattern` of a run file. */
   answerPattern?: string;
   /** Of search tasks: JSONL file of the documents they name by id. */
-  documents?: string;
+  documents?: string | undefined;
   /** Of code tasks: where reference solutions run. Default `auto`. */
   sandboxType?: LocalSandboxType;
   /** Of code tasks: the Python of the native sandbox. */

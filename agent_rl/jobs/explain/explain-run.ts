@@ -43,7 +43,7 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
   print(headText(evidence, recorded.folder.name));
   print(visibleControls(verdict.says));
   print(findingsText(findings, run, evidence.series.iterations.length));
-  print(`One iteration in detail: agent-rl explain ${run} --step N`);
+  print(`One iteration in detail: agent-rl runs explain ${run} --step N`);
   return {
     iterations: evidence.series.iterations.length,
     verdict,

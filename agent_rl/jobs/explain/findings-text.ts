@@ -49,7 +49,7 @@ function findingText({ verdict, asks, check, says, ...more }: Finding, run: stri
     ...tries.map((one) => `${indent}try: ${one}`),
     ...(episode === undefined
       ? []
-      : [`${indent}look at: agent-rl show ${run} --episode ${episode}`]),
+      : [`${indent}look at: agent-rl runs show ${run} --episode ${episode}`]),
   ].join('\n');
 }
 

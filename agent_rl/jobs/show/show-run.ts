@@ -91,7 +91,7 @@ function noneFound(path: string, { episode, step, heldOut }: ShowRunOptions): Ag
   const kind = heldOut === true ? 'held-out' : 'training';
   const which =
     episode !== undefined
-      ? ` "${episode}"; an id is ITERATION/TASK/SAMPLE, as agent-rl show ${path} lists them`
+      ? ` "${episode}"; an id is ITERATION/TASK/SAMPLE, as agent-rl runs show ${path} lists them`
       : step === undefined
         ? ''
         : ` of iteration ${step}`;

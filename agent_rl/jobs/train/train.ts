@@ -115,7 +115,7 @@ async function verdictOf(
 
 const verdictText = ({ is, says }: RunVerdict, path: string): string =>
   visibleControls(
-    is === 'better' || is === 'control' ? says : `${says}\nMore: agent-rl explain ${path}`,
+    is === 'better' || is === 'control' ? says : `${says}\nMore: agent-rl runs explain ${path}`,
   );
 
 /**

@@ -55,7 +55,7 @@ export interface EpisodeTally {
   learnedRecorded: boolean;
   /** Scored episodes and those solved by agent, those that do not learn among them; empty where there is one agent. */
   agents: ReadonlyMap<string, AgentTally>;
-  /** The newest of each kind, as `agent-rl show` calls it. */
+  /** The newest of each kind, as `agent-rl runs show` calls it. */
   examples: ReadonlyMap<ExampleOf, string>;
 }
 

@@ -184,7 +184,7 @@ export const paidForNothing: Check = {
         : says,
       tries: [
         `see whether what judges asks for an answer from the tool: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
-        'agent-rl attack tries what else is paid',
+        'agent-rl plugins attack tries what else is paid',
       ],
       example:
         silent >= leastSolved && silent > 0.02 * scored

@@ -45,7 +45,7 @@ export interface BuildCorpusOptions {
   settings?: BuildSettings;
   /** Replaces an index that is there, whole or damaged. */
   rebuild?: boolean;
-  /** What to do about an index of other input or settings, where it is not `agent-rl index` that met it. */
+  /** What to do about an index of other input or settings, where it is not `agent-rl data index` that met it. */
   advice?: string;
   /** Used instead of opening the one that `dense` names. */
   embedder?: Embedder;
@@ -139,7 +139,7 @@ function refuseForeign(output: string, there: readonly string[]): void {
 async function existing(
   output: string,
   identity: Identity,
-  advice = 'Name another folder, delete this one, or replace it with agent-rl index --rebuild.',
+  advice = 'Name another folder, delete this one, or replace it with agent-rl data index --rebuild.',
 ): Promise<CorpusManifest> {
   const manifest = await readManifest(output);
   checkVersions(output, manifest);

@@ -106,10 +106,10 @@ const queryProperties = {
 
 /** Where a built index is and how it is asked. */
 export const CorpusSettings = Type.Object({
-  path: text('Folder that `agent-rl index` made', { minLength: 1, path: 'file' }),
+  path: text('Folder that `agent-rl data index` made', { minLength: 1, path: 'file' }),
   documents: Type.Optional(
     text(
-      'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
+      'What the index is built from while the folder is not there, as `agent-rl data index` takes it; a folder that is there is never changed',
       { path: 'file', minLength: 1 },
     ),
   ),

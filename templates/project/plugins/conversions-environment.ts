@@ -9,7 +9,7 @@ import {
   Type,
   user,
   type Verdict,
-} from 'agent_rl';
+} from 'agent_rl/plugin';
 
 interface Settings {
   successReward: number;

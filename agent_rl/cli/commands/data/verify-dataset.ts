@@ -13,7 +13,7 @@ import {
 } from '../../flags/flag.ts';
 
 export const verifyDataset = command({
-  name: 'verify-dataset',
+  name: 'verify',
   describe: 'Check a dataset: reference solutions against their tests, answers against documents',
   examples: [
     ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
@@ -57,8 +57,8 @@ export const verifyDataset = command({
     return jobs.verifyDataset({
       ...flags,
       dataset: namedOrShipped(dataset),
-      ...(column.length > 0 && { columns: columnsOf(column) }),
-      ...(documents !== undefined && { documents: namedOrShipped(documents) }),
+      columns: columnsOf(column),
+      documents: documents === undefined ? documents : namedOrShipped(documents),
       ...job,
     });
   },

@@ -93,7 +93,7 @@ describe('the agents of an environment', () => {
     ]);
   });
 
-  test('are more than agent-rl attack can play', async () => {
+  test('are more than agent-rl plugins attack can play', async () => {
     const run = await prepared();
     const attacking = attack({
       ...run,

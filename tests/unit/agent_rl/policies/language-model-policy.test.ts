@@ -2,18 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { Container } from 'inversify';
 import { Type } from 'typebox';
 
-import {
-  GENERATOR,
-  greedy,
-  maskOf,
-  policies,
-  Registry,
-  SETTINGS,
-  TOOL_CALL_FORMAT,
-  system,
-  user,
-} from '#agent_rl/core/index.ts';
-import type { ActOptions, Message, ToolMessage, Transcript } from '#agent_rl/core/index.ts';
+import { type Message, system, type ToolMessage, user } from '#agent_rl/core/message.ts';
+import { Registry } from '#agent_rl/core/plugins/plugin.ts';
+import { type ActOptions, policies } from '#agent_rl/core/plugins/policy.ts';
+import { TOOL_CALL_FORMAT } from '#agent_rl/core/plugins/tool-call-format.ts';
+import { SETTINGS } from '#agent_rl/core/plugins/tool.ts';
+import { GENERATOR, greedy } from '#agent_rl/core/services/generator.ts';
+import { maskOf, type Transcript } from '#agent_rl/core/transcript.ts';
 import {
   builtinPolicies,
   HermesFormat,

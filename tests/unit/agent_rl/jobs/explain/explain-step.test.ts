@@ -114,7 +114,7 @@ async function explained(step?: number) {
   return { result, text: printed.join('\n') };
 }
 
-describe('agent-rl explain --step', () => {
+describe('agent-rl runs explain --step', () => {
   test('says which groups and outcomes carry the gradient, and which do not', async () => {
     const { result, text } = await explained(2);
     expect(result['groups']).toEqual([

@@ -65,7 +65,7 @@ const written = async (options: Partial<DemonstrationsOptions>) => {
   };
 };
 
-describe('agent-rl demonstrations', () => {
+describe('agent-rl runs demonstrations', () => {
   test('writes the different episodes that succeeded, and says what was left out and why', async () => {
     const { answers, printed, result } = await written({ success: true });
     expect(answers).toEqual(['one', 'two', 'eight']);

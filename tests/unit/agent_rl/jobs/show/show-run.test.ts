@@ -58,7 +58,7 @@ const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => 
   return printed.join('\n');
 };
 
-describe('agent-rl show', () => {
+describe('agent-rl runs show', () => {
   test('lists the agents of an episode, a line each, and shows one or all of them', async () => {
     const [head, , ...lines] = (await shown({ step: 1 })).split('\n');
     expect(head).toBe('Iteration 1: 2 training episodes, one line for each agent');

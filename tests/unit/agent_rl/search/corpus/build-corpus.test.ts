@@ -233,7 +233,7 @@ describe('a damaged index', () => {
     harm[name]?.(index);
     expect(await rejectionOf(openCorpusBackend({ path: index }))).toMatchObject({
       code: 'CORPUS_INVALID',
-      message: expect.stringContaining('agent-rl index'),
+      message: expect.stringContaining('agent-rl data index'),
     });
     expect(await rejectionOf(build(index))).toMatchObject({ code: 'CORPUS_INVALID' });
     expect(await build(index, { rebuild: true })).toMatchObject({ built: true });

@@ -1,4 +1,4 @@
-import { command } from '../command.ts';
+import { command } from '../../command.ts';
 import {
   count,
   countOrZero,
@@ -6,7 +6,7 @@ import {
   requiredFlag,
   switchFlag,
   textFlag,
-} from '../flags/flag.ts';
+} from '../../flags/flag.ts';
 
 export const demonstrations = command({
   name: 'demonstrations <run>',

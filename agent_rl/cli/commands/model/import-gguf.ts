@@ -1,5 +1,5 @@
-import { command } from '../command.ts';
-import { requiredFlag, textFlag } from '../flags/flag.ts';
+import { command } from '../../command.ts';
+import { requiredFlag, textFlag } from '../../flags/flag.ts';
 
 export const importGguf = command({
   name: 'import-gguf <file> <folder>',

@@ -1,6 +1,6 @@
-import { command } from '../command.ts';
-import { countOrZero, numberFlag, textFlag } from '../flags/flag.ts';
-import { engineFlags, modelFlag, revisionFlag } from '../flags/model-flags.ts';
+import { command } from '../../command.ts';
+import { countOrZero, numberFlag, textFlag } from '../../flags/flag.ts';
+import { engineFlags, modelFlag, revisionFlag } from '../../flags/model-flags.ts';
 import { basename, resolve } from 'node:path';
 
 /** `accept-Qwen3-0.6B` for Qwen/Qwen3-0.6B and for any folder of that name. */

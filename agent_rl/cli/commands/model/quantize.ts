@@ -1,9 +1,9 @@
-import { adapterTargetNames } from '../../core/services/linear-module.ts';
-import { AgentRlError } from '../../core/errors.ts';
-import type { QuantizeOptions } from '../../jobs/models/model-choice.ts';
-import { command } from '../command.ts';
-import { countOrZero, listFlag, numberFlag, requiredFlag, textFlag } from '../flags/flag.ts';
-import { engineFlags, modelFlag, revisionFlag, adapterFlag } from '../flags/model-flags.ts';
+import { adapterTargetNames } from '../../../core/services/linear-module.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import type { QuantizeOptions } from '../../../jobs/models/model-choice.ts';
+import { command } from '../../command.ts';
+import { countOrZero, listFlag, numberFlag, requiredFlag, textFlag } from '../../flags/flag.ts';
+import { engineFlags, modelFlag, revisionFlag, adapterFlag } from '../../flags/model-flags.ts';
 
 export const quantize = command({
   name: 'quantize',
@@ -36,7 +36,7 @@ export const quantize = command({
   },
   run: ({ loraRank, loraAlpha, loraTargets, ...flags }, { jobs, job }) => {
     const lora = adapterOf(loraRank, loraAlpha, loraTargets);
-    return jobs.quantize({ ...flags, ...(lora && { lora }), ...job });
+    return jobs.quantize({ ...flags, lora, ...job });
   },
 });
 
@@ -56,7 +56,7 @@ function adapterOf(
   );
 }
 
-/** `agent-rl export` is named after what it does; `export` itself is not a name to export. */
+/** `agent-rl model export` is named after what it does; `export` itself is not a name to export. */
 export const exportModel = command({
   name: 'export',
   describe:

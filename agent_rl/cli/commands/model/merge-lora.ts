@@ -1,6 +1,6 @@
-import { command } from '../command.ts';
-import { aliased, listFlag, requiredFlag, textFlag } from '../flags/flag.ts';
-import { modelFlag, revisionFlag } from '../flags/model-flags.ts';
+import { command } from '../../command.ts';
+import { aliased, listFlag, requiredFlag, textFlag } from '../../flags/flag.ts';
+import { modelFlag, revisionFlag } from '../../flags/model-flags.ts';
 
 const adapterFlag = listFlag('Folder of an adapter as PEFT stores it; several are added up');
 

@@ -1,4 +1,4 @@
-import { command } from '../command.ts';
+import { command } from '../../command.ts';
 import {
   count,
   countOrZero,
@@ -7,8 +7,8 @@ import {
   switchFlag,
   textFlag,
   requiredFlag,
-} from '../flags/flag.ts';
-import { modelFlags, modelJob } from '../flags/model-flags.ts';
+} from '../../flags/flag.ts';
+import { modelFlags, modelJob } from '../../flags/model-flags.ts';
 
 export const generate = command({
   name: 'generate',
