@@ -66,7 +66,7 @@ export function configureSearch(settings: SearchSettings): Partial<ToolFace> {
     }
   }
   if (mode === 'corpus' && settings.corpus === undefined) {
-    throw new Error('mode: corpus needs corpus.path, a folder that `agent-rl index` made.');
+    throw new Error('mode: corpus needs corpus.path, a folder that `agent-rl data index` made.');
   }
   if (mode === 'web' && web === undefined) {
     throw new Error('mode: web needs web.provider, and what that provider needs.');
