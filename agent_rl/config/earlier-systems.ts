@@ -25,7 +25,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`model.lora_r`', '`model.lora.rank`'],
       ['`model.lora_alpha`', '`model.lora.alpha`'],
       ['`data`', '`datasets` and `dataset`'],
-      ['`data.dataset`', '`datasets[].dir` and `dataset.format`'],
+      ['`data.dataset`', '`datasets[].dir` and `datasets[].format`'],
       ['`data.max_samples`', '`dataset.maxSamples`, chosen by the seed, not the first of the file'],
       ['`data.split`', '`dataset.trainSplit`'],
       ['`generation`', '`policy`'],

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 
 import { block, choice, flag, integer, most, number, text } from './block.ts';
 
@@ -7,23 +7,6 @@ const split = (name: string, use: string) =>
     `<dir>/<this>.jsonl is ${use}; without it .ndjson, .csv, .tsv, .json or .parquet. With its ending, this is the name of the file`,
     { minLength: 1, default: name },
   );
-
-/** How the tasks of files are read. */
-const readings = {
-  format: text("Format of a line; by default the environment's own", { minLength: 1 }),
-  columns: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
-    description:
-      'Column that each field of the format is taken from, such as {question: problem}; a dot goes into an object. Fields that are not named keep their names',
-    minProperties: 1,
-  }),
-  answerPattern: text(
-    "Regular expression: of answer only its first group is kept, or all it matches, where it matches last. '#### (.+)' for GSM8K",
-    { minLength: 1 },
-  ),
-};
-
-const ofFolder = <Schema extends TSchema>(schema: Schema, setting: string) =>
-  Type.Optional({ ...schema, description: `Of this folder, in place of dataset.${setting}` });
 
 /** `datasets:` where the tasks are. */
 export const DatasetsBlock = Type.Array(
@@ -46,14 +29,25 @@ export const DatasetsBlock = Type.Array(
       environment: Type.Optional(
         text(
           'Where environment is a list, the name of the one its tasks are for; metadata.environment of a task goes before',
-          {
-            minLength: 1,
-          },
+          { minLength: 1 },
         ),
       ),
-      format: ofFolder(readings.format, 'format'),
-      columns: ofFolder(readings.columns, 'columns'),
-      answerPattern: ofFolder(readings.answerPattern, 'answerPattern'),
+      format: Type.Optional(
+        text("Format of a line; by default the environment's own", { minLength: 1 }),
+      ),
+      columns: Type.Optional(
+        Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
+          description:
+            'Column that each field of the format is taken from, such as {question: problem}; a dot goes into an object. Fields that are not named keep their names',
+          minProperties: 1,
+        }),
+      ),
+      answerPattern: Type.Optional(
+        text(
+          "Regular expression: of answer only its first group is kept, or all it matches, where it matches last. '#### (.+)' for GSM8K",
+          { minLength: 1 },
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -67,9 +61,6 @@ export const DatasetBlock = block(
   {
     trainSplit: split('train', 'trained on'),
     evalSplit: split('eval', 'evaluated on'),
-    format: Type.Optional(readings.format),
-    columns: Type.Optional(readings.columns),
-    answerPattern: Type.Optional(readings.answerPattern),
     maxSamples: Type.Optional(
       integer('Trains on this many, chosen by the seed; all of them by default', {
         minimum: 1,

@@ -219,10 +219,9 @@ const ofModelAndData = ({
     `has ${folderReadings.join(', ')} of a folder, which have no effect in supervised training: it reads conversations. Leave them out.`,
   ],
   ...datasets.flatMap((source, index) => ofSource(source, `datasets.${index}`, train.mode)),
-  ...[dataset, ...datasets].map(({ answerPattern }, index): Check => {
+  ...datasets.map(({ answerPattern }, index): Check => {
     const problem = answerPattern === undefined ? undefined : expressionProblem(answerPattern);
-    const place = index === 0 ? 'dataset' : `datasets.${index - 1}`;
-    return [`${place}.answerPattern`, problem !== undefined, problem ?? ''];
+    return [`datasets.${index}.answerPattern`, problem !== undefined, problem ?? ''];
   }),
   [
     'dataset.evalSplit',

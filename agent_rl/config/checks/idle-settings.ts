@@ -32,13 +32,6 @@ const ofRewards = Object.keys(AlgorithmBlock.properties)
   .filter((key) => key !== 'microBatchTokens')
   .map((key) => `algorithm.${key}`);
 
-/** Of `dataset`, which files are read, and how. */
-const ofFiles = ['trainSplit', 'evalSplit', 'maxSamples', 'shuffle'];
-const ofReading = ['format', 'columns', 'answerPattern'] as const;
-
-const foldersOf = ({ config: { datasets } }: Circumstances): Config['datasets'] =>
-  datasets.filter(({ generator }) => generator === undefined);
-
 const neverEvaluates = ({ before, after, every }: Config['eval']): boolean =>
   !before && !after && every === 0;
 
@@ -105,17 +98,9 @@ const idle: readonly IdleRule[] = [
     (run) => playsEpisodes(run) && environmentBlocks(run.config).length === 1,
     'the run has one environment, which all tasks are for',
   ],
-  ...ofReading.map((key): IdleRule => [
-    [`dataset.${key}`],
-    (run) =>
-      playsEpisodes(run) &&
-      foldersOf(run).length > 0 &&
-      foldersOf(run).every((one) => one[key] !== undefined),
-    `every folder of datasets has ${key} of its own`,
-  ]),
   [
-    [...ofFiles, ...ofReading].map((key) => `dataset.${key}`),
-    (run) => isRl(run) && foldersOf(run).length === 0,
+    ['trainSplit', 'evalSplit', 'maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
+    (run) => isRl(run) && run.config.datasets.every(({ generator }) => generator !== undefined),
     'the tasks come from generators, and from no files',
   ],
   [
@@ -208,11 +193,6 @@ const idle: readonly IdleRule[] = [
     ['maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
     isSft,
     'supervised training reads all conversations of its split, in a new order each pass',
-  ],
-  [
-    ofReading.map((key) => `dataset.${key}`),
-    (run) => !playsEpisodes(run),
-    'supervised training reads conversations, which have one format',
   ],
 ];
 

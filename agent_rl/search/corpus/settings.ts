@@ -25,7 +25,6 @@ const TransformersDense = Type.Object({
   ),
   queryPrefix: prefix('Put before each text; "query: " by default, as E5 wants it'),
   passagePrefix: prefix('Put before each text; "passage: " by default, as E5 wants it'),
-  batchSize: Type.Optional(integer('Texts at once; 16 by default', { minimum: 1, maximum: 1024 })),
 });
 
 const OpenAiDense = Type.Object({
@@ -40,9 +39,6 @@ const OpenAiDense = Type.Object({
   ),
   queryPrefix: prefix('Put before each query; nothing by default'),
   passagePrefix: prefix('Put before each passage; nothing by default'),
-  batchSize: Type.Optional(
-    integer('Texts a request; 64 by default', { minimum: 1, maximum: 2048 }),
-  ),
   timeoutS: Type.Optional(
     number('Seconds a request may take; 60 by default', { minimum: 0.01, maximum: 3600 }),
   ),

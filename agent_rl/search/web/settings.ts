@@ -31,7 +31,6 @@ export const webProperties = {
     }),
   ),
   maxKiB: integer('Longest answer taken', { minimum: 1, maximum: 65_536, default: 2048 }),
-  connections: integer('Most connections to one server', { minimum: 1, maximum: 256, default: 16 }),
   caFile: Type.Optional(
     text('PEM file of authorities trusted besides the usual ones', { path: 'file', minLength: 1 }),
   ),
@@ -75,7 +74,6 @@ export const webProperties = {
           maximum: 1e6,
           default: 0,
         }),
-        currency: text('Of maxCost and costPerCall', { minLength: 1, default: 'USD' }),
       },
       {
         description:

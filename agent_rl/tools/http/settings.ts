@@ -40,11 +40,6 @@ export const HttpSettings = Type.Object({
     description:
       "Hosts, with or without a port, that may be asked besides the URL's own, as by a redirect",
   }),
-  maxRedirects: integer('Redirects followed, to allowed hosts only', {
-    minimum: 0,
-    maximum: 10,
-    default: 3,
-  }),
   maxContentChars: integer('Longest answer shown; the rest is cut visibly', {
     minimum: 40,
     maximum: 100_000,

@@ -28,11 +28,6 @@ const OpenPageSettings = Type.Object({
     default: [],
     description: 'Hosts, with or without a port, that may have private addresses',
   }),
-  maxRedirects: integer('Redirects followed; the address of each is checked', {
-    minimum: 0,
-    maximum: 20,
-    default: 5,
-  }),
   proxyChecksAddresses: flag(
     'Behind a proxy: leaves it to the proxy to refuse names that do not resolve here',
     false,

@@ -16,11 +16,6 @@ export const SearchSettings = Type.Object({
     maximum: 20_000,
     default: 520,
   }),
-  maxQueryChars: integer('Longest query; a longer one is answered with an error', {
-    minimum: 1,
-    maximum: 8000,
-    default: 400,
-  }),
   showSource: Type.Optional(
     Type.Boolean({
       description:

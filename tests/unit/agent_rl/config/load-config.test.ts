@@ -147,7 +147,7 @@ groupSize: 3
 run: {device: gpu, seed: -1}
 `;
     expect(problemsOf(text)).toEqual([
-      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: trainSplit, evalSplit, format, columns, answerPattern, maxSamples, shuffle, tooLong.',
+      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: trainSplit, evalSplit, maxSamples, shuffle, tooLong.',
       'run.yaml:6:17 train.learningRate: expected a number, got "fast".',
       'run.yaml:7:13 train.schedule: expected one of cosine, constant, got "cosin". Did you mean "cosine"?',
       'run.yaml:8:9 rollout: expected a block of keys and values, got null (nothing stands after the colon).',
