@@ -19,7 +19,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
     name: 'Multi-turn-RL',
     about: 'System 001, `config.yaml`',
     rows: [
-      ['`model.name`', '`model.path`, or `model.hfModelName` for the hub'],
+      ['`model.name`', '`model.path`'],
       ['`model.max_length`', '`policy.maxContextTokens` and `rollout.maxEpisodeTokens`'],
       ['`model.dtype`', 'not carried over, because weights are float32 once loaded'],
       ['`model.lora_r`', '`model.lora.rank`'],
@@ -136,7 +136,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
     name: 'Miniagent',
     about: 'System 004, `code_exec_grpo.yaml` and `search_qa_grpo.yaml`',
     rows: [
-      ['`model.name` (dead)', '`model.path`, or `model.hfModelName` for the hub'],
+      ['`model.name` (dead)', '`model.path`'],
       ['`model.dtype`', 'not carried over, because weights are float32 once loaded'],
       ['`policy.max_new_tokens`', '`policy.maxTurnTokens`'],
       ['`policy.temperature`', '`policy.sampling.temperature`'],

@@ -33,15 +33,9 @@ const LoraBlock = Type.Object(
 
 export const ModelBlock = block(
   {
-    path: text('Hugging Face model folder: config, tokenizer and weights', {
-      minLength: 1,
-      default: 'model/starter',
-    }),
-    hfModelName: Type.Optional(
-      text(
-        'Model folder, or a model on the Hugging Face hub as org/name; in place of path, not for policy type minimind',
-        { minLength: 1 },
-      ),
+    path: text(
+      'Model folder: config, tokenizer and weights; or a model on the Hugging Face hub as org/name, not for policy type minimind',
+      { minLength: 1, default: 'model/starter' },
     ),
     revision: Type.Optional(
       text('Branch, tag or commit of a model on the hub; main by default', {

@@ -187,24 +187,12 @@ function ofSource(
   ];
 }
 
-const ofModelAndData = ({
-  dataset,
-  datasets,
-  eval: evaluation,
-  model,
-  policy,
-  train,
-}: Config): Check[] => [
+const ofModelAndData = ({ dataset, datasets, eval: evaluation, model, train }: Config): Check[] => [
   [
     'model.quantizeBlockSize',
     model.quantize === 'none' &&
       !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize),
     `${model.quantizeBlockSize} has no effect while model.quantize is none. Set that to 4bit, or leave this out.`,
-  ],
-  [
-    'model.hfModelName',
-    model.hfModelName !== undefined && policy.type === 'minimind',
-    `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or give a folder that is there (model.path).`,
   ],
   [
     'datasets',

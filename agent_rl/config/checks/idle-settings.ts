@@ -44,11 +44,6 @@ const writesSeveral = (config: Config): boolean =>
  */
 const idle: readonly IdleRule[] = [
   [
-    ['model.path'],
-    ({ config }) => config.model.hfModelName !== undefined,
-    'model.hfModelName takes its place',
-  ],
-  [
     ['run.decoders'],
     (run) => playsEpisodes(run) && run.config.run.device !== 'cpu',
     'run.device is not cpu, and one thread draws for another device',

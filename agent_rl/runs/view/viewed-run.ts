@@ -181,8 +181,7 @@ export class ViewedRun {
   #startModel(): string | undefined {
     try {
       const { model } = this.#read().config;
-      const { hfModelName, path } = isRecord(model) ? model : {};
-      return [hfModelName, path].find((name) => typeof name === 'string');
+      return isRecord(model) && typeof model['path'] === 'string' ? model['path'] : undefined;
     } catch {
       // The run's head says that its settings cannot be read; its episodes can.
       return undefined;

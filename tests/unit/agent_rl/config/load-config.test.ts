@@ -293,7 +293,6 @@ describe('settings that contradict each other', () => {
     ],
     ['sandbox: {type: pyodide, preload: [numpy]}', 'sandbox.preload', 'no effect with'],
     ['sandbox: {type: remote}', 'sandbox.type', 'sandbox.url is not set'],
-    ['model: {hfModelName: x/y}', 'model.hfModelName', 'not used by policy type minimind'],
   ])('%s', (text, path, problem) => {
     const problems = problemsOf(`${least}${text}\n`);
     expect(
