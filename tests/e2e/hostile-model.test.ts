@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
@@ -45,6 +46,14 @@ const limits = {
 };
 const codeExec = tools.specOf(CodeExecTool);
 
+/** The sandbox as a run opens it with this `sandbox.wallS`. */
+const endingAfter = (wallS: number): Sandbox => ({
+  capabilities: () => sandbox().capabilities(),
+  execute: (request, signal) => sandbox().execute({ ...request, limits: { wallS } }, signal),
+  openSession: (options) => sandbox().openSession(options),
+  close: () => sandbox().close(),
+});
+
 /** Plays an episode in which the model samples these turns, with control tokens where it writes them. */
 const played = (...turns: readonly string[]): Promise<Trajectory> =>
   playedWith(unhurriedLimits, ...turns);
@@ -72,9 +81,7 @@ async function playedWith(
       turnLimitPenalty: 0,
       judgeWallS: wallS,
     }),
-    tools: new Map([
-      ['code_exec', new CodeExecTool(sandbox(), { output: 'shown', timeoutS: wallS })],
-    ]),
+    tools: new Map([['code_exec', new CodeExecTool(endingAfter(wallS), { output: 'shown' })]]),
     toolRunner,
     rewards: [],
     invalidCallPenalty: 0,

@@ -41,7 +41,7 @@ describe('a good file', () => {
   });
 
   test('printed and read again is the same config', () => {
-    const text = `${least}train: {learningRate: 1e-5}\ntools: [{type: code_exec, timeoutS: 3}]\n`;
+    const text = `${least}train: {learningRate: 1e-5}\ntools: [{type: code_exec, session: true}]\n`;
     const { config } = loadConfig({ file: fresh(text) });
     expect(loadConfig({ file: fresh(resolvedYaml(config)) }).config).toEqual(config);
   });
