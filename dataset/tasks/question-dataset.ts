@@ -61,7 +61,7 @@ function taskOf(
   return {
     taskId: task_id === undefined ? id : String(task_id),
     prompt: question,
-    ...(answer !== undefined && { answer: labelText(answer) }),
+    answer: answer === undefined ? undefined : labelText(answer),
     aliases: [aliases].flat(),
     metadata: { ...others, ...metadata },
   };

@@ -109,7 +109,7 @@ const measureQwen3 = async (peerPython?: string) =>
     device,
     threads,
     repeats: wholeNumber('repeats', values.repeats ?? '4'),
-    ...(peerPython !== undefined && { python: peerPython }),
+    python: peerPython,
   });
 const qwen3 =
   kinds.length === 0
@@ -118,14 +118,12 @@ const qwen3 =
 
 const report = {
   machine: { ...machineAfter(), threads, device },
-  ...(train && { train }),
-  ...(products && { products }),
-  ...(decode && { decode }),
-  ...(peers && { peers }),
-  ...(busyTrain && {
-    busy: { loops: busyLoops, train: busyTrain, ...(busyPeers && { peers: busyPeers }) },
-  }),
-  ...(qwen3 && { qwen3 }),
+  train,
+  products,
+  decode,
+  peers,
+  busy: busyTrain && { loops: busyLoops, train: busyTrain, peers: busyPeers },
+  qwen3,
   peakRssBytes: peakRssBytes(),
 };
 process.stdout.write(reportText(report));

@@ -8,13 +8,13 @@ import type { TrainStepResult } from './step/train-step.ts';
 
 export interface BenchReport {
   machine: Machine & { threads: number; device: string };
-  train?: TrainStepResult;
-  products?: ProductRate[];
-  decode?: DecodeRate[];
-  peers?: PeerResult;
+  train?: TrainStepResult | undefined;
+  products?: ProductRate[] | undefined;
+  decode?: DecodeRate[] | undefined;
+  peers?: PeerResult | undefined;
   /** The same beside processes that compute without a pause. */
-  busy?: { loops: number; train: TrainStepResult; peers?: PeerResult };
-  qwen3?: Qwen3ShapeReport;
+  busy?: { loops: number; train: TrainStepResult; peers: PeerResult | undefined } | undefined;
+  qwen3?: Qwen3ShapeReport | undefined;
   peakRssBytes: number;
 }
 

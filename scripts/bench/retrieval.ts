@@ -61,10 +61,10 @@ await inTemporaryFolder('agent-rl-bench', async (work) => {
   }
   const report: RetrievalReport = {
     machine: machineAfter(),
-    ...(quality && { quality }),
+    quality,
     similarity,
     speed,
-    ...(tasks && { tasks }),
+    tasks,
     peakRssBytes: peakRssBytes(),
   };
   writeReport(values.json, report);

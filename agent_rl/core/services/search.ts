@@ -5,7 +5,7 @@ export interface SearchDocument {
   readonly id: string;
   readonly title: string;
   readonly text: string;
-  readonly url?: string;
+  readonly url?: string | undefined;
 }
 
 /** A passage that a search returned. */

@@ -108,11 +108,13 @@ export interface Cut {
 export interface EpisodeMessage {
   role: string;
   content: string;
-  reasoning?: string;
+  reasoning?: string | undefined;
   /** Of a tool's result. */
   name?: string;
   callId?: string;
-  toolCalls?: readonly { id: string; name: string; arguments: Readonly<Record<string, unknown>> }[];
+  toolCalls?:
+    | readonly { id: string; name: string; arguments: Readonly<Record<string, unknown>> }[]
+    | undefined;
   malformedCalls?: readonly { id: string; text: string; problem: string }[];
 }
 

@@ -28,7 +28,7 @@ const mostTries = 5;
  */
 export async function demonstrate(
   question: WorkspaceQuestion,
-  { run, rng, slip }: { run: RunProgram; rng: KeyedRng; slip?: Slip },
+  { run, rng, slip }: { run: RunProgram; rng: KeyedRng; slip?: Slip | undefined },
 ): Promise<{ messages: Message[]; correct: boolean } | undefined> {
   const { setup, start, world, answer } = question;
   const messages: Message[] = [user(rowOf(question, { id: '' }).question)];

@@ -8,10 +8,10 @@ import type { TaskReport } from './task-documents.ts';
 
 export interface RetrievalReport {
   machine: Machine;
-  quality?: QualityReport;
+  quality?: QualityReport | undefined;
   similarity: readonly SimilarityReport[];
   speed: SpeedReport[];
-  tasks?: TaskReport;
+  tasks?: TaskReport | undefined;
   peakRssBytes: number;
 }
 
