@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, choice, flag, integer, most, number, text } from './block.ts';
+import { above, block, choice, flag, integer, most, number, optionalText, text } from './block.ts';
 
 const split = (name: string, use: string) =>
   text(
@@ -12,7 +12,7 @@ const split = (name: string, use: string) =>
 export const DatasetsBlock = Type.Array(
   Type.Object(
     {
-      dir: Type.Optional(text('Folder that holds the splits; this or generator', { minLength: 1 })),
+      dir: optionalText('Folder that holds the splits; this or generator'),
       generator: Type.Optional(
         Type.Object({
           type: text(
@@ -21,20 +21,11 @@ export const DatasetsBlock = Type.Array(
           ),
         }),
       ),
-      weight: number('How often its tasks are drawn; only ratios count', {
-        exclusiveMinimum: 0,
-        maximum: most.count,
-        default: 1,
-      }),
-      environment: Type.Optional(
-        text(
-          'Where environment is a list, the name of the one its tasks are for; metadata.environment of a task goes before',
-          { minLength: 1 },
-        ),
+      weight: number('How often its tasks are drawn; only ratios count', above(0, most.count, 1)),
+      environment: optionalText(
+        'Where environment is a list, the name of the one its tasks are for; metadata.environment of a task goes before',
       ),
-      format: Type.Optional(
-        text("Format of a line; by default the environment's own", { minLength: 1 }),
-      ),
+      format: optionalText("Format of a line; by default the environment's own"),
       columns: Type.Optional(
         Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
           description:
@@ -42,11 +33,8 @@ export const DatasetsBlock = Type.Array(
           minProperties: 1,
         }),
       ),
-      answerPattern: Type.Optional(
-        text(
-          "Regular expression: of answer only its first group is kept, or all it matches, where it matches last. '#### (.+)' for GSM8K",
-          { minLength: 1 },
-        ),
+      answerPattern: optionalText(
+        "Regular expression: of answer only its first group is kept, or all it matches, where it matches last. '#### (.+)' for GSM8K",
       ),
     },
     { additionalProperties: false },
