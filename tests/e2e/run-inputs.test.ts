@@ -86,7 +86,7 @@ describe('the config of a run', () => {
     writeRunConfig(run, (await resolve(configFile, ...places)).config);
     const { datasets, model } = load(run.config);
     const folder = join(packageRoot(), 'dataset', 'code_tasks');
-    expect(datasets).toEqual([{ dir: folder, weight: 1 }]);
+    expect(datasets).toEqual([{ dir: folder, format: 'plain', weight: 1 }]);
     expect(model.path).toBe(join(packageRoot(), 'model', 'starter'));
     expect(isAbsolute(folder)).toBe(true);
   });
@@ -283,7 +283,7 @@ describe('a run on another machine', () => {
 });
 
 describe('a run over several sets of tasks', () => {
-  const folders = 'datasets=[{dir: tasks}, {dir: more}]';
+  const folders = 'datasets=[{dir: tasks, format: plain}, {dir: more, format: plain}]';
   beforeEach(async () => {
     process.chdir(project);
     for (const split of ['train', 'eval'])

@@ -143,9 +143,8 @@ const ofTraining = ({
   ];
 };
 
-/** Settings of a folder of tasks: how its rows are read, and what for. */
+/** Settings of a folder of tasks: how its rows are read. */
 const rowReadings = ['format', 'columns', 'answerPattern'] as const;
-const folderReadings = ['environment', ...rowReadings] as const;
 
 function expressionProblem(pattern: string): string | undefined {
   try {
@@ -187,7 +186,7 @@ function ofSource(
   ];
 }
 
-const ofModelAndData = ({ dataset, datasets, eval: evaluation, model, train }: Config): Check[] => [
+const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] => [
   [
     'model.quantizeBlockSize',
     model.quantize === 'none' &&
@@ -198,13 +197,6 @@ const ofModelAndData = ({ dataset, datasets, eval: evaluation, model, train }: C
     'datasets',
     train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1),
     'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.',
-  ],
-  [
-    'datasets',
-    train.mode === 'sft' &&
-      evaluation.every === 0 &&
-      datasets.some((set) => folderReadings.some((key) => key in set)),
-    `has ${folderReadings.join(', ')} of a folder, which have no effect in supervised training: it reads conversations. Leave them out.`,
   ],
   ...datasets.flatMap((source, index) => ofSource(source, `datasets.${index}`, train.mode)),
   ...datasets.map(({ answerPattern }, index): Check => {

@@ -32,6 +32,9 @@ const ofRewards = Object.keys(AlgorithmBlock.properties)
   .filter((key) => key !== 'microBatchTokens')
   .map((key) => `algorithm.${key}`);
 
+/** Of a folder of tasks: how its rows are read, and what for. */
+const folderReadings = ['environment', 'format', 'columns', 'answerPattern'];
+
 const neverEvaluates = ({ before, after, every }: Config['eval']): boolean =>
   !before && !after && every === 0;
 
@@ -181,6 +184,12 @@ const idle: readonly IdleRule[] = [
     ['eval.before', 'eval.after', 'eval.selectionTasks'],
     isSft,
     'supervised training evaluates every eval.every steps and after the last one',
+  ],
+  [
+    ({ datasets }) =>
+      datasets.flatMap((_, folder) => folderReadings.map((key) => `datasets.${folder}.${key}`)),
+    (run) => !playsEpisodes(run),
+    'supervised training reads conversations, which have one format',
   ],
   [['learner'], isSft, 'supervised training learns with the engine of this process'],
   [['checkpoint.keepBest'], isSft, 'supervised training keeps the newest checkpoints'],
