@@ -40,8 +40,7 @@ export { loadConfig, type LoadConfigOptions, type LoadedConfig } from './config/
 export { AgentRlError } from './core/errors.ts';
 export type { ErrorCode } from './core/error-catalogue.ts';
 export type { Message } from './core/message.ts';
-export type { Outcome } from './core/outcome.ts';
-export type { Trajectory } from './core/trajectory.ts';
+export type { Part, Rollout } from './core/rollout.ts';
 export type { MetricName, Metrics } from './telemetry/metric-names.ts';
 export type { Evaluation } from './trainer/evaluate.ts';
 

@@ -14,6 +14,7 @@ import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
 import type { EpisodeRetries } from '../rollout/run-episode.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
+import { oneAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
 import type { Chosen, ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
@@ -26,7 +27,7 @@ export interface EpisodeMakerOptions {
   container: Container;
   policy: Policy;
   /** What plays an agent instead, by its name. */
-  opponents?: ReadonlyMap<string, Policy>;
+  opponents?: ReadonlyMap<string, Policy> | undefined;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
   /** By the tool's name. */
@@ -64,9 +65,9 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
-  const maker: EpisodeMaker = ({ task, sample }) => {
+  const maker: EpisodeMaker = ({ task, key }) => {
     const services: readonly Binding[] =
-      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${sample}`)]];
+      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${key.sample}`)]];
     const own = episodeContainer(container, task, services);
     const blind = episodeContainer(container, withoutAnswers(task), services);
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
@@ -79,7 +80,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     );
     return {
       policy,
-      ...(opponents && { opponents }),
+      opponents,
       ...playedIn(chosen, task, own),
       tools,
       toolRunner,
@@ -92,10 +93,10 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       close: async () => {
         for (const one of tools.values()) await one.close?.();
       },
-      ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
+      sandboxLevel: sandbox?.capabilities().level,
     };
   };
-  maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents;
+  maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents ?? oneAgent;
   return maker;
 }
 
@@ -112,14 +113,12 @@ function playedIn({ environments }: ChosenPlugins, task: Task, container: Contai
   const { requires = [] } = chosen.entry.spec;
   const { name: environmentName, entry } = chosen;
   const named = { environmentName, environmentSource: entry.source };
-  if (chosen.agents !== undefined) {
-    const environment = make(container, chosen) as MultiAgentEnvironment;
-    return { environment, ...named, agents: chosen.agents };
-  }
-  const inner = make(container, chosen) as Environment;
+  const environment = make(container, chosen);
+  if (chosen.agents.length > 1)
+    return { world: worldOfSeveral(environment as MultiAgentEnvironment, chosen.agents), ...named };
+  const inner = environment as Environment;
   const choosesTool = environments.length > 1 && requires.length > 0;
-  const environment = choosesTool ? new ToolChoice(inner, requires) : inner;
-  return { environment, ...named };
+  return { world: worldOfOne(choosesTool ? new ToolChoice(inner, requires) : inner), ...named };
 }
 
 function scoring(
@@ -135,7 +134,7 @@ function scoring(
     weight,
     blind,
     score,
-    ...(tool !== undefined && { tool }),
+    tool,
   };
 }
 

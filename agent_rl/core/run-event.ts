@@ -1,4 +1,4 @@
-import type { Trajectory } from './trajectory.ts';
+import type { Rollout, RolloutTime } from './rollout.ts';
 
 /** A session of a run: from its start or a resume to its end. */
 export interface TrackedRun {
@@ -21,7 +21,7 @@ export interface TrackedRun {
 export type TrackedMetrics = Readonly<Record<string, number>>;
 
 /** When an evaluation is made; `selection` is that of the tasks the best checkpoint is chosen by. */
-export type EvaluationTime = 'before' | 'during' | 'after' | 'selection';
+export type EvaluationTime = Exclude<RolloutTime, 'train' | 'eval'>;
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
 
@@ -74,18 +74,14 @@ export type Phase =
 
 /** What happens in a run, as it happens. `Evaluation` and `Learned` are the trainer's. */
 export type RunEvent<Evaluation = unknown, Learned = unknown> =
-  /** `learned`: its episodes, and what the update made of each. */
+  /** `learned`: the parts of its rollouts, and what the update made of each. */
   | ReportedEvent<{ readonly learned: readonly Learned[] }, { readonly evaluation: Evaluation }>
   /** It begins to do something else, after this many iterations. */
   | ({ readonly type: 'phase'; readonly iteration: number } & Phase)
-  /** A training episode has ended: the trajectory of each of its agents. */
-  | { readonly type: 'rollout'; readonly rollout: readonly Trajectory[] }
+  /** A training episode has ended. */
+  | { readonly type: 'rollout'; readonly rollout: Rollout }
   /** The same of an evaluation, which has this many. */
-  | {
-      readonly type: 'evaluation-rollout';
-      readonly rollout: readonly Trajectory[];
-      readonly episodes: number;
-    }
+  | { readonly type: 'evaluation-rollout'; readonly rollout: Rollout; readonly episodes: number }
   /**
    * After a failure, what was done since the newest checkpoint is lost: the weights had moved and the iteration was not
    * whole, or its checkpoint could not be written because of this problem.

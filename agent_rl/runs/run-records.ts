@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
 import { messageOf } from '../core/errors.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { sampledTokens } from '../rollout/tokens/ledger.ts';
+import { type Member, membersOf, type Rollout, sampledTokens } from '../core/rollout.ts';
 import { JsonlWriter, type Log, MetricsWriter } from '../telemetry/index.ts';
+import { rolloutsOf } from '../trainer/collect/collection.ts';
 import type { Subscriber, TrainingEvent } from '../trainer/trainer-contracts.ts';
 import { learnedLine } from './episodes/learned-line.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
@@ -24,7 +24,7 @@ export class RunRecords {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
   readonly #learned: JsonlWriter;
-  readonly #reportFailure: (trajectory: Trajectory) => void;
+  readonly #reportFailure: (rollout: Rollout) => void;
 
   constructor(private readonly options: RunRecordsOptions) {
     const { folder, log } = options;
@@ -37,13 +37,13 @@ export class RunRecords {
   readonly on: Subscriber = (event) => {
     const { folder, log } = this.options;
     if (event.type === 'rollout' || event.type === 'evaluation-rollout')
-      for (const trajectory of event.rollout) this.#report(trajectory);
+      this.#report(event.rollout);
     if (event.type === 'iteration') this.#writeIteration(event);
     if (event.type === 'evaluation') {
       const { when, iteration, evaluation } = event;
-      writeEvaluation(folder, event);
+      writeEvaluation(folder, evaluation);
       log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
-      this.#warnOfFailed(`Evaluation ${when} iteration ${iteration}`, evaluation.trajectories);
+      this.#warnOfFailed(`Evaluation ${when} iteration ${iteration}`, evaluation.rollouts);
     }
     if (event.type === 'state-lost') log.error(lostText(event.problem));
   };
@@ -61,25 +61,24 @@ export class RunRecords {
   }: Extract<TrainingEvent, { type: 'iteration' }>): void {
     this.#metrics.write(iteration, metrics);
     for (const one of learned) {
-      const { name } = this.options.folder;
-      this.#trajectories.write({ iteration, ...trajectoryLine(name, one.trajectory) });
-      this.#learned.write({ iteration, ...learnedLine(one) });
+      this.#trajectories.write(trajectoryLine(one));
+      this.#learned.write(learnedLine(one));
     }
     this.#trajectories.flush();
     this.#learned.flush();
-    const trajectories = learned.map(({ trajectory }) => trajectory);
-    this.#warnOfFailed(`Iteration ${iteration}`, trajectories);
+    this.#warnOfFailed(`Iteration ${iteration}`, rolloutsOf(learned));
   }
 
-  #warnOfFailed(where: string, trajectories: readonly Trajectory[]): void {
-    const failed = failedText(trajectories);
+  #warnOfFailed(where: string, rollouts: readonly Rollout[]): void {
+    const failed = failedText(rollouts);
     if (failed !== undefined) this.options.log.warn(`${where}: ${failed}`);
   }
 
-  #report(trajectory: Trajectory): void {
-    this.#reportFailure(trajectory);
+  #report(rollout: Rollout): void {
+    this.#reportFailure(rollout);
     if (this.options.logRollouts)
-      this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+      for (const member of membersOf(rollout))
+        this.options.log.info(partText(member), partFacts(member));
   }
 }
 
@@ -91,13 +90,16 @@ export const lostText = (problem: unknown): string =>
       : `No checkpoint could be written after the failure: ${messageOf(problem)}`
   }. What was done since the newest checkpoint is lost; a resume does it again.`;
 
-const rolloutText = ({ taskId, sample, agent, outcome, reward }: Trajectory): string =>
-  `rollout ${taskId} #${sample}${agent === undefined ? '' : ` ${agent}`} ${outcome} reward ${reward ?? 'absent'}`;
+const partText = ({ rollout, part }: Member): string => {
+  const { taskId, key, parts } = rollout;
+  const own = parts.length > 1 ? ` ${part.agent}` : '';
+  return `rollout ${taskId} #${key.sample}${own} ${part.outcome} reward ${part.reward ?? 'absent'}`;
+};
 
-const rolloutFacts = (trajectory: Trajectory) => ({
-  components: trajectory.components,
-  turns: trajectory.turns,
-  calls: trajectory.calls.map(({ call, status }) => `${call.name}:${status}`),
-  sampledTokens: sampledTokens(trajectory),
-  problem: trajectory.problem,
+const partFacts = ({ rollout, part }: Member) => ({
+  components: part.components,
+  turns: part.turns,
+  calls: part.calls.map(({ call, status }) => `${call.name}:${status}`),
+  sampledTokens: sampledTokens(part),
+  problem: rollout.problem,
 });

@@ -230,10 +230,12 @@ export type MetricName = Member<Names>;
 /** Numbers by metric name; undefined what was not measured. */
 export type Metrics = Readonly<Partial<Record<MetricName, number | undefined>>>;
 
-/** Those that have a value. */
-export const measured = (metrics: Metrics): Readonly<Record<string, number>> =>
+/** What has a value: a metric that was not measured is absent, never 0. */
+export const measured = (
+  values: Readonly<Partial<Record<MetricName, number | null | undefined>>>,
+): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    Object.entries(metrics).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'number' ? [[name, value]] : [],
     ),
   );

@@ -29,11 +29,11 @@ export function evaluationsDue(
 /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
 export async function baseline(at: GrpoStanding): Promise<Evaluation | undefined> {
   const { before, iteration } = at.state;
-  if (before !== null) return { ...before, trajectories: [] };
+  if (before !== null) return { ...before, rollouts: [] };
   if (iteration > 0) return undefined;
   const made = await evaluateNow(at, 'before');
   if (made === undefined) return undefined;
-  const { trajectories: _, ...kept } = made;
+  const { rollouts: _, ...kept } = made;
   at.state = { ...at.state, before: kept };
   return made;
 }
@@ -84,7 +84,7 @@ export async function evaluateNow(
       strategy: strategyOf(options.eval),
       seed: options.seed,
       step,
-      iteration,
+      key: { run: options.run, when, iteration },
       failures: options.rollout.failures,
       signal,
       onEpisode: (rollout) => run.emit({ type: 'evaluation-rollout', rollout, episodes }),

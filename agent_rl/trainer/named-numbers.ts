@@ -1,4 +1,5 @@
 import { mean } from '../algorithms/statistics.ts';
+import type { Part, Rollout } from '../core/rollout.ts';
 
 /** Numbers by name, of one episode or of many. */
 export type NamedNumbers = Readonly<Record<string, number>>;
@@ -20,13 +21,14 @@ export const inFamily = <Family extends string, Value>(
     Object.entries(values).map(([name, value]) => [`${family}/${name}`, value]),
   ) as Record<`${Family}/${string}`, Value>;
 
-/** An agent's numbers among those of the others: under its name, where it has one. */
-const ofAgent = (agent: string | undefined, values: NamedNumbers): NamedNumbers =>
-  agent === undefined ? values : inFamily(agent, values);
-
-/** Numbers of the agents of an episode side by side. */
-export const sideBySide = <One extends { agent?: string }>(
-  episode: readonly One[],
-  numbersOf: (one: One) => NamedNumbers,
+/** Numbers of the parts of a rollout side by side, under the agents' names where there are several. */
+export const sideBySide = (
+  { parts }: Pick<Rollout, 'parts'>,
+  numbersOf: (part: Part) => NamedNumbers,
 ): NamedNumbers =>
-  Object.fromEntries(episode.flatMap((one) => Object.entries(ofAgent(one.agent, numbersOf(one)))));
+  Object.assign(
+    {},
+    ...parts.map((part) =>
+      parts.length === 1 ? numbersOf(part) : inFamily(part.agent, numbersOf(part)),
+    ),
+  );

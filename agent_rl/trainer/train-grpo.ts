@@ -7,13 +7,8 @@ import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
 import { measured } from '../telemetry/metric-names.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TrainingData } from './build-data.ts';
-import {
-  type Collection,
-  collectGroups,
-  type Played,
-  trajectoriesOf,
-  withAdvantages,
-} from './collect/collect-groups.ts';
+import { collectGroups, withAdvantages } from './collect/collect-groups.ts';
+import { type Collection, type PlayedGroup, rolloutsIn } from './collect/collection.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { withKlRewards } from './collect/kl-rewards.ts';
 import {
@@ -27,7 +22,7 @@ import {
   sinceBefore,
 } from './evaluations-due.ts';
 import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
-import { learnedEpisodes } from './learned-episodes.ts';
+import { learnedParts } from './learned-parts.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { beginning, checkpoint, enter, type GrpoStanding, keepingState } from './standing.ts';
 import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
@@ -103,10 +98,10 @@ function publish(at: GrpoStanding, phase?: 'publish'): Promise<unknown> {
 }
 
 /** Plays the groups of an iteration. */
-function collect(at: GrpoStanding): Promise<Played> {
+function collect(at: GrpoStanding): Promise<Collection<PlayedGroup>> {
   const { run, state, signal } = at;
-  const { rollout, train } = run.options;
-  enter(at, { name: 'collect', episodes: rollout.tasksPerStep * rollout.groupSize });
+  const { rollout: plan, train } = run.options;
+  enter(at, { name: 'collect', episodes: plan.tasksPerStep * plan.groupSize });
   return collectGroups({
     ...run.options,
     control: train.control ?? 'none',
@@ -118,12 +113,15 @@ function collect(at: GrpoStanding): Promise<Played> {
     iteration: state.iteration,
     step: state.optimizerSteps,
     signal,
-    onEpisode: (played) => run.emit({ type: 'rollout', rollout: played }),
+    onEpisode: (rollout) => run.emit({ type: 'rollout', rollout }),
   });
 }
 
-/** Compares the episodes of each group, where the run has it there after the KL to the reference is taken off rewards. */
-async function compare({ run }: GrpoStanding, { groups, discarded }: Played): Promise<Collection> {
+/** Compares the parts of each group, where the run has it there after the KL to the reference is taken off rewards. */
+async function compare(
+  { run }: GrpoStanding,
+  { groups, discarded }: Collection<PlayedGroup>,
+): Promise<Collection> {
   const { algorithm, rollout } = run.options;
   const { klInReward, advantage } = algorithm;
   const { temperature } = rollout.sampling;
@@ -187,7 +185,7 @@ async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
     // The iteration is whole without them.
     const { iteration } = at.state;
     const metrics = { ...iterationMetrics(report), ...metricsOf(at, made), ...run.system?.() };
-    const learned = learnedEpisodes(collected, batch, taken);
+    const learned = learnedParts(collected, batch, taken);
     run.emit({ type: 'iteration', iteration, metrics: measured(metrics), learned });
     at.midway = false;
   }
@@ -215,7 +213,7 @@ function advance(at: GrpoStanding, report: IterationReport): void {
   const { run, state } = at;
   const iteration = state.iteration + 1;
   const drawn = drawsOf(state.tasks, run.tasks) + run.options.rollout.tasksPerStep;
-  const failures = countFailures(trajectoriesOf(report.collection));
+  const failures = countFailures(rolloutsIn(report.collection));
   at.state = {
     ...state,
     iteration,

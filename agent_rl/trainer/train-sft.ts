@@ -8,7 +8,7 @@ import { measured, type Metrics } from '../telemetry/metric-names.ts';
 import { type Evaluation, evaluationMetrics } from './evaluate.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
-import { computedPerToken, perSecond } from './iteration-report.ts';
+import { computedPerToken, quotient } from './iteration-report.ts';
 import { runEpoch } from './steps/run-epoch.ts';
 import { checkpoint, keepingState, type Standing } from './standing.ts';
 import type { TrainingOutput } from './trainer-contracts.ts';
@@ -148,7 +148,7 @@ async function step(at: SftStanding): Promise<Metrics> {
     'train/computedPerToken': computedPerToken([epoch]),
     'train/trainedTokens': sum(trained),
     'seconds/update': seconds,
-    'speed/trainTokensPerSecond': perSecond(tokens, seconds),
+    'speed/trainTokensPerSecond': quotient(tokens, seconds),
   };
 }
 

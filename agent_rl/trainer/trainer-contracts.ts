@@ -12,7 +12,7 @@ import type { Task } from '../core/tasks/task.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
-import type { LearnedEpisode } from './learned-episodes.ts';
+import type { LearnedPart } from './learned-parts.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
@@ -53,7 +53,7 @@ export interface TrainerState {
 }
 
 /** What happens in a training, as it happens. */
-export type TrainingEvent = RunEvent<Evaluation, LearnedEpisode>;
+export type TrainingEvent = RunEvent<Evaluation, LearnedPart>;
 
 /** Is told of each event, in their order. What it throws ends the run. */
 export type Subscriber = (event: TrainingEvent) => void;

@@ -127,8 +127,10 @@ describe('an agent made of code', () => {
         agent.ask('What is 2 + 1?'),
         agent.ask('What is 2 + 1?', { seed: 1 }),
       ]);
-      expect(same.trajectory.tokens).toEqual(one.trajectory.tokens);
-      expect(other.trajectory.tokens).not.toEqual(one.trajectory.tokens);
+      const tokensOf = ({ rollout }: typeof one) =>
+        rollout.parts.map(({ sequences }) => sequences.map(({ tokens }) => tokens));
+      expect(tokensOf(same)).toEqual(tokensOf(one));
+      expect(tokensOf(other)).not.toEqual(tokensOf(one));
       const more = [...one.messages, { role: 'user' as const, content: 'And 3 + 1?' }];
       const { messages } = await agent.ask(more);
       expect(messages.slice(0, more.length)).toEqual(more);

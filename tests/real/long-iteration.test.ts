@@ -8,7 +8,7 @@ import { RunRecords } from '#agent_rl/runs/run-records.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
 import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const folder = runFolderAt(temporaryFolder());
 
@@ -20,8 +20,8 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
   });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.
-    ({ sample }) =>
-      trajectory({
+    ({ key: { sample } }) =>
+      played({
         prompt: 1,
         sampled: 2,
         reward: sample === 0 ? 1 : 0,

@@ -113,7 +113,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const { train, eval: held } = await job.load(config.datasets[0]!.dir ?? '');
     const result = await trainGrpo(
       {
-        options: trainerOptions(config, run.chosen),
+        options: trainerOptions(config, run.chosen, 'run'),
         learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
         weights: agent.model.training.weights,
         rollouts: agent.rollouts,

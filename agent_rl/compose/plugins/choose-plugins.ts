@@ -69,7 +69,7 @@ export interface ChosenReward extends Chosen<RewardSpec> {
   name: string;
   weight: number;
   /** The tool whose calls alone it sees. */
-  tool?: string;
+  tool: string | undefined;
   /** It cannot see what is right. */
   blind: boolean;
 }
@@ -78,8 +78,7 @@ export interface ChosenReward extends Chosen<RewardSpec> {
 export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
   /** In the run file and in records. */
   name: string;
-  /** Absent where it has one. */
-  agents?: readonly EpisodeAgent[];
+  agents: readonly EpisodeAgent[];
 }
 
 /** A tracker that a run uses. */
@@ -263,7 +262,7 @@ class Choice {
   ) {
     const chosen = this.of({ path, value, registry, own: EnvironmentBlock.properties });
     const { type, name = type } = value;
-    return { ...chosen, name, ...agentsOf(chosen.entry?.spec, this.loaded.config) };
+    return { ...chosen, name, agents: agentsOf(chosen.entry?.spec, this.loaded.config) };
   }
 
   /** A reward, and what the run calls it and does with it. */
@@ -279,7 +278,7 @@ class Choice {
     // With problems nothing is chosen, and the function may rely on checked settings.
     const { entry, settings } = chosen;
     const blind = entry !== undefined && !this.broken && isBlind(entry.spec, settings);
-    return { ...chosen, name, weight, blind, ...(tool !== undefined && { tool }) };
+    return { ...chosen, name, weight, blind, tool };
   }
 
   /** A tracker, and what it is allowed. */

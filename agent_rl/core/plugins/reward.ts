@@ -12,8 +12,8 @@ import type { ToolHost, ToolShared } from './tool.ts';
 /** What a reward may look at: the finished episode, without tokens. */
 export interface EpisodeView {
   readonly task: Task;
-  /** Whose part of the episode it is; absent where it has one agent. */
-  readonly agent?: string;
+  /** Whose part of the episode it is; `policy` where it has one agent. */
+  readonly agent: string;
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
   readonly verdict: Verdict;
@@ -82,7 +82,7 @@ export const withoutAnswers = ({ taskId, prompt, environment }: Task): Task => (
 /** An episode as a blind reward sees it: asking for the verdict throws. */
 export const blindView = ({ task, agent, messages, turns }: EpisodeView): EpisodeView => ({
   task: withoutAnswers(task),
-  ...(agent !== undefined && { agent }),
+  agent,
   messages,
   turns,
   get verdict(): Verdict {

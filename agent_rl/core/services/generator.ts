@@ -9,7 +9,7 @@ export interface RandomKey {
   /** Of the agent's own turns. */
   readonly turn: number;
   /** The agent; absent where an episode has one. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** Tokens of the turn that earlier requests have drawn: the draws go on where those ended. 0 by default. */
   readonly drawn?: number;
 }

@@ -14,10 +14,10 @@ export interface PolicyLossSpec {
   /** The plugin's own, checked, defaults filled in. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Where it is exported; absent for a built-in one. */
-  readonly module?: string;
+  readonly module?: string | undefined;
   readonly kl: { readonly kind: KlKind; readonly weight: number };
   /** Weight of the entropy, which is added to what is maximised. */
-  readonly entropyBonus?: number;
+  readonly entropyBonus?: number | undefined;
   /** Log-probabilities are those of logits divided by this. */
   readonly temperature: number;
 }
@@ -36,7 +36,7 @@ export interface LossMetrics {
    * Tokens of these, padding counted: fewer than the batch has where sequences that begin alike were computed together. Absent
    * where it is not known.
    */
-  readonly computedTokens?: number;
+  readonly computedTokens?: number | undefined;
 }
 
 /** How one optimiser step is taken. */

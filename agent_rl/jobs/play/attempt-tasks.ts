@@ -78,8 +78,8 @@ function attemptAll(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: (episode) => {
-        for (const trajectory of episode) reportFailure(trajectory);
+      onEpisode: (rollout) => {
+        reportFailure(rollout);
         done += 1;
         bar.update(done);
       },

@@ -16,10 +16,13 @@ import { measurePrompts } from '../train/ready/measure-prompts.ts';
 import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 import type { SftExamples } from './sft-examples.ts';
 
+/** Attempts the tasks of a run with the present weights; `undefined` when it was interrupted. */
+type Evaluate = (iteration: number, run: string) => ReturnType<NonNullable<SftRun['evaluate']>>;
+
 /** What supervised training trains with. */
 export interface Supervised {
   learner: Learner;
-  evaluate: SftRun['evaluate'];
+  evaluate: Evaluate | undefined;
   /** Memory that it may hold. */
   plan(): Promise<MemoryPlan>;
   close(): Promise<void>;
@@ -99,8 +102,8 @@ export const evaluationOf =
       attempts: { samples, temperature },
     }: Pick<ResolvedRun, 'config' | 'tasks' | 'attempts'>,
     { rollouts, weights, signal }: Evaluated,
-  ): NonNullable<SftRun['evaluate']> =>
-  async (iteration) => {
+  ): Evaluate =>
+  async (iteration, run) => {
     if (!(await doneUnlessAborted(() => weights.publish(signal), signal))) return undefined;
     const made = await evaluate(rollouts, tasks.evaluation, {
       samples,
@@ -108,7 +111,7 @@ export const evaluationOf =
       strategy: strategyOf(config.eval),
       seed: config.run.seed,
       step: iteration,
-      iteration,
+      key: { run, when: 'during', iteration },
       failures: config.rollout.failures,
       signal,
       groupsOf: reportGroups,

@@ -95,9 +95,9 @@ export class SftTraining implements ReadyTraining<SftState> {
         }
         if (event.type === 'evaluation') {
           const { iteration, evaluation } = event;
-          writeEvaluation(folder, event);
+          writeEvaluation(folder, evaluation);
           log.info(`Step ${iteration}: ${rateText(evaluation)} solved${wanted}`);
-          const failed = failedText(evaluation.trajectories);
+          const failed = failedText(evaluation.rollouts);
           if (failed !== undefined) log.warn(`Step ${iteration}: ${failed}`);
         }
       },
@@ -112,7 +112,8 @@ export class SftTraining implements ReadyTraining<SftState> {
 
   async train(session: Session<SftState> & TrainingOutput<SftState>) {
     const { config } = this.run;
-    const { usage, saved, emit, save } = session;
+    const { evaluate } = this.supervised;
+    const { record, usage, saved, emit, save } = session;
     const { state, interrupted } = await trainSft(
       {
         options: {
@@ -125,7 +126,7 @@ export class SftTraining implements ReadyTraining<SftState> {
         from: saved,
         learner: this.learner,
         examples: this.examples.examples,
-        evaluate: this.supervised.evaluate,
+        evaluate: evaluate && ((iteration) => evaluate(iteration, record.folder.name)),
         emit,
         save,
       },

@@ -2,7 +2,7 @@ import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { messageOf } from '../../core/errors.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
 import type { OpenRun } from '../../runs/open-run.ts';
-import { recordedRun } from '../../runs/recorded-run.ts';
+import { recordedRun } from '../../runs/query/recorded-run.ts';
 import { runChecks } from '../../runs/signs/run-checks.ts';
 import { runEvidence } from '../../runs/signs/run-evidence.ts';
 import { type RunVerdict, runVerdict } from '../../runs/signs/run-verdict.ts';

@@ -38,7 +38,7 @@ export function planFacts({ config, chosen, parameters, tasks }: ResolvedRun) {
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
     /** Most in an episode of the run: each has a transcript. */
     agents: largest(
-      chosen.environments.map(({ agents = [] }) => agents.length),
+      chosen.environments.map(({ agents }) => agents.length),
       1,
     ),
   };

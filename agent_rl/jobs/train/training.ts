@@ -7,7 +7,7 @@ import { RunCosts } from '../../runs/cost/run-costs.ts';
 import { openTrainingDisplay } from '../../runs/display/open-training-display.ts';
 import { RunRecords } from '../../runs/run-records.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
-import { RunSettings } from '../../runs/run-settings.ts';
+import { RunSettings } from '../../runs/query/run-settings.ts';
 import { addUsage } from '../../runs/run-usage.ts';
 import { warningsOf } from '../../runs/signs/run-watch.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
@@ -107,7 +107,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
         prompt: promptOf(config),
         trainedParameters: parameters.trainedParameters,
       },
-      record,
+      log,
     );
     const generations = await SessionGenerations.open(this.ready.agent.model, record, {
       iteration: saved?.iteration ?? 0,
@@ -146,7 +146,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const result = await trainGrpo(
       {
         ...agent.model.training,
-        options: trainerOptions(config, chosen),
+        options: trainerOptions(config, chosen, session.record.folder.name),
         from: saved,
         rollouts: agent.rollouts,
         rewarding: agent.rewarding,

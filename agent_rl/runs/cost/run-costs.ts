@@ -1,7 +1,7 @@
 import type { Config } from '../../config/index.ts';
 import { runLength } from '../../config/index.ts';
+import type { Rollout } from '../../core/rollout.ts';
 import type { RunEvent } from '../../core/run-event.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
 import {
   addTokens,
   noTokens,
@@ -13,7 +13,7 @@ import type { Metrics } from '../../telemetry/metric-names.ts';
 import { evaluationsAfter } from './evaluations-after.ts';
 import { forecastText, type Rest, restTaken, type Taken } from './forecast.ts';
 
-type Counted = Pick<Trajectory, 'spans' | 'failedAttempts'>;
+type Counted = Pick<Rollout, 'parts' | 'failedAttempts'>;
 
 export interface RunCostsOptions {
   config: Config;
@@ -63,12 +63,12 @@ export class RunCosts {
     const evaluation = this.#evaluation;
     if (event.type === 'rollout') {
       this.#episodes += 1;
-      for (const one of event.rollout) this.#iteration = this.#add(this.#iteration, one);
+      this.#iteration = this.#add(this.#iteration, event.rollout);
     } else if (event.type === 'phase' && event.name === 'evaluate') {
       this.#evaluation = { tokens: noTokens, attempts: 0, began: this.#clock() };
     } else if (event.type === 'evaluation-rollout') {
       evaluation.attempts += 1;
-      for (const one of event.rollout) evaluation.tokens = this.#add(evaluation.tokens, one);
+      evaluation.tokens = this.#add(evaluation.tokens, event.rollout);
     } else if (event.type === 'evaluation') {
       const { tokens, attempts, began } = evaluation;
       const taken = this.#clock() - began;
@@ -115,8 +115,8 @@ export class RunCosts {
     };
   }
 
-  #add(tokens: TokenCounts, { spans, failedAttempts = [] }: Counted): TokenCounts {
-    const own = sampling({ spans });
+  #add(tokens: TokenCounts, { parts, failedAttempts }: Counted): TokenCounts {
+    const own = parts.map(sampling).reduce(addTokens, noTokens);
     // What attempts read that failed is not known.
     const failed = failedAttempts.reduce((sum, { sampledTokens }) => sum + sampledTokens, 0);
     const counted = { ...own, sampled: own.sampled + failed };

@@ -1,14 +1,13 @@
 import type { Log, Metrics } from '../../telemetry/index.ts';
 import type { Subscriber } from '../../trainer/trainer-contracts.ts';
 import { trajectoryLine } from '../episodes/trajectory-line.ts';
-import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
-import type { IterationMetrics } from '../read-metrics.ts';
-import type { RunFolder } from '../run-folder.ts';
+import type { IterationMetrics } from '../query/metrics.ts';
+import type { RecordedPart } from '../query/parts.ts';
 import type { Check } from './check.ts';
 import { EpisodeCounts } from './episode-counts.ts';
 import { checks, type Finding, isTrouble, runChecks } from './run-checks.ts';
 import type { RunEvidence } from './run-evidence.ts';
-import { Series } from './series.ts';
+import { Series } from '../query/series.ts';
 import { leastIterations } from './trend.ts';
 
 /** Iterations that are kept, so that a quarter of them is the first five or the newest five. */
@@ -43,7 +42,7 @@ export class RunWatch {
   note(
     iteration: number,
     metrics: Metrics,
-    episodes: readonly TrainedEpisode[],
+    episodes: readonly RecordedPart[],
   ): Finding | undefined {
     const kept = this.#first.length < first ? this.#first : this.#newest;
     kept.push({ iteration, metrics });
@@ -75,19 +74,16 @@ export class RunWatch {
 }
 
 /** Warns of what is found after an iteration. */
-export function warningsOf(
-  run: WatchedRun,
-  { folder, log }: { folder: Pick<RunFolder, 'name'>; log: Pick<Log, 'warn'> },
-): Subscriber {
+export function warningsOf(run: WatchedRun, log: Pick<Log, 'warn'>): Subscriber {
   const watch = new RunWatch(run);
   return (event) => {
     if (event.type !== 'iteration') return;
     const { iteration, metrics } = event;
-    const episodes = event.learned.map(({ trajectory, use }) => ({
-      episode: { iteration, ...trajectoryLine(folder.name, trajectory) },
-      learned: { use },
+    const parts = event.learned.map((one) => ({
+      episode: trajectoryLine(one),
+      learned: { use: one.use },
     }));
-    const finding = watch.note(iteration, metrics, episodes as unknown as TrainedEpisode[]);
+    const finding = watch.note(iteration, metrics, parts as unknown as RecordedPart[]);
     if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
   };
 }

@@ -110,7 +110,7 @@ function itemOf(value: unknown, file: string, line: number): CorpusItem {
     return { passage: passageOf([passage.document_id], passage) };
   }
   const { id, title = '', text, url } = check(DocumentLine);
-  return { document: { id, title, text, ...(url !== undefined && { url }) } };
+  return { document: { id, title, text, url } };
 }
 
 function passageOf(
@@ -123,8 +123,8 @@ function passageOf(
     end = start + text.length,
   }: Omit<Static<typeof PassageLine>, 'document_id'>,
 ): Passage {
-  const more = { ...(alsoIn.length > 0 && { alsoIn }), ...(url !== undefined && { url }) };
-  return { documentId, title, text, start, end, ...more };
+  const others = alsoIn.length > 0 ? alsoIn : undefined;
+  return { documentId, title, text, start, end, alsoIn: others, url };
 }
 
 const invalid = (file: string, line: number, text: string): AgentRlError =>

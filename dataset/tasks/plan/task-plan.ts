@@ -22,7 +22,7 @@ export interface TaskPlan<Row extends Task = Task> {
 export interface TaskPlanOptions {
   seed: number;
   /** Another order in every epoch; off for evaluation sweeps. Default true. */
-  shuffle?: boolean;
+  shuffle?: boolean | undefined;
   /** Most tasks ever drawn: a choice by the seed, not the first of the file. Default all. */
   maxSamples?: number | undefined;
 }

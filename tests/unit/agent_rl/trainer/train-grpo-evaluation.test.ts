@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const taskOf = (taskId: string) => ({ taskId, prompt: '', metadata: { family: 'sums' } });
 
@@ -14,7 +14,7 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
     if (ofTask === undefined) return mixed(request);
     const place = made[taskId] ?? 0;
     made[taskId] = place + 1;
-    return trajectory({ reward: ofTask[place] ?? 0 });
+    return played({ reward: ofTask[place] ?? 0 });
   };
 };
 
@@ -31,8 +31,8 @@ test('a run evaluates before, now and then, and after', async () => {
     {
       evaluation: ({ when, iteration, evaluation: { successRate } }) =>
         seen.push(`${when} ${iteration}: ${successRate}`),
-      'evaluation-rollout': ({ rollout: [played], episodes }) =>
-        evaluated.push(`${played?.taskId} of ${episodes}`),
+      'evaluation-rollout': ({ rollout, episodes }) =>
+        evaluated.push(`${rollout.taskId} of ${episodes}`),
     },
   );
   const result = await trainer.train(never);
@@ -125,14 +125,14 @@ test('a run makes the baseline once: resumed it keeps it, or has none', async ()
   const evaluation = { eval: { ...options.eval, before: true } };
   const first = setUp(mixed, evaluation);
   const { state, before } = await first.trainer.train(never);
-  expect(before?.trajectories).toHaveLength(1);
+  expect(before?.rollouts).toHaveLength(1);
   const goesOn = (from: typeof state) => {
     const { trainer, rollouts } = setUp(mixed, evaluation);
     trainer.restore(from);
     return trainer.train(never).then((result) => ({ result, rollouts }));
   };
   const kept = await goesOn(state);
-  expect(kept.result.before).toEqual({ ...before, trajectories: [] });
+  expect(kept.result.before).toEqual({ ...before, rollouts: [] });
   const none = await goesOn({ ...state, before: null });
   expect(none.result.before).toBeUndefined();
   expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);

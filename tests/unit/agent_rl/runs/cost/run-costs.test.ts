@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { RunCosts } from '#agent_rl/runs/cost/run-costs.ts';
+import { played } from '#tests/support/rollouts.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -19,16 +20,13 @@ ${more}
 }
 
 /** Two turns: 4 tokens sampled after 10, and 3 after 20. */
-const episode = [
-  {
-    spans: [
-      { start: 0, end: 10, source: 'user' },
-      { start: 10, end: 14, source: 'sampled', version: 0 },
-      { start: 14, end: 20, source: 'tool' },
-      { start: 20, end: 23, source: 'sampled', version: 0 },
-    ],
-  },
+const spans = [
+  { start: 0, end: 10, source: 'user' },
+  { start: 10, end: 14, source: 'sampled', version: 0 },
+  { start: 14, end: 20, source: 'tool' },
+  { start: 20, end: 23, source: 'sampled', version: 0 },
 ] as const;
+const episode = played({ sequences: [{ tokens: [], logProbs: [], spans }] });
 
 const metrics = { 'train/updatedTokens': 46, 'seconds/total': 5, 'seconds/collect': 3 };
 
@@ -43,13 +41,11 @@ function session(more: string) {
   const wait = (seconds: number) => {
     time += 1000 * seconds;
   };
-  const play = (rollout: readonly object[]) =>
-    costs.on({ type: 'rollout', rollout: rollout as readonly Trajectory[] });
+  const play = (rollout: Rollout) => costs.on({ type: 'rollout', rollout });
   const evaluate = (attempts: number, seconds: number) => {
     costs.on({ type: 'phase', name: 'evaluate', when: 'during', iteration: 0, episodes: attempts });
-    const rollout = episode as readonly object[] as readonly Trajectory[];
     for (let attempt = 0; attempt < attempts; attempt++)
-      costs.on({ type: 'evaluation-rollout', rollout, episodes: attempts });
+      costs.on({ type: 'evaluation-rollout', rollout: episode, episodes: attempts });
     wait(seconds);
     costs.on({ type: 'evaluation', when: 'during', iteration: 0, metrics: {}, evaluation: {} });
   };
@@ -67,9 +63,9 @@ function session(more: string) {
 test('each turn reads its whole context, and tokens of failed attempts were sampled too', () => {
   const { costs, play, end } = session('eval: {every: 0}');
   play(episode);
-  play([
-    {
-      spans: [],
+  play(
+    played({
+      sequences: [],
       failedAttempts: [
         {
           outcome: 'infrastructure-error',
@@ -78,8 +74,8 @@ test('each turn reads its whole context, and tokens of failed attempts were samp
           sampledTokens: 5,
         },
       ],
-    },
-  ]);
+    }),
+  );
   end(1);
   // 10 + 20 read; 4 + 3 + 5 sampled.
   expect(costs.tokens).toEqual({ read: 30, sampled: 12, trained: 46 });

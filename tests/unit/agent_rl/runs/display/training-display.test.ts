@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openTrainingDisplay } from '#agent_rl/runs/display/open-training-display.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import type { TrainingEvent } from '#agent_rl/trainer/trainer-contracts.ts';
+import { rollout } from '#tests/support/rollouts.ts';
 import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
 const iterated = (iteration: number, reward: number, success: number): TrainingEvent => ({
@@ -23,10 +24,10 @@ const collecting = (iteration: number): TrainingEvent => ({
   iteration,
   episodes: 8,
 });
-const played: TrainingEvent = { type: 'rollout', rollout: [] };
+const played: TrainingEvent = { type: 'rollout', rollout: rollout([]) };
 const attempted = (episodes: number): TrainingEvent => ({
   type: 'evaluation-rollout',
-  rollout: [],
+  rollout: rollout([]),
   episodes,
 });
 

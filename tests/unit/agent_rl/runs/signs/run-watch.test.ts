@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { RunWatch, warningsOf, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { evidenceOf } from './evidence.ts';
@@ -100,7 +100,7 @@ test('a run that begins to repeat itself warns once, with the iteration', () => 
   const warned: string[] = [];
   const warn = warningsOf(
     { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
-    { folder: { name: 'run' }, log: { warn: (text) => warned.push(text) } },
+    { warn: (text) => warned.push(text) },
   );
   for (let iteration = 1; iteration <= 20; iteration++) {
     const metrics = { 'rollout/repetition': iteration > 5 ? 0.4 : 0.02 };

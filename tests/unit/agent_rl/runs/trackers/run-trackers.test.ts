@@ -5,6 +5,7 @@ import type { RunEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { ownerOfStrays, StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
 import { RunTrackers } from '#agent_rl/runs/trackers/run-trackers.ts';
 import { type QueuedTracker, TrackerQueue } from '#agent_rl/runs/trackers/tracker-queue.ts';
+import { rollout } from '#tests/support/rollouts.ts';
 
 const event = (iteration: number): TrackedEvent => ({
   type: 'iteration',
@@ -199,7 +200,7 @@ describe('the trackers of a session', () => {
     const trackers = new RunTrackers([named(spoils), { ...named(other), name: 'other' }]);
     trackers.on({ type: 'start', run });
     trackers.on({ type: 'phase', name: 'update', iteration: 0 });
-    trackers.on({ type: 'rollout', rollout: [] });
+    trackers.on({ type: 'rollout', rollout: rollout([]) });
     trackers.on({ type: 'iteration', iteration: 1, metrics: { a: 1 }, learned: [] });
     trackers.on({ type: 'summary', summary: { iterations: 1 } });
     trackers.on(finished);
