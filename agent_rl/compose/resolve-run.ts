@@ -122,8 +122,8 @@ const isRun = (place: string): boolean =>
 
 /** The config with a model that is on this machine: of a run, its newest checkpoint. */
 async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Config> {
-  const { path, hfModelName } = loaded.config.model;
-  const run = hfModelName === undefined ? placesOf(path).find(isRun) : undefined;
+  const { path } = loaded.config.model;
+  const run = placesOf(path).find(isRun);
   if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
   const folder = await checkpointAt(run, request.print);
   request.print(`Note: model.path names a run, ${path}. Its newest checkpoint is used: ${folder}`);
@@ -198,7 +198,6 @@ function withAbsoluteConfig(
   { chosen, model, frozen }: Pick<ResolvedRun, 'chosen' | 'model' | 'frozen'>,
 ): Config {
   const { dataset, datasets, run } = config;
-  const named = config.model.hfModelName === undefined ? 'path' : 'hfModelName';
   const adapters = config.model.adapters.map((folder) => resolve(folder));
   const worlds = environmentBlocks(config).map(({ value }, index) =>
     absoluteBlock(value, chosen.environments[index]),
@@ -207,7 +206,7 @@ function withAbsoluteConfig(
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
     sandbox: withAbsolutePaths(SandboxBlock, config.sandbox),
-    model: { ...config.model, adapters, [named]: model.folder },
+    model: { ...config.model, adapters, path: model.folder },
     ...withFrozenFolders(config, frozen),
     datasets: datasets.map(({ dir, generator, ...set }, index) =>
       Object.assign(

@@ -27,7 +27,7 @@ export interface LoadConfigOptions {
   /** What the file would hold, given by a program. */
   settings?: object;
   /** Values of `--set`, each `a.b=c`. They go over the file. */
-  overrides?: readonly string[];
+  overrides?: readonly string[] | undefined;
   /** Named flags. They go over everything. */
   flags?: readonly Override[];
   /** Set by jobs that train: settings that would not act in the run are then refused or warned of. */

@@ -5,7 +5,7 @@ export interface ToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The arguments as JSON, where JavaScript loses how a number of theirs was written: 1.0, or 20 digits. */
-  readonly written?: string;
+  readonly written?: string | undefined;
 }
 
 /** Text that was meant as a tool call and could not be read as one. */
@@ -32,9 +32,9 @@ export interface AssistantMessage {
   readonly role: 'assistant';
   /** The text outside of thoughts and calls. */
   readonly content: string;
-  readonly reasoning?: string;
+  readonly reasoning?: string | undefined;
   /** In the order written. */
-  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCalls?: readonly ToolCall[] | undefined;
   readonly malformedCalls?: readonly MalformedCall[];
 }
 

@@ -19,7 +19,7 @@ export const codeTaskFormats = ['code', 'humaneval', 'mbpp'] as const;
 
 export type CodeTaskFormat = (typeof codeTaskFormats)[number];
 
-const isCodeTaskFormat = (format: string): format is CodeTaskFormat =>
+export const isCodeTaskFormat = (format: string): format is CodeTaskFormat =>
   (codeTaskFormats as readonly string[]).includes(format);
 
 /** How rows of each format are read. */

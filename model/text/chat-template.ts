@@ -38,7 +38,7 @@ export interface RenderOptions {
 export interface TemplateSources {
   default: string;
   /** For conversations with tools, where the model keeps another template for these. */
-  tool_use?: string;
+  tool_use?: string | undefined;
 }
 
 /** The day given to templates that ask for it: results must not depend on when they were made. */
@@ -47,7 +47,7 @@ export const defaultTemplateDate = '2024-07-26';
 /** A tool as templates expect it. */
 export interface ToolDefinition extends Pick<ToolSpec, 'name' | 'description' | 'parameters'> {
   /** The parameters as JSON, where JavaScript loses how a number of theirs was written: 1.0, or 20 digits. */
-  readonly written?: string;
+  readonly written?: string | undefined;
 }
 
 /** A conversation without the assistant's turns. */
@@ -224,7 +224,7 @@ export interface AfterTurn {
   endOfTurn: string;
   options: RenderOptions;
   /** What came before it; one message of the user by default. */
-  earlier?: readonly Message[];
+  earlier?: readonly Message[] | undefined;
 }
 
 function parsed(source: string): JinjaTemplate {

@@ -14,7 +14,7 @@ export interface YardstickJob {
   /** Programs of dist/scripts with their arguments, one after the other; the run of this name in `runs` is hashed. */
   commands: readonly (readonly string[])[];
   /** Why the job cannot run here. */
-  missing?: string;
+  missing?: string | undefined;
 }
 
 const iterations = 2;
@@ -78,9 +78,8 @@ export const yardstickJobs: readonly YardstickJob[] = [
   },
   {
     name: 'medquad_rag_grpo',
-    ...(medquad === undefined && {
-      missing: 'AGENT_RL_MEDQUAD does not name a checkout of MedQuAD',
-    }),
+    missing:
+      medquad === undefined ? 'AGENT_RL_MEDQUAD does not name a checkout of MedQuAD' : undefined,
     prepare: (folder) => symlinkSync(medquad ?? '', join(folder, 'MedQuAD')),
     commands: [
       ['agent-rl', 'data', 'prepare', 'MedQuAD', '--output', join('.cache', 'medquad')],

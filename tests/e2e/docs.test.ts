@@ -108,7 +108,6 @@ const foreign = new Set([
   '--onnxruntime-node-install',
   '--experimental-vm-modules',
   '--peers',
-  '--busy',
   '--repeats',
   '--medquad',
   '--questions',

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { keyOutsideRuns, type Part } from '#agent_rl/core/rollout.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { memberOf } from '#tests/support/rollouts.ts';
@@ -47,6 +48,14 @@ const limits = {
 };
 const codeExec = tools.specOf(CodeExecTool);
 
+/** The sandbox as a run opens it with this `sandbox.wallS`. */
+const endingAfter = (wallS: number): Sandbox => ({
+  capabilities: () => sandbox().capabilities(),
+  execute: (request, signal) => sandbox().execute({ ...request, limits: { wallS } }, signal),
+  openSession: (options) => sandbox().openSession(options),
+  close: () => sandbox().close(),
+});
+
 /** Plays an episode in which the model samples these turns, with control tokens where it writes them. */
 const played = (...turns: readonly string[]): Promise<Part> =>
   playedWith(unhurriedLimits, ...turns);
@@ -76,9 +85,7 @@ async function playedWith(
         judgeWallS: wallS,
       }),
     ),
-    tools: new Map([
-      ['code_exec', new CodeExecTool(sandbox(), { output: 'shown', timeoutS: wallS })],
-    ]),
+    tools: new Map([['code_exec', new CodeExecTool(endingAfter(wallS), { output: 'shown' })]]),
     toolRunner,
     rewards: [],
     invalidCallPenalty: 0,

@@ -98,8 +98,7 @@ type Model = Awaited<ReturnType<typeof modelOf>>;
 
 /** The model by its names, without reading it. */
 const modelOf = (config: Config) => {
-  const { path, hfModelName = path } = config.model;
-  return resolveModel(config, hfModelName, {
+  return resolveModel(config, config.model.path, {
     trains: false,
     resolvers: {
       ...modelResolvers,

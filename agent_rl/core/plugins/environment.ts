@@ -53,16 +53,16 @@ export interface Verdict {
   /** What the environment adds to the episode's line in the journal, by key. */
   readonly record?: Readonly<Record<string, unknown>>;
   /** The episode broke a rule under which it may earn nothing: what other rewards would pay is 0, what they cost stays. */
-  readonly forfeited?: boolean;
+  readonly forfeited?: boolean | undefined;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
   /**
    * What the policy answered, in a form in which two that are the same answer are the same text; absent where it gave none.
    * Attempts vote by it, see `answers` of the spec.
    */
-  readonly answer?: string;
+  readonly answer?: string | undefined;
   /** Leaves it to the rewards whether the task was solved: it was when their weighted sum reaches this. */
-  readonly solvedAt?: number;
+  readonly solvedAt?: number | undefined;
 }
 
 /**

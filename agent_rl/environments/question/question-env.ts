@@ -70,8 +70,8 @@ export class QuestionEnv implements Environment {
     return {
       ...judged(end, right, parts),
       metrics,
-      ...(key !== undefined && { answer: key }),
-      ...(byRewards && { solvedAt }),
+      answer: key,
+      solvedAt: byRewards ? solvedAt : undefined,
     };
   }
 }

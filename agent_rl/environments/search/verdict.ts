@@ -58,8 +58,8 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
     ...judged(end, success, parts),
     metrics,
     record,
-    ...(episode.key !== '' && { answer: episode.key }),
-    ...(quoted && { forfeited: true }),
+    answer: episode.key || undefined,
+    forfeited: quoted || undefined,
   };
 }
 

@@ -119,7 +119,7 @@ export class WorkspaceEnv implements Environment {
       turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
     };
     const key = answerKeyAfter(openings, this.#answer ?? '');
-    return { ...judged(end, right, parts), metrics, ...(key !== '' && { answer: key }) };
+    return { ...judged(end, right, parts), metrics, answer: key || undefined };
   }
 
   #says(answers: readonly string[]): boolean {

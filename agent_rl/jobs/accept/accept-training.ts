@@ -31,7 +31,7 @@ function settingsOf(options: AcceptOptions): SettingsInCode {
   const { model, iterations, loraRank, seed, device, engineThreads, folder } = options;
   return {
     model: {
-      hfModelName: model,
+      path: model,
       ...(loraRank > 0 && { lora: { rank: loraRank, alpha: 2 * loraRank } }),
     },
     policy: { type: 'huggingface', maxTurnTokens: 128, maxContextTokens: 768 },

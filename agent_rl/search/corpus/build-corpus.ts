@@ -102,7 +102,7 @@ interface Identity {
   settings: string;
 }
 
-const howServerIsAsked = new Set(['batchSize', 'baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries']);
+const howServerIsAsked = new Set(['baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries']);
 
 /** What decides the contents of an index. Where a server is and how it is asked does not. */
 function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Identity {

@@ -40,7 +40,6 @@ export interface CrawlSettings {
   allowPrivate: boolean;
 }
 
-const mostRedirects = 5;
 const backoffS = 1;
 
 export interface PageFetcherOptions {
@@ -109,7 +108,6 @@ export class PageFetcher {
       accept: 'text/html, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.1',
     };
     return followRedirects(first, {
-      most: mostRedirects,
       ask: async (url) => {
         await this.#requirePublic(url);
         await permit?.(url);

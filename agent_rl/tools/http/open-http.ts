@@ -96,7 +96,6 @@ async function follow(
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const { status, headers, body, url } = await followRedirects(request.url, {
-    most: settings.maxRedirects,
     ask: async (at, hop) => {
       requireAllowed(at, settings);
       const again = { url: at, method: 'GET' as const, headers: headersFor(at, request) };

@@ -21,6 +21,8 @@ const SearchParameters = Type.Object(
   { additionalProperties: false },
 );
 
+const mostQueryCharacters = 400;
+
 /** What an environment hands the tool in `mode: task`. */
 export interface SearchInputs {
   documents?: readonly SearchDocument[];
@@ -52,12 +54,12 @@ export class SearchTool implements Tool<typeof SearchParameters> {
     args: Static<typeof SearchParameters>,
     { inputs, random, signal }: ToolContext,
   ): Promise<ToolResult> {
-    const { topK, maxSnippetChars, maxQueryChars, output } = this.settings;
+    const { topK, maxSnippetChars, output } = this.settings;
     if (output === 'unavailable') return problem('unavailable', 'search is not available');
     const query = args.query.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
     if (query === '') return problem('bad-query', 'the query is empty');
-    if (query.length > maxQueryChars) {
-      const text = `the query has ${query.length} characters, at most ${maxQueryChars} are allowed`;
+    if (query.length > mostQueryCharacters) {
+      const text = `the query has ${query.length} characters, at most ${mostQueryCharacters} are allowed`;
       return problem('bad-query', text);
     }
     try {

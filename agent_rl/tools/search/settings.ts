@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, integer } from '../../config/blocks/block.ts';
+import { choice, integer, within } from '../../config/blocks/block.ts';
 import {
   CorpusSettings,
   TaskDocumentsSettings,
@@ -16,17 +16,11 @@ export const SearchSettings = Type.Object({
     description:
       'What is searched: an index on disk, the web, or the documents that the task brings along',
   }),
-  topK: integer('Most results', { minimum: 1, maximum: 50, default: 5 }),
-  maxSnippetChars: integer('Longest text of one result; the rest is cut visibly', {
-    minimum: 40,
-    maximum: 20_000,
-    default: 520,
-  }),
-  maxQueryChars: integer('Longest query; a longer one is answered with an error', {
-    minimum: 1,
-    maximum: 8000,
-    default: 400,
-  }),
+  topK: integer('Most results', within(1, 50, 5)),
+  maxSnippetChars: integer(
+    'Longest text of one result; the rest is cut visibly',
+    within(40, 20_000, 520),
+  ),
   showSource: Type.Optional(
     Type.Boolean({
       description:
@@ -66,7 +60,7 @@ export function configureSearch(settings: SearchSettings): Partial<ToolFace> {
     }
   }
   if (mode === 'corpus' && settings.corpus === undefined) {
-    throw new Error('mode: corpus needs corpus.path, a folder that `agent-rl index` made.');
+    throw new Error('mode: corpus needs corpus.path, a folder that `agent-rl data index` made.');
   }
   if (mode === 'web' && web === undefined) {
     throw new Error('mode: web needs web.provider, and what that provider needs.');

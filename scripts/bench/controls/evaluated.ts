@@ -28,7 +28,7 @@ export async function evaluated(
   const run = await resolveRun(prepared, {
     signal,
     print,
-    ...(checkpoint !== undefined && { checkpoint }),
+    checkpoint,
     trains: false,
     tasks: { evaluation: prepared.loaded.config.dataset.evalSplit },
   });

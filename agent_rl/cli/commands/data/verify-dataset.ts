@@ -32,10 +32,10 @@ export const verifyDataset = command({
     dataset: requiredFlag('File of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending'),
     format: textFlag('code (the default), humaneval, mbpp, search, question or plain'),
     column: listFlag(
-      'Column that a field of the format is taken from, as FIELD=COLUMN (dataset.columns of a run file): --column question=problem',
+      'Column that a field of the format is taken from, as FIELD=COLUMN (datasets[].columns of a run file): --column question=problem',
     ),
     'answer-pattern': textFlag(
-      'Regular expression of what is kept of answer (dataset.answerPattern of a run file)',
+      'Regular expression of what is kept of answer (datasets[].answerPattern of a run file)',
     ),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
     degenerate: switchFlag(

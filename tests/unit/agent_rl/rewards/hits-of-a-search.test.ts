@@ -50,7 +50,6 @@ const searchSettings = {
   mode: 'task' as const,
   topK: 3,
   maxSnippetChars: 200,
-  maxQueryChars: 50,
 };
 const open: SearchTool[] = [];
 afterEach(async () => {

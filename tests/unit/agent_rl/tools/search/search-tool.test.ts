@@ -15,7 +15,6 @@ const settings: SearchSettings = {
   mode: 'corpus',
   topK: 2,
   maxSnippetChars: 60,
-  maxQueryChars: 50,
 };
 
 const asked: SearchRequest[] = [];
