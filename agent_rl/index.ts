@@ -4,7 +4,6 @@
  * Importing them starts nothing and loads no engine: TensorFlow.js and ONNX Runtime come with the first job.
  */
 export * from './core/index.ts';
-export { inject } from 'inversify';
 export { Type } from 'typebox';
 
 export { builtinPlugins } from './compose/plugins/builtin-plugins.ts';
@@ -26,24 +25,8 @@ export type { MemoryPlan } from './engine-thread/memory-plan.ts';
 export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
-export type { Needs } from './compose/program-parts.ts';
-export {
-  SelectionRegistry,
-  AdvantageRegistry,
-  CorrectionRegistry,
-  EnvironmentRegistry,
-  GeneratorRegistry,
-  LearnerRegistry,
-  LossRegistry,
-  type Plugins,
-  PolicyRegistry,
-  RewardManagerRegistry,
-  RewardRegistry,
-  TaskGeneratorRegistry,
-  ToolCallFormatRegistry,
-  ToolRegistry,
-  TrackerRegistry,
-} from './compose/plugins/registries.ts';
+export type { Needs, Plugins } from './compose/plugins/kinds.ts';
+export { EnvironmentRegistry, PolicyRegistry, ToolRegistry } from './compose/plugins/registries.ts';
 export type { CheckResult, JobContext, JobOptions, JobResult } from './jobs/job.ts';
 export type { AttackOptions } from './jobs/attack/attack.ts';
 export type { ChatOptions } from './jobs/play/chat.ts';
@@ -141,6 +124,7 @@ export {
   Llama3Format,
   MiniMindPolicy,
   PlainFormat,
+  type PolicyGiven,
   PythonBlockFormat,
   TransformersJsPolicy,
 } from './policies/index.ts';
@@ -181,11 +165,7 @@ export type {
   TemplateSources,
   ToolDefinition,
 } from '../model/text/chat-template.ts';
-export {
-  copyLanguageModelFiles,
-  LANGUAGE_MODEL,
-  type LanguageModel,
-} from '../model/text/language-model.ts';
+export { copyLanguageModelFiles, type LanguageModel } from '../model/text/language-model.ts';
 export type { EncodedPiece } from '../model/text/encode-pieces.ts';
 export type { NewAdapter } from '../model/weights/open-model.ts';
 export type { GivenText } from '../model/text/given-text.ts';

@@ -1,11 +1,4 @@
-export {
-  type Config,
-  environmentBlocks,
-  rewardName,
-  attemptsOf,
-  runLength,
-  samplingOf,
-} from './config-schema.ts';
+export { type Config, rewardName, attemptsOf, runLength, samplingOf } from './config-schema.ts';
 export {
   checkConfig,
   type ConfigCheck,
@@ -28,17 +21,6 @@ export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
 export { algorithmPresets } from './algorithm-presets.ts';
 export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
-export {
-  EnvironmentBlock,
-  partBlock,
-  GeneratorBlock,
-  LearnerBlock,
-  RewardManagerBlock,
-  RewardsBlock,
-  ToolsBlock,
-  TrackersBlock,
-} from './blocks/plugin-blocks.ts';
-export { PolicyBlock } from './blocks/policy-block.ts';
 export {
   configInvalid,
   type Location,

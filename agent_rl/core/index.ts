@@ -22,7 +22,7 @@ export * from './services/scorer.ts';
 export * from './message.ts';
 export * from './outcome.ts';
 export * from './plugins/plugin.ts';
-export type { FieldRule, PluginRules } from './plugins/plugin-rules.ts';
+export type { FieldRule, PluginRules, PluginUse } from './plugins/plugin-rules.ts';
 export * from './plugins/policy.ts';
 export * from './python/python-value.ts';
 export * from './plugins/reward.ts';
@@ -45,5 +45,6 @@ export type {
 export * from './plugins/tool-call-format.ts';
 export * from './plugins/tool.ts';
 export * from './plugins/tracker.ts';
+export * from './plugins/verdict.ts';
 export * from './trajectory.ts';
 export * from './transcript.ts';

@@ -11,7 +11,7 @@ export interface WeightedReward {
   source?: string;
   weight: number;
   /** Name of the tool whose calls alone it sees. */
-  tool?: string;
+  tool?: string | undefined;
   /** It is shown the prompt and the conversation alone. */
   blind?: boolean;
   /** `undefined` when the reward does not apply to the episode. */

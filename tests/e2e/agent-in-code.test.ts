@@ -9,10 +9,8 @@ import {
   environment,
   type Environment,
   evaluateAgent,
-  inject,
   loadAgent,
   type Task,
-  TASK,
   trainAgent,
   type TrainingEvent,
   type Verdict,
@@ -23,9 +21,9 @@ import { rejectionOf } from '../support/thrown.ts';
 
 /** Ends after one turn; nothing is earned but by the reward of the program. */
 class OneTurn implements Environment {
-  constructor(private readonly task: Task) {}
+  constructor(private readonly given: { task: Task }) {}
   async start() {
-    return [{ role: 'user' as const, content: this.task.prompt }];
+    return [{ role: 'user' as const, content: this.given.task.prompt }];
   }
   async step() {
     return { done: true };
@@ -34,7 +32,6 @@ class OneTurn implements Environment {
     return { outcome: 'wrong-answer', reward: 0, components: {}, success: false };
   }
 }
-inject(TASK)(OneTurn, undefined, 0);
 environment({
   name: 'one-turn',
   description: 'One turn.',

@@ -7,8 +7,8 @@ import { expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 const publicNames = `
-  tool environment policy reward inject Type AgentRlError
-  ToolRegistry EnvironmentRegistry PolicyRegistry RewardRegistry
+  tool environment policy reward verdict Type AgentRlError
+  ToolRegistry EnvironmentRegistry PolicyRegistry
   MiniMindPolicy HuggingFacePolicy TransformersJsPolicy CodeExecEnv CodeExecTool CalculatorTool
   RolloutWorker AsyncRolloutWorker GRPOTrainer SFTTrainer trainAgent
   CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`

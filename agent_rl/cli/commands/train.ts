@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { callInstead } from '../../jobs/code/call-instead.ts';
 import { trainingJob } from '../../jobs/jobs.ts';
-import type { Needs } from '../../compose/program-parts.ts';
+import type { Needs } from '../../compose/plugins/kinds.ts';
 import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';

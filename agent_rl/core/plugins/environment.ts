@@ -44,24 +44,24 @@ export interface Verdict {
   /** Absent when the system failed. */
   readonly reward: number | undefined;
   /** Why there is no reward, for the log: what failed, in its own words. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** What the reward is the sum of, by name. */
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */
-  readonly metrics?: Readonly<Record<string, number>>;
+  readonly metrics?: Readonly<Record<string, number>> | undefined;
   /** What the environment adds to the episode's line in the journal, by key. */
-  readonly record?: Readonly<Record<string, unknown>>;
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** The episode broke a rule under which it may earn nothing: what other rewards would pay is 0, what they cost stays. */
-  readonly forfeited?: boolean;
+  readonly forfeited?: boolean | undefined;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
   /**
    * What the policy answered, in a form in which two that are the same answer are the same text; absent where it gave none.
    * Attempts vote by it, see `answers` of the spec.
    */
-  readonly answer?: string;
+  readonly answer?: string | undefined;
   /** Leaves it to the rewards whether the task was solved: it was when their weighted sum reaches this. */
-  readonly solvedAt?: number;
+  readonly solvedAt?: number | undefined;
 }
 
 /**
@@ -139,7 +139,7 @@ export interface EnvironmentSpec {
   readonly settings: TSchema;
   /** Names of tools it cannot do without. */
   readonly requires?: readonly string[];
-  /** Services to be started for it, where its class asks for none with `@inject`. */
+  /** Services that its class is given, and that are opened for it. */
   readonly needs?: readonly Needed[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
@@ -159,7 +159,7 @@ export const environments = new PluginKind<EnvironmentSpec, Environment | MultiA
     fields: {
       agents: optionalField(fieldRules.agents),
       requires: optionalField(fieldRules.names),
-      needs: needsRule,
+      needs: needsRule('sandbox'),
       taskFormat: fieldRules.text,
       answers: optionalField(fieldRules.flag),
       taskProblem: optionalField(fieldRules.method),

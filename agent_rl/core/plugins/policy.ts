@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Class } from './class.ts';
 import type { Generator, RandomKey, Sampling } from '../services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../message.ts';
+import { type Needed, needsRule } from './given.ts';
 import type { GeneratorHost } from './model/generator.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
@@ -45,6 +46,8 @@ export interface PolicySpec {
   readonly name: string;
   readonly description: string;
   readonly settings?: TSchema;
+  /** Services that its class is given besides `model`, `generator` and `settings`, and that are opened for it. */
+  readonly needs?: readonly Needed[];
   /**
    * Opens a generator of the policy's own, which takes the place of the engine's. Such a policy can be evaluated and
    * talked to, and not trained: nothing else could change its weights.
@@ -58,6 +61,7 @@ export interface PolicySpec {
 export const policies = new PluginKind<PolicySpec, Policy>('policy', {
   methods: ['begin', 'act', 'observe', 'release'],
   fields: {
+    needs: needsRule('sandbox', 'format'),
     openGenerator: optionalField(fieldRules.method),
   },
 });

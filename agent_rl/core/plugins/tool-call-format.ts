@@ -69,6 +69,3 @@ export const toolCallFormats = new PluginKind<ToolCallFormatSpec, ToolCallFormat
 export function toolCallFormat(spec: ToolCallFormatSpec) {
   return (target: Class<ToolCallFormat>): void => toolCallFormats.mark(spec)(target);
 }
-
-/** Where the container finds the tool-call format of the run. */
-export const TOOL_CALL_FORMAT = Symbol.for('agent_rl.ToolCallFormat');

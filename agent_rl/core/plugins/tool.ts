@@ -53,7 +53,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly parameters: Parameters;
   /** Schema of the tool's own settings in YAML; none means it takes no settings. */
   readonly settings?: TSchema;
-  /** Services to be started for it, where its class asks for none with `@inject`. */
+  /** Services that its class is given, and that are opened for it. */
   readonly needs?: readonly Needed[];
   /** Seconds until a call is given up, which the model is shown. Default 10. */
   readonly deadlineS?: number;
@@ -75,7 +75,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly configure?: (settings: ToolSettings) => Partial<ToolFace>;
   /**
    * Opens what all instances of a run share, such as connections, an index or a rate limit. An instance is given it as
-   * `shared`, or asks for it with `@inject(SHARED)`. Closed at the end of the run.
+   * `shared`. Closed at the end of the run.
    */
   readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
 }
@@ -120,7 +120,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     isolated: optionalField(fieldRules.fileUrl),
     configure: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),
-    needs: needsRule,
+    needs: needsRule('sandbox'),
   },
 });
 
@@ -129,9 +129,3 @@ export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {
   // The kind stores specs of any schema; the call keeps class and schema together.
   return (target: Class<Tool<Parameters>>): void => tools.mark(spec)(target);
 }
-
-/** Where the container finds a plugin's own settings, already checked against its spec. */
-export const SETTINGS = Symbol.for('agent_rl.Settings');
-
-/** Where the container finds what the tool's `open` gave. */
-export const SHARED = Symbol.for('agent_rl.Shared');

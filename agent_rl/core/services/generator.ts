@@ -108,8 +108,6 @@ export const noGenerationTotals: GenerationTotals = {
   totalS: 0,
 };
 
-export const GENERATOR = Symbol.for('agent_rl.Generator');
-
 /** How tokens are drawn. Truncation is off by default. */
 export interface Sampling {
   /** 0 takes the likeliest token, whatever the others say. */

@@ -192,5 +192,3 @@ export interface Sandbox {
   capabilities(): SandboxCapabilities;
   close(): Promise<void>;
 }
-
-export const SANDBOX = Symbol.for('agent_rl.Sandbox');

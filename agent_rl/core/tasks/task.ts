@@ -7,6 +7,3 @@ export interface Task {
   /** The environment it is for, by its name in the run file, where a run has several. */
   readonly environment?: string;
 }
-
-/** Where the container finds the task of the episode being built. */
-export const TASK = Symbol.for('agent_rl.Task');
