@@ -169,10 +169,11 @@ function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugi
   );
 }
 
+const absolute = (one: Chosen<PluginSpec> | undefined) =>
+  one && { ...one, settings: withAbsolutePaths(one.entry.spec.settings, one.settings) };
+
 /** The plugins with absolute paths in their settings; without rewards where nothing is judged. */
 function withAbsoluteSettings(chosen: ChosenPlugins, judged: boolean): ChosenPlugins {
-  const absolute = (one: Chosen<PluginSpec> | undefined) =>
-    one && { ...one, settings: withAbsolutePaths(one.entry.spec.settings, one.settings) };
   const all = Object.entries(chosen).map(([key, ofKind]) => [
     key,
     Array.isArray(ofKind) ? ofKind.map(absolute) : absolute(ofKind as Chosen<PluginSpec>),

@@ -187,23 +187,17 @@ class Choice {
     if (name === 'toolCallFormats') return this.#toolCallFormat(block);
     const attempt = this.#of(name, block);
     const said = isRecord(value) ? value : {};
-    switch (name) {
-      case 'environments': {
-        const { type, name: own = type } = said;
-        const { entry } = attempt as Attempt<ChosenEnvironment>;
-        return Object.assign(attempt, { name: own }, agentsOf(entry?.spec, this.loaded.config));
-      }
-      case 'tools':
-        return this.#configured(path, attempt as Attempt<Chosen<ToolSpec>>);
-      case 'rewards':
-        return Object.assign(attempt, this.#ofReward(block, attempt as Attempt<ChosenReward>));
-      case 'trackers': {
-        const { queue, deadlineS, closeS } = said;
-        return Object.assign(attempt, { limits: { queue, deadlineS, closeS } });
-      }
-      default:
-        return attempt;
+    if (name === 'tools') return this.#configured(path, attempt as Attempt<Chosen<ToolSpec>>);
+    if (name === 'rewards')
+      return Object.assign(attempt, this.#ofReward(block, attempt as Attempt<ChosenReward>));
+    if (name === 'trackers') {
+      const { queue, deadlineS, closeS } = said;
+      return Object.assign(attempt, { limits: { queue, deadlineS, closeS } });
     }
+    if (name !== 'environments') return attempt;
+    const { type, name: own = type } = said;
+    const { entry } = attempt as Attempt<ChosenEnvironment>;
+    return Object.assign(attempt, { name: own }, agentsOf(entry?.spec, this.loaded.config));
   }
 
   #of(name: KindName, { path, value }: PluginBlock, namedAt = `${path}.type`): AnyAttempt {

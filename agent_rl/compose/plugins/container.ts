@@ -2,8 +2,7 @@ import { Container } from 'inversify';
 
 import type { LanguageModel } from '../../../model/text/language-model.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Class } from '../../core/plugins/class.ts';
-import { givenOf, type Needed } from '../../core/plugins/given.ts';
+import { type Class, givenOf, type Needed } from '../../core/plugins/given.ts';
 import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 import { placeOf } from '../../core/plugins/plugin-failure.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';

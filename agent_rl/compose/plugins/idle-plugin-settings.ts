@@ -14,10 +14,11 @@ export function idlePluginSettings(config: Config, chosen: ChosenPlugins): IdleS
     );
   const onPolicy = algorithm.epochs * algorithm.updatesPerBatch === 1;
   return kindNames.flatMap((name) =>
-    pluginsAt(name, config, chosen).flatMap(([path, { entry, settings }]) => [
-      ...overruled({ path, schema: entry.spec.settings, value: settings }),
-      ...(onPolicy ? offPolicySettings(path, { entry, settings }) : []),
-    ]),
+    pluginsAt(name, config, chosen).flatMap(([path, { entry, settings }]) =>
+      overruled({ path, schema: entry.spec.settings, value: settings }).concat(
+        onPolicy ? offPolicySettings(path, { entry, settings }) : [],
+      ),
+    ),
   );
 }
 

@@ -134,7 +134,7 @@ export type IsMany<Name extends KindName> = Kinds[Name]['at'] extends `${string}
 /** What every block of a kind may hold besides its plugin's settings. */
 export function ownSettings({ at }: Pick<KindRow, 'at'>): TProperties {
   const { properties } = schemaAt(at.split('.')) ?? {};
-  return (properties ?? { type: Type.String({ minLength: 1 }) }) as TProperties;
+  return properties ?? { type: Type.String({ minLength: 1 }) };
 }
 
 /** How a run file names a plugin: `tools: [{type: NAME}]`. */

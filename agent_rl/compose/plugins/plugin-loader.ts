@@ -8,7 +8,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline, throwIfStopped } from '../../core/stopping/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
-import { kindNames, kindOf, type Plugins } from './kinds.ts';
+import type { Plugins } from './kinds.ts';
 import { isPlugin, withExports } from './registries.ts';
 import { watchImport } from './watch-import.ts';
 

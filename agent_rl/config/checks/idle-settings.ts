@@ -274,10 +274,11 @@ const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
 /** The settings at a path and below it whose value is not the default. */
 function setBelow(path: string, config: Config, why: string): IdleSetting[] {
   const keys = path.split('.');
-  const below = (value: unknown, key: string) =>
-    (value as Readonly<Record<string, unknown>> | undefined)?.[key];
-  return changed({ path, schema: schemaAt(keys), value: keys.reduce(below, config) }, why);
+  return changed({ path, schema: schemaAt(keys), value: keys.reduce(childOf, config) }, why);
 }
+
+const childOf = (value: unknown, key: string): unknown =>
+  (value as Readonly<Record<string, unknown>> | undefined)?.[key];
 
 interface Part {
   path: string;

@@ -75,9 +75,4 @@ export const losses = new PluginKind<LossPluginSpec, LossFunction>('loss', {
  *   ({ logProbs, advantages }, _settings, { mul, neg }) => ({ losses: neg(mul(advantages, logProbs)) }),
  * );
  */
-export function loss(spec: LossPluginSpec) {
-  return <Target extends LossFunction<never>>(target: Target): Target => {
-    losses.mark(spec)(target);
-    return target;
-  };
-}
+export const loss = (spec: LossPluginSpec) => losses.mark<LossFunction<never>>(spec);

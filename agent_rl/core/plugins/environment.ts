@@ -1,9 +1,8 @@
 import type { TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
 import type { AssistantMessage, Message, ToolCall, UserMessage } from '../message.ts';
 import type { Outcome } from '../outcome.ts';
-import { type Needed, needsRule } from './given.ts';
+import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
@@ -175,5 +174,5 @@ export function environment(
   spec: EnvironmentSpec & { readonly agents?: undefined },
 ): (target: Class<Environment>) => void;
 export function environment(spec: EnvironmentSpec) {
-  return (target: object): void => environments.mark(spec)(target);
+  return environments.mark(spec);
 }

@@ -2,6 +2,10 @@ import type { Sandbox } from '../services/sandbox.ts';
 import type { Task } from '../tasks/task.ts';
 import type { FieldRule } from './plugin-rules.ts';
 
+/** A class whose constructor is called with what it is given; only it knows what that is. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Class<T> = new (...given: any[]) => T;
+
 /**
  * What an environment, a tool or a reward is made with, as the one argument of its constructor.
  *

@@ -55,11 +55,12 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
     return this.rules.problemsInRun?.(spec, use) ?? [];
   }
 
-  /** Gives a class or function its spec. */
-  mark(spec: Spec) {
-    return (target: object): void => {
+  /** Gives a class or function its spec, and gives it back. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a kind's own marker accepts
+  mark<Base extends object = object>(spec: Spec) {
+    return <Target extends Base>(target: Target): Target => {
       const value = [...marks(target), { kind: this.kind, spec }];
-      Object.defineProperty(target, mark, { value, configurable: true });
+      return Object.defineProperty(target, mark, { value, configurable: true });
     };
   }
 

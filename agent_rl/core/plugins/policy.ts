@@ -1,9 +1,8 @@
 import type { TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
 import type { Generator, RandomKey, Sampling } from '../services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../message.ts';
-import { type Needed, needsRule } from './given.ts';
+import { type Class, type Needed, needsRule } from './given.ts';
 import type { GeneratorHost } from './model/generator.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
@@ -67,6 +66,4 @@ export const policies = new PluginKind<PolicySpec, Policy>('policy', {
 });
 
 /** Marks a class as a policy plugin. */
-export function policy(spec: PolicySpec) {
-  return (target: Class<Policy>): void => policies.mark(spec)(target);
-}
+export const policy = (spec: PolicySpec) => policies.mark<Class<Policy>>(spec);

@@ -111,9 +111,4 @@ export const rewardManagers = new PluginKind<RewardManagerSpec, RewardManager>('
  *
  * @example export const halves = rewardManager({ name: 'halves', description: '…' })(({ episodes }) => …)
  */
-export function rewardManager(spec: RewardManagerSpec) {
-  return <Target extends object>(target: Target): Target => {
-    rewardManagers.mark(spec)(target);
-    return target;
-  };
-}
+export const rewardManager = (spec: RewardManagerSpec) => rewardManagers.mark(spec);

@@ -108,9 +108,4 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
  *
  * @example export const brevity = reward({ name: 'brevity', description: '…' })((episode) => …)
  */
-export function reward(spec: RewardSpec) {
-  return <Target extends object>(target: Target): Target => {
-    rewards.mark(spec)(target);
-    return target;
-  };
-}
+export const reward = (spec: RewardSpec) => rewards.mark(spec);

@@ -1,8 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
 import type { KeyedRng } from '../keyed-rng.ts';
-import { type Needed, needsRule } from './given.ts';
+import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 
@@ -125,7 +124,6 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
 });
 
 /** Marks a class as a tool plugin. */
-export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {
+export const tool = <Parameters extends TSchema>(spec: ToolSpec<Parameters>) =>
   // The kind stores specs of any schema; the call keeps class and schema together.
-  return (target: Class<Tool<Parameters>>): void => tools.mark(spec)(target);
-}
+  tools.mark<Class<Tool<Parameters>>>(spec);

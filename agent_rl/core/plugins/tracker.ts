@@ -99,9 +99,4 @@ export const trackers = new PluginKind<TrackerSpec, Tracker>('tracker', {
  *
  * @example export const printed = tracker({ name: 'printed', description: '…' })((event) => console.log(event))
  */
-export function tracker(spec: TrackerSpec) {
-  return <Target extends object>(target: Target): Target => {
-    trackers.mark(spec)(target);
-    return target;
-  };
-}
+export const tracker = (spec: TrackerSpec) => trackers.mark(spec);

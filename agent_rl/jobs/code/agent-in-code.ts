@@ -11,7 +11,7 @@ import {
 import { ConfigSchema } from '../../config/config-schema.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
-import type { Class } from '../../core/plugins/class.ts';
+import type { Class } from '../../core/plugins/given.ts';
 import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
 import type { Environment, MultiAgentEnvironment } from '../../core/plugins/environment.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
@@ -158,8 +158,7 @@ type AnyFunction = (...given: unknown[]) => unknown;
 /** A function of its own, so that the caller's is not marked. */
 function ownFunction(kind: AnyKind['kind'], plugin: AnyFunction): AnyFunction {
   const own: AnyFunction = (...given) => plugin(...given);
-  kind.mark({ name: 'own', description: 'Given by the program.' })(own);
-  return own;
+  return kind.mark({ name: 'own', description: 'Given by the program.' })(own);
 }
 
 /** Where the tasks of a program are written, and the seed that holds some of them out. */

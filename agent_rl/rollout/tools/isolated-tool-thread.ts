@@ -1,8 +1,7 @@
 import { register } from 'node:module';
 
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import type { Class } from '../../core/plugins/class.ts';
-import { givenOf } from '../../core/plugins/given.ts';
+import { type Class, givenOf } from '../../core/plugins/given.ts';
 import { type Tool, tools } from '../../core/plugins/tool.ts';
 import { serveRpc } from '../../threads/rpc.ts';
 import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';

@@ -4,12 +4,7 @@ import { Type } from 'typebox';
 import { construct, runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { greedy, maskOf, policies, Registry, system, user } from '#agent_rl/core/index.ts';
 import type { ActOptions, Message, ToolMessage, Transcript } from '#agent_rl/core/index.ts';
-import {
-  builtinPolicies,
-  HermesFormat,
-  LanguageModelPolicy,
-  MiniMindPolicy,
-} from '#agent_rl/policies/index.ts';
+import { builtinPolicies, HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';
 import * as fc from '#tests/support/properties.ts';
 import { ScriptedGenerator, type Script } from '#tests/support/scripted-generator.ts';

@@ -71,8 +71,18 @@ const algorithms = [advantages, losses, corrections, selections].flatMap((regist
 );
 const plugins = registriesOf(
   [
-    ...[Calculator, Arithmetic, Parrot, Shouted, HermesFormat, Brevity, Manners, Notes],
-    ...[...builtInRewardManagers, ...builtinGenerators, ...builtinLearners, ...builtinTrackers],
+    Calculator,
+    Arithmetic,
+    Parrot,
+    Shouted,
+    HermesFormat,
+    Brevity,
+    Manners,
+    Notes,
+    ...builtInRewardManagers,
+    ...builtinGenerators,
+    ...builtinLearners,
+    ...builtinTrackers,
     ...algorithms,
   ],
   'built in',

@@ -48,6 +48,7 @@ const world = (container = episodeOf('a'), settings: unknown = {}) =>
 
 test('an error that a plugin leaves to the user to mend keeps its own words', () => {
   class Particular {
+    readonly made = true;
     constructor({ settings }: { settings: unknown }) {
       throw new AgentRlError('TOKENIZER_INVALID', `No template for ${String(settings)}.`);
     }
