@@ -30,7 +30,7 @@ export interface EpisodeMakerOptions {
   container: Container;
   policy: Policy;
   /** What plays an agent instead, by its name. */
-  opponents?: ReadonlyMap<string, Policy>;
+  opponents?: ReadonlyMap<string, Policy> | undefined;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
   /** By the tool's name. */
@@ -84,7 +84,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     );
     return {
       policy,
-      ...(opponents && { opponents }),
+      opponents,
       ...playedIn(chosen, task, own),
       tools,
       toolRunner,
@@ -97,7 +97,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       close: async () => {
         for (const one of tools.values()) await one.close?.();
       },
-      ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
+      sandboxLevel: sandbox?.capabilities().level,
     };
   };
   maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents;

@@ -38,7 +38,7 @@ export interface AgentOptions {
 /** Everything that plays episodes: model, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
   /** What samples and learns; absent where another policy plays. */
-  model?: ModelServices;
+  model: ModelServices | undefined;
   policy: Policy;
   /** What a user should know of how conversations become tokens, for each model that plays. */
   notes: readonly string[];
@@ -47,15 +47,17 @@ export interface Agent {
   make: EpisodeMaker;
   rollouts: Rollouts;
   /** What compares the episodes of a group; absent where nothing is trained. */
-  rewarding?: GroupRewarding;
+  rewarding: GroupRewarding | undefined;
   /** What tools and rewards report of the run so far, its earlier sessions included. */
   reports(earlier?: RunReports): RunReports;
   close(): Promise<void>;
 }
 
 /** An agent whose weights can be changed. */
-export type TrainableAgent = Agent &
-  Required<Pick<Agent, 'rewarding'>> & { model: Required<ModelServices> };
+export type TrainableAgent = Agent & {
+  rewarding: GroupRewarding;
+  model: Required<ModelServices>;
+};
 
 /** Opens the agent of a run that was resolved to be trained. */
 export const openTrainableAgent = async (
@@ -134,13 +136,13 @@ async function openParts(
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
   return {
-    ...(services && { model: services }),
+    model: services,
     policy,
     notes: notesOf(policy, opponents),
     sandbox,
     toolSpecs,
     make: maker,
-    ...(rewarding && { rewarding }),
+    rewarding,
     rollouts:
       workers === 1
         ? new RolloutWorker(maker, retries)

@@ -29,7 +29,7 @@ export type EpisodeParts = EpisodeWorld & SharedParts;
 export interface SharedParts {
   policy: Policy;
   /** What plays an agent instead, by its name. */
-  opponents?: ReadonlyMap<string, Policy>;
+  opponents?: ReadonlyMap<string, Policy> | undefined;
   /** For messages. */
   environmentName?: string;
   /** Where the environment is from, for messages. */
@@ -45,7 +45,7 @@ export interface SharedParts {
   invalidCallPenalty: number;
   limits: EpisodeLimits;
   /** Backend and level that run the policy's code, if any. */
-  sandboxLevel?: string;
+  sandboxLevel?: string | undefined;
   /** Lets go of what was made for this episode. */
   close?(): Promise<void>;
 }

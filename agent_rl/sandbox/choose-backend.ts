@@ -16,15 +16,15 @@ export interface BackendOptions {
   /** Programs run at once. */
   workers: number;
   /** The Python of the native backend. */
-  python?: string;
+  python?: string | undefined;
   /** Modules beyond the standard library; only the native backend has any. */
   preload?: readonly string[];
   /** Address of the server of the remote backend, or of several that are alike. */
-  url?: string | readonly string[];
+  url?: string | readonly string[] | undefined;
   /** Environment variable that holds the token of the servers. */
-  tokenEnv?: string;
+  tokenEnv?: string | undefined;
   /** PEM file of authorities that their certificates may be of, besides the usual ones. */
-  caFile?: string;
+  caFile?: string | undefined;
   onIncident?: (incident: SandboxIncident) => void;
 }
 

@@ -40,7 +40,7 @@ export function apiPage(): string {
   });
   return page(
     'API',
-    `The ${all.length} public names of \`agent_rl\`, and beside them \`inject\` of inversify and \`Type\` of TypeBox. Importing them starts nothing.`,
+    `The ${all.length} public names of \`agent_rl\`, and beside them \`Type\` of TypeBox. Importing them starts nothing.`,
     '`agent_rl/contracts` holds suites that test plugins; see [testing plugins](../guides/testing-plugins.md).',
     ...parts,
   );

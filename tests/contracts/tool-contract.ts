@@ -69,8 +69,8 @@ export function describeToolContract(name: string, contract: ToolContract): void
     });
 
     if (spec?.isolated !== undefined) {
-      test('can be made without arguments, as a tool in a thread must be', () => {
-        expect(typeof plugin === 'function' && plugin.length).toBe(0);
+      test('needs no service, and takes arguments that can be sent to a thread', () => {
+        expect(spec.needs ?? []).toEqual([]);
         expect(() => structuredClone(goodArguments)).not.toThrow();
       });
     }

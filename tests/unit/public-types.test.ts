@@ -28,6 +28,12 @@ const seenThrough = new Set([
   'SharedReader',
   'SharedSearch',
   // Helpers of exported types.
+  'ChosenOf',
+  'IsMany',
+  'JudgingPart',
+  'KindName',
+  'Kinds',
+  'SpecOf',
   'Frozen',
   'Json',
   'Member',

@@ -13,7 +13,7 @@ import type { ToolHost, ToolShared } from './tool.ts';
 export interface EpisodeView {
   readonly task: Task;
   /** Whose part of the episode it is; absent where it has one agent. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
   readonly verdict: Verdict;
@@ -76,13 +76,13 @@ export const withoutAnswers = ({ taskId, prompt, environment }: Task): Task => (
   taskId,
   prompt,
   metadata: {},
-  ...(environment !== undefined && { environment }),
+  environment,
 });
 
 /** An episode as a blind reward sees it: asking for the verdict throws. */
 export const blindView = ({ task, agent, messages, turns }: EpisodeView): EpisodeView => ({
   task: withoutAnswers(task),
-  ...(agent !== undefined && { agent }),
+  agent,
   messages,
   turns,
   get verdict(): Verdict {

@@ -20,7 +20,6 @@ import { verdictOf } from './verdict.ts';
 
 const toolName = 'code_exec';
 
-type CodeGiven = Given<CodeExecSettings, CodeTask>;
 type Ran = RunResult | CallsResult | JudgeResult;
 
 /** A call that ran, and whether it went wrong as far as the public case can tell. */
@@ -47,7 +46,7 @@ export class CodeExecEnv implements Environment {
   #judgement: Judgement | undefined;
   #judgedFailures = 0;
 
-  constructor(private readonly given: Pick<CodeGiven, 'task' | 'sandbox' | 'settings'>) {}
+  constructor(private readonly given: Omit<Given<CodeExecSettings, CodeTask>, 'shared'>) {}
 
   async start(): Promise<readonly Message[]> {
     const { systemPrompt, showStarterCode } = this.given.settings;

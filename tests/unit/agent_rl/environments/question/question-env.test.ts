@@ -71,7 +71,7 @@ describe('what was answered', () => {
   test('is absent where the episode ended before an answer', async () => {
     const environment = make();
     await environment.start();
-    expect(await environment.finish('token-limit')).not.toHaveProperty('answer');
+    expect((await environment.finish('token-limit')).answer).toBeUndefined();
   });
 });
 
@@ -141,7 +141,7 @@ describe('a final message', () => {
     expect(await answered('24', { match: 'rewards', solvedAt: 0.5 })).toMatchObject({
       solvedAt: 0.5,
     });
-    expect(await answered('  ', { match: 'rewards' })).not.toHaveProperty('solvedAt');
+    expect((await answered('  ', { match: 'rewards' })).solvedAt).toBeUndefined();
   });
 
   test.each([
