@@ -24,10 +24,10 @@ export function sandboxOptions(config: Config): OpenSandboxOptions {
   return {
     type,
     preload,
-    python,
-    url,
-    tokenEnv,
-    caFile,
+    ...(python !== undefined && { python }),
+    ...(url !== undefined && { url }),
+    ...(tokenEnv !== undefined && { tokenEnv }),
+    ...(caFile !== undefined && { caFile }),
     workers: sandboxWorkers(config),
     limits: { wallS, memoryMiB },
   };

@@ -16,15 +16,15 @@ export interface BackendOptions {
   /** Programs run at once. */
   workers: number;
   /** The Python of the native backend. */
-  python?: string | undefined;
+  python?: string;
   /** Modules beyond the standard library; only the native backend has any. */
   preload?: readonly string[];
   /** Address of the server of the remote backend, or of several that are alike. */
-  url?: string | readonly string[] | undefined;
+  url?: string | readonly string[];
   /** Environment variable that holds the token of the servers. */
-  tokenEnv?: string | undefined;
+  tokenEnv?: string;
   /** PEM file of authorities that their certificates may be of, besides the usual ones. */
-  caFile?: string | undefined;
+  caFile?: string;
   onIncident?: (incident: SandboxIncident) => void;
 }
 
