@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { integer, most } from '../agent_rl/config/blocks/block.ts';
+import { integer, most, within } from '../agent_rl/config/blocks/block.ts';
 
 /** The block in YAML of a task generator whose evaluation is a headline and slices, each of as many questions. */
 export const slicedEvaluation = (names: readonly string[], asked: readonly string[]) =>
@@ -11,12 +11,10 @@ export const slicedEvaluation = (names: readonly string[], asked: readonly strin
         uniqueItems: true,
         default: [...asked],
       }),
-      evalTasks: integer('Questions of the headline, and of each slice', {
-        minimum: 1,
-        maximum: most.count,
-        unit: 'tasks',
-        default: 200,
-      }),
+      evalTasks: integer(
+        'Questions of the headline, and of each slice',
+        within(1, most.count, 200, 'tasks'),
+      ),
     },
     { additionalProperties: false },
   );

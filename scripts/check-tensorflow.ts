@@ -55,7 +55,7 @@ function compare(eager: Gradients, traced: Gradients): { worst: number; tensor: 
 
 await inTemporaryFolder('agent-rl-tensorflow', async (folder) => {
   const { python, wheel } = values;
-  await registerTensorflow({ folder, python, ...(wheel && { wheel }), note: print });
+  await registerTensorflow({ folder, python, wheel, note: print });
   const eager = await EagerEngine.open('tensorflow');
   const traced = await openEngine({ device: 'cpu', threads: availableParallelism() });
   const cases: [string, ModelConfig, BatchSize][] = [

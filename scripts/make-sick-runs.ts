@@ -68,21 +68,23 @@ function train({ name, sets }: SickRun): void {
 /** What checks read of an episode; no tokens and no text that they do not look at. */
 function slim(line: string): string {
   const episode = JSON.parse(line) as Record<string, unknown>;
-  const kept = ['iteration', 'schema', 'runId', 'step', 'taskId', 'sample', 'agent', 'learns'];
-  const more = ['messages', 'spans', 'turns', 'malformedCalls', 'outcome', 'success', 'reward'];
-  const names = [...kept, ...more, 'scores', 'groupReward', 'problem'].filter(
-    (name) => name in episode,
-  );
+  const kept = ['schema', ...keyNames, 'policy', 'learns', 'slice', 'step', 'problem'];
+  const more = ['messages', 'turns', 'malformedCalls', 'outcome', 'success', 'reward'];
   const calls = episode['toolCalls'] as { name: string; status: string }[];
+  const sequences = episode['sequences'] as { spans: unknown }[];
   return JSON.stringify({
-    ...Object.fromEntries(names.map((name) => [name, episode[name]])),
+    ...chosen(episode, [...kept, ...more, 'scores', 'groupReward']),
     toolCalls: calls.map(({ name, status }) => ({ id: '', name, status, wallMs: 0 })),
-    tokens: [],
-    logProbs: [],
+    sequences: sequences.map(({ spans }) => ({ tokens: [], spans, logProbs: [] })),
     components: {},
     metrics: {},
   });
 }
+
+const keyNames = ['run', 'when', 'iteration', 'round', 'slot', 'sample', 'agent', 'taskId'];
+
+const chosen = (record: Record<string, unknown>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, record[name]]));
 
 function pack({ name }: SickRun): void {
   const of = (file: string): string => below('runs', `sick-${name}`, file);
@@ -104,13 +106,9 @@ function pack({ name }: SickRun): void {
     'summary.json': JSON.stringify({ seed, iterations, eval: evaluations, trainedParameters }),
     'trajectories/train.jsonl': `${linesOf(of('trajectories/train.jsonl')).map(slim).join('\n')}\n`,
     'trajectories/learned.jsonl': `${linesOf(of('trajectories/learned.jsonl'))
-      .map((line) => {
-        const { iteration, taskId, sample, agent, use, advantage } = JSON.parse(line) as Record<
-          string,
-          unknown
-        >;
-        return JSON.stringify({ iteration, taskId, sample, agent, use, advantage });
-      })
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .map((one) => Object.assign(chosen(one, [...keyNames, 'use', 'advantage']), { sent: [] }))
+      .map((one) => JSON.stringify(one))
       .join('\n')}\n`,
   };
   mkdirSync(packed, { recursive: true });

@@ -13,14 +13,14 @@ export interface PolicyLossBatch {
   /** Under the policy that sampled it, nats, no gradient. */
   oldLogProbs: Tensor;
   /** Under the frozen reference, nats, no gradient; needed only with a KL term. */
-  refLogProbs?: Tensor;
+  refLogProbs?: Tensor | undefined;
   advantages: Tensor;
   /** Weight in the loss, 0 where the token is not trained; aggregation is folded in (see `tokenWeights`). */
   weights: Tensor;
   /** Of the policy at each token, nats; needed only with an entropy bonus. */
-  entropy?: Tensor;
+  entropy?: Tensor | undefined;
   /** [B, N], 1 where a token is of a sequence; needed only by a loss per sequence. */
-  membership?: Tensor;
+  membership?: Tensor | undefined;
 }
 
 export interface PolicyLoss {

@@ -13,7 +13,7 @@ export function askLines({ stdin, stdout, stderr, signal }: Io, json: boolean) {
     input,
     terminal,
     prompt: '> ',
-    ...(terminal && { output }),
+    output: terminal ? output : undefined,
   });
   const close = (): void => asking.close();
   // At a terminal, readline hears Ctrl-C before the process does.

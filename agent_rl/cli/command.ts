@@ -74,11 +74,11 @@ export function command<
   };
 }
 
-/** Commands under one name: `sandbox serve`, `sandbox doctor`. */
+/** Commands under one name: `runs show`, `runs explain`. One whose word is `$0` is run by the group's name alone. */
 export interface CommandGroup {
   name: string;
   describe: string;
-  commands: Command[];
+  commands: readonly Command[];
 }
 
 /** What a program is made of. */
@@ -86,8 +86,21 @@ export interface MainOptions extends CommandContext {
   /** Name of the program in its own help. */
   programName: string;
   /** The program is a preset of this command. */
-  only?: Command;
+  only?: Command | undefined;
 }
+
+/** The word of a command that its group's name alone runs. */
+export const alone = '$0';
 
 /** The word a command is called by: `eval` of `eval [checkpoint]`. */
 export const wordOf = ({ name }: { name: string }): string => name.split(' ', 1)[0] ?? name;
+
+/** Each command with what a command line calls it: `runs show`, and `plugins` for what that name alone runs. */
+export const linesOf = (all: readonly (Command | CommandGroup)[]): [string, Command][] =>
+  all.flatMap((one): [string, Command][] => {
+    if (!('commands' in one)) return [[wordOf(one), one]];
+    return one.commands.map((member) => {
+      const word = wordOf(member);
+      return [word === alone ? one.name : `${one.name} ${word}`, member];
+    });
+  });

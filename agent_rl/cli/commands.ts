@@ -1,20 +1,20 @@
 import type { Command, CommandGroup } from './command.ts';
-import { acceptModel } from './commands/accept.ts';
+import { acceptModel } from './commands/model/accept.ts';
 import { algorithms } from './commands/listing/algorithms.ts';
 import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
 import { compare } from './commands/runs/compare.ts';
-import { demonstrations } from './commands/demonstrations.ts';
+import { demonstrations } from './commands/runs/demonstrations.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { explain } from './commands/runs/explain.ts';
-import { exportModel, quantize } from './commands/quantize.ts';
-import { generate, score } from './commands/generate.ts';
-import { importGguf } from './commands/import-gguf.ts';
+import { exportModel, quantize } from './commands/model/quantize.ts';
+import { generate, score } from './commands/model/generate.ts';
+import { importGguf } from './commands/model/import-gguf.ts';
 import { indexCorpus } from './commands/data/index-corpus.ts';
 import { newProject } from './commands/new.ts';
 import { judgeCalibration } from './commands/data/judge-calibration.ts';
-import { mergeLora } from './commands/merge-lora.ts';
+import { mergeLora } from './commands/model/merge-lora.ts';
 import { plugins } from './commands/listing/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
 import { report } from './commands/runs/report.ts';
@@ -26,33 +26,55 @@ import { view } from './commands/runs/view.ts';
 import { verifyDataset } from './commands/data/verify-dataset.ts';
 
 /** All commands, in the order of the help. */
-export const commands: (Command | CommandGroup)[] = [
+export const commands: readonly (Command | CommandGroup)[] = [
   train,
   sft,
   evaluate,
-  show,
-  explain,
-  compare,
-  report,
-  view,
-  demonstrations,
   chat,
   serve,
+  view,
   newProject,
-  plugins,
-  algorithms,
-  verifyDataset,
-  attack,
-  judgeCalibration,
-  prepareDataCommand,
-  indexCorpus,
-  quantize,
-  score,
-  generate,
-  mergeLora,
-  exportModel,
-  importGguf,
-  acceptModel,
   doctor,
+  {
+    name: 'plugins',
+    describe: 'What a run file can name, and what cheats an environment pays',
+    commands: [plugins, algorithms, attack],
+  },
+  {
+    name: 'runs',
+    describe: 'Read what runs left: episodes, causes, comparisons, reports',
+    commands: [show, explain, compare, report, demonstrations],
+  },
+  {
+    name: 'model',
+    describe: 'Use, change and try out a model folder',
+    commands: [generate, score, mergeLora, quantize, exportModel, importGguf, acceptModel],
+  },
+  {
+    name: 'data',
+    describe: 'Make, index and check datasets',
+    commands: [prepareDataCommand, indexCorpus, verifyDataset, judgeCalibration],
+  },
   sandbox,
 ];
+
+/** Names of commands before there were groups, and what they are called now. */
+export const movedCommands: Readonly<Record<string, string>> = {
+  show: 'runs show',
+  explain: 'runs explain',
+  compare: 'runs compare',
+  report: 'runs report',
+  demonstrations: 'runs demonstrations',
+  generate: 'model generate',
+  score: 'model score',
+  quantize: 'model quantize',
+  export: 'model export',
+  'import-gguf': 'model import-gguf',
+  accept: 'model accept',
+  'prepare-data': 'data prepare',
+  index: 'data index',
+  'verify-dataset': 'data verify',
+  'judge-calibration': 'data judge-calibration',
+  attack: 'plugins attack',
+  algorithms: 'plugins algorithms',
+};

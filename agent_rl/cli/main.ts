@@ -24,7 +24,7 @@ export async function main(args: readonly string[], options: MainOptions): Promi
     if (args.includes('--json')) {
       const code = AgentRlError.is(error) ? error.code : 'UNEXPECTED';
       const message = redactor()(messageOf(error));
-      writeJson(io, { error: { code, message, ...(next !== undefined && { next }) } });
+      writeJson(io, { error: { code, message, next } });
     }
     return codeOfStop(io.signal) ?? exitCodeOf(error);
   }

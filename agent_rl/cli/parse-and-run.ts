@@ -1,52 +1,64 @@
 import yargs, { type Argv, type PositionalOptions } from 'yargs';
 
+import { AgentRlError } from '../core/errors.ts';
 import { packageVersion } from '../core/package-root.ts';
-import { type Command, type CommandGroup, type MainOptions, wordOf } from './command.ts';
-import { commands } from './commands.ts';
+import { alone, type Command, type CommandGroup, type MainOptions, wordOf } from './command.ts';
+import { commands, movedCommands } from './commands.ts';
 import { done } from './exit-code.ts';
 import { refuseRepeats } from './unknown-flags.ts';
 
 /** The user wrote a command line that cannot be read. */
 export class UsageError extends Error {}
 
+/** What a command line names: a command, a group without one of its commands, or neither. */
 interface Called {
   /** `agent-rl sandbox serve`. */
   program: string;
-  /** None for a preset. */
-  words: string[];
-  command: Command;
+  command?: Command | undefined;
+  group?: CommandGroup | undefined;
 }
 
-/** What a command line names: a command, a group without one of its commands, or neither. */
-function calledBy(
-  args: string[],
-  { programName, only }: MainOptions,
-): Called | CommandGroup | undefined {
-  if (only !== undefined) return { program: programName, words: [], command: only };
-  const [first, second] = args;
+function calledBy(args: readonly string[], { programName, only }: MainOptions): Called {
+  if (only !== undefined) return { program: programName, command: only };
+  const [first = '', second] = args;
   const named = commands.find((command) => wordOf(command) === first);
-  if (named === undefined) return undefined;
-  if (!('commands' in named)) {
-    return { program: `${programName} ${first}`, words: [first ?? ''], command: named };
-  }
+  if (named === undefined) return { program: programName };
+  const program = `${programName} ${first}`;
+  if (!('commands' in named)) return { program, command: named };
   const member = named.commands.find((command) => wordOf(command) === second);
-  if (member === undefined) return named;
-  const words = [first ?? '', second ?? ''];
-  return { program: [programName, ...words].join(' '), words, command: member };
+  if (member !== undefined) return { program: `${program} ${second}`, command: member };
+  return { program, group: named, command: named.commands.find((own) => wordOf(own) === alone) };
 }
 
 /** The command line as yargs reads it: with `--help` where no command is given. */
-function readable(args: string[], called: Called | CommandGroup | undefined): string[] {
-  const isBare = called === undefined ? args.length === 0 : 'commands' in called && args.length < 2;
-  return isBare ? [...args, '--help'] : args;
+function readable(args: string[], { command, group }: Called): string[] {
+  const least = group === undefined ? 1 : 2;
+  return command === undefined && args.length < least ? [...args, '--help'] : args;
+}
+
+/**
+ * The words of a command line. OpenReinforcedAgent's `merge-lora` has no group.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a name that a command no longer has
+ */
+function wordsOf(given: string[], { programName, only }: MainOptions): string[] {
+  const [first = ''] = given;
+  if (only !== undefined) return given;
+  if (first === 'merge-lora') return ['model', ...given];
+  const moved = Object.hasOwn(movedCommands, first) ? movedCommands[first] : undefined;
+  if (moved === undefined) return given;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `${programName} ${first} is now ${programName} ${moved}.`,
+  );
 }
 
 /** Runs the command that a command line names. @throws UsageError where it cannot be read; what the command throws */
 export async function parseAndRun(given: string[], options: MainOptions): Promise<number> {
-  const { jobs, io, programName } = options;
-  const called = calledBy(given, options);
-  const args = readable(given, called);
-  const program = called !== undefined && 'program' in called ? called.program : programName;
+  const { jobs, io } = options;
+  const words = wordsOf(given, options);
+  const called = calledBy(words, options);
+  const args = readable(words, called);
   let code = done;
   let running: Command | undefined;
   const run = (command: Command) => async (parsed: Record<string, unknown>) => {
@@ -63,7 +75,7 @@ export async function parseAndRun(given: string[], options: MainOptions): Promis
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const problem = await inWords(error.message, args, running);
-    throw new UsageError(`${problem}\nSee ${program} --help.`);
+    throw new UsageError(`${problem}\nSee ${called.program} --help.`);
   }
   return code;
 }
@@ -94,7 +106,8 @@ function parserOf(args: string[], { programName, only }: MainOptions, hooks: Hoo
     return parser.command('$0', only.describe, build(only, programName), hooks.run(only));
   }
   const withCommand = (y: Argv, command: Command, parent = programName): Argv => {
-    const program = `${parent} ${wordOf(command)}`;
+    const word = wordOf(command);
+    const program = word === alone ? parent : `${parent} ${word}`;
     return y.command(command.name, command.describe, build(command, program), hooks.run(command));
   };
   return commands
@@ -115,12 +128,15 @@ function withGroup(
   { name, describe, commands: members }: CommandGroup,
   withCommand: (y: Argv, command: Command) => Argv,
 ): Argv {
-  const names = members.map((member) => member.name).join(', ');
-  const build = (y: Argv): Argv =>
-    members
-      .reduce((built, member) => withCommand(built, member), y)
-      .demandCommand(1, `Name a command of ${name}: ${names}.`);
-  return parser.command(name, describe, build);
+  const words = members.map(wordOf);
+  const own = members.find((member) => wordOf(member) === alone);
+  return parser.command(name, describe, (y: Argv) => {
+    const built = members.reduce(withCommand, y);
+    // yargs leaves the words of a default command out of its usage.
+    return own === undefined
+      ? built.demandCommand(1, `Name a command of ${name}: ${words.join(', ')}.`)
+      : built.usage(`${own.name.replace(alone, `$0 ${name}`)}\n\n${describe}`);
+  });
 }
 
 function withOptions(

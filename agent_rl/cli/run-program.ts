@@ -73,7 +73,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
     jobs,
     io: { stdin: () => process.stdin, stdout, stderr, signal },
     programName,
-    ...(only === undefined ? {} : { only }),
+    only,
   });
   over = true;
   process.exitCode = code;

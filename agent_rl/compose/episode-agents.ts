@@ -1,7 +1,8 @@
 import type { Config } from '../config/index.ts';
 import type { EnvironmentSpec } from '../core/plugins/environment.ts';
 import { showValue } from '../core/show-value.ts';
-import type { EpisodeAgent } from '../rollout/world.ts';
+import { onlyAgent } from '../core/rollout.ts';
+import { type EpisodeAgent, oneAgent } from '../rollout/world.ts';
 import type { SettingProblem } from './plugins/plugin-problems.ts';
 
 type AgentBlocks = Partial<Pick<Config, 'agents' | 'train'>>;
@@ -10,21 +11,23 @@ type AgentBlocks = Partial<Pick<Config, 'agents' | 'train'>>;
 const blocksOf = ({ agents }: AgentBlocks): Config['agents'] =>
   Array.isArray(agents) ? (agents as Config['agents']) : [];
 
-/** The agents of an environment that has several, with what the run says of them. */
+/** The agents of an environment, with what the run says of them. */
 export function agentsOf(
   spec: Pick<EnvironmentSpec, 'agents'> | undefined,
   config: AgentBlocks,
-): { agents?: readonly EpisodeAgent[] } {
-  if (spec?.agents === undefined) return {};
+): readonly EpisodeAgent[] {
+  if (spec?.agents === undefined) return oneAgent;
   const blocks = blocksOf(config);
-  const learns = (name: string): boolean =>
-    blocks.find((one) => one.name === name)?.train !== false;
-  return { agents: spec.agents.map((name) => ({ name, learns: learns(name) })) };
+  return spec.agents.map((name) => {
+    const { train: learns = true, model: policy = onlyAgent } =
+      blocks.find((one) => one.name === name) ?? {};
+    return { name, learns, policy };
+  });
 }
 
 /** Agents that no environment has, or that are there twice, and environments none of whose agents learns. */
 export function agentProblems(
-  environments: readonly { name: string; agents?: readonly EpisodeAgent[] }[],
+  environments: readonly { name: string; agents: readonly EpisodeAgent[] }[],
   config: AgentBlocks,
 ): SettingProblem[] {
   const learning = blocksOf(config).flatMap(({ name, train, model }, index): SettingProblem[] =>
@@ -37,9 +40,8 @@ export function agentProblems(
           },
         ],
   );
-  const known = [
-    ...new Set(environments.flatMap(({ agents = [] }) => agents.map(({ name }) => name))),
-  ];
+  const several = environments.filter(({ agents }) => agents.length > 1);
+  const known = [...new Set(several.flatMap(({ agents }) => agents.map(({ name }) => name)))];
   const names = blocksOf(config).map(({ name }) => name);
   const named = names.flatMap((name, index): SettingProblem[] => {
     const path = `agents.${index}.name`;
@@ -48,13 +50,13 @@ export function agentProblems(
     if (known.includes(name)) return [];
     const text =
       known.length === 0
-        ? 'the environments of this run have one agent without a name. Leave agents out.'
+        ? 'the environments of this run have one agent. Leave agents out.'
         : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
     return [{ path, text }];
   });
   const problems = [...named, ...learning];
   if (config.train?.mode === 'sft') return problems;
-  const idle = environments.filter(({ agents }) => agents?.every(({ learns }) => !learns) === true);
+  const idle = environments.filter(({ agents }) => agents.every(({ learns }) => !learns));
   return [
     ...problems,
     ...idle.map(({ name }) => ({

@@ -18,6 +18,7 @@ import type { Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
 import type { EpisodeRetries } from '../rollout/run-episode.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
+import { oneAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
 import type { ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
@@ -68,9 +69,9 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
-  const maker: EpisodeMaker = ({ task, sample }) => {
+  const maker: EpisodeMaker = ({ task, key }) => {
     const services = {
-      sandbox: sandbox && sandboxOf(sandbox, `${task.taskId}/${sample}`),
+      sandbox: sandbox && sandboxOf(sandbox, `${task.taskId}/${key.sample}`),
     };
     const own = episodeContainer(container, { task, ...services });
     const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
@@ -100,7 +101,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       sandboxLevel: sandbox?.capabilities().level,
     };
   };
-  maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents;
+  maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents ?? oneAgent;
   return maker;
 }
 
@@ -117,14 +118,12 @@ function playedIn({ environments }: ChosenPlugins, task: Task, container: Contai
   const { requires = [] } = chosen.entry.spec;
   const { name: environmentName, entry } = chosen;
   const named = { environmentName, environmentSource: entry.source };
-  if (chosen.agents !== undefined) {
-    const environment = construct<MultiAgentEnvironment>(container, chosen);
-    return { environment, ...named, agents: chosen.agents };
-  }
-  const inner = construct<Environment>(container, chosen);
+  const environment = construct<object>(container, chosen);
+  if (chosen.agents.length > 1)
+    return { world: worldOfSeveral(environment as MultiAgentEnvironment, chosen.agents), ...named };
+  const inner = environment as Environment;
   const choosesTool = environments.length > 1 && requires.length > 0;
-  const environment = choosesTool ? new ToolChoice(inner, requires) : inner;
-  return { environment, ...named };
+  return { world: worldOfOne(choosesTool ? new ToolChoice(inner, requires) : inner), ...named };
 }
 
 function scoring(

@@ -30,7 +30,7 @@ export interface AgentOptions {
   /** As `ModelServicesRequest.packs`. */
   packs?: boolean | undefined;
   /** Plays in place of the run's own; no model is opened then. */
-  policy?: Policy;
+  policy?: Policy | undefined;
   /** Stops the opening. */
   signal: AbortSignal;
 }
@@ -54,10 +54,7 @@ export interface Agent {
 }
 
 /** An agent whose weights can be changed. */
-export type TrainableAgent = Agent & {
-  rewarding: GroupRewarding;
-  model: Required<ModelServices>;
-};
+export type TrainableAgent = Agent & { rewarding: GroupRewarding; model: Required<ModelServices> };
 
 /** Opens the agent of a run that was resolved to be trained. */
 export const openTrainableAgent = async (

@@ -34,6 +34,7 @@ export interface PreparedRun {
   chosen: ChosenPlugins;
 }
 
+/** Which run file is read, what goes over it, and what of it must be there. */
 export interface PrepareRunOptions extends LoadConfigOptions {
   /** Marked plugins that a program brings itself. */
   exported?: readonly unknown[];

@@ -119,8 +119,8 @@ const isRun = (place: string): boolean =>
 
 /** The config with a model that is on this machine: of a run, its newest checkpoint. */
 async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Config> {
-  const { path, hfModelName } = loaded.config.model;
-  const run = hfModelName === undefined ? placesOf(path).find(isRun) : undefined;
+  const { path } = loaded.config.model;
+  const run = placesOf(path).find(isRun);
   if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
   const folder = await checkpointAt(run, request.print);
   request.print(`Note: model.path names a run, ${path}. Its newest checkpoint is used: ${folder}`);
@@ -165,7 +165,7 @@ function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugi
   if (model.adapters.length === 0 && model.lora === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `policy ${name} brings its own generator, which does not know model.adapters and model.lora. Leave them out; agent-rl export --adapter writes a model with its adapters.`,
+    `policy ${name} brings its own generator, which does not know model.adapters and model.lora. Leave them out; agent-rl model export --adapter writes a model with its adapters.`,
   );
 }
 
@@ -188,13 +188,12 @@ function withAbsoluteConfig(
   { chosen, model, frozen }: Pick<ResolvedRun, 'chosen' | 'model' | 'frozen'>,
 ): Config {
   const { dataset, run } = config;
-  const named = config.model.hfModelName === undefined ? 'path' : 'hfModelName';
   const adapters = config.model.adapters.map((folder) => resolve(folder));
   const ofRun: Config = {
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
     sandbox: withAbsolutePaths(SandboxBlock, config.sandbox),
-    model: { ...config.model, adapters, [named]: model.folder },
+    model: { ...config.model, adapters, path: model.folder },
     ...withFrozenFolders(config, frozen),
     datasets: config.datasets.map((set) =>
       set.dir === undefined ? set : { ...set, dir: datasetFolder(set.dir, dataset) },

@@ -16,7 +16,7 @@ type Chosen = Pick<ChosenPlugins, 'environments' | 'taskGenerators'>;
  * @throws AgentRlError `PLUGIN_LOAD_FAILED` of a generator that cannot be made
  */
 export function taskSources(
-  config: Pick<Config, 'dataset' | 'datasets' | 'run'>,
+  config: Pick<Config, 'datasets' | 'run'>,
   chosen: Chosen,
 ): TaskSource[] {
   const readings = taskReadings(config, chosen);
@@ -31,22 +31,15 @@ export function taskSources(
   });
 }
 
-/**
- * How each source's rows become tasks: of a folder as it says itself, as `dataset` says, or as its environment; of a generator
- * as that says.
- */
+/** How each source's rows become tasks: of a folder as it says, or as its environment; of a generator as that says. */
 export const taskReadings = (
-  { dataset, datasets }: Pick<Config, 'dataset' | 'datasets'>,
+  { datasets }: Pick<Config, 'datasets'>,
   { environments, taskGenerators }: Chosen,
 ): TaskReading[] =>
-  datasets.map((own, index) => {
+  datasets.map(({ format, columns, answerPattern, environment }, index) => {
     const generator = taskGenerators[index];
     if (generator !== undefined) return { format: generator.entry.spec.taskFormat };
-    return {
-      format: own.format ?? dataset.format ?? formatOf(environments, own.environment),
-      columns: own.columns ?? dataset.columns,
-      answerPattern: own.answerPattern ?? dataset.answerPattern,
-    };
+    return { format: format ?? formatOf(environments, environment), columns, answerPattern };
   });
 
 /** That of a folder's environment; without one all have the same format, see `choosePlugins`. */

@@ -19,13 +19,13 @@ export const earlierSystems: readonly EarlierSystem[] = [
     name: 'Multi-turn-RL',
     about: 'System 001, `config.yaml`',
     rows: [
-      ['`model.name`', '`model.path`, or `model.hfModelName` for the hub'],
+      ['`model.name`', '`model.path`'],
       ['`model.max_length`', '`policy.maxContextTokens` and `rollout.maxEpisodeTokens`'],
       ['`model.dtype`', 'not carried over, because weights are float32 once loaded'],
       ['`model.lora_r`', '`model.lora.rank`'],
       ['`model.lora_alpha`', '`model.lora.alpha`'],
       ['`data`', '`datasets` and `dataset`'],
-      ['`data.dataset`', '`datasets[].dir` and `dataset.format`'],
+      ['`data.dataset`', '`datasets[].dir` and `datasets[].format`'],
       ['`data.max_samples`', '`dataset.maxSamples`, chosen by the seed, not the first of the file'],
       ['`data.split`', '`dataset.trainSplit`'],
       ['`generation`', '`policy`'],
@@ -79,7 +79,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`max_length`', '`policy.maxContextTokens`'],
       [
         'retrieved chunks, chunk size',
-        '`topK` of the tool `search`; `--chunk-tokens` of `prepare-data`, `chunking.tokens` of `index`',
+        '`topK` of the tool `search`; `--chunk-tokens` of `data prepare`, `chunking.tokens` of `data index`',
       ],
       [
         'reward weights, schemes of combining',
@@ -136,7 +136,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
     name: 'Miniagent',
     about: 'System 004, `code_exec_grpo.yaml` and `search_qa_grpo.yaml`',
     rows: [
-      ['`model.name` (dead)', '`model.path`, or `model.hfModelName` for the hub'],
+      ['`model.name` (dead)', '`model.path`'],
       ['`model.dtype`', 'not carried over, because weights are float32 once loaded'],
       ['`policy.max_new_tokens`', '`policy.maxTurnTokens`'],
       ['`policy.temperature`', '`policy.sampling.temperature`'],

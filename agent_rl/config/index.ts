@@ -21,15 +21,8 @@ export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
 export { algorithmPresets } from './algorithm-presets.ts';
 export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
-export {
-  configInvalid,
-  type Location,
-  type Place,
-  placeOf,
-  type Places,
-  type Problem,
-} from './checks/problem.ts';
+export { configInvalid, placeOf, type Problem } from './checks/problem.ts';
 export { changed, type IdleSetting } from './checks/idle-settings.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';
 export { trainingWarnings } from './checks/training-run.ts';
-export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';
+export { checkBlock, validateBlock } from './checks/validate-block.ts';

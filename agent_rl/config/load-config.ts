@@ -20,13 +20,14 @@ import { refusedInTraining } from './checks/training-run.ts';
 import { withPreset } from './yaml/with-preset.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
+/** Which run file is read, and what goes over it. */
 export interface LoadConfigOptions {
   /** The run file. With `settings` there need be none, and its name is only that of the run. */
   file: string;
   /** What the file would hold, given by a program. */
   settings?: object;
   /** Values of `--set`, each `a.b=c`. They go over the file. */
-  overrides?: readonly string[];
+  overrides?: readonly string[] | undefined;
   /** Named flags. They go over everything. */
   flags?: readonly Override[];
   /** Set by jobs that train: settings that would not act in the run are then refused or warned of. */

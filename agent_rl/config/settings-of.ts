@@ -7,12 +7,12 @@ export interface Setting {
   /** What it may be: `integer`, `list`, or the values themselves. */
   type: string;
   /** Those values, where only these are allowed. */
-  values?: string[];
-  unit?: string;
+  values?: string[] | undefined;
+  unit?: string | undefined;
   /** Of a number: `0 to 1`, `above 0 to 10`. */
-  range?: string;
+  range?: string | undefined;
   /** As it is written in a run file; absent for a setting without a default. */
-  default?: string;
+  default?: string | undefined;
   description: string;
   /** It must be given wherever its block is. */
   required: boolean;
@@ -67,10 +67,10 @@ function settingOf(node: Node, path: string, required: boolean): Setting {
   return {
     path,
     type: typeOf(node),
-    ...(values !== undefined && { values }),
-    ...(node.unit !== undefined && { unit: node.unit }),
-    ...(range !== undefined && { range }),
-    ...(node.default !== undefined && { default: written(node.default) }),
+    values,
+    unit: node.unit,
+    range,
+    default: node.default === undefined ? undefined : written(node.default),
     description: node.description ?? '',
     // What has a default may be left out, whatever the schema says of the filled-in block.
     required: required && node.default === undefined,

@@ -24,7 +24,7 @@ export const errorCatalogue = {
   ),
   DATASET_INVALID: user(
     'A split or another JSONL file is missing, empty, not UTF-8, or has a line that is not as expected',
-    'The message names the file and the line; `agent-rl verify-dataset` checks them all',
+    'The message names the file and the line; `agent-rl data verify` checks them all',
   ),
   DEVICE_UNAVAILABLE: user(
     '`--device` names a device that this machine or installation does not have',
@@ -72,11 +72,11 @@ export const errorCatalogue = {
   ),
   CORPUS_INVALID: user(
     'A corpus index is missing, incomplete or damaged',
-    'Build it with `agent-rl index`; `--rebuild` replaces a damaged one',
+    'Build it with `agent-rl data index`; `--rebuild` replaces a damaged one',
   ),
   CORPUS_MISMATCH: user(
     'A corpus index was built from other input, by another version, or with another embedder',
-    'Use the settings it was built with, or `agent-rl index --rebuild`',
+    'Use the settings it was built with, or `agent-rl data index --rebuild`',
   ),
   EMBEDDER_UNAVAILABLE: user(
     'The package, the files or the key of an embedder are missing',
@@ -149,4 +149,5 @@ export const errorCatalogue = {
   INTERRUPTED: user('Ctrl-C or SIGTERM', '`--resume` resumes from the last checkpoint'),
 } satisfies Record<string, ErrorDefinition>;
 
+/** Stable name of an error; docs/reference/errors.md lists them. */
 export type ErrorCode = keyof typeof errorCatalogue;

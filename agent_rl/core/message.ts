@@ -5,7 +5,7 @@ export interface ToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The arguments as JSON, where JavaScript loses how a number of theirs was written: 1.0, or 20 digits. */
-  readonly written?: string;
+  readonly written?: string | undefined;
 }
 
 /** Text that was meant as a tool call and could not be read as one. */
@@ -21,21 +21,24 @@ export interface SystemMessage {
   readonly content: string;
 }
 
+/** What the policy is told. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
 }
 
+/** What the policy said. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   /** The text outside of thoughts and calls. */
   readonly content: string;
-  readonly reasoning?: string;
+  readonly reasoning?: string | undefined;
   /** In the order written. */
-  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCalls?: readonly ToolCall[] | undefined;
   readonly malformedCalls?: readonly MalformedCall[];
 }
 
+/** What a tool answered. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly content: string;
@@ -46,5 +49,7 @@ export interface ToolMessage {
 /** One entry of a conversation. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
+/** A message of the system. */
 export const system = (content: string): SystemMessage => ({ role: 'system', content });
+/** A message of the user. */
 export const user = (content: string): UserMessage => ({ role: 'user', content });

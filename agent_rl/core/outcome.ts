@@ -14,6 +14,7 @@ export const outcomes = [
   'aborted',
 ] as const;
 
+/** How an episode ended. */
 export type Outcome = (typeof outcomes)[number];
 
 const systemFailures: ReadonlySet<Outcome> = new Set([

@@ -1,5 +1,5 @@
 import { AgentRlError } from './errors.ts';
-import { append } from './long-lists.ts';
+import { append, largest } from './long-lists.ts';
 
 /**
  * Where tokens came from. Masks are a function of this and of nothing else.
@@ -90,11 +90,46 @@ export class Transcript {
   }
 }
 
+/** Tokens, and where they came from. */
+export type SourcedTokens = Pick<TranscriptRecord, 'tokens' | 'spans'>;
+
+/**
+ * The sampled spans of each sequence, so that every token is in one of them: a sequence that begins as an earlier one does, with
+ * the same tokens from the same sources, has none in that beginning.
+ */
+export const drawnSpans = (sequences: readonly SourcedTokens[]): Span[][] =>
+  sequences.map((own, index) => {
+    const begun = sequences.slice(0, index).map((one) => commonBeginning(one, own));
+    const known = largest(begun, 0);
+    return own.spans.flatMap((span) =>
+      span.source === 'sampled' && span.end > known
+        ? [{ ...span, start: Math.max(span.start, known) }]
+        : [],
+    );
+  });
+
+/** For each sequence, 1 for each token of its `drawnSpans`, 0 elsewhere. */
+export const drawnMasks = (sequences: readonly SourcedTokens[]): Uint8Array[] =>
+  drawnSpans(sequences).map((spans, index) => {
+    const mask = new Uint8Array(sequences[index]?.tokens.length ?? 0);
+    for (const { start, end } of spans) mask.fill(1, start, end);
+    return mask;
+  });
+
+/** How many tokens two sequences begin with that are the same and have the same source. */
+function commonBeginning(one: SourcedTokens, other: SourcedTokens): number {
+  const parting = one.tokens.findIndex((token, place) => token !== other.tokens[place]);
+  const tokens = parting === -1 ? one.tokens.length : parting;
+  for (const [index, { source, version, start, end }] of one.spans.entries()) {
+    const span = other.spans[index];
+    if (span?.source !== source || span.version !== version) return Math.min(tokens, start);
+    if (span.end !== end) return Math.min(tokens, end, span.end);
+  }
+  return tokens;
+}
+
 /** 1 for each token of the given source, 0 elsewhere. */
-export function maskOf(
-  { tokens, spans }: Pick<TranscriptRecord, 'tokens' | 'spans'>,
-  source: TokenSource,
-): Uint8Array {
+export function maskOf({ tokens, spans }: SourcedTokens, source: TokenSource): Uint8Array {
   const mask = new Uint8Array(tokens.length);
   for (const span of spans) if (span.source === source) mask.fill(1, span.start, span.end);
   return mask;

@@ -8,9 +8,8 @@ import type {
 import { largest, smallest } from '../core/long-lists.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
-import type { DecoderOptions } from './decoder-service.ts';
 import { mostAhead } from './decoding-threads.ts';
-import type { DecoderMethods } from './decoder-worker.ts';
+import type { DecoderMethods, DecoderOptions } from './decoder-worker.ts';
 import type { SharedWeights } from './shared-weights.ts';
 
 type DecoderThread = RpcClient<DecoderMethods>;
@@ -41,10 +40,6 @@ export class DecoderThreads {
     throw failed.reason;
   }
 
-  get count(): number {
-    return this.threads.length;
-  }
-
   get samplers(): Sampler[] {
     return this.threads.map((thread) => ({
       generate: (request, signal) => thread.call('generate', [request], signal),
@@ -57,13 +52,8 @@ export class DecoderThreads {
     await Promise.all(this.threads.map((thread) => thread.call('use', [weights])));
   }
 
-  totals(): Promise<GenerationTotals[]> {
-    return Promise.all(this.threads.map((thread) => thread.call('totals', [])));
-  }
-
-  async cacheBytes(): Promise<number> {
-    const bytes = await Promise.all(this.threads.map((thread) => thread.call('cacheBytes', [])));
-    return bytes.reduce((sum, one) => sum + one, 0);
+  info(): Promise<{ totals: GenerationTotals; cacheBytes: number }[]> {
+    return Promise.all(this.threads.map((thread) => thread.call('info', [])));
   }
 
   async close(): Promise<void> {

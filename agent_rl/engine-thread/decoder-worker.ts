@@ -1,22 +1,40 @@
 import type { GenerationRequest } from '../core/services/generator.ts';
+import { openEngine } from '../engine/open-engine.ts';
+import { LocalGenerator } from '../generation/local-generator.ts';
+import { DecoderPrograms } from '../generation/programs/decoder-programs.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { serveRpc } from '../threads/rpc.ts';
-import { type DecoderOptions, openDecoder } from './decoder-service.ts';
-import type { SharedWeights } from './shared-weights.ts';
+import type { EngineServiceOptions } from './engine-options.ts';
+import { ownWeights, type SharedWeights } from './shared-weights.ts';
 
 /*
- * Entry of a thread that only draws tokens.
+ * Entry of a thread that only draws tokens: an engine and a generator, which is given its weights.
  */
 
-export type DecoderMethods = ReturnType<typeof methodsOf>;
+export interface DecoderOptions extends Pick<
+  EngineServiceOptions,
+  'device' | 'threads' | 'rows' | 'maxContextTokens' | 'packs'
+> {
+  config: ModelConfig;
+  memorySettings: string;
+}
 
-const methodsOf = ({ generator, use, close }: Awaited<ReturnType<typeof openDecoder>>) => ({
-  generate: ([request]: [GenerationRequest], signal: AbortSignal) =>
-    generator.generate(request, signal),
-  release: ([episode]: [string]) => generator.release(episode),
-  use: ([weights]: [SharedWeights]) => use(weights),
-  totals: () => generator.totals,
-  cacheBytes: () => generator.cacheBytes,
-  close,
-});
+export type DecoderMethods = Awaited<ReturnType<typeof open>>;
 
-await serveRpc(async (options: DecoderOptions) => methodsOf(await openDecoder(options)));
+const open = async ({ config, memorySettings, ...options }: DecoderOptions) => {
+  const { device, threads, maxContextTokens, packs } = options;
+  const engine = await openEngine({ device, threads, memorySettings });
+  const programs = new DecoderPrograms(engine, config, maxContextTokens, { threads, packs });
+  const generator = new LocalGenerator(programs, options);
+  return {
+    generate: ([request]: [GenerationRequest], signal: AbortSignal) =>
+      generator.generate(request, signal),
+    release: ([episode]: [string]) => generator.release(episode),
+    use: ([{ weights, version }]: [SharedWeights]) =>
+      generator.setWeights(ownWeights(weights), version),
+    info: () => ({ totals: generator.totals, cacheBytes: generator.cacheBytes }),
+    close: () => engine.close(),
+  };
+};
+
+await serveRpc(open);

@@ -1,6 +1,7 @@
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Generator } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
+import { sum } from '../algorithms/statistics.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { publishedWhileDrawing } from '../generation/published-while-drawing.ts';
 import { RpcClient } from '../threads/rpc.ts';
@@ -61,15 +62,12 @@ export class EngineClient {
   async info(): Promise<EngineInfo> {
     const info = await this.thread.call('info', []);
     if (this.beside === undefined) return info;
-    const [totals, cacheBytes] = await Promise.all([
-      this.beside.totals(),
-      this.beside.cacheBytes(),
-    ]);
+    const beside = await this.beside.info();
     return {
       ...info,
-      decoders: info.decoders + this.beside.count,
-      totals: sideBySide([info.totals, ...totals]),
-      cacheBytes: info.cacheBytes + cacheBytes,
+      decoders: info.decoders + beside.length,
+      totals: sideBySide([info.totals, ...beside.map(({ totals }) => totals)]),
+      cacheBytes: sum([info.cacheBytes, ...beside.map(({ cacheBytes }) => cacheBytes)]),
     };
   }
 

@@ -33,11 +33,6 @@ export interface EngineServiceOptions {
   hooks?: readonly ModuleHooks[];
   /** Keep a frozen copy of the weights as reference of KL terms. */
   reference: boolean;
-  /**
-   * Versions of the weights that are kept for the generator beside those being trained; 0, the default, where nothing is
-   * sampled while the learner works.
-   */
-  published?: number;
   /** What it only computes log-probabilities of; absent where it trains, which takes more, and where it only samples. */
   scores?: { longestTokens: number };
   /** Bytes that other engines of this process are expected to hold. 0 by default. */

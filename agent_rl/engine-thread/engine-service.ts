@@ -11,11 +11,17 @@ import { LocalGenerator } from '../generation/local-generator.ts';
 import { readTrained } from '../learner/learner-state.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
 import { noRecompute } from '../learner/train-program.ts';
-import { countParameters, trainedSpecs } from '../../model/adapters/adapter.ts';
+import { countParameters } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
-import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
+import {
+  checkCacheFits,
+  checkPlanFits,
+  memoryPlan,
+  type MemoryRequest,
+  packsWeights,
+} from './memory-plan.ts';
 import { decodingThreads, rowsOfThread } from './decoding-threads.ts';
 import {
   memorySettings,
@@ -23,8 +29,6 @@ import {
   type EngineServiceOptions,
   type ModelFacts,
 } from './engine-options.ts';
-import { packsWeights } from './packs-weights.ts';
-import { PublishedWeights } from './published-weights.ts';
 import { type SharedWeights, shareWeights } from './shared-weights.ts';
 
 interface EngineParts {
@@ -33,7 +37,8 @@ interface EngineParts {
   parameters: Weights;
   learner: LocalLearner;
   generator: LocalGenerator;
-  published: PublishedWeights;
+  /** What the learner published last; `of` it is absent before. */
+  published: { of?: SharedWeights };
   packs: boolean;
   facts: ModelFacts;
 }
@@ -42,14 +47,13 @@ interface EngineParts {
 const engineName = `engine ${threadId}`;
 
 /**
- * What lives in the engine thread: one engine, one copy of the weights that is trained, the published versions, the
- * learner and the generator.
+ * What lives in the engine thread: one engine, one copy of the weights, the learner and the generator.
  *
- * Without copies of its own the generator draws from the weights that are trained. Then nothing is sampled after they
- * changed until they were published: no turn can be drawn from weights that carry no version.
+ * The generator draws from the weights that are trained. Nothing is sampled after they changed until they were published: no
+ * turn can be drawn from weights that carry no version.
  */
 export class EngineService {
-  /** Changes of the weights when the generator took them; absent where it has weights of its own. */
+  /** Changes of the weights when the generator took them; absent where it draws from weights of another process. */
   #taken: number | undefined = 0;
   /** What the generator draws from. */
   #drawn: SharedWeights;
@@ -62,11 +66,9 @@ export class EngineService {
     const request: ModelRequest = { ...options, folder: options.modelFolder };
     const described = await describeModel(request);
     const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
-    const { decoders = 1 } = options;
+    const { training, scores, beside = 0, prefixTrees = true, trains, decoders = 1 } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
-    const { training, scores, published: copies = 0, beside = 0, prefixTrees = true } = options;
-    const { trains } = options;
     const packs = packsWeights(described.config, options);
     const needs: MemoryRequest = {
       rows,
@@ -76,10 +78,8 @@ export class EngineService {
       beside,
       prefixTrees,
       packs,
-      ...(scores && { scores: { ...scores, microBatchTokens } }),
-      ...(training && {
-        training: { ...training, microBatchTokens, reference, published: copies },
-      }),
+      scores: scores && { ...scores, microBatchTokens },
+      training: training && { ...training, microBatchTokens, reference },
     };
     const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which is not known here.
@@ -98,10 +98,7 @@ export class EngineService {
     await generator.setWeights(parameters, 0);
     // The last adapter is trained where no new one is.
     const under = options.newAdapter === undefined ? layers.adapters.slice(0, -1) : layers.adapters;
-    const published = new PublishedWeights(
-      copies,
-      trainedSpecs(config).map(({ name }) => name),
-    );
+    const published: EngineParts['published'] = {};
     const learner = new LocalLearner(engine, config, parameters, {
       trains,
       microBatchTokens,
@@ -109,7 +106,7 @@ export class EngineService {
       prefixTrees,
       adapter: { seed: options.seed, baseModel: layers.base, under },
       publish: (weights, version) => {
-        published.add(weights, version);
+        published.of = { weights, version };
         return { version, kind: 'memory', location: engineName };
       },
     });
@@ -157,8 +154,13 @@ export class EngineService {
   async use({ kind, version, location }: WeightRef): Promise<void> {
     const { config, parameters, published } = this.parts;
     if (kind === 'memory') {
-      await this.#draw({ weights: published.get(version), version });
-      this.#taken = published.copies === 0 ? this.learner.changes : undefined;
+      if (published.of?.version !== version)
+        throw new AgentRlError(
+          'GENERATION_FAILED',
+          `Version ${version} of the weights is not held by this engine; it holds ${published.of?.version ?? 'none'}.`,
+        );
+      await this.#draw(published.of);
+      this.#taken = this.learner.changes;
       return;
     }
     const read = await readTrained(location, config);

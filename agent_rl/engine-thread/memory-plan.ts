@@ -1,6 +1,6 @@
-import { largest } from '../core/long-lists.ts';
 import { totalmem } from 'node:os';
 
+import { largest } from '../core/long-lists.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { plannedBytes } from '../engine/onnx/peak-bytes.ts';
@@ -32,26 +32,17 @@ export interface MemoryRequest {
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
   beside?: number;
   /** Absent where it trains, and where it gives no log-probabilities of given tokens. */
-  scores?: {
-    microBatchTokens: number;
-    /** Of one sequence. */
-    longestTokens: number;
-  };
+  scores?: Sizes | undefined;
   /** Absent where nothing is trained. */
-  training?: {
-    microBatchTokens: number;
-    /** Of one sequence. */
-    longestTokens: number;
-    loss: LossSpec;
-    reference: boolean;
-    /** Versions kept for the generator; none by default. */
-    published?: number;
-  };
+  training?: (Sizes & { loss: LossSpec; reference: boolean }) | undefined;
 }
+
+/** Tokens of a micro-batch, and of one sequence at most. */
+type Sizes = Record<'microBatchTokens' | 'longestTokens', number>;
 
 /** Bytes an engine will hold at its peak. */
 export interface MemoryPlan {
-  /** Of the model and its adapters; the frozen reference too where it is a copy, published versions, and what decoders share. */
+  /** Of the model and its adapters; the frozen reference too where it is a copy, and what decoders share. */
   weights: number;
   /** Gradients and moments of what is trained. */
   optimizer: number;
@@ -95,12 +86,9 @@ export async function memoryPlan(
 ): Promise<MemoryPlan> {
   const { rows, decoders = 1, maxContextTokens, packs = false, scores, training } = request;
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
-  const { published = 0 } = training ?? {};
-  // One more while a new version takes the place of one that is drawn from.
-  const versions = (published === 0 ? 0 : published + 1) * bytesOf(trainedSpecs(config));
   // One of each thread beside the engine's, one that is sent, and the old ones while new ones take their place.
   const shared = decoders === 1 ? 0 : (2 * (decoders - 1) + 1) * weightBytes(config);
-  const weights = weightBytes(config) * (copied ? 2 : 1) + versions + shared;
+  const weights = weightBytes(config) * (copied ? 2 : 1) + shared;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
   const workers = decoders * rowsOfThread(rows, decoders);
   const rowBytes = cacheBytes(config, { workers, maxContextTokens });
@@ -156,7 +144,7 @@ function scoringBytes(
 function shapesOf(
   config: ModelConfig,
   { memory, prefixTrees }: MemoryRequest,
-  { loss, ...sizes }: Record<'microBatchTokens' | 'longestTokens', number> & { loss?: LossSpec },
+  { loss, ...sizes }: Sizes & { loss?: LossSpec },
 ): BatchShape[] {
   const kinds = hasTrees(config, prefixTrees) ? [false, true] : [false];
   // Only a head that is trained keeps more of few predictions than of many.
@@ -279,3 +267,22 @@ export const planInWords = (plan: MemoryPlan): string => {
     .map(([name, bytes]) => `${name} ${mebibytes(bytes)}`)
     .join(', ');
 };
+
+/** Larger weights are given to each run: every program would hold a copy. */
+const largestPacked = 640 * 2 ** 20;
+
+/**
+ * Whether programs that draw hold all weights, which ONNX Runtime then packs once and not for each product: where that is asked for, on
+ * the processor, if the copies of one thread take no more than a quarter of the memory. Nothing else decides it. It decides last bits,
+ * and so depends neither on how many threads draw nor on how many episodes there are.
+ */
+export const packsWeights = (
+  config: ModelConfig,
+  { packs = false, device }: { packs?: boolean; device: string },
+  has = machineBytes(),
+): boolean =>
+  packs &&
+  device === 'cpu' &&
+  config.quantization === undefined &&
+  weightBytes(config) <= largestPacked &&
+  4 * packedBytes(config) <= has;

@@ -89,7 +89,7 @@ export interface SizedProgram {
    */
   run(
     inputs: Readonly<Record<string, TensorData>>,
-    options: { sizes: Sizes; wanted?: readonly string[] },
+    options: { sizes: Sizes; wanted?: readonly string[] | undefined },
   ): Promise<Record<string, TensorData>>;
   dispose(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface NextTokens {
   logProbs: Float32Array;
   cumulative: Float32Array;
   /** At temperature 0: the one token. */
-  likeliest?: Drawn;
+  likeliest?: Drawn | undefined;
 }
 
 /** A context of which something is known: its last token was fed. */
@@ -33,7 +33,7 @@ export interface KnownContext {
   /** Keys and values of its last token; absent for the prompt. */
   readonly kv?: KvPrefix;
   /** Absent where nothing was to be drawn, or no other episode was at hand. */
-  next?: NextTokens;
+  next?: NextTokens | undefined;
   readonly after: Map<number, KnownContext>;
   readonly prompt: KnownPrompt;
 }
@@ -114,7 +114,7 @@ export class KnownContexts {
       kv: kv(this.#pool.copy),
       after: new Map(),
       prompt,
-      ...(next && { next: next(this.#pool.copy) }),
+      next: next?.(this.#pool.copy),
     };
     if (!this.#reserve(prompt, arraysOf(made))) {
       this.#pool.take(arraysOf(made));

@@ -26,6 +26,17 @@ export function nextOf({ row, active }: Slot, step: LanesStep, place: number) {
     temperature,
     logProbs: copy(logProbs, from, to),
     cumulative: copy(cumulative, from, to),
-    ...(temperature <= 0 && { likeliest: step.drawnIn(row, place) }),
+    likeliest: temperature <= 0 ? step.drawnIn(row, place) : undefined,
+  });
+}
+
+/** Of slots with one context and one token to feed, that in the first row: the others follow it. */
+export function firstOfEach(slots: readonly Slot[]): Slot[] {
+  const known = new Map<KnownContext, Set<number>>();
+  return slots.filter(({ context, pending: [token] }) => {
+    if (context === undefined || token === undefined || !isShared(context)) return true;
+    const tokens = known.get(context) ?? new Set();
+    known.set(context, tokens);
+    return tokens.size < tokens.add(token).size;
   });
 }

@@ -21,6 +21,12 @@ export interface Page {
   answer(request: PageRequest): Promise<object | EventAnswer>;
 }
 
+export const page = (method: Page['method'], path: RegExp, answer: Page['answer']): Page => ({
+  method,
+  path,
+  answer,
+});
+
 /** An answer in pieces, as server-sent events. What fails after the first event is sent as an event too. */
 export class EventAnswer {
   constructor(readonly events: AsyncIterable<string>) {}
@@ -40,10 +46,10 @@ export interface Shared {
   /** That the server listens on. */
   host: string;
   pages: readonly Page[];
-  token: string | undefined;
+  token?: string | undefined;
   mostRequests: number;
   /** Of a body; 64 MiB and a million values without it. */
-  bodyBounds?: BodyBounds;
+  bodyBounds?: BodyBounds | undefined;
   stopped: AbortSignal;
   /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };
@@ -96,19 +102,19 @@ async function answered(
   }
   const { pathname, searchParams: query } = addressOf(request);
   const there = pages.filter(({ path }) => path.test(pathname));
-  const page = there.find(({ method }) => method === request.method);
-  if (page === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
-  const groups = page.path.exec(pathname)?.groups ?? {};
+  const found = there.find(({ method }) => method === request.method);
+  if (found === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
+  const groups = found.path.exec(pathname)?.groups ?? {};
   refuseIfFull(shared);
   const body =
-    page.method === 'POST'
+    found.method === 'POST'
       ? await abortable(readBody(request, arriving, bodyBounds), signal)
       : undefined;
   refuseIfFull(shared);
   shared.underWay.count += 1;
   let streams = false;
   try {
-    const answer = await page.answer({ body, content: request, groups, query, signal });
+    const answer = await found.answer({ body, content: request, groups, query, signal });
     if (!(answer instanceof EventAnswer)) return answer;
     streams = true;
     return new EventAnswer(counted(answer.events, shared));
@@ -209,13 +215,13 @@ async function sendEvents(
 
 function send(response: ServerResponse, status: number, body: object): number {
   const text = Buffer.from(JSON.stringify(body));
+  if (status === 503) response.setHeader('retry-after', '1');
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  // What is left of a body that was not read to its end would be taken for the next request.
+  if (!response.req.complete) response.setHeader('connection', 'close');
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': text.length,
-    ...(status === 503 && { 'retry-after': '1' }),
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    // What is left of a body that was not read to its end would be taken for the next request.
-    ...(!response.req.complete && { connection: 'close' }),
   });
   response.end(text);
   return status;

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
@@ -10,13 +11,13 @@ export interface HttpClientOptions {
   /** Without a slash at its end. */
   url: string;
   /** Sent as a bearer's; never shown. */
-  token?: string;
+  token?: string | undefined;
   /** Sent as basic authentication, in place of a token; the password is never shown. */
   login?: { user: string; password: string };
   /** PEM file of authorities trusted besides the usual ones, for `https:`. */
-  caFile?: string;
+  caFile?: string | undefined;
   /** Sent with each request; never shown. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Requests at once. */
   connections: number;
   /** Longest answer; 64 MiB by default. */
@@ -36,9 +37,9 @@ export interface HttpRequest {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, in place of a body. */
-  raw?: string | Uint8Array;
+  raw?: string | Uint8Array | undefined;
   /** Of `raw` and `file`; application/octet-stream by default. */
-  contentType?: string;
+  contentType?: string | undefined;
   /** A file that is sent as it is, in place of a body. */
   file?: string;
   /** Longest answer to this request, where that is known; counts where it is less than the client's. */
@@ -56,7 +57,14 @@ export interface HttpAnswer {
   text: string;
   bytes: Buffer;
   /** Where a redirection points to: it is not followed. */
-  location?: string;
+  location?: string | undefined;
+}
+
+/** How long a server that is out of reach is asked again. */
+export interface Patience {
+  patienceS: number;
+  /** Told once where a request has to wait. */
+  warn: (text: string) => void;
 }
 
 /** There was no answer. */
@@ -72,6 +80,8 @@ const leastBytesPerS = 1024;
 /** Statuses that another try may change. */
 const passing = [429, 502, 503, 504];
 const mostRetries = 4;
+/** Between two looks at whether a server is back. */
+const lookMs = 1000;
 
 /** JSON and files over HTTP to one server. Proxies are taken from HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
 export class HttpClient {
@@ -96,7 +106,7 @@ export class HttpClient {
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     signal?.throwIfAborted();
     const { url, bodyGraceS = 20, mostAnswerBytes = mostAnswerBytesByDefault } = this.options;
-    const { method, path, body, raw, file, contentType, deadlineS } = request;
+    const { method, path, body, raw, file, deadlineS } = request;
     const { origin, pathname, search } = new URL(url + path);
     const authorization = authorizationOf(this.options);
     const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
@@ -110,15 +120,10 @@ export class HttpClient {
           headers: {
             accept: 'application/json',
             ...this.options.headers,
-            ...(body !== undefined && { 'content-type': 'application/json' }),
-            ...((raw ?? file) !== undefined && {
-              'content-type': contentType ?? 'application/octet-stream',
-            }),
-            ...(authorization !== undefined && { authorization }),
+            'content-type': typeOf(request),
+            authorization,
           },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-          ...(raw !== undefined && { body: raw }),
-          ...(file !== undefined && { body: createReadStream(file) }),
+          body: raw ?? (file === undefined ? JSON.stringify(body) : createReadStream(file)),
           signal: either,
         });
         const bytes = await wholeBody(answer.body, {
@@ -134,6 +139,38 @@ export class HttpClient {
       this.#reportTries(request, tries.count, `failed ${tries.count} times: ${why}`);
       const Failure = cause instanceof EndlessAnswer ? EndlessAnswer : NoAnswer;
       throw new Failure(`${url} cannot be asked: ${why}`, { cause });
+    }
+  }
+
+  /**
+   * The same for as long as the patience lasts, after 429 and where there is no answer: only once where the request may not be made
+   * again, or its answer has no end.
+   *
+   * @throws NoAnswer; the signal's reason when it is aborted
+   */
+  async sendPatiently(
+    request: HttpRequest,
+    { patienceS, warn }: Patience,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const until = performance.now() + 1000 * patienceS;
+    const waits = async (why: string, tries: number): Promise<void> => {
+      if (tries === 1) warn(`${why}. Waiting up to ${patienceS} s.`);
+      await sleep(lookMs, undefined, { signal });
+    };
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await this.send(request, signal);
+        // It did nothing, and wants less to do at once.
+        if (answer.status !== 429 || performance.now() >= until) return answer;
+        await waits(`${this.options.url} asks for a pause (429)`, tries);
+      } catch (thrown) {
+        if (thrown instanceof EndlessAnswer) warn(`${thrown.message}. It is given up.`);
+        const isOver = !request.again || performance.now() >= until;
+        if (!(thrown instanceof NoAnswer) || thrown instanceof EndlessAnswer || isOver)
+          throw thrown;
+        await waits(thrown.message, tries);
+      }
     }
   }
 
@@ -153,12 +190,13 @@ export class HttpClient {
     await this.#agent.destroy();
   }
 
-  #dispatcher({ method, again }: HttpRequest, tries: { count: number }): Dispatcher {
+  #dispatcher({ method, again, file }: HttpRequest, tries: { count: number }): Dispatcher {
     const counting: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
       tries.count += 1;
       return dispatch(options, handler);
     };
-    if (!again) return this.#agent.compose(counting);
+    // A file's stream cannot be read twice.
+    if (!again || file !== undefined) return this.#agent.compose(counting);
     return this.#agent.compose(
       counting,
       interceptors.retry({
@@ -202,6 +240,12 @@ async function wholeBody(
   return Buffer.concat(chunks);
 }
 
+/** Of what is sent with a request. */
+function typeOf({ body, raw, file, contentType = 'application/octet-stream' }: HttpRequest) {
+  if (body !== undefined) return 'application/json';
+  return (raw ?? file) === undefined ? undefined : contentType;
+}
+
 function authorizationOf({ token, login }: Pick<HttpClientOptions, 'token' | 'login'>) {
   if (login === undefined) return token === undefined ? undefined : `Bearer ${token}`;
   return `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
@@ -219,7 +263,7 @@ function answerOf({ statusCode, headers }: Dispatcher.ResponseData, bytes: Buffe
     get json() {
       return parsed(this.text);
     },
-    ...(typeof location === 'string' && { location }),
+    location: typeof location === 'string' ? location : undefined,
   };
 }
 

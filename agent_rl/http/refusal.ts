@@ -18,3 +18,21 @@ export class Refusal extends Error {
     super(message);
   }
 }
+
+/** Of a body whose one field is wrong. */
+export const wrongField = (
+  field: string,
+  why: string,
+  text: string,
+  code = 'invalid_value',
+): Refusal => new Refusal(400, text, [{ path: [field], message: why }], code);
+
+/** A part of an address as it was before it was encoded. @throws Refusal */
+export function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    const shown = JSON.stringify(text.slice(0, 80));
+    throw new Refusal(400, `${shown} in the address is not encoded as addresses are.`);
+  }
+}

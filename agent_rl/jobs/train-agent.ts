@@ -49,6 +49,7 @@ export interface TrainCodeOptions<Row extends object = object>
   config?: never;
 }
 
+/** A training, described by a program or by a run file. */
 export type TrainAgentOptions<Row extends object = object> =
   TrainFileOptions | TrainCodeOptions<Row>;
 

@@ -8,7 +8,7 @@ export interface BatchShape {
   length: number;
   trained: number;
   /** Where rows are trees: how many sequences they hold, and how many tokens of these are trained, which may share predictions. */
-  trees?: { sequences: number; trained: number };
+  trees?: { sequences: number; trained: number } | undefined;
 }
 
 export interface PaddingOptions {
@@ -27,11 +27,11 @@ export interface PaddingOptions {
 export interface BatchKind {
   hasTrees: boolean;
   /** Tokens of a row, where attention takes them in blocks. */
-  length?: number;
+  length?: number | undefined;
   /** Into how many pieces the predictions are divided. */
   pieces: number;
   /** Predictions, where the pieces are not of one size. */
-  trained?: number;
+  trained?: number | undefined;
 }
 
 /** @param rowsAtOnce of how many predictions logits are held at once */
@@ -41,8 +41,8 @@ export function kindOf({ length, trained, trees }: BatchShape, rowsAtOnce: numbe
   return {
     hasTrees,
     pieces,
-    ...(length >= dividedFrom[hasTrees ? 'trees' : 'sequences'] && { length }),
-    ...(trained % pieces !== 0 && { trained }),
+    length: length >= dividedFrom[hasTrees ? 'trees' : 'sequences'] ? length : undefined,
+    trained: trained % pieces === 0 ? undefined : trained,
   };
 }
 
@@ -80,7 +80,7 @@ export const shapeAt = (
   sequences: sizes.sequences!,
   length: length ?? sizes.length!,
   trained: trained ?? pieces * sizes.piece!,
-  ...(hasTrees && { trees: { sequences: sizes.members ?? 1, trained: sizes.entries! } }),
+  trees: hasTrees ? { sequences: sizes.members ?? 1, trained: sizes.entries! } : undefined,
 });
 
 /** The smallest of few values that holds so many tokens: no more than a micro-batch may hold, unless it is longer itself. */
@@ -215,5 +215,5 @@ const covers = (one: Rows, other: Rows, divided: number): boolean =>
 
 function trainedWhole({ sequences, length }: Rows, trees: boolean): BatchShape {
   const trained = sequences * length;
-  return { sequences, length, trained, ...(trees && { trees: { sequences, trained } }) };
+  return { sequences, length, trained, trees: trees ? { sequences, trained } : undefined };
 }

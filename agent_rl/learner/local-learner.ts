@@ -31,11 +31,8 @@ import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { kindOf, sizesOf } from './batch-shape.ts';
-import { scoredDatum } from './scored-datum.ts';
-import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
-import { microBatches, type MicroBatch } from './micro-batches.ts';
-import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
+  scoredDatum,
   byDatum,
   dropoutFactors,
   membershipOf,
@@ -43,6 +40,9 @@ import {
   type ProgramMemory,
   type TrainBatch,
 } from './train-batch.ts';
+import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
+import { microBatches, type MicroBatch } from './micro-batches.ts';
+import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
@@ -194,7 +194,7 @@ export class LocalLearner implements Learner {
         ...dropout,
         ...this.#inputs(packed),
         ...pick(packed, lossInputs(loss)),
-        ...(perSequence && { [membershipInput]: membershipOf(packed) }),
+        ...(perSequence ? { [membershipInput]: membershipOf(packed) } : {}),
       };
       const outputs = await program.run(inputs, { sizes: sizesOf(packed.shape, kind) });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
@@ -294,7 +294,7 @@ export class LocalLearner implements Learner {
     return microBatches(data, {
       microBatchTokens: this.options.microBatchTokens,
       compiles: this.engine.compiles,
-      ...(this.#plants && { treesOf: this.config }),
+      treesOf: this.#plants ? this.config : undefined,
     });
   }
 

@@ -16,7 +16,7 @@ export interface MicroBatch {
 
 export interface MicroBatchOptions extends Omit<PaddingOptions, 'hasTrees'> {
   /** Sequences that begin alike share rows where that saves work; without it each has a row of its own. */
-  treesOf?: ModelConfig;
+  treesOf?: ModelConfig | undefined;
 }
 
 /** Attention of narrow heads runs at about a quarter of the speed of the other products. */

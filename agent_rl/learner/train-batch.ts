@@ -8,7 +8,6 @@ import {
   type PaddingOptions,
 } from './batch-shape.ts';
 import type { PrefixTree } from './prefix-tree.ts';
-import { treeLayout, type TreeLayout } from './tree-layout.ts';
 
 /** How a program trades time for memory. Beside the batch, not the programs: public types need no TensorFlow.js. */
 export interface ProgramMemory {
@@ -34,7 +33,7 @@ export interface TrainBatch {
   /** What it predicts [N]. */
   targets: Int32Array;
   /** Where rows are trees: how they are laid out, and which prediction each trained token is. */
-  trees?: TreeLayout & { predictions: Int32Array };
+  trees?: (TreeLayout & { predictions: Int32Array }) | undefined;
   weights: Float32Array;
   advantages: Float32Array;
   oldLogProbs: Float32Array;
@@ -86,20 +85,20 @@ export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): T
       sequences,
       length,
       trained,
-      ...(hasTrees && { trees: { sequences: data.length, trained: entries } }),
+      trees: hasTrees ? { sequences: data.length, trained: entries } : undefined,
     },
     tokens,
     rows: padded(made.rows, trained),
     targets: padded(made.targets, trained),
-    ...(hasTrees && {
-      trees: {
-        ...treeLayout(
-          laid.map(({ tree }) => tree),
-          { sequences, length },
-        ),
-        predictions: padded(made.predictions, entries),
-      },
-    }),
+    trees: hasTrees
+      ? {
+          ...treeLayout(
+            laid.map(({ tree }) => tree),
+            { sequences, length },
+          ),
+          predictions: padded(made.predictions, entries),
+        }
+      : undefined,
     weights: column((datum) => datum.weights),
     advantages: column((datum) => datum.advantages),
     oldLogProbs: column((datum) => datum.oldLogProbs),
@@ -155,9 +154,9 @@ export function byDatum(
 
 function checkDatum({ tokens, weights, advantages, oldLogProbs, refLogProbs }: TrainDatum): void {
   const expected = tokens.length;
-  const arrays = { weights, advantages, oldLogProbs, ...(refLogProbs && { refLogProbs }) };
+  const arrays = { weights, advantages, oldLogProbs, refLogProbs };
   for (const [name, values] of Object.entries(arrays)) {
-    if (values.length === expected) continue;
+    if (values === undefined || values.length === expected) continue;
     throw new AgentRlError(
       'SHAPE_MISMATCH',
       `A datum of ${expected} tokens has ${values.length} ${name}; expected one per token.`,
@@ -207,4 +206,40 @@ export function dropoutFactors(
     }
   }
   return factors;
+}
+
+/** Trees as rows of a micro-batch: B rows of T tokens. */
+interface TreeLayout {
+  /** Where each token stands in its sequences, [B, T]. */
+  places: Int32Array;
+  /** The last token of its row that sees each, [B, T]: a token is seen by itself and by what follows it in its sequences. */
+  seenUpTo: Int32Array;
+}
+
+/** Padding sees itself alone: a row that sees nothing has no softmax. */
+function treeLayout(
+  trees: readonly PrefixTree[],
+  { sequences, length }: { sequences: number; length: number },
+): TreeLayout {
+  const places = new Int32Array(sequences * length);
+  const seenUpTo = Int32Array.from({ length: sequences * length }, (_, at) => at % length);
+  for (const [row, { parents, places: own }] of trees.entries()) {
+    places.set(own, row * length);
+    const last = seenUpTo.subarray(row * length, (row + 1) * length);
+    // All that follows a token in its sequences stands right behind it: a tree is walked depth first.
+    for (let token = parents.length - 1; token >= 0; token--) {
+      const parent = parents[token]!;
+      if (parent >= 0) last[parent] = Math.max(last[parent]!, last[token]!);
+    }
+  }
+  return { places, seenUpTo };
+}
+
+/** A sequence of whose tokens log-probabilities are computed: of those that are wanted, but for the first, which nothing predicts. */
+export function scoredDatum(tokens: Int32Array, wanted?: ArrayLike<number>): TrainDatum {
+  const weights = new Float32Array(tokens.length).fill(1, 1);
+  if (wanted !== undefined)
+    for (let place = 1; place < tokens.length; place++) if (!wanted[place]) weights[place] = 0;
+  const zeros = new Float32Array(tokens.length);
+  return { tokens, weights, advantages: zeros, oldLogProbs: zeros };
 }

@@ -189,7 +189,7 @@ class Examination {
     const { endOfTurn, template } = this.model;
     const options = this.#render;
     template.deltaPieces(said, endOfTurn, options);
-    return template.textAfterTurn(said, { endOfTurn, options, ...(earlier && { earlier }) });
+    return template.textAfterTurn(said, { endOfTurn, options, earlier });
   }
 
   #writesCalls(): boolean {

@@ -1,7 +1,3 @@
 export * from './hugging-face-policies.ts';
-export {
-  LanguageModelPolicy,
-  type LanguageModelPolicySettings,
-  type PolicyGiven,
-} from './language-model-policy.ts';
+export { LanguageModelPolicy, type PolicyGiven } from './language-model-policy.ts';
 export * from './tool-call-formats/index.ts';

@@ -1,13 +1,11 @@
 import { Type, type Static } from 'typebox';
 
-import { costs, integer, most } from '../config/blocks/block.ts';
+import { costs, integer, most, within } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
   freeTurns: integer('Turns that cost nothing', {
-    minimum: 1,
-    maximum: most.count,
-    default: 1,
+    ...within(1, most.count, 1),
     idleWith: { perTurn: 0 },
   }),
   perTurn: costs('Cost of each further turn', 0.1),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { number } from '../config/blocks/block.ts';
+import { number, within } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { markedAnswer } from '../core/tasks/find-number.ts';
 import { answerNumber } from '../core/tasks/maths/read-answer.ts';
@@ -9,12 +9,8 @@ import { finalAnswer } from './final-answer.ts';
 const most = Number.MAX_SAFE_INTEGER;
 
 const Settings = Type.Object({
-  from: number('Smallest integer that counts', { minimum: -most, maximum: most, default: 0 }),
-  to: number('Largest integer that counts; those of the AIME end at 999', {
-    minimum: -most,
-    maximum: most,
-    default: 999,
-  }),
+  from: number('Smallest integer that counts', within(-most, most, 0)),
+  to: number('Largest integer that counts; those of the AIME end at 999', within(-most, most, 999)),
 });
 
 /**

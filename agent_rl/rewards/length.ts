@@ -1,15 +1,13 @@
 import { type Static, Type } from 'typebox';
 
-import { costs, integer, costLimit, most } from '../config/blocks/block.ts';
+import { costLimit, costs, integer, most, within } from '../config/blocks/block.ts';
 import { answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
   freeWords: integer('Words of the final message that cost nothing', {
-    minimum: 0,
-    maximum: most.count,
-    default: 50,
+    ...within(0, most.count, 50),
     idleWith: { perWord: 0 },
   }),
   perWord: costs('Cost of each further word', 0.01),

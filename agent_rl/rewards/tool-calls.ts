@@ -1,19 +1,15 @@
 import { type Static, Type } from 'typebox';
 
-import { costs, integer, costLimit, most } from '../config/blocks/block.ts';
+import { costLimit, costs, integer, most, within } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
   minCalls: integer('Fewest calls expected', {
-    minimum: 0,
-    maximum: most.count,
-    default: 1,
+    ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),
   freeCalls: integer('Most calls that cost nothing; minCalls where that is more', {
-    minimum: 0,
-    maximum: most.count,
-    default: 1,
+    ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),
   perCall: costs('Cost of each call beyond the free ones, and of each that is missing', 0.1),

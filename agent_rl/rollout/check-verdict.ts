@@ -13,8 +13,8 @@ const mostReward = 1e6;
  * @param agent whose it is, where an episode has several
  * @throws WrongValue that says what is wrong and what is allowed
  */
-export function checkVerdict(verdict: Verdict, agent?: string): void {
-  const own = agent === undefined ? 'verdict' : `verdict of ${agent}`;
+export function checkVerdict(verdict: Verdict, agent: string | undefined): void {
+  const own = agent ? `verdict of ${agent}` : 'verdict';
   if (!isRecord(verdict)) throw wrong(own, verdict, 'an object');
   const { outcome, success, reward, components, metrics = {}, solvedAt = 0, answer = '' } = verdict;
   if (!outcomes.includes(outcome))

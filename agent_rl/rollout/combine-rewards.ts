@@ -8,7 +8,7 @@ import { checkNumber, checkReward } from './check-verdict.ts';
 export interface WeightedReward {
   name: string;
   /** Where it is from, for messages. */
-  source?: string;
+  source?: string | undefined;
   weight: number;
   /** Name of the tool whose calls alone it sees. */
   tool?: string | undefined;
@@ -37,10 +37,10 @@ export interface CombinedReward {
   reward: number | undefined;
   /** The parts as they were added, by name. */
   components: Readonly<Record<string, number>>;
-  /** What each reward that applies gave, before any weight; absent when the verdict's reward is. */
-  scores?: Readonly<Record<string, number>>;
+  /** What each reward that applies gave, before any weight; empty when the verdict's reward is absent. */
+  scores: Readonly<Record<string, number>>;
   /** What rewards gave that a forfeited episode was not paid. */
-  unpaid?: Readonly<Record<string, number>>;
+  unpaid: Readonly<Record<string, number>> | undefined;
 }
 
 /**
@@ -54,7 +54,8 @@ export async function combineRewards(
   { rewards, environmentWeight, invalidCalls, invalidCallPenalty }: CombineOptions,
 ): Promise<CombinedReward> {
   const { verdict } = episode;
-  if (verdict.reward === undefined) return { reward: undefined, components: verdict.components };
+  if (verdict.reward === undefined)
+    return { reward: undefined, components: verdict.components, scores: {}, unpaid: undefined };
   const own = finite(environmentScore, verdict.reward);
   const scores: Record<string, number> = { [environmentScore]: own };
   let reward = environmentWeight === 0 ? 0 : environmentWeight * own;
@@ -80,7 +81,8 @@ export async function combineRewards(
     add(invalidCallsComponent, -invalidCallPenalty * invalidCalls);
   }
   await runningPlugin('Rewards', () => checkReward('The sum of the rewards', reward));
-  return { reward, components, scores, ...(Object.keys(unpaid).length > 0 && { unpaid }) };
+  const isPaid = Object.keys(unpaid).length === 0;
+  return { reward, components, scores, unpaid: isPaid ? undefined : unpaid };
 }
 
 /** Whether the rewards solved the task, of a verdict that leaves it to them; nothing of any other. */

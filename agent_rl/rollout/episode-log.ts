@@ -1,7 +1,7 @@
 import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message, ToolMessage, UserMessage } from '../core/message.ts';
 import { append } from '../core/long-lists.ts';
-import { Transcript } from '../core/transcript.ts';
+import type { Transcript } from '../core/transcript.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 
@@ -46,21 +46,19 @@ export class EpisodeLog {
     if (Object.keys(inputs).length > 0) this.#hidden.set(callId, inputs);
   }
 
-  /** The part of a trajectory that is known before it is judged. */
+  /** What is known of an agent's part before it is judged. */
   record() {
     const { messages, calls, malformedCalls, cutTokens } = this;
-    const { seconds } = this.watch;
-    const turns = this.turns.length;
     return {
-      ...(this.transcript ?? new Transcript()).record(),
+      sequences: this.transcript === undefined ? [] : [this.transcript.record()],
       messages,
       calls,
-      turns,
+      turns: this.turns.length,
       malformedCalls,
-      seconds,
-      ...(cutTokens > 0 && { cutTokens }),
-      ...(this.#hidden.size > 0 && { hiddenInputs: Object.fromEntries(this.#hidden) }),
-      ...(this.#retries.length > 0 && { retries: this.#retries }),
+      seconds: this.watch.seconds,
+      cutTokens,
+      hiddenInputs: Object.fromEntries(this.#hidden),
+      retries: this.#retries,
     };
   }
 }

@@ -1,11 +1,11 @@
 import type { Policy } from '../core/plugins/policy.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
-import type { EpisodePlace } from '../core/trajectory.ts';
+import type { RolloutKey } from '../core/rollout.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
 import type { ToolRunner } from './tools/tool-runner.ts';
-import type { EpisodeAgent, EpisodeWorld } from './world.ts';
+import type { EpisodeAgent, World } from './world.ts';
 
 export interface EpisodeLimits {
   /** Of each agent. */
@@ -17,30 +17,29 @@ export interface EpisodeLimits {
   /** The episode ends at this many malformed, unknown or invalid calls. */
   invalidCallLimit: number;
   /** Most times a call to the generator or a tool is made again when what failed may pass. 0 by default. */
-  retries?: number;
+  retries?: number | undefined;
   /** Seconds that a plugin's own work may take; without them it is waited for. Sampling has no deadline. */
-  deadlines?: { environmentS: number; gradingS: number };
+  deadlines?: { environmentS: number; gradingS: number } | undefined;
 }
 
-/** What an episode is played with. Environment and tools are its own; the policy is shared. */
-export type EpisodeParts = EpisodeWorld & SharedParts;
-
-/** What is the same for one agent and for several. */
-export interface SharedParts {
+/** What an episode is played with. World and tools are its own; the policy is shared. */
+export interface EpisodeParts {
+  /** The environment, as one of one agent or of several. */
+  world: World;
   policy: Policy;
   /** What plays an agent instead, by its name. */
   opponents?: ReadonlyMap<string, Policy> | undefined;
   /** For messages. */
-  environmentName?: string;
+  environmentName?: string | undefined;
   /** Where the environment is from, for messages. */
-  environmentSource?: string;
+  environmentSource?: string | undefined;
   tools: ReadonlyMap<string, Tool>;
   /** Shared by all episodes of a run. */
   toolRunner: ToolRunner;
   /** Added to what the environment gives. */
   rewards: readonly WeightedReward[];
   /** Factor of the environment's own reward in the sum. 1 by default. */
-  environmentWeight?: number;
+  environmentWeight?: number | undefined;
   /** Subtracted from the reward for each malformed, unknown or invalid call. */
   invalidCallPenalty: number;
   limits: EpisodeLimits;
@@ -52,26 +51,24 @@ export interface SharedParts {
 
 /** What plays an agent. */
 export const policyOf = (
-  { policy, opponents }: Pick<SharedParts, 'policy' | 'opponents'>,
+  { policy, opponents }: Pick<EpisodeParts, 'policy' | 'opponents'>,
   agent: string,
 ): Policy => opponents?.get(agent) ?? policy;
 
-/** Which episode to play. Everything random in it is a function of `seed`, task, `sample` and place. */
+/** Which episode to play. Everything random in it is a function of `seed`, task, the key's sample and the place in the episode. */
 export interface EpisodeRequest {
   task: Task;
-  /** Index within the group. */
-  sample: number;
+  /** Draws depend on its sample and on nothing else of it. */
+  key: RolloutKey;
   /** Optimiser step whose weights sample it. */
   step: number;
   seed: number;
   sampling: Sampling;
-  /** For the record; draws do not depend on it. */
-  place?: EpisodePlace;
 }
 
 /** Makes the parts of one episode. What it throws fails that episode. */
 export interface EpisodeMaker {
   (request: EpisodeRequest): Promise<EpisodeParts> | EpisodeParts;
-  /** The agents of a task's episodes, also of one whose parts cannot be made; absent where none has several. */
-  agentsOf?: (task: Task) => readonly EpisodeAgent[] | undefined;
+  /** The agents of a task's episodes, also of one whose parts cannot be made; by default the only one. */
+  agentsOf?: (task: Task) => readonly EpisodeAgent[];
 }

@@ -4,6 +4,7 @@ import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
 import { PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure } from '../core/outcome.ts';
+import { agentAmong } from '../core/rollout.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
@@ -14,7 +15,7 @@ import { append } from '../core/long-lists.ts';
 import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
 import { failed, failedByVerdict, type Judged, keptOf } from './judged.ts';
 import { retrying } from './retrying.ts';
-import { type EpisodeAgent, sole, type World } from './world.ts';
+import type { EpisodeAgent } from './world.ts';
 
 /*
  * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge. Where
@@ -35,12 +36,12 @@ export type Logs = ReadonlyMap<string, EpisodeLog>;
 
 export const logsOf = (
   agents: readonly EpisodeAgent[],
-  { step, task, sample }: Pick<EpisodeRequest, 'step' | 'task' | 'sample'>,
+  { step, task, key }: Pick<EpisodeRequest, 'step' | 'task' | 'key'>,
 ): Logs =>
   new Map(
     agents.map(({ name }) => {
-      const own = name === sole ? '' : ` ${name}`;
-      return [name, new EpisodeLog(`${task.taskId} ${sample}${own} at ${step}`)];
+      const own = agents.length > 1 ? ` ${name}` : '';
+      return [name, new EpisodeLog(`${task.taskId} ${key.sample}${own} at ${step}`)];
     }),
   );
 
@@ -55,7 +56,6 @@ export function entryOf<Entry>(entries: ReadonlyMap<string, Entry>, agent: strin
 
 interface Stage {
   parts: EpisodeParts;
-  world: World;
   logs: Logs;
 }
 
@@ -89,7 +89,7 @@ export class Episode {
       return ofAll(logs, failed(outcome, thrown, problems));
     } finally {
       try {
-        policyOf(parts, this.#agent ?? sole).release(this.#name);
+        policyOf(parts, this.#acting).release(this.#name);
       } finally {
         await parts.close?.();
       }
@@ -97,7 +97,8 @@ export class Episode {
   }
 
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
-    const { world, logs } = this.stage;
+    const { parts, logs } = this.stage;
+    const { world } = parts;
     const { conversations, first } = await this.#timed('start', () => world.start(), signal);
     for (const [agent, conversation] of Object.entries(conversations))
       append(entryOf(logs, agent).messages, redactedMessages(conversation));
@@ -114,12 +115,12 @@ export class Episode {
   /** Gives an agent the turn. What the generator kept for another is let go: an episode takes one of its rows. */
   #passTo(agent: string): void {
     if (this.#agent === agent) return;
-    const { seed, step, task, sample } = this.request;
+    const { seed, step, task, key } = this.request;
     if (this.#agent !== undefined) policyOf(this.stage.parts, this.#agent).release(this.#name);
     const { length: turn } = entryOf(this.stage.logs, agent).turns;
     // A name of its own each time, so that a late release cannot meet what is computed anew.
-    const own = agent === sole ? [] : [agent, turn];
-    this.#name = [seed, step, task.taskId, sample, ...own].join('/');
+    const own = this.#isOneOfSeveral ? [agent, turn] : [];
+    this.#name = [seed, step, task.taskId, key.sample, ...own].join('/');
     this.#agent = agent;
   }
 
@@ -129,7 +130,7 @@ export class Episode {
     const policy = policyOf(this.stage.parts, agent);
     const log = entryOf(this.stage.logs, agent);
     if (log.transcript === undefined) {
-      if (agent !== sole && log.messages.length === 0)
+      if (this.#isOneOfSeveral && log.messages.length === 0)
         throw new PluginError(`${this.#environmentName} said nothing to ${agent} before its turn.`);
       log.transcript = policy.begin(log.messages, toolRunner.specs);
       checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
@@ -146,8 +147,8 @@ export class Episode {
     agent: string,
     signal: AbortSignal,
   ): Promise<{ end: EpisodeEnd; next?: undefined } | { end?: undefined; next: string }> {
-    const { parts, world, logs } = this.stage;
-    const { limits } = parts;
+    const { parts, logs } = this.stage;
+    const { limits, world } = parts;
     const log = entryOf(logs, agent);
     const { length: index } = log.turns;
     const room = limits.maxEpisodeTokens - (log.transcript?.length ?? 0);
@@ -182,12 +183,13 @@ export class Episode {
 
   async #act(agent: string, maxTokens: number, signal: AbortSignal) {
     const { parts, logs } = this.stage;
-    const { seed, sample, task, sampling } = this.request;
+    const { seed, task, sampling } = this.request;
+    const { sample } = this.request.key;
     const log = entryOf(logs, agent);
     const { transcript } = log;
     if (transcript === undefined) throw new Error(`${agent} acts before its transcript began.`);
     const { length: turn } = log.turns;
-    const key = { seed, taskId: task.taskId, sample, turn, ...(agent !== sole && { agent }) };
+    const key = { seed, taskId: task.taskId, sample, turn, agent: this.#among(agent) };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
     return log.watch.time('generation', () =>
       retrying(async () => abortable(policyOf(parts, agent).act(transcript, options), signal), {
@@ -204,14 +206,14 @@ export class Episode {
     place: readonly [number, number],
     signal: AbortSignal,
   ) {
-    const { parts, world, logs } = this.stage;
-    const { toolRunner, tools, limits } = parts;
-    const { seed, task, sample } = this.request;
+    const { parts, logs } = this.stage;
+    const { toolRunner, tools, limits, world } = parts;
+    const { seed, task, key } = this.request;
     const log = entryOf(logs, agent);
     const inputs = await this.#plugin('toolInputs', () => world.toolInputs(call, agent));
     log.hide(call.id, inputs);
-    const own = agent === sole ? [] : [agent];
-    const randomPath = [seed, 'tool', task.taskId, sample, ...own, ...place];
+    const own = this.#isOneOfSeveral ? [agent] : [];
+    const randomPath = [seed, 'tool', task.taskId, key.sample, ...own, ...place];
     return retrying(() => toolRunner.run(call, { tools, inputs, randomPath, signal }), {
       retries: limits.retries ?? 0,
       signal,
@@ -222,7 +224,7 @@ export class Episode {
   async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
     const { logs } = this.stage;
     // Of the agent whose turn ended the episode.
-    const { watch } = entryOf(logs, this.#agent ?? sole);
+    const { watch } = entryOf(logs, this.#acting);
     try {
       return await watch.time('grading', async () => {
         const verdicts = new Map(Object.entries(await this.#finish(end, signal)));
@@ -248,9 +250,9 @@ export class Episode {
     const { parts, logs } = this.stage;
     const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
     const { messages, turns, invalidCalls } = entryOf(logs, agent);
-    await this.#plugin('finish', () => checkVerdict(verdict, agent === sole ? undefined : agent));
+    await this.#plugin('finish', () => checkVerdict(verdict, this.#among(agent)));
     const { task } = this.request;
-    const view = { task, ...(agent !== sole && { agent }), messages, turns, verdict };
+    const view = { task, agent, messages, turns, verdict };
     const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
     const combined = await this.#graded(() => combineRewards(view, options), signal);
     const { outcome, success } = verdict;
@@ -258,7 +260,7 @@ export class Episode {
   }
 
   #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Readonly<Record<string, Verdict>>> {
-    const { world } = this.stage;
+    const { world } = this.stage.parts;
     return this.#graded(
       (timed) => this.#plugin('finish', () => world.finish(end, timed, this.#agent)),
       signal,
@@ -293,6 +295,19 @@ export class Episode {
   #plugin<Value>(method: string, work: () => Value | Promise<Value>): Promise<Value> {
     const { environmentSource: source } = this.stage.parts;
     return runningPlugin(this.#environmentName, work, { method, source });
+  }
+
+  /** The agent whose turn it is, or else the first. */
+  get #acting(): string {
+    return this.#agent ?? [...this.stage.logs.keys()][0] ?? '';
+  }
+
+  get #isOneOfSeveral(): boolean {
+    return this.stage.logs.size > 1;
+  }
+
+  #among(agent: string): string | undefined {
+    return agentAmong([...this.stage.logs.keys()], agent);
   }
 
   get #environmentName(): string {

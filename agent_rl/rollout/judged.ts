@@ -2,13 +2,13 @@ import { messageOf } from '../core/errors.ts';
 import { type Failure, failureOf } from '../core/failure.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
-import type { JudgedBy, Trajectory } from '../core/trajectory.ts';
+import type { JudgedBy, Part, Rollout } from '../core/rollout.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { EpisodeParts } from './episode-parts.ts';
 
 /** What is known of an agent's part in an episode when it has been judged. */
 export type Judged = Pick<
-  Trajectory,
+  Part,
   | 'outcome'
   | 'success'
   | 'reward'
@@ -18,9 +18,8 @@ export type Judged = Pick<
   | 'record'
   | 'answer'
   | 'unpaid'
-  | 'problem'
-  | 'failure'
->;
+> &
+  Partial<Pick<Rollout, 'problem' | 'failure'>>;
 
 /** @param then what failed while the environment was notified */
 export function failed(
@@ -30,9 +29,18 @@ export function failed(
 ): Judged & { failure: Failure } {
   // What was thrown may quote a request with a key in it, and the problem is shown and written.
   const problem = redactor()([messageOf(thrown), ...then].join('; then finish failed: '));
-  const none = { success: false, reward: undefined, components: {}, metrics: {} };
+  const none = { ...noVerdict, unpaid: undefined, record: undefined, answer: undefined };
   return { outcome, ...none, problem, failure: failureOf(thrown) };
 }
+
+/** What is known of a part that was not judged. */
+export const noVerdict = {
+  success: false,
+  reward: undefined,
+  components: {},
+  scores: {},
+  metrics: {},
+} satisfies Partial<Part>;
 
 /** What the environment itself says that the system failed at. */
 export function failedByVerdict({ outcome, problem }: Verdict): Judged {
@@ -47,22 +55,14 @@ export const keptOf = ({
   metrics = {},
   record,
   answer,
-}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer'> => ({
-  metrics,
-  ...(answer !== undefined && { answer }),
-  ...(record !== undefined && { record }),
-});
+}: Verdict): Pick<Judged, 'metrics' | 'record' | 'answer'> => ({ metrics, record, answer });
 
 export const judgedBy = ({
   environmentName,
   environmentWeight = 1,
   rewards,
 }: EpisodeParts): JudgedBy => ({
-  ...(environmentName !== undefined && { environment: environmentName }),
+  environment: environmentName,
   environmentWeight,
-  rewards: rewards.map(({ name, weight, tool }) => ({
-    name,
-    weight,
-    ...(tool !== undefined && { tool }),
-  })),
+  rewards: rewards.map(({ name, weight, tool }) => ({ name, weight, tool })),
 });

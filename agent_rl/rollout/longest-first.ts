@@ -1,6 +1,5 @@
 import type { Task } from '../core/tasks/task.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { sampledTokens } from './tokens/ledger.ts';
+import { type Part, sampledTokens } from '../core/rollout.ts';
 
 interface Seen {
   tokens: number;
@@ -15,8 +14,8 @@ export class LongestFirst {
   readonly #seen = new Map<string, Seen>();
 
   /** Takes note of how long an episode was. */
-  note(task: Task, episode: readonly Pick<Trajectory, 'spans' | 'tokens'>[]): void {
-    const tokens = episode.reduce((sum, part) => sum + sampledTokens(part), 0);
+  note(task: Task, { parts }: { parts: readonly Pick<Part, 'sequences'>[] }): void {
+    const tokens = parts.reduce((sum, part) => sum + sampledTokens(part), 0);
     for (const name of namesOf(task)) {
       const seen = this.#seen.get(name) ?? { tokens: 0, episodes: 0 };
       this.#seen.set(name, { tokens: seen.tokens + tokens, episodes: seen.episodes + 1 });

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { EpisodePlace, Trajectory } from '../core/trajectory.ts';
+import type { Rollout, RolloutKey } from '../core/rollout.ts';
 import { underSignals } from '../core/stopping/abort.ts';
 import { LongestFirst } from './longest-first.ts';
 import { type EpisodeRetries, runEpisode } from './run-episode.ts';
@@ -10,17 +10,13 @@ import type { Task } from '../core/tasks/task.ts';
 
 export interface CollectOptions {
   signal: AbortSignal;
-  /** Called with each episode as it ends, in the order they end: with the trajectory of each of its agents. */
-  onEpisode?: (episode: readonly Trajectory[]) => void;
+  /** Called with each rollout as it ends, in the order they end. */
+  onEpisode?: ((rollout: Rollout) => void) | undefined;
 }
 
 /** Plays episodes; results come in the order of the requests, whatever order they end in. */
 export interface Rollouts {
-  /** @returns for each request the trajectories of its agents, in the order of the environment's spec: mostly one */
-  collect(
-    requests: readonly EpisodeRequest[],
-    options: CollectOptions,
-  ): Promise<(readonly Trajectory[])[]>;
+  collect(requests: readonly EpisodeRequest[], options: CollectOptions): Promise<Rollout[]>;
 }
 
 /** One episode at a time, for debugging. */
@@ -33,20 +29,20 @@ export class RolloutWorker implements Rollouts {
   async collect(
     requests: readonly EpisodeRequest[],
     { signal, onEpisode }: CollectOptions,
-  ): Promise<(readonly Trajectory[])[]> {
-    const episodes: (readonly Trajectory[])[] = [];
+  ): Promise<Rollout[]> {
+    const rollouts: Rollout[] = [];
     for (const request of requests) {
-      const episode = await runEpisode(this.make, request, signal, this.retries);
-      onEpisode?.(episode);
-      episodes.push(episode);
+      const rollout = await runEpisode(this.make, request, signal, this.retries);
+      onEpisode?.(rollout);
+      rollouts.push(rollout);
     }
-    return episodes;
+    return rollouts;
   }
 }
 
 /**
- * Many episodes in flight: the next starts as soon as one ends, those that are likely to be long first. The trajectories are
- * those of `RolloutWorker`.
+ * Many episodes in flight: the next starts as soon as one ends, those that are likely to be long first. The rollouts are those
+ * of `RolloutWorker`.
  */
 export class AsyncRolloutWorker implements Rollouts {
   readonly #longestFirst = new LongestFirst();
@@ -67,8 +63,8 @@ export class AsyncRolloutWorker implements Rollouts {
   async collect(
     requests: readonly EpisodeRequest[],
     { signal, onEpisode }: CollectOptions,
-  ): Promise<(readonly Trajectory[])[]> {
-    const episodes: (readonly Trajectory[])[] = [];
+  ): Promise<Rollout[]> {
+    const rollouts: Rollout[] = [];
     const waiting = this.#longestFirst.order(requests).values();
     const failed = new AbortController();
     const lane = async (either: AbortSignal): Promise<void> => {
@@ -76,11 +72,11 @@ export class AsyncRolloutWorker implements Rollouts {
         // The lanes share one iterator, so each request is played once.
         for (const index of waiting) {
           const request = requests[index]!;
-          const episode = await runEpisode(this.make, request, either, this.retries);
+          const rollout = await runEpisode(this.make, request, either, this.retries);
           failed.signal.throwIfAborted();
-          this.#longestFirst.note(request.task, episode);
-          onEpisode?.(episode);
-          episodes[index] = episode;
+          this.#longestFirst.note(request.task, rollout);
+          onEpisode?.(rollout);
+          rollouts[index] = rollout;
         }
       } catch (thrown) {
         // Results that can no longer be used are not worth playing for: the other lanes end too.
@@ -92,7 +88,7 @@ export class AsyncRolloutWorker implements Rollouts {
       Promise.all(Array.from({ length: lanes }, () => lane(either))),
     );
     failed.signal.throwIfAborted();
-    return episodes;
+    return rollouts;
   }
 }
 
@@ -102,8 +98,8 @@ export interface GroupPlanOptions {
   sampling: Sampling;
   /** Names what the groups are for, such as (seed, 'rollout', step, round): other paths, other draws. */
   seedPath: readonly (string | number)[];
-  /** For the record. */
-  place: Omit<EpisodePlace, 'slot'>;
+  /** Of all of them. */
+  key: Omit<RolloutKey, 'slot' | 'sample'>;
 }
 
 /**
@@ -112,17 +108,16 @@ export interface GroupPlanOptions {
  */
 export function planGroups(
   tasks: readonly Task[],
-  { groupSize, step, sampling, seedPath, place }: GroupPlanOptions,
+  { groupSize, step, sampling, seedPath, key }: GroupPlanOptions,
 ): EpisodeRequest[][] {
-  return tasks.map((task, group) => {
-    const seed = new KeyedRng(...seedPath, group).integer(2 ** 32);
+  return tasks.map((task, slot) => {
+    const seed = new KeyedRng(...seedPath, slot).integer(2 ** 32);
     return Array.from({ length: groupSize }, (_, sample) => ({
       task,
-      sample,
+      key: { ...key, slot, sample },
       step,
       seed,
       sampling,
-      place: { ...place, slot: group },
     }));
   });
 }

@@ -1,3 +1,4 @@
+import { onlyAgent } from '../core/rollout.ts';
 import { isRecord } from '../core/is-record.ts';
 import type { Message, ToolCall, UserMessage } from '../core/message.ts';
 import type {
@@ -14,18 +15,17 @@ export interface EpisodeAgent {
   name: string;
   /** Whether its tokens are trained on. */
   learns: boolean;
+  /** What plays it, see `Part.policy`. */
+  policy: string;
 }
 
-/** What an episode is played in: an environment of one agent without a name, or of several. */
-export type EpisodeWorld =
-  | { environment: Environment; agents?: undefined }
-  | { environment: MultiAgentEnvironment; agents: readonly EpisodeAgent[] };
+/** The agents of an environment that has one. */
+export const oneAgent: readonly EpisodeAgent[] = [
+  { name: onlyAgent, learns: true, policy: onlyAgent },
+];
 
-/** What the only agent of an episode is called; no agent with a name of its own is called so. */
-export const sole = '';
-
-/** What an agent is told, by its name. */
-type ToAgents<One extends Message> = Readonly<Record<string, readonly One[]>>;
+/** What agents are told, by name. */
+export type ToAgents<One extends Message> = Readonly<Record<string, readonly One[]>>;
 
 /** An environment of one agent or of several, seen as one of several. What it answers is checked. */
 export interface World {
@@ -44,24 +44,21 @@ export interface World {
   ): Promise<Readonly<Record<string, Verdict>>>;
 }
 
-export function worldOf(parts: EpisodeWorld): World {
-  return parts.agents === undefined
-    ? worldOfOne(parts.environment)
-    : worldOfSeveral(parts.environment, parts.agents);
-}
-
-const worldOfOne = (environment: Environment): World => ({
-  agents: [{ name: sole, learns: true }],
-  start: async () => ({ conversations: { [sole]: await environment.start() }, first: sole }),
+export const worldOfOne = (environment: Environment): World => ({
+  agents: oneAgent,
+  start: async () => ({
+    conversations: { [onlyAgent]: await environment.start() },
+    first: onlyAgent,
+  }),
   toolInputs: (call) => environment.toolInputs?.(call) ?? {},
   step: async (turn, _, signal) => {
     const { done, messages = [] } = await environment.step(turn, signal);
-    return { done, next: sole, tell: { [sole]: messages } };
+    return { done, next: onlyAgent, tell: { [onlyAgent]: messages } };
   },
-  finish: async (end, signal) => ({ [sole]: await environment.finish(end, signal) }),
+  finish: async (end, signal) => ({ [onlyAgent]: await environment.finish(end, signal) }),
 });
 
-function worldOfSeveral(
+export function worldOfSeveral(
   environment: MultiAgentEnvironment,
   agents: readonly EpisodeAgent[],
 ): World {

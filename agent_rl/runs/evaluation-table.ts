@@ -1,13 +1,10 @@
 import { sum } from '../algorithms/statistics.ts';
-import { percentText } from '../telemetry/index.ts';
+import { percentText, pointsText } from '../telemetry/figures.ts';
 import type { ChosenRate, Evaluation } from '../trainer/evaluate.ts';
 import type { Difference, Intervals95, SuccessRate } from '../trainer/success-rate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 
 const points = (share: number): string => (100 * share).toFixed(1);
-
-/** With its sign. */
-export const change = (share: number): string => `${share > 0 ? '+' : ''}${points(share)}`;
 
 /** Says what stands in brackets after a rate. */
 export const intervalNote =
@@ -23,7 +20,7 @@ export function rateText(rate: SuccessRate): string {
 
 /** `+12.3 [+8.1, +16.5]`, in points of a percentage. */
 export const differenceText = ({ difference, interval95 }: Difference): string =>
-  `${change(difference)} [${[interval95?.low, interval95?.high].map((end) => change(end ?? Number.NaN)).join(', ')}]`;
+  `${pointsText(difference)} [${[interval95?.low, interval95?.high].map((end) => pointsText(end ?? Number.NaN)).join(', ')}]`;
 
 /** `best-of-n of 8 by log-probability`. */
 export const strategyText = ({ strategy, attempts, selector }: ChosenRate): string =>

@@ -1,4 +1,4 @@
-import { episodesOf, type Trajectory } from '../core/trajectory.ts';
+import type { Rollout } from '../core/rollout.ts';
 import { visibleControls } from '../telemetry/index.ts';
 import { failureText } from '../trainer/collect/failure-guard.ts';
 
@@ -7,18 +7,18 @@ const mostReasons = 5;
 const reasonChars = 300;
 
 /** An episode that the system failed has no reward: it says nothing about the policy. */
-const isFailed = ({ reward }: Trajectory): boolean => reward === undefined;
+const isFailed = ({ parts }: Rollout): boolean => parts.some(({ reward }) => reward === undefined);
 
 /** What was wrong with its tools themselves, one entry for each call that was answered with an error instead. */
-const toolProblems = ({ calls }: Trajectory): string[] =>
-  calls.flatMap(({ problem }) => problem ?? []);
+const toolProblems = ({ parts }: Rollout): string[] =>
+  parts.flatMap(({ calls }) => calls.flatMap(({ problem }) => problem ?? []));
 
 function oneLine(text: string): string {
   const line = visibleControls(text.split('\n', 1)[0] ?? '');
   return line.length > reasonChars ? `${line.slice(0, reasonChars)}…` : line;
 }
 
-const reasonOf = (trajectory: Trajectory): string => oneLine(failureText(trajectory));
+const reasonOf = (rollout: Rollout): string => oneLine(failureText(rollout));
 
 /** `HEAD:` and a line for each reason with its count, the most frequent first; nothing where there are none. */
 function counted(head: string, reasons: readonly string[]): string[] {
@@ -35,12 +35,10 @@ function counted(head: string, reasons: readonly string[]): string[] {
 }
 
 /** Episodes without a reward and tools that failed, by reason; nothing where there were none. */
-export function failedText(trajectories: readonly Trajectory[]): string | undefined {
-  const episodes = episodesOf(trajectories);
-  // The system fails all agents of an episode or none.
-  const failed = episodes.flatMap((episode) => episode.find(isFailed) ?? []);
-  const broken = episodes.filter((episode) => episode.some((one) => toolProblems(one).length > 0));
-  const all = episodes.length;
+export function failedText(rollouts: readonly Rollout[]): string | undefined {
+  const failed = rollouts.filter(isFailed);
+  const broken = rollouts.filter((one) => toolProblems(one).length > 0);
+  const all = rollouts.length;
   const lines = [
     ...counted(
       `${failed.length} of ${all} episodes failed and have no reward`,
@@ -48,7 +46,7 @@ export function failedText(trajectories: readonly Trajectory[]): string | undefi
     ),
     ...counted(
       `${broken.length} of ${all} episodes had a tool that failed; the model was shown an error`,
-      broken.flat().flatMap(toolProblems).map(oneLine),
+      broken.flatMap(toolProblems).map(oneLine),
     ),
   ];
   return lines.length === 0 ? undefined : lines.join('\n');
@@ -58,7 +56,7 @@ export function failedText(trajectories: readonly Trajectory[]): string | undefi
  * Reports the first episode for each reason why one fails, as soon as it has, up to a number of reasons. One that was
  * stopped is not a failure.
  */
-export function failureReporter(report: (text: string) => void): (trajectory: Trajectory) => void {
+export function failureReporter(report: (text: string) => void): (rollout: Rollout) => void {
   const reported = new Set<string>();
   const reportOnce = (reason: string, what: string): void => {
     if (reported.has(reason) || reported.size > mostReasons) return;
@@ -66,11 +64,11 @@ export function failureReporter(report: (text: string) => void): (trajectory: Tr
     if (reported.size <= mostReasons) report(`${what} ${reason}`);
     else report('Episodes fail for more reasons: all are counted after each iteration.');
   };
-  return (trajectory) => {
-    const episode = `An episode of task ${visibleControls(trajectory.taskId)}`;
-    if (isFailed(trajectory) && trajectory.outcome !== 'aborted')
-      reportOnce(reasonOf(trajectory), `${episode} failed and has no reward.`);
-    for (const problem of toolProblems(trajectory))
+  return (rollout) => {
+    const episode = `An episode of task ${visibleControls(rollout.taskId)}`;
+    if (isFailed(rollout) && rollout.outcome !== 'aborted')
+      reportOnce(reasonOf(rollout), `${episode} failed and has no reward.`);
+    for (const problem of toolProblems(rollout))
       reportOnce(oneLine(problem), `${episode} continues after a tool failed.`);
   };
 }

@@ -21,7 +21,7 @@ import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
 import { recordProvenance } from './inputs/provenance.ts';
 import { type RunFolder, createRunFolder, resumeCommand } from './run-folder.ts';
-import { changedSettings } from './inputs/changed-settings.ts';
+import { changedSettings } from './flat-settings.ts';
 import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
 
 export interface OpenRunOptions {

@@ -5,6 +5,7 @@ import { AgentRlError } from '../core/errors.ts';
 import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import { type RunFolder, resumeCommand, runFolderAt } from './run-folder.ts';
 import { holdsCheckpoints, newestCheckpoint } from './checkpoints.ts';
+import { requireReadable } from './episodes/read-episodes.ts';
 import { requireSameMode } from './inputs/require-same-mode.ts';
 import { checkInputs, hasInputs, type RunSources } from './inputs/run-inputs.ts';
 import type { Config } from '../config/index.ts';
@@ -59,13 +60,14 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
 /**
  * Looks for what `resumePoint` would find, and leaves the run as it is.
  *
- * @throws AgentRlError as `resumePoint` does, but not for a run that another process continues
+ * @throws AgentRlError as `resumePoint` does, but not for a run that another process continues; `DATASET_INVALID` for records in another form
  */
 export async function whereToResume(
   request: ResumeRequest,
 ): Promise<Pick<ResumePoint, 'checkpoint' | 'notes'>> {
   const path = runToResume(request);
   const folder = runFolderAt(path);
+  await requireReadable(folder);
   const notes = await checkInputs(folder, request.sources, request.allowOtherMachine);
   if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder))
     return { checkpoint: await newestCheckpoint(folder.checkpoints, request.print), notes };

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 
-import type { Trajectory } from '../core/trajectory.ts';
-import { sampledTokens } from '../rollout/tokens/ledger.ts';
+import { membersOf, type Member, type Rollout, sampledTokens } from '../core/rollout.ts';
 import {
   type Display,
   JsonlWriter,
@@ -21,11 +20,12 @@ import type {
   TrainerObserver,
   TrainerPhase,
 } from '../trainer/trainer-contracts.ts';
-import type { LearnedEpisode } from '../trainer/learned-episodes.ts';
+import { rolloutsOf } from '../trainer/collect/collection.ts';
+import type { LearnedPart } from '../trainer/learned-parts.ts';
 import { RunWatch, warningText, type WatchedRun } from './signs/run-watch.ts';
 import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { learnedLine } from './episodes/learned-line.ts';
-import type { TrainedEpisode } from './episodes/read-trained-episodes.ts';
+import type { RecordedPart } from './query/parts.ts';
 import { trajectoryLine } from './episodes/trajectory-line.ts';
 import { writeEvaluation } from './episodes/write-evaluation.ts';
 
@@ -51,7 +51,7 @@ export class RunRecords implements TrainerObserver {
   readonly #trajectories: JsonlWriter;
   readonly #learned: JsonlWriter;
   readonly #watch: RunWatch;
-  readonly #reportFailure: (trajectory: Trajectory) => void;
+  readonly #reportFailure: (rollout: Rollout) => void;
   readonly #display: TrainingDisplay;
   #evalDone = 0;
 
@@ -68,29 +68,24 @@ export class RunRecords implements TrainerObserver {
 
   onPhase = (phase: TrainerPhase): void => this.#display.onPhase(phase);
 
-  onEpisode = (episode: readonly Trajectory[]): void => {
-    this.#report(episode);
+  onEpisode = (rollout: Rollout): void => {
+    this.#report(rollout);
     this.#display.onEpisode();
   };
 
-  onEvaluationEpisode = (episode: readonly Trajectory[], episodes: number): void => {
-    this.#report(episode);
+  onEvaluationEpisode = (rollout: Rollout, episodes: number): void => {
+    this.#report(rollout);
     this.#evalDone += 1;
     this.#display.onEvaluationEpisode(this.#evalDone, episodes);
   };
 
-  onIteration = (
-    iteration: number,
-    metrics: Metrics,
-    episodes: readonly LearnedEpisode[],
-  ): void => {
-    const trajectories = episodes.map(({ trajectory }) => trajectory);
-    const { folder, log, memory } = this.options;
+  onIteration = (iteration: number, metrics: Metrics, parts: readonly LearnedPart[]): void => {
+    const { log, memory } = this.options;
     const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
     this.#metrics.write(iteration, line);
-    const recorded = episodes.map((episode) => ({
-      episode: { iteration, ...trajectoryLine(folder.name, episode.trajectory) },
-      learned: { iteration, ...learnedLine(episode) },
+    const recorded = parts.map((part) => ({
+      episode: trajectoryLine(part),
+      learned: learnedLine(part),
     }));
     for (const { episode, learned } of recorded) {
       this.#trajectories.write(episode);
@@ -98,10 +93,10 @@ export class RunRecords implements TrainerObserver {
     }
     this.#trajectories.flush();
     this.#learned.flush();
-    const failed = failedText(trajectories);
+    const failed = failedText(rolloutsOf(parts));
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
-    const finding = this.#watch.note(iteration, metrics, recorded as unknown as TrainedEpisode[]);
+    const finding = this.#watch.note(iteration, metrics, recorded as unknown as RecordedPart[]);
     if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
     this.#display.onIteration(iteration, metrics);
   };
@@ -110,13 +105,13 @@ export class RunRecords implements TrainerObserver {
     const { folder, log } = this.options;
     this.#display.onEvaluation();
     this.#evalDone = 0;
-    writeEvaluation(folder, { when, iteration, evaluation });
+    writeEvaluation(folder, evaluation);
     log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
     const metrics = trackedMetrics(
       (when === 'selection' ? selectionMetrics : evaluationMetrics)(evaluation),
     );
     this.options.trackers?.tell({ type: 'evaluation', when, iteration, metrics });
-    const failed = failedText(evaluation.trajectories);
+    const failed = failedText(evaluation.rollouts);
     if (failed !== undefined) log.warn(`Evaluation ${when} iteration ${iteration}: ${failed}`);
   };
 
@@ -127,22 +122,24 @@ export class RunRecords implements TrainerObserver {
     this.#learned.close();
   }
 
-  #report(episode: readonly Trajectory[]): void {
-    for (const trajectory of episode) {
-      this.#reportFailure(trajectory);
-      if (this.options.logRollouts)
-        this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
-    }
+  #report(rollout: Rollout): void {
+    this.#reportFailure(rollout);
+    if (this.options.logRollouts)
+      for (const member of membersOf(rollout))
+        this.options.log.info(partText(member), partFacts(member));
   }
 }
 
-const rolloutText = ({ taskId, sample, agent, outcome, reward }: Trajectory): string =>
-  `rollout ${taskId} #${sample}${agent === undefined ? '' : ` ${agent}`} ${outcome} reward ${reward ?? 'absent'}`;
+const partText = ({ rollout, part }: Member): string => {
+  const { taskId, key, parts } = rollout;
+  const own = parts.length > 1 ? ` ${part.agent}` : '';
+  return `rollout ${taskId} #${key.sample}${own} ${part.outcome} reward ${part.reward ?? 'absent'}`;
+};
 
-const rolloutFacts = (trajectory: Trajectory) => ({
-  components: trajectory.components,
-  turns: trajectory.turns,
-  calls: trajectory.calls.map(({ call, status }) => `${call.name}:${status}`),
-  sampledTokens: sampledTokens(trajectory),
-  ...(trajectory.problem !== undefined && { problem: trajectory.problem }),
+const partFacts = ({ rollout, part }: Member) => ({
+  components: part.components,
+  turns: part.turns,
+  calls: part.calls.map(({ call, status }) => `${call.name}:${status}`),
+  sampledTokens: sampledTokens(part),
+  problem: rollout.problem,
 });

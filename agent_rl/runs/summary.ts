@@ -2,11 +2,21 @@ import type { TokenCounts } from '../rollout/tokens/token-counts.ts';
 import { priceOf, type Prices } from './cost/price.ts';
 import type { ChosenRate, Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
-import type { RunVerdict } from './signs/run-verdict.ts';
 import type { Machine } from './inputs/machine.ts';
 import type { RunReports } from './run-reports.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';
 import type { RunUsage } from './run-usage.ts';
+
+/** What a run came to. */
+export interface RunVerdict {
+  /**
+   * `unclear`: no change beyond chance. `unknown`: nothing was measured before and after. `missed`: supervised training
+   * ended without the success that was to end it.
+   */
+  is: 'better' | 'worse' | 'unclear' | 'unknown' | 'control' | 'missed';
+  /** In one sentence or two: what happened to success, and the likely cause where it did not rise. */
+  says: string;
+}
 
 export interface SummaryFacts extends RunReports, ParameterCounts {
   seed: number;
@@ -23,27 +33,14 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
 }
 
 /** What is kept of an evaluation. */
-export const evaluationSummary = (evaluation: Evaluation) => ({
-  n: evaluation.n,
-  successes: evaluation.successes,
-  successRate: evaluation.successRate,
-  interval95: evaluation.interval95,
-  narrower95: evaluation.narrower95,
-  wilson95: evaluation.wilson95,
-  failed: evaluation.failed,
-  failedShare: evaluation.failedShare,
-  worstCase: evaluation.worstCase,
-  rewardMean: evaluation.rewardMean,
-  systemFailures: evaluation.systemFailures,
-  passAtK: evaluation.passAtK,
-  avgAtK: evaluation.avgAtK,
-  intervalsAtK: evaluation.intervalsAtK,
-  ...(evaluation.chosen && { chosen: withoutTasks(evaluation.chosen) }),
-  groups: evaluation.groups,
-  environment: evaluation.environment,
-  environmentByGroup: evaluation.environmentByGroup,
-  scores: evaluation.scores,
-});
+export function evaluationSummary(evaluation: Omit<Evaluation, 'rollouts'>) {
+  const { tasks: _tasks, perTask: _perTask, chosen, ...rates } = evaluation;
+  const { rollouts: _rollouts, ...kept } = rates as Omit<
+    Evaluation,
+    'tasks' | 'perTask' | 'chosen'
+  >;
+  return { ...kept, chosen: chosen && withoutTasks(chosen) };
+}
 
 const withoutTasks = ({ perTask: _perTask, ...rate }: ChosenRate) => rate;
 

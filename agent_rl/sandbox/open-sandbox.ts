@@ -4,11 +4,17 @@ import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { EventLog } from '../core/services/event-log.ts';
 import type { SandboxIncident } from './incident.ts';
 import { checkRequests } from './layers/check-requests.ts';
-import { addLimits, addOwner, layered, notTimedByCaller, shownInProfile } from './layers/layer.ts';
+import {
+  addLimits,
+  addOwner,
+  layered,
+  notTimedByCaller,
+  shownInProfile,
+  retryOnce,
+} from './layers/layer.ts';
 import { RememberedResults, type RememberedCounts } from './layers/remember-results.ts';
-import { retryOnce } from './layers/retry-once.ts';
 import { FairQueue, takeTurns } from './layers/take-turns.ts';
-import { checkLimits } from './requests/limit-problems.ts';
+import { checkLimits } from './requests/request-problems.ts';
 
 export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
   /** Limits of a run that names none. */

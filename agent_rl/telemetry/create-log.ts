@@ -68,7 +68,7 @@ export function createLog({
   const unseen = winston.format((info) => (info[seen] === true ? false : info));
   const stderr = new winston.transports.Console({
     stderrLevels: [...levels],
-    ...(console === 'warnings' && level !== 'error' && { level: 'warn' }),
+    level: console === 'warnings' && level !== 'error' ? 'warn' : level,
     format: combine(unseen(), line),
   });
   // winston would report it later, and elsewhere.

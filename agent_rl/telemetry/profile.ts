@@ -59,7 +59,7 @@ export function traceEvents(spans: readonly Span[]): readonly object[] {
     tid: rowOf(span),
     ts: microseconds(span.from - start),
     dur: microseconds(span.to - span.from),
-    ...(span.group !== undefined && { args: { of: span.group } }),
+    args: span.group === undefined ? undefined : { of: span.group },
   }));
   const titles = names.flatMap((name, row) => [
     { name: 'thread_name', ph: 'M', pid: 1, tid: row + 1, args: { name } },

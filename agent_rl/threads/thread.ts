@@ -27,7 +27,7 @@ export const startThread = ({ entry, data, maxHeapMiB }: ThreadStart): Worker =>
     workerData: data,
     env: {},
     execArgv: [],
-    ...(maxHeapMiB !== undefined && { resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } }),
+    resourceLimits: maxHeapMiB === undefined ? {} : { maxOldGenerationSizeMb: maxHeapMiB },
   });
 
 /** The module `name` beside the one at `base`, in the same language: TypeScript beside sources, otherwise JavaScript. */

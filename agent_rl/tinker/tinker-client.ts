@@ -1,17 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { AgentRlError, type ErrorCode } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
 import { showValue } from '../core/show-value.ts';
 import {
-  EndlessAnswer,
   type HttpAnswer,
   type HttpClient,
   type HttpRequest,
   NoAnswer,
+  type Patience,
 } from '../http/http-client.ts';
 
-export interface TinkerClientOptions {
+export interface TinkerClientOptions extends Patience {
   http: HttpClient;
   /** For what is downloaded. */
   files: HttpClient;
@@ -19,10 +17,6 @@ export interface TinkerClientOptions {
   url: string;
   /** Longest that one operation may take, in seconds. */
   deadlineS: number;
-  /** Seconds that the service may be out of reach. */
-  patienceS: number;
-  /** Told what was mended. */
-  warn: (text: string) => void;
   /** Of failures. */
   code: Extract<ErrorCode, 'GENERATION_FAILED' | 'LEARNING_FAILED'>;
 }
@@ -48,8 +42,6 @@ export interface Operation {
 const takenS = 60;
 /** Seconds that a service holds a question for a result before it says 408. */
 const heldS = 300;
-/** Between two looks at whether it is back, in milliseconds. */
-const pauseMs = 1000;
 
 /**
  * The Tinker REST protocol: what takes long is submitted, and its result is asked for until it is there.
@@ -74,7 +66,7 @@ export class TinkerClient {
 
   failure(problem: string, cause?: unknown): AgentRlError {
     return new AgentRlError(this.options.code, `The Tinker service at ${this.url} ${problem}.`, {
-      ...(cause !== undefined && { cause }),
+      cause,
     });
   }
 
@@ -161,24 +153,12 @@ export class TinkerClient {
     request: HttpRequest,
     { http = this.options.http, signal }: { http?: HttpClient; signal?: AbortSignal | undefined },
   ): Promise<HttpAnswer> {
-    const { patienceS } = this.options;
-    const until = performance.now() + 1000 * patienceS;
-    for (let tries = 1; ; tries++) {
-      try {
-        const answer = await http.send(request, signal);
-        // It did nothing, and wants less to do at once.
-        if (answer.status !== 429 || performance.now() >= until) return answer;
-        if (tries === 1)
-          this.warn(`${this.url} asks for a pause (429). Waiting up to ${patienceS} s.`);
-        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
-      } catch (thrown) {
-        if (!(thrown instanceof NoAnswer)) throw thrown;
-        if (!request.again) throw new Lost(thrown.message, { cause: thrown });
-        if (thrown instanceof EndlessAnswer || performance.now() >= until)
-          throw this.failure(`is out of reach: ${thrown.message}`, thrown);
-        if (tries === 1) this.warn(`${thrown.message}. Waiting up to ${patienceS} s.`);
-        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
-      }
+    try {
+      return await http.sendPatiently(request, this.options, signal);
+    } catch (thrown) {
+      if (!(thrown instanceof NoAnswer)) throw thrown;
+      if (!request.again) throw new Lost(thrown.message, { cause: thrown });
+      throw this.failure(`is out of reach: ${thrown.message}`, thrown);
     }
   }
 

@@ -41,7 +41,7 @@ export class TinkerSession {
     const key = apiKeyEnv && secretOf(apiKeyEnv, { user: `${block} tinker`, environment });
     const shared = {
       url,
-      ...(key !== undefined && { headers: { 'x-api-key': key } }),
+      headers: key === undefined ? undefined : { 'x-api-key': key },
       pauseMs: 200,
       onRetry: warn,
     };
@@ -49,18 +49,12 @@ export class TinkerSession {
     const http = new HttpClient({ ...shared, connections: requests + 2 });
     const files = new HttpClient({ ...shared, connections: 1, mostAnswerBytes: mostFileBytes });
     const client = new TinkerClient({ http, files, url, deadlineS, patienceS, warn, code });
-    try {
+    return orClosed(block, client, async () => {
       const offered = await modelsOf(client, signal);
       const session = new TinkerSession(client, chosen(offered, settings.model, block));
       await session.renew(signal);
       return session;
-    } catch (thrown) {
-      await client.close();
-      if (!(thrown instanceof Lost)) throw thrown;
-      throw new AgentRlError('CONFIG_INVALID', `${block}.url: ${thrown.message}`, {
-        cause: thrown,
-      });
-    }
+    });
   }
 
   get id(): string {
@@ -92,6 +86,24 @@ export class TinkerSession {
       if (!this.#isUneasy) this.client.warn(`The session's heartbeat failed: ${String(thrown)}`);
       this.#isUneasy = true;
     }
+  }
+}
+
+/**
+ * Opens something over what is open already, which is closed where that fails. A service that is lost meanwhile does not suit the
+ * run.
+ */
+export async function orClosed<Result>(
+  block: SessionUser['block'],
+  opened: { close(): Promise<void> },
+  open: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await open();
+  } catch (cause) {
+    await opened.close();
+    if (!(cause instanceof Lost)) throw cause;
+    throw new AgentRlError('CONFIG_INVALID', `${block}.url: ${cause.message}`, { cause });
   }
 }
 

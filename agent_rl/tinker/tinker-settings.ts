@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 /** Settings of what speaks to a Tinker service. */
 export const tinkerSettings = {
@@ -28,11 +28,5 @@ export const tinkerSettings = {
   }),
 };
 
-/** The same, as a plugin gets them. */
-export interface TinkerSettings {
-  url: string;
-  model?: string;
-  apiKeyEnv?: string;
-  deadlineS: number;
-  patienceS: number;
-}
+export const TinkerSettings = Type.Object(tinkerSettings);
+export type TinkerSettings = Static<typeof TinkerSettings>;

@@ -4,11 +4,6 @@ import { HttpTool } from './http/http-tool.ts';
 import { OpenPageTool } from './open-page/open-page-tool.ts';
 import { SearchTool } from './search/search-tool.ts';
 
-export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool };
-export type { CalculatorSettings } from './calculator/calculator-tool.ts';
-export type { HttpSettings } from './http/settings.ts';
-export type { SearchSettings as SearchToolSettings } from './search/settings.ts';
-
 /** Tools that ship with the framework. */
 export const builtinTools = [
   CodeExecTool,

@@ -1,37 +1,40 @@
 import { sum } from '../algorithms/statistics.ts';
 import { tokenWeights } from '../algorithms/token-weights.ts';
-import { largest } from '../core/long-lists.ts';
+import type { Member, Part } from '../core/rollout.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { maskOf } from '../core/transcript.ts';
+import { drawnMasks, type TranscriptRecord } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/tokens/ledger.ts';
-import type { Collection } from './collect/collect-groups.ts';
+import type { Collection, Group } from './collect/collection.ts';
 import { actionOn } from './collect/outcome-actions.ts';
-import type { LearnedEpisode } from './learned-episodes.ts';
-import { mostSampledTokens } from './collect/collect-groups.ts';
-import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
+import type { BookedPart } from './learned-parts.ts';
+import {
+  type AlgorithmOptions,
+  mostSampledTokens,
+  type RolloutOptions,
+} from './training-options.ts';
 
-/** A datum and the episode it was made from. */
-export interface TracedDatum {
+/** A datum and what it was made from. */
+export interface TracedDatum extends Member {
+  sequence: TranscriptRecord;
   datum: TrainDatum;
-  trajectory: Trajectory;
 }
 
 export interface TrainingData {
   data: readonly TracedDatum[];
   /** The same, one part for each optimiser step of a pass; parts with nothing to learn from are empty. */
   updates: readonly (readonly TracedDatum[])[];
-  /** What became of every episode of the collection. */
-  uses: readonly Omit<LearnedEpisode, 'sent'>[];
+  /** What became of every part of the collection. */
+  uses: readonly BookedPart[];
   /** Tokens whose advantage is not 0. */
   trainedTokens: number;
 }
 
 /**
  * Turns a collection into what the learner is given: every token the policy sampled, the ends of its turns
- * included, with the advantage of its episode and its weight in the step's loss.
+ * included, with the advantage of its part and its weight in the step's loss. A token that several sequences of a part hold is
+ * trained in the first of them.
  *
- * Episodes without advantage count in the weights' denominators. Without a KL term and an entropy bonus their
+ * Parts without advantage count in the weights' denominators. Without a KL term and an entropy bonus their
  * gradient is 0, so they are not sent.
  */
 export function buildData(
@@ -39,34 +42,23 @@ export function buildData(
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus' | 'updatesPerBatch'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens' | 'outcomes'>,
 ): TrainingData {
-  const replaced = [...groups, ...discarded].flatMap((group) => group.replaced ?? []);
-  const resampled = [...replaced, ...discarded.flatMap(({ trajectories }) => trajectories)].map(
-    (trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }),
+  const replaced = [...groups, ...discarded].flat().flatMap((group) => group.replaced);
+  const resampled = [...replaced, ...discarded.flat().flatMap(({ members }) => members)].map(
+    ({ rollout: one, part }): BookedPart => {
+      const use = failureUse(part.outcome) ?? 'resampled';
+      return { rollout: one, part, use, advantage: undefined };
+    },
   );
-  const played = groups.flatMap(({ trajectories, advantages, selected, slot }, group) =>
-    trajectories.map((trajectory, index) => {
-      const booked = useOf(trajectory, advantages[index], rollout.outcomes);
-      const isLeftOut = learned.has(booked) && selected?.[index] === false;
-      const use = isLeftOut ? 'not-selected' : booked;
-      const advantage = advantages[index];
-      return {
-        trajectory,
-        use,
-        group,
-        slot: slot ?? group,
-        ...(advantage !== undefined && { advantage }),
-      };
-    }),
+  const played = groups.map((agents) =>
+    agents.flatMap((group) => bookedIn(group, rollout.outcomes)),
   );
-  const { updatesPerBatch } = algorithm;
   // By task: the agents of one teach in the same step.
-  const slots = largest(
-    played.map(({ slot }) => slot + 1),
-    0,
-  );
+  const { updatesPerBatch } = algorithm;
   const updates = Array.from({ length: updatesPerBatch }, (_, update) =>
     stepData(
-      played.filter(({ slot }) => Math.floor((slot * updatesPerBatch) / slots) === update),
+      played.flatMap((own, slot) =>
+        Math.floor((slot * updatesPerBatch) / played.length) === update ? own : [],
+      ),
       algorithm,
       rollout,
     ),
@@ -74,91 +66,109 @@ export function buildData(
   const data = updates.flat();
   for (const traced of data) assertTrainedIsSampled(traced);
   const trained = data.map(({ datum }) => datum.advantages.filter((value) => value !== 0).length);
-  return { data, updates, uses: [...resampled, ...played], trainedTokens: sum(trained) };
+  return { data, updates, uses: [...resampled, ...played.flat()], trainedTokens: sum(trained) };
 }
 
-/** What episodes are booked as whose tokens have a weight. */
+/** What parts are booked as whose tokens have a weight. */
 const learned: ReadonlySet<TokenUse> = new Set(['trained', 'zero-advantage']);
 
-interface Played {
-  trajectory: Trajectory;
-  use: TokenUse;
-  group: number;
-  /** Of its task in the collection. */
-  slot: number;
-  advantage?: number;
+interface Played extends BookedPart {
+  group: Group;
 }
 
-/** What one optimiser step learns from: weights are those of the step. */
+const bookedIn = (group: Group, outcomes: RolloutOptions['outcomes']): Played[] =>
+  group.members.map(({ rollout, part }, index) => {
+    const advantage = group.advantages[index];
+    const booked = useOf(part, advantage, outcomes);
+    const isLeftOut = learned.has(booked) && group.selected?.[index] === false;
+    return { rollout, part, use: isLeftOut ? 'not-selected' : booked, advantage, group };
+  });
+
+/** What one optimiser step learns from: weights are those of the step, in which all sequences of a part count as one. */
 function stepData(
   played: readonly Played[],
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
 ): TracedDatum[] {
   const members = played.filter(({ use }) => learned.has(use));
-  const masks = members.map(({ trajectory }) => maskOf(trajectory, 'sampled'));
-  const { maxTurns, maxTurnTokens, maxEpisodeTokens } = rollout;
-  const weights = tokenWeights(masks, {
-    aggregation: algorithm.aggregation,
-    maxTokensPerEpisode: mostSampledTokens({ maxTurns, maxTurnTokens, maxEpisodeTokens }),
-    groups: members.map(({ group }) => group),
-  });
+  const groups = [...new Set(members.map(({ group }) => group))];
+  const weights = tokenWeights(
+    members.map(({ part }) => joined(drawnMasks(part.sequences))),
+    {
+      aggregation: algorithm.aggregation,
+      maxTokensPerEpisode: mostSampledTokens(rollout),
+      groups: members.map(({ group }) => groups.indexOf(group)),
+    },
+  );
   const pulls = algorithm.kl.kind !== 'none' || algorithm.entropyBonus !== 0;
-  return members.flatMap(({ trajectory, advantage = 0 }, index) => {
-    const weightsOfTokens = weights[index];
-    if (weightsOfTokens === undefined || (advantage === 0 && !pulls)) return [];
-    return [{ trajectory, datum: datumOf(trajectory, advantage, weightsOfTokens) }];
+  return members.flatMap((member, index) => {
+    const { advantage = 0 } = member;
+    const own = weights[index];
+    return own === undefined || (advantage === 0 && !pulls) ? [] : dataOf(member, advantage, own);
   });
 }
 
+function joined(masks: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = masks;
+  return first !== undefined && others.length === 0
+    ? first
+    : Uint8Array.from(masks.flatMap((mask) => Array.from(mask)));
+}
+
 function useOf(
-  { outcome, learns }: Trajectory,
+  { outcome, learns }: Part,
   advantage: number | undefined,
   outcomes: RolloutOptions['outcomes'],
 ): TokenUse {
-  if (learns === false) return failureUse(outcome) ?? 'untrained';
+  if (!learns) return failureUse(outcome) ?? 'untrained';
   // One that the system failed has an advantage when it is penalised.
   if (advantage === undefined) return failureUse(outcome) ?? 'masked';
   if (actionOn(outcome, outcomes) === 'mask') return 'masked';
   return advantage === 0 ? 'zero-advantage' : 'trained';
 }
 
-/** Up to the last sampled token: what follows has no influence on those before, and may be long. */
-function datumOf(trajectory: Trajectory, advantage: number, weights: Float32Array): TrainDatum {
-  const end = weights.findLastIndex((weight) => weight !== 0) + 1;
-  const kept = weights.subarray(0, end);
-  const { taskId, sample, agent, step, place } = trajectory;
-  return {
-    episode: {
-      taskId,
-      sample,
-      step,
-      ...(agent !== undefined && { agent }),
-      ...(place && { place }),
-    },
-    tokens: Int32Array.from(trajectory.tokens.slice(0, end)),
-    weights: kept,
-    advantages: kept.map((weight) => (weight === 0 ? 0 : advantage)),
-    oldLogProbs: Float32Array.from(trajectory.logProbs.slice(0, end)),
-  };
+/** The sequences of a part in which tokens have a weight. */
+function dataOf(
+  { rollout, part }: Member,
+  advantage: number,
+  weights: Float32Array,
+): TracedDatum[] {
+  const { key, taskId, step } = rollout;
+  let start = 0;
+  return part.sequences.flatMap((sequence, index) => {
+    const whole = weights.subarray(start, start + sequence.tokens.length);
+    start += sequence.tokens.length;
+    // Up to the last trained token: what follows has no influence on those before, and may be long.
+    const end = whole.findLastIndex((weight) => weight !== 0) + 1;
+    if (end === 0) return [];
+    const kept = whole.subarray(0, end);
+    const datum = {
+      from: { key, agent: part.agent, sequence: index, taskId, step },
+      tokens: Int32Array.from(sequence.tokens.slice(0, end)),
+      weights: kept,
+      advantages: kept.map((weight) => (weight === 0 ? 0 : advantage)),
+      oldLogProbs: Float32Array.from(sequence.logProbs.slice(0, end)),
+    };
+    return [{ rollout, part, sequence, datum }];
+  });
 }
 
 /**
- * Holds a datum against its episode: the tokens up to the last sampled one are the same, and those with a weight are
- * exactly those sampled.
+ * Holds a datum against its sequence: the tokens up to the last that it trains are the same, and those with a weight are
+ * exactly those sampled, each in the first sequence that holds it.
  *
  * @throws Error otherwise: a bug.
  */
-function assertTrainedIsSampled({ datum, trajectory }: TracedDatum): void {
-  const sampled = maskOf(trajectory, 'sampled');
+function assertTrainedIsSampled({ datum, rollout, part, sequence }: TracedDatum): void {
+  const sampled = drawnMasks(part.sequences)[part.sequences.indexOf(sequence)];
   const { tokens, weights } = datum;
-  const differs = trajectory.tokens.findIndex((token, place) =>
+  const differs = sequence.tokens.findIndex((token, place) =>
     place < tokens.length
-      ? tokens[place] !== token || (weights[place] !== 0) !== (sampled[place] === 1)
-      : sampled[place] === 1,
+      ? tokens[place] !== token || (weights[place] !== 0) !== (sampled?.[place] === 1)
+      : sampled?.[place] === 1,
   );
-  if (differs === -1 && tokens.length <= trajectory.tokens.length) return;
+  if (differs === -1 && tokens.length <= sequence.tokens.length) return;
   throw new Error(
-    `Training data of task ${trajectory.taskId}, sample ${trajectory.sample} is not what was sampled, from token ${differs} on.`,
+    `Training data of task ${rollout.taskId}, sample ${rollout.key.sample} is not what was sampled, from token ${differs} on.`,
   );
 }

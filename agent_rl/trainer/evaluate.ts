@@ -2,14 +2,21 @@ import { mean } from '../algorithms/statistics.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { unbiased } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
-import { isSolved, learnersIn, type Trajectory } from '../core/trajectory.ts';
+import {
+  isJudged,
+  isSolved,
+  keyOutsideRuns,
+  learnersIn,
+  type Rollout,
+  type RolloutKey,
+} from '../core/rollout.ts';
 import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { FailureGuard } from './collect/failure-guard.ts';
 import { type AtK, atK } from './strategies/at-k.ts';
 import { chooseAttempt, type Strategy } from './strategies/choose-attempt.ts';
 import type { RolloutOptions } from './training-options.ts';
-import { inFamily, meansByName, sideBySide } from './named-numbers.ts';
+import { inFamily, meansByName, measured, sideBySide } from './named-numbers.ts';
 import {
   agentGroup,
   agentsIn,
@@ -37,10 +44,10 @@ export interface Evaluation extends SuccessRate, AtK {
   /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
   scores: Readonly<Record<string, number>>;
   /** Of the attempts that a strategy chose; absent where every attempt counts. */
-  chosen?: ChosenRate;
+  chosen?: ChosenRate | undefined;
   /** One for each task attempted, in their order. */
   perTask: readonly TaskAttempts[];
-  trajectories: readonly Trajectory[];
+  rollouts: readonly Rollout[];
 }
 
 /** What a strategy comes to: one attempt at each task, chosen without seeing what is right. */
@@ -66,15 +73,15 @@ export interface EvaluateOptions {
   seed: number;
   /** Optimiser steps the weights have taken, for the record. */
   step: number;
-  /** Iterations done, for the record. */
-  iteration?: number;
+  /** What its rollouts are recorded as; by default as those of no run. */
+  key?: Pick<RolloutKey, 'run' | 'when' | 'iteration'> | undefined;
   /** From how many failures on there is no result; at least one attempt needs a reward anyway. */
-  failures?: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'>;
+  failures?: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'> | undefined;
   signal: AbortSignal;
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
-  groupsOf?: (task: Task) => readonly string[];
-  /** Called with each attempt as it ends: the trajectories of its agents. */
-  onEpisode?: (episode: readonly Trajectory[]) => void;
+  groupsOf?: ((task: Task) => readonly string[]) | undefined;
+  /** Called with each attempt as it ends. */
+  onEpisode?: ((rollout: Rollout) => void) | undefined;
 }
 
 /**
@@ -84,51 +91,47 @@ export interface EvaluateOptions {
  * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward, which is not a success rate of 0, or too many failed.
  */
 export async function evaluate(
-  rollouts: Rollouts,
+  worker: Rollouts,
   tasks: readonly Task[],
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   const { samples, temperature, seed, step, signal, onEpisode, groupsOf = familyOf } = options;
   const { strategy } = options;
-  const { iteration = 0, failures = { maxShare: 1, maxInARow: Infinity } } = options;
+  const { key = keyOutsideRuns(), failures = { maxShare: 1, maxInARow: Infinity } } = options;
   const guard = new FailureGuard(failures);
   const plan = planGroups(tasks, {
     groupSize: samples,
     step,
     sampling: { ...unbiased, temperature },
     seedPath: [seed, 'eval'],
-    place: { iteration, round: 0 },
+    key: { ...key, round: 0 },
   });
-  const episodes = await rollouts.collect(plan.flat(), {
+  const rollouts = await worker.collect(plan.flat(), {
     signal,
-    onEpisode: (episode) => {
-      onEpisode?.(episode);
-      guard.note(episode);
+    onEpisode: (rollout) => {
+      onEpisode?.(rollout);
+      guard.note(rollout);
     },
   });
-  const trajectories = episodes.flat();
-  if (tasks.length > 0 && !signal.aborted) guard.check(trajectories);
+  if (tasks.length > 0 && !signal.aborted) guard.check(rollouts);
   // An attempt that was cancelled was not made.
-  const made = (episode: readonly Trajectory[]): boolean =>
-    !signal.aborted || !episode.some(({ outcome }) => outcome === 'aborted');
-  const attempted = tasks.map((task, i) => {
-    const attempts = episodes.slice(i * samples, (i + 1) * samples).filter(made);
+  const made = ({ outcome }: Rollout): boolean => !signal.aborted || outcome !== 'aborted';
+  const attempted = tasks.map((task, slot) => {
+    const attempts = rollouts.filter((one) => one.key.slot === slot && made(one));
     return { task: attemptsAt(task, groupsOf(task), attempts), attempts };
   });
   const perTask = attempted.map(({ task }) => task);
-  const judgedOf = (wanted: (task: TaskAttempts) => boolean): (readonly Trajectory[])[] =>
-    episodes.filter(
-      (episode, i) => isJudged(episode) && wanted(perTask[Math.floor(i / samples)] as TaskAttempts),
-    );
+  const judgedOf = (wanted: (task: TaskAttempts) => boolean): Rollout[] =>
+    rollouts.filter((one) => isJudged(one) && wanted(perTask[one.key.slot] as TaskAttempts));
   const counted = perTask.filter(({ ofSlice }) => !ofSlice);
   const judged = judgedOf(({ ofSlice }) => !ofSlice);
   const names = groupsIn(perTask);
   const agents = agentsIn(counted);
-  const rewards = judged.flatMap(learnersIn).map(({ reward = 0 }) => reward);
+  const rewards = judged.flatMap(({ parts }) => learnersIn(parts)).map(({ reward = 0 }) => reward);
   return {
     ...successRateOf(counted, { seed, of: 'total' }),
     tasks: counted.length,
-    systemFailures: episodes.filter((episode) => !isJudged(episode)).length,
+    systemFailures: rollouts.filter((one) => !isJudged(one)).length,
     rewardMean: rewards.length === 0 ? null : mean(rewards),
     groups: Object.fromEntries([
       ...names.map((name) => {
@@ -147,7 +150,7 @@ export async function evaluate(
         meansByName(judgedOf(({ groups }) => groups.includes(name)).map(metricsOf), 0),
       ]),
     ),
-    scores: meansByName(judged.map((episode) => sideBySide(episode, ({ scores = {} }) => scores))),
+    scores: meansByName(judged.map((one) => sideBySide(one, ({ scores }) => scores))),
     ...atK(
       attempted
         .filter(({ task }) => !task.ofSlice)
@@ -155,16 +158,16 @@ export async function evaluate(
       samples,
       seed,
     ),
-    ...(strategy && { chosen: chosenRate(attempted, { strategy, samples, seed }) }),
+    chosen: strategy && chosenRate(attempted, { strategy, samples, seed }),
     perTask,
-    trajectories,
+    rollouts,
   };
 }
 
 /** A task with its attempts, in the order of their draws. */
 interface Attempted {
   task: TaskAttempts;
-  attempts: readonly (readonly Trajectory[])[];
+  attempts: readonly Rollout[];
 }
 
 function chosenRate(
@@ -177,7 +180,7 @@ function chosenRate(
     // An attempt that was cancelled was not made, and there is nothing to choose from.
     if (task.failed > 0 || attempts.length < samples) return { one: none, undecided: false };
     const { index, undecided } = chooseAttempt(attempts, strategy);
-    const solved = isSolved(attempts[index] ?? []);
+    const solved = isSolved(attempts[index] ?? { parts: [] });
     return { one: { ...none, n: 1, successes: Number(solved) }, undecided };
   });
   const perTask = outcomes.map(({ one }) => one);
@@ -206,7 +209,7 @@ function chosenRate(
 }
 
 /** An evaluation as a run keeps it. */
-export type StoredEvaluation = Omit<Evaluation, 'trajectories'>;
+export type StoredEvaluation = Omit<Evaluation, 'rollouts'>;
 
 /** A fixed choice of at most `count` tasks, in their order in the file. */
 export function chooseTasks(
@@ -272,31 +275,19 @@ export const selectionMetrics = ({
   }),
 });
 
-/** What has a value: a metric that was not measured is absent, never 0. */
-const measured = (values: Readonly<Record<string, number | null | undefined>>): Metrics =>
-  Object.fromEntries(
-    Object.entries(values).filter(
-      (entry): entry is [string, number] => typeof entry[1] === 'number',
-    ),
-  );
-
-const metricsOf = (episode: readonly Trajectory[]) => sideBySide(episode, ({ metrics }) => metrics);
-
-/** The system fails all agents of an episode or none. */
-const isJudged = (episode: readonly Trajectory[]): boolean =>
-  episode.every(({ reward }) => reward !== undefined);
+const metricsOf = (rollout: Rollout) => sideBySide(rollout, ({ metrics }) => metrics);
 
 function attemptsAt(
   { taskId, metadata }: Task,
   groups: readonly string[],
-  attempts: readonly (readonly Trajectory[])[],
+  attempts: readonly Rollout[],
 ): TaskAttempts {
   const judged = attempts.filter(isJudged);
   const failed = attempts.length - judged.length;
   const { slice, set, family } = metadata;
-  const names = [...new Set(attempts.flat().flatMap(({ agent }) => agent ?? []))];
-  const agents = names.map((name) => {
-    const own = judged.flatMap((episode) => episode.filter(({ agent }) => agent === name));
+  const several = attempts.flatMap(({ parts }) => (parts.length > 1 ? parts : []));
+  const agents = [...new Set(several.map(({ agent }) => agent))].map((name) => {
+    const own = judged.flatMap(({ parts }) => parts.filter(({ agent }) => agent === name));
     const successes = own.filter(({ success }) => success).length;
     return [name, { n: own.length, successes, failed }] as const;
   });
@@ -305,12 +296,12 @@ function attemptsAt(
     n: judged.length,
     successes: judged.filter(isSolved).length,
     failed,
-    ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
+    agents: agents.length === 0 ? undefined : Object.fromEntries(agents),
     groups,
     // A task whose `metadata.slice` names a slice of the evaluation is reported there and not in the totals.
     ofSlice: typeof slice === 'string',
     // Families of two sets of tasks may share a name.
-    ...(typeof family === 'string' && { family: JSON.stringify([set, family]) }),
+    family: typeof family === 'string' ? JSON.stringify([set, family]) : undefined,
   };
 }
 

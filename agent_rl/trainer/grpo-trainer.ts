@@ -9,7 +9,8 @@ import { referenceOf, type Scorer } from '../core/services/scorer.ts';
 import { keepLedger } from '../rollout/tokens/ledger.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
-import { collectGroups, type PlayedGroup, trajectoriesOf } from './collect/collect-groups.ts';
+import { collectGroups, type KlRewarding } from './collect/collect-groups.ts';
+import { rolloutsIn } from './collect/collection.ts';
 import { withKlRewards } from './collect/kl-rewards.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { evaluationsDue } from './evaluations-due.ts';
@@ -22,7 +23,7 @@ import {
   type IterationReport,
   noTotals,
 } from './iteration-report.ts';
-import { learnedEpisodes } from './learned-episodes.ts';
+import { learnedParts } from './learned-parts.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type {
   CheckpointReason,
@@ -163,9 +164,9 @@ export class GRPOTrainer {
       interrupted: signal.aborted,
       control: train.control ?? 'none',
       state: this.#state,
-      ...(before && { before }),
-      ...(after && { after }),
-      ...(difference && { difference }),
+      before,
+      after,
+      difference,
     };
   }
 
@@ -177,11 +178,11 @@ export class GRPOTrainer {
   /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
   async #baseline(signal: AbortSignal): Promise<Evaluation | undefined> {
     const { before, iteration } = this.#state;
-    if (before !== null) return { ...before, trajectories: [] };
+    if (before !== null) return { ...before, rollouts: [] };
     if (iteration > 0) return undefined;
     const made = await this.#evaluate('before', signal);
     if (made === undefined) return undefined;
-    const { trajectories: _, ...kept } = made;
+    const { rollouts: _, ...kept } = made;
     this.#state = { ...this.#state, before: kept };
     return made;
   }
@@ -212,7 +213,7 @@ export class GRPOTrainer {
         iteration,
         step: optimizerSteps,
         signal,
-        onEpisode: (episode) => this.#observer.onEpisode?.(episode),
+        onEpisode: (one) => this.#observer.onEpisode?.(one),
       }),
     );
     if (signal.aborted) return false;
@@ -246,10 +247,9 @@ export class GRPOTrainer {
       optimizerSteps: report.optimizerSteps,
       tasks: stateAfter(drawn + rollout.tasksPerStep, tasks),
       totals: addToTotals(this.#state.totals, report),
-      recentFailures: [
-        ...this.#state.recentFailures,
-        countFailures(trajectoriesOf(collection)),
-      ].slice(1 - iterationsLookedAt),
+      recentFailures: [...this.#state.recentFailures, countFailures(rolloutsIn(collection))].slice(
+        1 - iterationsLookedAt,
+      ),
     };
 
     this.#state = {
@@ -265,7 +265,7 @@ export class GRPOTrainer {
         ...(during && evaluationMetrics(during, this.#sinceBefore(during))),
         ...(selection && selectionMetrics(selection)),
       };
-      const learned = learnedEpisodes(collection, training, taken);
+      const learned = learnedParts(collection, training, taken);
       this.#observer.onIteration?.(iteration + 1, metrics, learned);
       this.#midway = false;
     };
@@ -309,7 +309,7 @@ export class GRPOTrainer {
   }
 
   /** Takes the KL to the reference off rewards, where the run has it there. */
-  #withKl(): ((groups: readonly PlayedGroup[]) => Promise<readonly PlayedGroup[]>) | undefined {
+  #withKl(): KlRewarding | undefined {
     const { algorithm, rollout } = this.#options;
     const { klInReward } = algorithm;
     if (klInReward === undefined) return undefined;
@@ -362,11 +362,11 @@ export class GRPOTrainer {
         strategy: strategyOf(this.#options.eval),
         seed: this.#options.seed,
         step,
-        iteration,
+        key: { run: this.#options.run, when, iteration },
         failures: this.#options.rollout.failures,
         signal,
-        onEpisode: (episode) => this.#observer.onEvaluationEpisode?.(episode, episodes),
-        ...(groupsOf && { groupsOf }),
+        onEpisode: (one) => this.#observer.onEvaluationEpisode?.(one, episodes),
+        groupsOf,
       });
     const result = await spanned(
       { track: 'trainer', name: `evaluation ${when}` },

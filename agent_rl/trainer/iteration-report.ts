@@ -1,16 +1,15 @@
 import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
-import { type EpisodeSeconds, episodesOf } from '../core/trajectory.ts';
+import type { RolloutSeconds } from '../core/rollout.ts';
 import { type Ledger, tokenUses } from '../rollout/tokens/ledger.ts';
-import type { OptimStepMetrics } from '../core/services/learner.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
-import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
+import { type Collection, membersIn, rolloutsIn } from './collect/collection.ts';
 import type { CorrectedData } from './steps/correct-data.ts';
-import { inFamily } from './named-numbers.ts';
+import { inFamily, measured } from './named-numbers.ts';
 import { meanGap, noGap, type ParityGap } from './steps/parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
-import type { SentSequence } from './learned-episodes.ts';
+import type { SentSequence } from './learned-parts.ts';
 import { ratioTail } from './ratio-tail.ts';
 import type { EpochResult } from './steps/run-epoch.ts';
 
@@ -26,7 +25,7 @@ export interface IterationReport {
   /** What the correction did; absent without one, and when there was nothing to learn. */
   correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
   /** What the learner was given and made of it; absent when there was nothing to learn. */
-  sent?: Iterable<SentSequence>;
+  sent?: Iterable<SentSequence> | undefined;
   learningRate: number;
   optimizerSteps: number;
   /** Wall-clock seconds by activity. */
@@ -37,46 +36,37 @@ export interface IterationReport {
 export function iterationMetrics(report: IterationReport): Metrics {
   const { collection, training, ledger, epochs, gap } = report;
   const last = epochs.at(-1);
-  const tail = ratioTail(report.sent ?? []);
-  return {
+  return measured({
     ...rolloutMetrics(collection),
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
     'train/updatedTokens': updatedTokens(epochs),
     'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
-    ...computedMetrics(epochs),
+    'train/computedPerToken': computedPerToken(epochs),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
-    ...(last && {
-      'train/loss': last.loss,
-      ...normMetrics(last),
-      ...inFamily('sent', last.means),
-    }),
-    ...(tail !== undefined && { 'sent/ratioTail': tail }),
+    'train/loss': last?.loss,
+    'train/gradNorm': last?.gradNorm,
+    'train/parameterNorm': last?.parameterNorm,
+    ...inFamily('sent', last?.means ?? {}),
+    'sent/ratioTail': ratioTail(report.sent ?? []),
     ...advantageMetrics(training.data),
-    ...(report.correction && {
-      'correction/factorMean': report.correction.factorMean,
-      'correction/maskedShare': report.correction.maskedShare,
-    }),
-    ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
+    'correction/factorMean': report.correction?.factorMean,
+    'correction/maskedShare': report.correction?.maskedShare,
+    'parity/maxAbsLogProbGap': gap?.max,
+    'parity/meanAbsLogProbGap': gap && meanGap(gap),
     ...secondsMetrics(report),
-  };
+  });
 }
-
-/** Of what an optimiser step says; a service may say nothing. */
-export const normMetrics = ({ gradNorm, parameterNorm }: OptimStepMetrics): Metrics => ({
-  ...(gradNorm !== undefined && { 'train/gradNorm': gradNorm }),
-  ...(parameterNorm !== undefined && { 'train/parameterNorm': parameterNorm }),
-});
 
 /** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
-function computedMetrics(epochs: readonly EpochResult[]): Metrics {
+function computedPerToken(epochs: readonly EpochResult[]): number | undefined {
   const computed = sum(epochs.map(({ computedTokens = Number.NaN }) => computedTokens));
-  const tokens = updatedTokens(epochs);
-  return tokens > 0 && !Number.isNaN(computed)
-    ? { 'train/computedPerToken': computed / tokens }
-    : {};
+  return quotient(Number.isNaN(computed) ? undefined : computed, updatedTokens(epochs));
 }
+
+const quotient = (part: number | undefined, whole: number): number | undefined =>
+  part === undefined || whole <= 0 ? undefined : part / whole;
 
 function advantageMetrics(data: readonly TracedDatum[]): Metrics {
   const advantages = data.flatMap(({ datum }) =>
@@ -89,28 +79,25 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
   };
 }
 
-function secondsMetrics(report: IterationReport): Metrics {
+function secondsMetrics(report: IterationReport) {
   const { collection, ledger, epochs, seconds } = report;
-  const trajectories = trajectoriesOf(collection);
-  const episodes = (what: keyof EpisodeSeconds): number =>
-    sum(trajectories.map((trajectory) => trajectory.seconds[what]));
+  const parts = membersIn(collection).map(({ part }) => part);
+  const played = (what: keyof RolloutSeconds): number =>
+    sum(parts.map((part) => part.seconds[what]));
   const busy = (part: number): number => (seconds.total > 0 ? part / seconds.total : 0);
   const updated = updatedTokens(epochs);
   return {
     ...inFamily('seconds', seconds),
     // Of all episodes together: many are in flight at once, so these may exceed the wall clock.
-    'seconds/generation': episodes('generation'),
-    'seconds/tools': episodes('tools'),
-    'seconds/grading': episodes('grading'),
+    'seconds/generation': played('generation'),
+    'seconds/tools': played('tools'),
+    'seconds/grading': played('grading'),
     'busy/collect': busy(seconds.collect),
     'busy/update': busy(seconds.update),
     'busy/publish': busy(seconds.publish),
-    ...(seconds.collect > 0 && {
-      'speed/decodeTokensPerSecond': ledger.sampled / seconds.collect,
-      'speed/episodesPerSecond': episodesOf(trajectories).length / seconds.collect,
-    }),
-    ...(updated > 0 &&
-      seconds.update > 0 && { 'speed/trainTokensPerSecond': updated / seconds.update }),
+    'speed/decodeTokensPerSecond': quotient(ledger.sampled, seconds.collect),
+    'speed/episodesPerSecond': quotient(rolloutsIn(collection).length, seconds.collect),
+    'speed/trainTokensPerSecond': quotient(updated > 0 ? updated : undefined, seconds.update),
   };
 }
 
@@ -133,8 +120,8 @@ export const noTotals: TrainerTotals = {
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
   const { collection, ledger, epochs, gap = noGap, seconds } = report;
   const outcomes: Record<string, number> = { ...totals.outcomes };
-  for (const { outcome } of trajectoriesOf(collection))
-    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  for (const { part } of membersIn(collection))
+    outcomes[part.outcome] = (outcomes[part.outcome] ?? 0) + 1;
   return {
     outcomes,
     ledger: Object.fromEntries(

@@ -1,4 +1,6 @@
 import { mean } from '../algorithms/statistics.ts';
+import type { MetricName, Metrics } from '../telemetry/metric-names.ts';
+import type { Part, Rollout } from '../core/rollout.ts';
 
 /** Numbers by name, of one episode or of many. */
 export type NamedNumbers = Readonly<Record<string, number>>;
@@ -11,6 +13,16 @@ export function meansByName(records: readonly NamedNumbers[], lacking?: 0): Reco
   return Object.fromEntries(names.map((name) => [name, mean(valuesOf(name))]));
 }
 
+type MaybeNumbers = Readonly<Partial<Record<MetricName, number | null | undefined>>>;
+
+/** What has a value: a metric that was not measured is absent, never 0. */
+export const measured = (values: MaybeNumbers): Metrics =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'number' ? [[name, value]] : [],
+    ),
+  );
+
 /** Names with that of their family of metrics before them, `family/name`. */
 export const inFamily = <Family extends string, Value>(
   family: Family,
@@ -20,13 +32,14 @@ export const inFamily = <Family extends string, Value>(
     Object.entries(values).map(([name, value]) => [`${family}/${name}`, value]),
   ) as Record<`${Family}/${string}`, Value>;
 
-/** An agent's numbers among those of the others: under its name, where it has one. */
-const ofAgent = (agent: string | undefined, values: NamedNumbers): NamedNumbers =>
-  agent === undefined ? values : inFamily(agent, values);
-
-/** Numbers of the agents of an episode side by side. */
-export const sideBySide = <One extends { agent?: string }>(
-  episode: readonly One[],
-  numbersOf: (one: One) => NamedNumbers,
+/** Numbers of the parts of a rollout side by side, under the agents' names where there are several. */
+export const sideBySide = (
+  { parts }: Pick<Rollout, 'parts'>,
+  numbersOf: (part: Part) => NamedNumbers,
 ): NamedNumbers =>
-  Object.fromEntries(episode.flatMap((one) => Object.entries(ofAgent(one.agent, numbersOf(one)))));
+  Object.assign(
+    {},
+    ...parts.map((part) =>
+      parts.length === 1 ? numbersOf(part) : inFamily(part.agent, numbersOf(part)),
+    ),
+  );

@@ -1,4 +1,4 @@
-import type { SentSequence } from './learned-episodes.ts';
+import type { SentSequence } from './learned-parts.ts';
 
 /** A token whose probability has changed by this factor is in the tail. */
 const tailFactor = 2;

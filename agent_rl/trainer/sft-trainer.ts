@@ -6,9 +6,9 @@ import type { Learner } from '../core/services/learner.ts';
 import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { type Evaluation, evaluationMetrics } from './evaluate.ts';
+import { measured } from './named-numbers.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
-import { normMetrics } from './iteration-report.ts';
 import { runEpoch } from './steps/run-epoch.ts';
 import type { CheckpointReason } from './trainer-contracts.ts';
 
@@ -47,7 +47,7 @@ export interface SftParts {
   /** Conversations as tokens; those of source `demonstration` are trained. */
   examples: readonly TranscriptRecord[];
   /** Attempts tasks with the present weights; `undefined` when it was interrupted. */
-  evaluate?: (iteration: number) => Promise<Evaluation | undefined>;
+  evaluate?: ((iteration: number) => Promise<Evaluation | undefined>) | undefined;
   observer?: SftObserver;
 }
 
@@ -143,19 +143,18 @@ export class SFTTrainer {
     const seconds = (performance.now() - started) / 1000;
     const tokens = sum(data.map(({ datum }) => datum.tokens.length));
     const trained = data.map(({ datum }) => datum.weights.filter((weight) => weight !== 0).length);
-    return {
+    return measured({
       'train/loss': epoch.loss,
-      ...normMetrics(epoch),
+      'train/gradNorm': epoch.gradNorm,
+      'train/parameterNorm': epoch.parameterNorm,
       'train/learningRate': optim.learningRate,
       'train/optimizerSteps': this.#state.iteration + 1,
       'train/microBatches': epoch.microBatches,
-      ...(epoch.computedTokens !== undefined && {
-        'train/computedPerToken': epoch.computedTokens / tokens,
-      }),
+      'train/computedPerToken': epoch.computedTokens && epoch.computedTokens / tokens,
       'train/trainedTokens': sum(trained),
       'seconds/update': seconds,
-      ...(seconds > 0 && { 'speed/trainTokensPerSecond': tokens / seconds }),
-    };
+      'speed/trainTokensPerSecond': seconds > 0 ? tokens / seconds : undefined,
+    });
   }
 
   /** The examples of this step: place by place through passes over all of them, each in an order of its own. */

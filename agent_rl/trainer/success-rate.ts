@@ -19,9 +19,9 @@ export interface TaskAttempts {
   /** Whether it belongs to a slice, which totals leave out. */
   ofSlice: boolean;
   /** What its tasks have in common, so that their attempts depend on one another. */
-  family?: string;
+  family?: string | undefined;
   /** The same of each agent by itself, where an episode has several. */
-  agents?: Readonly<Record<string, Pick<TaskAttempts, 'n' | 'successes' | 'failed'>>>;
+  agents?: Readonly<Record<string, Pick<TaskAttempts, 'n' | 'successes' | 'failed'>>> | undefined;
 }
 
 /** A 95 % interval by cluster bootstrap, and what its clusters are. */

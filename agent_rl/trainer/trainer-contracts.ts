@@ -5,9 +5,9 @@ import type { WeightPublisher } from '../core/services/weights.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import type { Rollout, RolloutTime } from '../core/rollout.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
-import type { LearnedEpisode } from './learned-episodes.ts';
+import type { LearnedPart } from './learned-parts.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
@@ -48,7 +48,7 @@ export interface TrainerState {
 }
 
 /** When an evaluation is made, `selection` that of the tasks the best checkpoint is chosen by. */
-export type EvaluationTime = 'before' | 'during' | 'after' | 'selection';
+export type EvaluationTime = Exclude<RolloutTime, 'train' | 'eval'>;
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
 
@@ -66,12 +66,12 @@ export type TrainerPhase = {
 export interface TrainerObserver {
   /** Whenever it begins to do something else. */
   onPhase?(phase: TrainerPhase): void;
-  /** After every training episode, with the trajectory of each of its agents: mostly one. */
-  onEpisode?(episode: readonly Trajectory[]): void;
-  /** The same after every episode of an evaluation, which has so many. */
-  onEvaluationEpisode?(episode: readonly Trajectory[], episodes: number): void;
+  /** After every training rollout. */
+  onEpisode?(rollout: Rollout): void;
+  /** The same after every rollout of an evaluation, which has so many. */
+  onEvaluationEpisode?(rollout: Rollout, episodes: number): void;
   /** After every iteration; an evaluation made after it is among the metrics. */
-  onIteration?(iteration: number, metrics: Metrics, episodes: readonly LearnedEpisode[]): void;
+  onIteration?(iteration: number, metrics: Metrics, parts: readonly LearnedPart[]): void;
   onEvaluation?(when: EvaluationTime, iteration: number, evaluation: Evaluation): void;
   /** Makes each evaluation by calling `make`, so that what it uses can be counted apart. */
   aroundEvaluation?<Made>(make: () => Promise<Made>): Promise<Made>;
@@ -88,10 +88,10 @@ export interface TrainingResult {
   interrupted: boolean;
   /** What was done to the run so that it must not learn. */
   control: NonNullable<TrainOptions['control']>;
-  before?: Evaluation;
-  after?: Evaluation;
+  before?: Evaluation | undefined;
+  after?: Evaluation | undefined;
   /** From before to after, where both are of the same tasks. */
-  difference?: Comparison;
+  difference?: Comparison | undefined;
   state: TrainerState;
 }
 

@@ -13,6 +13,14 @@ export type RolloutOptions = Pick<
 > &
   Pick<Config['policy'], 'maxTurnTokens'> & { sampling: Sampling };
 
+/** Most tokens that an agent may sample in an episode. */
+export const mostSampledTokens = ({
+  maxTurns,
+  maxTurnTokens,
+  maxEpisodeTokens,
+}: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>): number =>
+  Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens);
+
 /** The parts of an algorithm, each with its settings. */
 export interface AlgorithmParts {
   advantage: {
@@ -27,7 +35,7 @@ export interface AlgorithmParts {
   correction:
     | {
         name: string;
-        /** The factors of one episode's tokens. */
+        /** The factors of one sequence's tokens. */
         of: (tokens: CorrectionTokens) => ArrayLike<number>;
       }
     | undefined;
@@ -42,7 +50,7 @@ export type AlgorithmOptions = Omit<
     /** In the loss. */
     kl: PolicyLossSpec['kl'];
     /** Taken off rewards. */
-    klInReward?: KlInReward;
+    klInReward?: KlInReward | undefined;
   };
 
 /** The optimiser and how long it runs. */
@@ -52,7 +60,7 @@ export type TrainOptions = Omit<
 > &
   Partial<Pick<Config['train'], 'contextWeight' | 'control'>> & {
     /** What the schedule is made for, when the run ends before; otherwise `iterations`. */
-    plannedIterations?: number;
+    plannedIterations?: number | undefined;
   };
 
 /** When and how held-out tasks are attempted. */
@@ -61,6 +69,8 @@ export type EvalOptions = Omit<Config['eval'], 'maxTasks' | 'selectionTasks'>;
 export type CheckpointOptions = Pick<Config['checkpoint'], 'every' | 'keepBest'>;
 
 export interface GrpoOptions {
+  /** Name of the run, in the keys of its rollouts. */
+  run: string;
   seed: number;
   rollout: RolloutOptions;
   algorithm: AlgorithmOptions;

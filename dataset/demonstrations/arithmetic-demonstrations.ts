@@ -1,6 +1,7 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { user } from '../../agent_rl/core/message.ts';
 import { trainedQuestion } from '../arithmetic_tasks/generator/rows.ts';
+import { calledTurn } from './called-turn.ts';
 import type { Demonstration } from './demonstrations.ts';
 
 /** What the calculator answers to an expression. */
@@ -27,17 +28,11 @@ export async function* arithmeticDemonstrations(
         `The calculator says that ${expression} is ${content}, and it is ${answer}: no right demonstration can be made of it.`,
       );
     }
-    const [callId, name] = ['call_0_0', 'calculator'];
     yield {
       kind: operation.name,
       messages: [
         user(text),
-        {
-          role: 'assistant',
-          content: '',
-          toolCalls: [{ id: callId, name, arguments: { expression } }],
-        },
-        { role: 'tool', name, callId, content },
+        ...calledTurn(0, { name: 'calculator', arguments: { expression }, content }),
         { role: 'assistant', content: `The answer is ${content}.` },
       ],
       correct: true,

@@ -33,7 +33,7 @@ const MessageRow = Type.Object(
   },
   closed,
 );
-export type MessageRow = Static<typeof MessageRow>;
+type MessageRow = Static<typeof MessageRow>;
 
 const ConversationRow = Type.Object(
   {
@@ -48,7 +48,7 @@ const ConversationRow = Type.Object(
 export interface Conversation {
   readonly messages: readonly Message[];
   /** What the assistant could call; the tools of the run when absent. */
-  readonly tools?: readonly ToolDefinition[];
+  readonly tools?: readonly ToolDefinition[] | undefined;
 }
 
 /** One of a file. */
@@ -80,9 +80,7 @@ function conversationReader(): RowReader<ReadConversation> {
     const report: Report = (path, text) => problems.push({ line, path, text });
     const messages = messagesOf(rows, report);
     const tools = given === undefined ? undefined : toolDefinitions(given, report);
-    return problems.length > 0
-      ? { problems }
-      : { row: { messages, line, ...(tools !== undefined && { tools }) } };
+    return problems.length > 0 ? { problems } : { row: { messages, line, tools } };
   });
   return (value, line) => {
     const reading = check(plainRow(value), line);
@@ -130,8 +128,8 @@ export function conversationLine(
 ): string {
   const row = {
     messages: messages.map((message) => messageRow(message, markedArguments)),
-    ...(tools !== undefined && { tools: tools.map(toolRow) }),
-    ...(metadata !== undefined && { metadata }),
+    tools: tools?.map(toolRow),
+    metadata,
   };
   return unmarked(JSON.stringify(row));
 }
@@ -144,7 +142,7 @@ export function conversationLine(
 export function messageRow(
   message: Message,
   shown: (call: ToolCall) => Readonly<Record<string, unknown>> = (call) => call.arguments,
-): MessageRow {
+) {
   const { role, content } = message;
   if (message.role === 'tool') return { role, content, name: message.name };
   if (message.role !== 'assistant') return { role, content };
@@ -152,10 +150,8 @@ export function messageRow(
   return {
     role,
     content,
-    ...(reasoning !== undefined && { reasoning }),
-    ...(toolCalls !== undefined && {
-      tool_calls: toolCalls.map((call) => ({ name: call.name, arguments: shown(call) })),
-    }),
+    reasoning,
+    tool_calls: toolCalls?.map((call) => ({ name: call.name, arguments: shown(call) })),
   };
 }
 
@@ -182,13 +178,13 @@ function messagesOf(rows: readonly MessageRow[], report: Report): Message[] {
     const toolCalls = calls?.map(({ name, arguments: args }, index) => {
       const { value, written } = withoutMarks(args);
       const id = `call_${asked.turn}_${index}`;
-      return Object.assign({ id, name, arguments: value }, written !== undefined && { written });
+      return { id, name, arguments: value, written };
     });
     return {
       role,
       content,
-      ...(reasoning !== undefined && { reasoning }),
-      ...(toolCalls && { toolCalls }),
+      reasoning,
+      toolCalls,
     };
   });
 }

@@ -1,6 +1,7 @@
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 
+import { append } from '../../agent_rl/core/long-lists.ts';
 import { pythonRepr } from '../../agent_rl/core/python/python-value.ts';
 import { type Value, printed } from '../code_tasks/generator/atom.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../code_tasks/generator/program.ts';
 import { quoted } from '../code_tasks/generator/prompt.ts';
 import type { GeneratedTask } from '../code_tasks/generator/task.ts';
+import { calledTurn } from './called-turn.ts';
 import { drawSlips } from './slips.ts';
 
 /**
@@ -45,11 +47,9 @@ export function demonstrate(
     const choice = drawSlips(task.shape.family, rng.child('slips', turn));
     const content = observation(task.shape.mode, evaluate(task.shape, choice, args));
     const reasoning = turn === 0 ? planOf(task.shape) : 'the output is wrong, try again';
-    const [callId, name] = [`call_${turn}_0`, 'code_exec'];
     const code = writeProgram(task.shape, choice);
-    const toolCalls = [{ id: callId, name, arguments: { code } }];
-    messages.push({ role: 'assistant', content: '', reasoning, toolCalls });
-    messages.push({ role: 'tool', name, callId, content });
+    const call = { name: 'code_exec', arguments: { code } };
+    append(messages, calledTurn(turn, { ...call, content, reasoning }));
     right.push(choice.every((way) => way === 0));
     if (content === wanted || rng.child('retry').at(turn) >= retryShare) break;
   }

@@ -3,6 +3,7 @@ import type { Message, ToolCall } from '../../agent_rl/core/message.ts';
 import { absentAnswer } from '../search_tasks/generator/question.ts';
 import { trainedKinds } from '../search_tasks/generator/kinds.ts';
 import type { RunProgram } from '../workspace_tasks/teacher/demonstrate.ts';
+import { calledTurn } from './called-turn.ts';
 import type { Demonstration } from './demonstrations.ts';
 import { searchDemonstrations, type SearchDemonstrationOptions } from './search-demonstrations.ts';
 import { teachingOf, workspaceDemonstrations } from './workspace-demonstrations.ts';
@@ -113,11 +114,9 @@ function withCall(
   if (task === undefined || first?.role !== 'assistant')
     throw new RangeError('A demonstration opens with a task and a turn.');
   const { reasoning = '' } = first;
-  const id = 'call_0_0';
   return [
     task,
-    { role: 'assistant', content: '', reasoning, toolCalls: [{ id, ...call }] },
-    { role: 'tool', name: call.name, callId: id, content },
+    ...calledTurn(0, { ...call, content, reasoning }),
     { role: 'assistant', content: `It is ${answer}.`, reasoning },
   ];
 }

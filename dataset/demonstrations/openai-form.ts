@@ -41,13 +41,13 @@ export function plainRow(value: unknown): unknown {
 function plainMessage(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const { reasoning_content: reasoning, tool_calls: calls, ...message } = withoutNulls(value);
-  return {
+  return withoutNulls({
     // A turn of calls alone.
-    ...(calls !== undefined && { content: '' }),
-    ...(reasoning !== undefined && { reasoning }),
+    content: calls === undefined ? undefined : '',
+    reasoning,
     ...message,
-    ...(calls !== undefined && { tool_calls: Array.isArray(calls) ? calls.map(plainCall) : calls }),
-  };
+    tool_calls: Array.isArray(calls) ? calls.map(plainCall) : calls,
+  });
 }
 
 function plainCall(value: unknown): unknown {
@@ -69,4 +69,6 @@ function parsed(text: string): unknown {
 }
 
 const withoutNulls = (record: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+  Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
+  );

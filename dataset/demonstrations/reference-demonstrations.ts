@@ -1,9 +1,10 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { type AssistantMessage, type Message, user } from '../../agent_rl/core/message.ts';
+import { type Message, user } from '../../agent_rl/core/message.ts';
 import { pythonRepr } from '../../agent_rl/core/python/python-value.ts';
 import type { CodeTask, CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
 import { trainFamilies } from '../code_tasks/generator/families.ts';
 import { parametersOf, signatureOf } from '../code_tasks/generator/parameters.ts';
+import { calledTurn } from './called-turn.ts';
 import { planOf } from './demonstrate.ts';
 
 /**
@@ -16,17 +17,10 @@ export function referenceDemonstration(task: CodeTask): readonly Message[] {
   const content = exampleOutput(task.tests);
   const { referenceSolution: code } = task;
   if (code === undefined || content === undefined) throw unfit(task, 'no reference or no example');
-  const [id, name] = ['call_0_0', 'code_exec'];
-  const called: AssistantMessage = {
-    role: 'assistant',
-    content: '',
-    reasoning: planOf(shapeOf(task)),
-    toolCalls: [{ id, name, arguments: { code } }],
-  };
+  const call = { name: 'code_exec', arguments: { code } };
   return [
     user(task.prompt),
-    called,
-    { role: 'tool', name, callId: id, content },
+    ...calledTurn(0, { ...call, content, reasoning: planOf(shapeOf(task)) }),
     { role: 'assistant', content: 'Done.' },
   ];
 }

@@ -2,6 +2,7 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { system, user } from '../../agent_rl/core/message.ts';
 import type { SearchHit } from '../../agent_rl/core/services/search.ts';
 import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
+import { calledTurn } from './called-turn.ts';
 import type { Demonstration } from './demonstrations.ts';
 
 /** A search as the agent sees it: what it reads, and the hits behind it. */
@@ -34,15 +35,13 @@ export async function* retrievalDemonstrations(
     const { content, hits } = await search(prompt);
     const said = foundAnswer(hits, answer);
     if (said === '') continue;
-    const [callId, name] = ['call_0_0', 'search'];
-    const toolCalls = [{ id: callId, name, arguments: { query: prompt } }];
+    const call = { name: 'search', arguments: { query: prompt } };
     yield {
-      kind: name,
+      kind: call.name,
       messages: [
         ...(systemPrompt === undefined ? [] : [system(systemPrompt)]),
         user(prompt),
-        { role: 'assistant', content: '', toolCalls },
-        { role: 'tool', name, callId, content },
+        ...calledTurn(0, { ...call, content }),
         { role: 'assistant', content: said },
       ],
       correct: true,

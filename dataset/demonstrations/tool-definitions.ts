@@ -23,7 +23,7 @@ export function toolDefinitions(value: unknown, report: Report): readonly ToolDe
     if (isDefinition(tool)) {
       const { name, description } = tool;
       const { value: parameters, written } = withoutMarks(tool.parameters);
-      return [{ name, description, parameters, ...(written !== undefined && { written }) }];
+      return [{ name, description, parameters, written }];
     }
     report(`tools[${index}]`, `is ${unmarked(showValue(item))}; ${expected}.`);
     return [];

@@ -128,15 +128,15 @@ async function warmUpDemonstration(
     const drawn = rng.child('draw', draw);
     const forms = trainedChain(depth, drawn.child('forms'));
     const slips = depth > 1 && drawn.child('right').uniform() >= rightShare(forms, right);
-    const slip: Slip = drawn.child('slip').uniform() < skip ? 'skip' : 'stop';
+    const slip: Slip | undefined = !slips
+      ? undefined
+      : drawn.child('slip').uniform() < skip
+        ? 'skip'
+        : 'stop';
     const question = drawQuestion(forms, 'warmUp', drawn.child('question'));
-    const work = await demonstrate(question, {
-      run,
-      rng: drawn.child('teacher'),
-      ...(slips && { slip }),
-    });
+    const work = await demonstrate(question, { run, rng: drawn.child('teacher'), slip });
     if (work === undefined) continue;
-    return { kind: rowKind(depth, slips ? slip : undefined), ...work };
+    return { kind: rowKind(depth, slip), ...work };
   }
 }
 

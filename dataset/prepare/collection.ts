@@ -19,7 +19,7 @@ export interface PreparedQuestion {
 export class Collection {
   readonly #documents = new Map<
     string,
-    { id: string; where: string; title: string; url?: string; parts: Set<string> }
+    { id: string; where: string; title: string; url?: string | undefined; parts: Set<string> }
   >();
   readonly #questions = new Map<string, PreparedQuestion>();
   readonly #ids = new Map<string, number>();
@@ -34,7 +34,7 @@ export class Collection {
         where,
         title,
         parts: new Set<string>(),
-        ...(url !== undefined && { url }),
+        url,
       };
       const growing = this.#documents.get(id) ?? fresh;
       growing.title ||= title;

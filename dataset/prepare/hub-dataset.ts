@@ -15,11 +15,11 @@ export interface HubOptions {
   hubUrl: string;
   revision: string;
   /** Which of the dataset's configurations, where it has several. */
-  config?: string;
+  config?: string | undefined;
   /** Splits to read; all when absent. Ours are made anew. */
-  splits?: readonly string[];
+  splits?: readonly string[] | undefined;
   cacheDir: string;
-  accessToken?: string;
+  accessToken?: string | undefined;
   signal: AbortSignal;
   print: (text: string) => void;
 }

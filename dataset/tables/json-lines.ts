@@ -84,7 +84,7 @@ function parseLine(
 ): JsonLine {
   const wrong = (text: string, value?: string): JsonLine => ({
     line,
-    problem: { line, path: '', text, ...(value !== undefined && { value }) },
+    problem: { line, path: '', text, value },
   });
   if (!isUtf8(bytes)) return wrong('is not UTF-8; save the file as UTF-8.');
   const problem = new JsonShape().add(bytes).problem(values);

@@ -164,11 +164,7 @@ async function* listRows(
   }
   const { exact } = exactTwin(text);
   for (const [index, value] of list.entries())
-    yield {
-      line: index + 1,
-      value,
-      ...(Array.isArray(exact) && { exact: exact[index] as unknown }),
-    };
+    yield { line: index + 1, value, exact: Array.isArray(exact) ? exact[index] : undefined };
 }
 
 const rowsAtOnce = 2000;

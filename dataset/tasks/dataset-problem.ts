@@ -9,7 +9,7 @@ export interface DatasetProblem {
   /** What is wrong, the value seen and what is allowed. */
   text: string;
   /** The part of the text that is of this row alone. Problems that differ in it or in numbers are of one kind. */
-  value?: string;
+  value?: string | undefined;
 }
 
 /** Most kinds of problems shown, and most lines named of each; the rest is counted. */

@@ -24,7 +24,7 @@ const QuestionRow = Type.Object({
 
 /** A question a row, of whatever it is about. */
 export const questionFormat: TaskFormat<QuestionTask> = {
-  needs: 'question, and most often answer; name the columns that hold them with dataset.columns',
+  needs: 'question, and most often answer; name the columns that hold them with datasets[].columns',
   reader: (file) => {
     const check = rowCheck(QuestionRow, (row, line) => ({ row: taskOf(row, idOf(file, line)) }));
     return (row, line) => check(isRecord(row) ? filledCells(row) : row, line);
@@ -61,7 +61,7 @@ function taskOf(
   return {
     taskId: task_id === undefined ? id : String(task_id),
     prompt: question,
-    ...(answer !== undefined && { answer: labelText(answer) }),
+    answer: answer === undefined ? undefined : labelText(answer),
     aliases: [aliases].flat(),
     metadata: { ...others, ...metadata },
   };

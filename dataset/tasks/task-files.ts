@@ -4,23 +4,10 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset, codeTaskFormats } from './code-task-dataset.ts';
 import { isTable, tableEndings } from '../tables/read-table.ts';
 import type { TableReading } from '../tables/table-reading.ts';
 import { readTasks, type TaskDataset } from './read-tasks.ts';
-import { SearchTaskDataset } from './search-task-dataset.ts';
 import { taskFormat } from './task-formats.ts';
-
-type ReadTasks = (file: string, reading: TableReading) => Promise<TaskDataset>;
-
-/** Formats whose tasks are checked further, and known by the class of their data set. */
-const ownDatasets = new Map<string, ReadTasks>([
-  ...codeTaskFormats.map((format): [string, ReadTasks] => [
-    format,
-    (file, reading) => CodeTaskDataset.fromPath(file, { ...reading, format }),
-  ]),
-  ['search', (file, reading) => SearchTaskDataset.fromPath(file, reading)],
-]);
 
 /**
  * The tasks of one file.
@@ -28,14 +15,11 @@ const ownDatasets = new Map<string, ReadTasks>([
  * @param reading how its columns become the fields of the format
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
-export async function readTaskFile(
+export const readTaskFile = async (
   file: string,
   format: string,
   reading: TableReading = {},
-): Promise<TaskDataset> {
-  const read = ownDatasets.get(format);
-  return read === undefined ? readTasks(file, taskFormat(format), reading) : read(file, reading);
-}
+): Promise<TaskDataset> => readTasks(file, taskFormat(format), reading);
 
 /** The file of a split in each of a config's folders. */
 export const splitFiles = (datasets: Config['datasets'], split: string): string[] =>

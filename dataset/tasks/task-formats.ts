@@ -37,7 +37,7 @@ const formats: ReadonlyMap<string, TaskFormat> = new Map<string, TaskFormat>([
  */
 export function taskFormat(
   name: string,
-  namedBy = 'dataset.format, or --format of verify-dataset',
+  namedBy = 'datasets[].format, or --format of data verify',
 ): TaskFormat {
   const found = formats.get(name);
   if (found !== undefined) return found;

@@ -40,7 +40,7 @@ export function taskRowReader(): RowReader<CodeTask> {
       ? { path: 'tests.kind', text: `must be one of stdin, calls, asserts, got ${showKind(kind)}.` }
       : {
           path: 'tests',
-          text: 'the task has no tests; give them, or name another format with --format or dataset.format (plain for your own environment): {"kind": "stdin" | "calls" | "asserts", ...}.',
+          text: 'the task has no tests; give them, or name another format with --format or datasets[].format (plain for your own environment): {"kind": "stdin" | "calls" | "asserts", ...}.',
         };
     return { problems: [{ line, ...problem }] };
   };

@@ -14,7 +14,7 @@ export interface TaskSet {
   /** All of a folder; of a generator, those that are made before the run starts. */
   tasks: readonly Task[];
   /** What is drawn in place of `tasks`, whose beginning these are. */
-  endless?: EndlessTasks;
+  endless?: EndlessTasks | undefined;
   weight: number;
   /** Where each task of a folder is, as `file:line`, by its id. */
   places?: ReadonlyMap<string, string>;
@@ -97,7 +97,7 @@ export function mapTasks(
   return {
     ...set,
     tasks: tasks.map(change),
-    ...(endless && { endless: mapEndless(endless, change) }),
+    endless: endless && mapEndless(endless, change),
   };
 }
 

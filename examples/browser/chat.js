@@ -1,6 +1,6 @@
 import { env, pipeline, TextStreamer } from '@huggingface/transformers';
 
-// The model is a folder of `agent-rl export`, below the folder that is served: ?model=my-model-onnx.
+// The model is a folder of `agent-rl model export`, below the folder that is served: ?model=my-model-onnx.
 const model = new URLSearchParams(location.search).get('model');
 env.allowRemoteModels = false;
 env.allowLocalModels = true;

@@ -18,7 +18,7 @@ export interface ModelConfig {
   rmsNormEps: number;
   ropeTheta: number;
   /** How the rotary embedding is stretched beyond the positions it was trained for; absent where it is not. */
-  ropeScaling?: RopeScaling;
+  ropeScaling?: RopeScaling | undefined;
   maxPositions: number;
   /** The LM head is the embedding matrix. */
   tiedEmbeddings: boolean;
@@ -26,13 +26,13 @@ export interface ModelConfig {
   qkNorm: boolean;
   /** Query, key and value projections have biases. */
   qkvBias: boolean;
-  bosTokenId?: number;
+  bosTokenId?: number | undefined;
   /** Tokens that end a turn; may be empty when only the tokenizer knows. */
   eosTokenIds: readonly number[];
   /** How the weights of linear layers are held; absent where they are float32. */
   quantization?: Quantization | undefined;
   /** Adapters over the weights; they come from files of their own and are not part of config.json. */
-  adapters?: readonly Adapter[];
+  adapters?: readonly Adapter[] | undefined;
 }
 
 /** How the linear layers of a model are held: four bits a weight, one float32 scale for each block of a row. */

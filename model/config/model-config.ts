@@ -104,9 +104,7 @@ export function writeModelConfig(config: ModelConfig, torchDtype: string): Recor
     num_attention_heads: config.heads,
     num_hidden_layers: config.layers,
     num_key_value_heads: config.kvHeads,
-    ...(config.quantization !== undefined && {
-      quantization_config: writeQuantization(config, config.quantization),
-    }),
+    quantization_config: config.quantization && writeQuantization(config, config.quantization),
     rms_norm_eps: config.rmsNormEps,
     rope_scaling: config.ropeScaling === undefined ? null : writtenRopeScaling(config.ropeScaling),
     rope_theta: config.ropeTheta,

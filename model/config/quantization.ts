@@ -33,7 +33,7 @@ export function readQuantization(
   if (stored['quant_method'] !== method) {
     problems.push(
       `its weights are quantised by ${JSON.stringify(stored['quant_method'] ?? value)} (quantization_config); ` +
-        `only "${method}" can be read. Take the model's float weights and quantise them with agent-rl quantize.`,
+        `only "${method}" can be read. Take the model's float weights and quantise them with agent-rl model quantize.`,
     );
     return undefined;
   }

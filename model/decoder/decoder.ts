@@ -31,7 +31,7 @@ export interface SequenceInputs {
   /** The last token that sees each, int32: [1, T] from `seenByAllBehind`, or [B, T] of trees. */
   seenUpTo: Tensor;
   /** Where each token stands in its sequence, [B, T] int32; token t at t without it. */
-  places?: Tensor;
+  places?: Tensor | undefined;
   /** No row is taken in blocks: a program for all lengths does the same at each. */
   whole?: boolean;
 }
@@ -42,7 +42,7 @@ export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   cos: inputs['cos']!,
   sin: inputs['sin']!,
   seenUpTo: inputs['seenUpTo']!,
-  ...(inputs['places'] && { places: inputs['places'] }),
+  places: inputs['places'],
 });
 
 /** Of a sequence of so many tokens: each is seen by all that follow it. */

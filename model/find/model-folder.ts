@@ -27,10 +27,9 @@ const remedies = {
  * @throws AgentRlError `MODEL_INVALID` when it is in neither. Ids of the hub were made folders by `withLocalModel`.
  */
 export function modelFolder(
-  { model }: { model: Pick<Config['model'], 'path' | 'hfModelName'> },
+  { model: { path: name } }: { model: Pick<Config['model'], 'path'> },
   namedBy: keyof typeof remedies = 'config',
 ): string {
-  const name = model.hfModelName ?? model.path;
   const places = placesOf(name);
   const found = places.find(holdsModel);
   if (found !== undefined) return found;
@@ -41,7 +40,10 @@ export function modelFolder(
       `"${name}" is the folder of a run, not of a model. Name one of its checkpoints (${join(name, 'checkpoints', 'step-N')}), or give the run to a command that takes one: agent-rl eval, chat or export ${name}.`,
     );
   }
-  const hub = model.hfModelName === undefined ? '' : ' A model of the hub is named as org/name.';
+  const hub =
+    hubModelOf(name) === undefined || namedBy !== 'config'
+      ? ''
+      : ' A model of the hub needs policy.type huggingface.';
   throw new AgentRlError(
     'MODEL_INVALID',
     `No model is in "${name}": there is no config.json and no adapter_config.json in ${places.join(' or ')}.${insideText(name, places)}${hub} ${remedies[namedBy]}`,
@@ -142,23 +144,19 @@ export async function withLocalModel<Options extends Search & { loaded: LoadedCo
 ): Promise<Options> {
   const { loaded } = options;
   const { revision, ...model } = loaded.config.model;
-  const { hfModelName: name } = model;
-  const hub = name === undefined ? undefined : onHub(name, revision);
+  const { path: name } = model;
+  const hub = loaded.config.policy.type === 'minimind' ? undefined : onHub(name, revision);
   if (hub === undefined) {
-    const named = name ?? model.path;
     if (revision === undefined) {
-      for (const folder of placesOf(named)) await fetchBase(folder, options);
+      for (const folder of placesOf(name)) await fetchBase(folder, options);
       return options;
     }
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(named)} is not a model of the hub; only those have revisions. Leave it out, or give org/name as model.hfModelName.`,
+      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub; only those have revisions, and policy.type minimind takes none of them. Leave it out, or give org/name as model.path.`,
     );
   }
-  const config = {
-    ...loaded.config,
-    model: { ...model, hfModelName: await fetched(hub, options) },
-  };
+  const config = { ...loaded.config, model: { ...model, path: await fetched(hub, options) } };
   return { ...options, loaded: { ...loaded, config } };
 }
 

@@ -46,7 +46,7 @@ export function ggufConfig(file: GgufFile): ModelConfig {
     intermediateSize: fields.count('feed_forward_length'),
     rmsNormEps: fields.float('attention.layer_norm_rms_epsilon'),
     ropeTheta,
-    ...(ropeScaling && { ropeScaling }),
+    ropeScaling,
     maxPositions,
     tiedEmbeddings: shapeOf('output.weight') === undefined,
     qkNorm: family === 'qwen3',
@@ -83,7 +83,7 @@ function idsOf({ metadata }: GgufFile): Pick<ModelConfig, 'bosTokenId' | 'eosTok
   };
   const [bosTokenId] = id('bos');
   return {
-    ...(bosTokenId !== undefined && { bosTokenId }),
+    bosTokenId,
     eosTokenIds: [...new Set([...id('eos'), ...id('eot')])],
   };
 }

@@ -53,7 +53,7 @@ export interface TextFiles {
   /** tokenizer_config.json, without the chat template */
   config: Json;
   /** The file's own. */
-  chatTemplate?: string;
+  chatTemplate: string | undefined;
 }
 
 /** @throws AgentRlError `MODEL_INVALID` for a tokenizer that is not read */
@@ -114,7 +114,8 @@ export function ggufText({ metadata, path }: GgufFile, maxPositions: number): Te
     pad_token: named('padding') ?? null,
     model_max_length: maxPositions,
   };
-  return { tokenizer, config, ...(typeof template === 'string' && { chatTemplate: template }) };
+  const chatTemplate = typeof template === 'string' ? template : undefined;
+  return { tokenizer, config, chatTemplate };
 }
 
 function listOf(value: unknown, name: string, path: string): string[] {

@@ -45,7 +45,7 @@ export async function importGguf(
       write('tokenizer.json', text.tokenizer);
       const { chatTemplate: own } = text;
       const kept = chatTemplate === undefined && own !== undefined;
-      write('tokenizer_config.json', { ...text.config, ...(kept && { chat_template: own }) });
+      write('tokenizer_config.json', { ...text.config, chat_template: kept ? own : undefined });
       if (chatTemplate !== undefined)
         writeFileAtomic(join(partial, 'chat_template.jinja'), chatTemplate);
       await writeSafetensors(join(partial, 'model.safetensors'), tensors, { dtype });

@@ -25,6 +25,19 @@ import {
 /** Applying a filter or test to an item costs more than a node. */
 const stepsOfApplying = 4;
 
+type Compare = (left: Value, right: Value, budget: Budget) => boolean;
+
+const comparisons: Readonly<Record<Comparison, Compare>> = {
+  '==': equals,
+  '!=': (left, right, budget) => !equals(left, right, budget),
+  in: (left, right, budget) => contains(right, left, budget),
+  'not in': (left, right, budget) => !contains(right, left, budget),
+  '<': (left, right, budget) => order(left, right, budget) < 0,
+  '<=': (left, right, budget) => order(left, right, budget) <= 0,
+  '>': (left, right, budget) => order(left, right, budget) > 0,
+  '>=': (left, right, budget) => order(left, right, budget) >= 0,
+};
+
 /** Evaluates the expressions of a template. */
 export class Evaluator {
   constructor(
@@ -132,34 +145,10 @@ export class Evaluator {
     let left = this.evaluate(first, scope);
     for (const [operator, part] of rest) {
       const right = this.evaluate(part, scope);
-      if (!this.#holds(operator, left, right)) return false;
+      if (!comparisons[operator](left, right, this.budget)) return false;
       left = right;
     }
     return true;
-  }
-
-  #holds(operator: Comparison, left: Value, right: Value): boolean {
-    const { budget } = this;
-    switch (operator) {
-      case '==':
-        return equals(left, right, budget);
-      case '!=':
-        return !equals(left, right, budget);
-      case 'in':
-        return contains(right, left, budget);
-      case 'not in':
-        return !contains(right, left, budget);
-      case '<':
-        return order(left, right, budget) < 0;
-      case '<=':
-        return order(left, right, budget) <= 0;
-      case '>':
-        return order(left, right, budget) > 0;
-      case '>=':
-        return order(left, right, budget) >= 0;
-      default:
-        return unreachable(operator);
-    }
   }
 
   #given({ positional, keywords, rest, keywordRest }: Arguments, scope: Scope): Given {

@@ -25,7 +25,7 @@ export interface ExportedEncoder {
   /** Most tokens of a text, the two that frame it included; the rest of a longer one is not read. */
   maxTokens: number;
   /** How token vectors become one; absent where the folder does not say. */
-  pooling?: Pooling;
+  pooling?: Pooling | undefined;
 }
 
 /**
@@ -68,7 +68,7 @@ export async function exportEncoder(
     parameters: [...parameters.values()].reduce((sum, { length }) => sum + length, 0),
     bytes: byteCount(model),
     maxTokens: tokenizer.model_max_length,
-    ...(pooling && { pooling }),
+    pooling,
   };
 }
 

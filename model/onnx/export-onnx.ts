@@ -69,7 +69,7 @@ export async function exportOnnx(
       ...writeModelConfig(model.config, 'float32'),
       'transformers.js_config': {
         dtype: 'fp32',
-        ...(exported.weightsApart && { use_external_data_format: { [modelFile]: 1 } }),
+        use_external_data_format: exported.weightsApart ? { [modelFile]: 1 } : undefined,
       },
     });
     const generation = generationConfig(model.config, stopTokens);
@@ -120,7 +120,7 @@ async function writeOnnx(
 }
 
 const generationConfig = ({ bosTokenId }: ModelConfig, stopTokens: readonly number[]): object => ({
-  ...(bosTokenId !== undefined && { bos_token_id: bosTokenId }),
+  bos_token_id: bosTokenId,
   eos_token_id: stopTokens,
   pad_token_id: stopTokens[0],
   do_sample: false,

@@ -25,20 +25,20 @@ export interface RenderOptions {
   /** Ends with the cue after which the assistant speaks. */
   addGenerationPrompt?: boolean;
   /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
-  thinking?: boolean;
+  thinking?: boolean | undefined;
   /** What the conversation's tools are, where only what follows its beginning is needed. */
   tools?: readonly ToolDefinition[];
   /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
   resultsAs?: 'tool' | 'user';
   /** The day, YYYY-MM-DD, given to a template that asks for today's. Default `defaultTemplateDate`. */
-  date?: string;
+  date?: string | undefined;
 }
 
 /** A model's templates by what they are for, as Hugging Face names them. */
 export interface TemplateSources {
   default: string;
   /** For conversations with tools, where the model keeps another template for these. */
-  tool_use?: string;
+  tool_use?: string | undefined;
 }
 
 /** The day given to templates that ask for it: results must not depend on when they were made. */
@@ -47,7 +47,7 @@ export const defaultTemplateDate = '2024-07-26';
 /** A tool as templates expect it. */
 export interface ToolDefinition extends Pick<ToolSpec, 'name' | 'description' | 'parameters'> {
   /** The parameters as JSON, where JavaScript loses how a number of theirs was written: 1.0, or 20 digits. */
-  readonly written?: string;
+  readonly written?: string | undefined;
 }
 
 /** A conversation without the assistant's turns. */
@@ -224,7 +224,7 @@ export interface AfterTurn {
   endOfTurn: string;
   options: RenderOptions;
   /** What came before it; one message of the user by default. */
-  earlier?: readonly Message[];
+  earlier?: readonly Message[] | undefined;
 }
 
 function parsed(source: string): JinjaTemplate {

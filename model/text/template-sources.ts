@@ -34,9 +34,9 @@ export async function templateSources(folder: string): Promise<TemplateSources> 
   for (const place of places) {
     const { default: usual, tool_use: withTools, ...others } = await place();
     if (usual !== undefined) {
-      return { default: usual, ...(withTools !== undefined && { tool_use: withTools }) };
+      return { default: usual, tool_use: withTools };
     }
-    const names = Object.keys({ ...(withTools && { tool_use: '' }), ...others });
+    const names = [...(withTools ? ['tool_use'] : []), ...Object.keys(others)];
     if (names.length > 0) {
       throw invalid(
         `${folder} holds chat templates named ${names.join(', ')}, and none named default. Save the one for conversations as ${templateFile}.`,

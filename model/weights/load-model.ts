@@ -152,7 +152,7 @@ export async function saveModel(
       throw new AgentRlError('MODEL_INVALID', `Cannot save ${folder}: no tensor "${name}".`);
     // A scale rounded as the other floats are would change every weight of its block.
     const isScale = config.quantization !== undefined && name.endsWith(scaleName(''));
-    tensors.set(name, { shape, values, ...(isScale && { dtype: 'F32' }) });
+    tensors.set(name, { shape, values, dtype: isScale ? 'F32' : undefined });
   }
   await mkdir(folder, { recursive: true });
   const json = JSON.stringify(writeModelConfig(config, torchNames[storedDtype]), null, 2);

@@ -148,8 +148,8 @@ export async function describeLayers(
   }
   return {
     ...config,
-    ...(quantize !== undefined && { quantization: quantize }),
-    ...(adapters.length > 0 && { adapters }),
+    quantization: quantize ?? config.quantization,
+    adapters: adapters.length > 0 ? adapters : undefined,
   };
 }
 

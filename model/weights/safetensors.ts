@@ -79,7 +79,7 @@ export interface TensorToWrite {
   /** Floats are stored as the file's `dtype`, bytes as U8 whatever that is. */
   values: Float32Array | Uint8Array;
   /** Width of these floats, where it is not the file's. */
-  dtype?: StoredDtype;
+  dtype?: StoredDtype | undefined;
 }
 
 /** One whose floats are made when they are written, so that they are not held beside all others. */
@@ -89,7 +89,7 @@ export interface LateTensor {
 }
 
 interface WriteSafetensorsOptions {
-  dtype?: StoredDtype;
+  dtype?: StoredDtype | undefined;
   /** Free text kept in the header. */
   metadata?: Readonly<Record<string, string>>;
 }

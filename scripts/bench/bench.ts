@@ -12,9 +12,7 @@ import {
   wholeNumbers,
   writeReport,
 } from './bench-run.ts';
-import { besideBusyLoops } from './step/busy.ts';
 import { measureDecode } from './step/decode.ts';
-import { measureProducts, stepProducts } from './step/matrix-products.ts';
 import { measurePeers, withPeerPython } from './peers.ts';
 import { measureQwen3Shape, qwen3PeerNeeds } from './qwen3-shape.ts';
 import { qwen3Shape, tinyQwen3Shape } from './qwen3-shape/shape.ts';
@@ -24,10 +22,9 @@ import { measureTrainStep } from './step/train-step.ts';
 
 /*
  * Speed of one training step and of decoding, in one process and with one number of threads:
- * `npm run bench -- [--device cpu] [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--batches 1,8,16,32,64]
- * [--peers] [--busy N] [--tiny]`.
- * On another device than the CPU, `products` and the peers of the step are left out.
- * `--busy N` measures the step, and the peers', once more beside N processes that compute without a pause.
+ * `npm run bench -- [--device cpu] [--threads N] [--repeats N] [--json FILE] [--only train,decode] [--batches 1,8,16,32,64]
+ * [--peers] [--tiny]`.
+ * On another device than the CPU, the peers of the step are left out.
  * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
  * `qwen3-lora-step`, `qwen3-lora-group`, `qwen3-prefill` and `qwen3-decode` are its parts.
  * `--python PYTHON` names the Python of the peers; where it lacks their modules, they are installed in a temporary
@@ -42,7 +39,6 @@ const { values } = parseArgs({
     only: { type: 'string' },
     batches: { type: 'string', default: '1,8,16,32,64' },
     peers: { type: 'boolean', default: false },
-    busy: { type: 'string', default: '0' },
     python: { type: 'string', default: 'python3' },
     tiny: { type: 'boolean', default: false },
   },
@@ -51,23 +47,15 @@ const { device, tiny, python } = values;
 const threads = wholeNumber('threads', values.threads);
 const repeats = wholeNumber('repeats', values.repeats ?? '7');
 const kindNames = taskKinds.map((kind) => `qwen3-${kind}`);
-const all = ['train', 'products', 'decode', 'qwen3', ...kindNames];
-const busyLoops = wholeNumber('busy', values.busy, 0);
-const isCpu = device === 'cpu';
-const only = namesOf(
-  'only',
-  values.only ?? (isCpu ? 'train,products,decode' : 'train,decode'),
-  all,
-);
-if (!isCpu && (only.has('products') || (values.peers && only.has('train'))))
+const all = ['train', 'decode', 'qwen3', ...kindNames];
+const only = namesOf('only', values.only ?? 'train,decode', all);
+if (device !== 'cpu' && values.peers && only.has('train'))
   throw new TypeError(
-    `--device ${device}: products and the peers of the step are measured on the CPU alone; use --only decode or --only qwen3-lora-step --peers.`,
+    `--device ${device}: the peers of the step are measured on the CPU alone; use --only decode or --only qwen3-lora-step --peers.`,
   );
 const batches = wholeNumbers('batches', values.batches);
 const config = tiny ? tinyModel : benchModel;
 const size = tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
-
-const stepSize = { ...size, repeats };
 
 const machineAfter = watchMachine();
 const engine = await openEngine({ device, threads });
@@ -77,16 +65,7 @@ const part = async <T>(name: string, measure: () => Promise<T>): Promise<T | und
   return measure();
 };
 // The step comes first: the peak of its memory is then its own.
-const train = await part('train', () => measureTrainStep(engine, config, stepSize));
-const busyTrain =
-  busyLoops === 0
-    ? undefined
-    : await part('train', () =>
-        besideBusyLoops(busyLoops, () => measureTrainStep(engine, config, stepSize)),
-      );
-const products = await part('products', () =>
-  measureProducts(stepProducts(config, size), { threads, repeats }),
-);
+const train = await part('train', () => measureTrainStep(engine, config, { ...size, repeats }));
 const decode = await part('decode', () =>
   measureDecode(engine, config, {
     batches,
@@ -96,11 +75,10 @@ const decode = await part('decode', () =>
   }),
 );
 await engine.close();
-const isCompared = values.peers && (train ?? products) !== undefined;
-const measure = () => measurePeers(python, { threads, repeats, ...config, ...size });
-const peers = isCompared ? await measure() : undefined;
-const busyPeers =
-  isCompared && busyTrain !== undefined ? await besideBusyLoops(busyLoops, measure) : undefined;
+const peers =
+  values.peers && train !== undefined
+    ? await measurePeers(python, { threads, repeats, ...config, ...size })
+    : undefined;
 const kinds = taskKinds.filter((kind) => only.has('qwen3') || only.has(`qwen3-${kind}`));
 const measureQwen3 = async (peerPython?: string) =>
   measureQwen3Shape({
@@ -109,7 +87,7 @@ const measureQwen3 = async (peerPython?: string) =>
     device,
     threads,
     repeats: wholeNumber('repeats', values.repeats ?? '4'),
-    ...(peerPython !== undefined && { python: peerPython }),
+    python: peerPython,
   });
 const qwen3 =
   kinds.length === 0
@@ -118,14 +96,10 @@ const qwen3 =
 
 const report = {
   machine: { ...machineAfter(), threads, device },
-  ...(train && { train }),
-  ...(products && { products }),
-  ...(decode && { decode }),
-  ...(peers && { peers }),
-  ...(busyTrain && {
-    busy: { loops: busyLoops, train: busyTrain, ...(busyPeers && { peers: busyPeers }) },
-  }),
-  ...(qwen3 && { qwen3 }),
+  train,
+  decode,
+  peers,
+  qwen3,
   peakRssBytes: peakRssBytes(),
 };
 process.stdout.write(reportText(report));

@@ -57,7 +57,7 @@ for (const [place, seed] of seeds.entries()) {
         config,
         sftConfig: values['sft-config'],
         sets,
-        ...(starter !== undefined && { starter }),
+        starter,
         attempts,
         price,
         runs,

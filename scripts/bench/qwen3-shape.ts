@@ -25,7 +25,7 @@ export interface Qwen3ShapeOptions {
   /** Timed calls of every row, at least. */
   repeats: number;
   /** A Python with what the peers need; without it there are no peers. */
-  python?: string;
+  python?: string | undefined;
 }
 
 export const qwen3PeerNeeds: PeerNeeds = {

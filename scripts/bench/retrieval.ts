@@ -10,7 +10,6 @@ import {
   wholeNumbers,
   writeReport,
 } from './bench-run.ts';
-import { measureSimilarity } from './retrieval/answer-similarity.ts';
 import { readMedquad } from './retrieval/medquad.ts';
 import { measureQuality } from './retrieval/quality.ts';
 import { type RetrievalReport, retrievalText } from './retrieval/report.ts';
@@ -20,21 +19,21 @@ import { measureTaskDocuments } from './retrieval/task-documents.ts';
 /*
  * How well and how fast a corpus is searched:
  * `npm run bench:retrieval -- [--medquad FOLDER] [--model FOLDER] [--questions N] [--sizes 10000,100000] [--hnsw 100000]
- * [--only quality,similarity,speed,tasks] [--json FILE]`. JSON goes to stdout, tables to stderr. `--questions` takes that many
- * at random, all by default. `--model` names the embedding model of quality and similarity; without it, word vectors stand in.
+ * [--only quality,speed,tasks] [--json FILE]`. JSON goes to stdout, tables to stderr. `--questions` takes that many
+ * at random, all by default. `--model` names the embedding model of quality; without it, word vectors stand in.
  */
 const { values } = parseArgs({
   options: {
     medquad: { type: 'string' },
     model: { type: 'string' },
     questions: { type: 'string', default: '0' },
-    only: { type: 'string', default: 'quality,similarity,speed,tasks' },
+    only: { type: 'string', default: 'quality,speed,tasks' },
     sizes: { type: 'string', default: '10000,100000' },
     hnsw: { type: 'string', default: '' },
     json: { type: 'string' },
   },
 });
-const only = namesOf('only', values.only, ['quality', 'similarity', 'speed', 'tasks']);
+const only = namesOf('only', values.only, ['quality', 'speed', 'tasks']);
 const questions = wholeNumber('questions', values.questions, 0);
 const sizes = [
   ...wholeNumbers('sizes', values.sizes).map((size) => ({ size, vectorIndex: 'flat' as const })),
@@ -45,10 +44,6 @@ const machineAfter = watchMachine();
 await inTemporaryFolder('agent-rl-bench', async (work) => {
   const medquad = values.medquad === undefined ? undefined : await readMedquad(values.medquad);
   const { model } = values;
-  const similarity =
-    medquad === undefined || !only.has('similarity')
-      ? []
-      : await measureSimilarity(medquad, { questions, model });
   const quality =
     medquad === undefined || !only.has('quality')
       ? undefined
@@ -61,10 +56,9 @@ await inTemporaryFolder('agent-rl-bench', async (work) => {
   }
   const report: RetrievalReport = {
     machine: machineAfter(),
-    ...(quality && { quality }),
-    similarity,
+    quality,
     speed,
-    ...(tasks && { tasks }),
+    tasks,
     peakRssBytes: peakRssBytes(),
   };
   writeReport(values.json, report);

@@ -51,11 +51,11 @@ const loss = {
   temperature: 1,
 } as const;
 
-interface Line extends Pick<TranscriptRecord, 'tokens' | 'spans'> {
+interface Line {
   iteration: number;
   taskId: string;
   reward: number | null;
-  logProbs: readonly number[];
+  sequences: readonly [TranscriptRecord];
 }
 
 async function* linesOf(iteration: number): AsyncGenerator<Line> {
@@ -75,7 +75,7 @@ async function dataOf(iteration: number): Promise<TrainDatum[]> {
   return [...groups.values()].flatMap((lines) => {
     const rewards = lines.map(({ reward }) => reward ?? 0);
     if (hasNoSpread(rewards)) return [];
-    return lines.map((line, index) => {
+    return lines.map(({ sequences: [line] }, index) => {
       const weights = Float32Array.from(maskOf(line, 'sampled'), (sampled) => sampled / 50_000);
       const end = weights.findLastIndex((weight) => weight > 0) + 1;
       const advantage = (rewards[index]! - mean(rewards)) / (standardDeviation(rewards) + 1e-6);

@@ -16,7 +16,7 @@ export interface BindingOptions {
   folder: string;
   python: string;
   /** A wheel of tensorflow-cpu to use instead of downloading one. */
-  wheel?: string;
+  wheel: string | undefined;
   note: (text: string) => void;
 }
 

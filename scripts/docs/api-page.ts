@@ -1,47 +1,26 @@
-import { code, page } from './markdown.ts';
-import { type Export, publicExports } from './public-exports.ts';
+import { code, page, plain, table } from './markdown.ts';
+import { publicExports } from './public-exports.ts';
 
-/** Rooms of the source in the order of the page, with what their exports are for. */
-const rooms: [folder: string, title: string][] = [
-  ['agent_rl/core/plugins/', 'Writing plugins'],
-  ['agent_rl/core/tasks/', 'Tasks'],
-  ['agent_rl/core/services/', 'Services that plugins are given'],
-  ['agent_rl/core/', 'Messages, episodes and errors'],
-  ['agent_rl/jobs/', 'Running jobs'],
-  ['agent_rl/config/', 'Run files'],
-  ['agent_rl/compose/', 'Plugins of a run'],
-  ['agent_rl/tools/', 'Built-in tools'],
-  ['agent_rl/environments/', 'Built-in environments'],
-  ['agent_rl/policies/', 'Built-in policies and tool-call formats'],
-  ['agent_rl/rollout/', 'Collecting episodes'],
-  ['agent_rl/trainer/', 'Training and evaluation'],
-  ['dataset/', 'Data sets'],
-  ['model/', 'Models'],
-  ['', 'Everything else'],
-];
+/** What the package exports, by the name it is imported by. */
+export const entries = {
+  agent_rl: 'agent_rl/index.ts',
+  'agent_rl/plugin': 'agent_rl/plugin.ts',
+} as const;
 
-const roomOf = ({ file }: Export): string =>
-  rooms.find(([folder]) => file.startsWith(folder))?.[1] ?? '';
-
-const text = ({ name, kind, doc, signature }: Export): string =>
-  [
-    `### ${code(name)}`,
-    ...(doc === '' && signature === '' ? [`A ${kind}.`] : []),
-    ...(doc === '' ? [] : [doc]),
-    ...(signature === '' ? [] : [`\`\`\`ts\n${signature}\n\`\`\``]),
-  ].join('\n\n');
+const tableOf = (entry: string): string =>
+  table(
+    ['Name', 'Kind', 'What it is'],
+    publicExports(entry).map(({ name, kind, doc }) => [code(name), kind, plain(doc)]),
+  );
 
 /** `docs/reference/api.md` */
-export function apiPage(): string {
-  const all = publicExports();
-  const parts = rooms.flatMap(([, title]) => {
-    const own = all.filter((one) => roomOf(one) === title);
-    return own.length === 0 ? [] : [`## ${title}`].concat(own.map(text));
-  });
-  return page(
+export const apiPage = (): string =>
+  page(
     'API',
-    `The ${all.length} public names of \`agent_rl\`, and beside them \`Type\` of TypeBox. Importing them starts nothing.`,
-    '`agent_rl/contracts` holds suites that test plugins; see [testing plugins](../guides/testing-plugins.md).',
-    ...parts,
+    "What the package exports. Importing it starts nothing. Types that only other types name are not exported: `Parameters<Generator['generate']>[0]` names one.",
+    '`agent_rl` trains, evaluates and loads agents ([from code](../guides/from-code.md)). `agent_rl/plugin` is what plugins are written with. `agent_rl/contracts` holds suites that test plugins ([testing plugins](../guides/testing-plugins.md)).',
+    '## agent_rl',
+    tableOf(entries.agent_rl),
+    '## agent_rl/plugin',
+    tableOf(entries['agent_rl/plugin']),
   );
-}

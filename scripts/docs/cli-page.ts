@@ -1,6 +1,6 @@
 import type { Options } from 'yargs';
 
-import { type Command, wordOf } from '../../agent_rl/cli/command.ts';
+import { type Command, linesOf, wordOf } from '../../agent_rl/cli/command.ts';
 import { commands } from '../../agent_rl/cli/commands.ts';
 import { code, page, plain, table } from './markdown.ts';
 
@@ -27,9 +27,10 @@ const flagRow = ([name, option]: [string, Options]): string[] => [
   plain(option.describe ?? ''),
 ];
 
-function commandText(command: Command, parent: string): string {
-  const { name, describe, examples, options, positionals } = command;
-  const program = `${parent} ${wordOf(command)}`;
+function commandText([name, command]: [string, Command]): string {
+  const { describe, examples, options, positionals } = command;
+  const program = `agent-rl ${name}`;
+  const given = command.name.slice(wordOf(command).length);
   const lines = examples.flatMap(([line, meaning]) => [
     `# ${meaning}`,
     `${program} ${line}`.trimEnd(),
@@ -38,9 +39,9 @@ function commandText(command: Command, parent: string): string {
     ([word, { describe: what = '' }]) => `- ${code(word)}: ${plain(what)}`,
   );
   return [
-    `## ${program.replace('agent-rl ', '')}`,
+    `## ${name}`,
     `${plain(describe)}.`,
-    `\`\`\`text\n${parent} ${name} [options]\n\`\`\``,
+    `\`\`\`text\n${program}${given} [options]\n\`\`\``,
     ...(words.length === 0 ? [] : [words.join('\n')]),
     `\`\`\`sh\n${lines.join('\n')}\n\`\`\``,
     table(['Flag', 'Value', 'Default', 'Meaning'], Object.entries(options).map(flagRow)),
@@ -51,12 +52,8 @@ function commandText(command: Command, parent: string): string {
 export const cliPage = (): string =>
   page(
     'Command line',
-    'Every command and flag of `agent-rl`. `agent-rl COMMAND --help` shows the same. A flag that stands for a setting goes over `--set`, and both go over the run file.',
+    'Every command and flag of `agent-rl`. `agent-rl COMMAND --help` shows the same, and `agent-rl runs --help` the commands of a group. A flag that stands for a setting goes over `--set`, and both go over the run file.',
     'Two more programs are presets of `agent-rl train` and take its flags: `train-code-exec-agent` with `configs/workspace_grpo.yaml`, and `train-search-agent` with `configs/search_qa_grpo.yaml` where no `--config` is given. `agent-rl train` needs one.',
     'Exit codes: 0 when all went well, 2 after a mistake of the user, 130 when interrupted, 1 otherwise, also where held-out success fell or `train.until` was not reached; see [errors](errors.md). With `--json` stdout holds the result alone and everything else goes to stderr.',
-    ...commands.flatMap((command) =>
-      'commands' in command
-        ? command.commands.map((member) => commandText(member, `agent-rl ${command.name}`))
-        : [commandText(command, 'agent-rl')],
-    ),
+    ...linesOf(commands).map(commandText),
   );

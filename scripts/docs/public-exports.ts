@@ -2,90 +2,59 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { signatureAt } from './signature.ts';
 
-/** A public name of the package. */
+/** A name that the package exports. */
 export interface Export {
   name: string;
-  /** `class`, `function`, `type` ... */
+  /** `class`, `function`, `type` or `value`. */
   kind: string;
-  /** Its comment, with empty lines between paragraphs; empty where it has none. */
+  /** The first sentence of its comment; empty where it has none. */
   doc: string;
-  /** How it is declared, as far as a reader of the types needs it. */
-  signature: string;
-  /** Where it is declared, from the root. */
-  file: string;
 }
 
 const textOf = (file: string): string => readFileSync(join(packageRoot(), file), 'utf8');
+
+const kinds: Readonly<Record<string, string>> = { const: 'value', interface: 'type' };
 
 /** A comment, decorators of a class, and what is declared. */
 const declaration =
   /(?:^\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?(?:^@(?:(?!^export |^\/\*\*)[\s\S])*)?^export (?:declare |abstract |async )*(class|function|const|interface|type) (\w+)/gm;
 
-function textOfComment(comment: string): string {
-  const lines = comment.split('\n').map((line) => line.replace(/^\s*\*? ?/, '').trimEnd());
-  const [before = '', ...examples] = lines.join('\n').trim().split('@example');
-  const paragraphs = before
+const firstSentence = (comment: string): string =>
+  comment
+    .replaceAll(/^\s*\* ?/gm, '')
+    .trim()
+    .split(/\n\s*\n|\n@|(?<=[^.]\.)\s/, 1)
+    .join('')
     .replaceAll(/\{@link (\w+)\}/g, '`$1`')
-    .replaceAll(/\s*@throws /g, '\n\nThrows ')
-    .replaceAll(/\s*@returns /g, '\n\nReturns ')
-    .replaceAll(/\s*@param (\w+) /g, '\n\n`$1`: ')
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.split('\n').join(' ').trim());
-  return [...paragraphs, ...examples.map((example) => example.trim())]
-    .filter((part) => part !== '')
-    .join('\n\n');
-}
+    .replaceAll(/\s+/g, ' ');
 
-function declared(file: string): Export[] {
-  const text = textOf(file);
-  return [...text.matchAll(declaration)].map((match) => {
-    const [whole, comment = '', kind = '', name = ''] = match;
-    const start = match.index + whole.lastIndexOf('export ');
-    return {
-      name,
-      kind,
-      doc: textOfComment(comment),
-      signature: signatureAt(text.slice(start), kind),
-      file,
-    };
-  });
-}
-
-const reexport = /^export (?:type )?(?:\*|\{([^}]*)\})(?: from '([^']+)')?;/gm;
-
-function sourceOf(text: string, name: string): string {
-  const imports = [...text.matchAll(/^import \{([^}]*)\} from '([^']+)';/gm)];
-  const found = imports.find(([, names = '']) => new RegExp(`\\b${name}\\b`).test(names));
-  return found?.[2] ?? '';
-}
-
-/** What a file exports, what it passes on included. Packages are left out: they have pages of their own. */
-function exportsOf(file: string): Export[] {
-  const text = textOf(file);
-  const from = (target: string): Export[] =>
-    target.startsWith('.') ? exportsOf(posix.join(posix.dirname(file), target)) : [];
-  const passedOn = [...text.matchAll(reexport)].flatMap(([, names, target]) => {
-    if (names === undefined) return from(target ?? '');
-    return names.split(',').flatMap((part) => {
-      const [own = '', name = own] = part
-        .trim()
-        .replace(/^type /, '')
-        .split(' as ');
-      const found = from(target ?? sourceOf(text, own)).find((one) => one.name === own);
-      return found === undefined ? [] : [{ ...found, name }];
-    });
-  });
-  return [...declared(file), ...passedOn];
-}
-
-/** The public names of the package, by name; one that is a type and a value is listed once, with its comment. */
-export function publicExports(): Export[] {
-  const byName = new Map<string, Export>();
-  for (const one of exportsOf('agent_rl/index.ts')) {
-    const known = byName.get(one.name);
-    if (known === undefined || (known.doc === '' && one.doc !== '')) byName.set(one.name, one);
+/** What a file declares; of a type and a value of one name, or overloads, that which has a comment. */
+function declared(file: string): Map<string, Export> {
+  const found = new Map<string, Export>();
+  for (const [, comment = '', kind = '', name = ''] of textOf(file).matchAll(declaration)) {
+    const known = found.get(name);
+    if (known === undefined || known.doc === '')
+      found.set(name, { name, kind: kinds[kind] ?? kind, doc: firstSentence(comment) });
   }
-  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return found;
+}
+
+const passedOn = /^export (?:type )?\{([^}]*)\} from '([^']+)';/gm;
+
+/** The names that an entry of the package passes on, by name. What comes from other packages has pages there. */
+export function publicExports(entry: string): Export[] {
+  return [...textOf(entry).matchAll(passedOn)]
+    .flatMap(([, list = '', target = '']) => {
+      const names = [...list.matchAll(/(?:type )?(\w+)/g)].map(([, name = '']) => name);
+      if (!target.startsWith('.'))
+        return names.map((name) => ({ name, kind: 'value', doc: `\`${name}\` of ${target}.` }));
+      const found = declared(posix.join(posix.dirname(entry), target));
+      return names.map((name) => {
+        const one = found.get(name);
+        if (one === undefined) throw new Error(`${entry}: ${target} does not declare ${name}.`);
+        return one;
+      });
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

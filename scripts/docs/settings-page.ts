@@ -69,6 +69,6 @@ export const settingsPage = (): string =>
     ...blocksText(),
     ...pluginsText(),
     '## Corpus index',
-    'Settings of `agent-rl index --config FILE`, also given as `--set path=value`.',
+    'Settings of `agent-rl data index --config FILE`, also given as `--set path=value`.',
     settingsTable(settingsOf(BuildSettings)),
   );

@@ -15,7 +15,7 @@ import {
   Type,
   user,
   type Verdict,
-} from 'agent_rl';
+} from 'agent_rl/plugin';
 
 /*
  * What makes the runs of `sick-runs.ts` sick: copied into a project of `agent-rl new`, beside its plugins. Each is a

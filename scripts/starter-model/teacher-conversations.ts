@@ -7,7 +7,7 @@ import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { CalculatorTool } from '../../agent_rl/tools/calculator/calculator-tool.ts';
 import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
-import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
+import { formatHits } from '../../agent_rl/tools/search/search-tool.ts';
 import { arithmeticDemonstrations } from '../../dataset/demonstrations/arithmetic-demonstrations.ts';
 import {
   codeDemonstrations,

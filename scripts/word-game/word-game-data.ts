@@ -1,7 +1,7 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { append } from '../../agent_rl/core/long-lists.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
-import { WordGameEnv } from '../../agent_rl/environments/index.ts';
+import { WordGameEnv } from '../../agent_rl/environments/word-game/word-game-env.ts';
 
 /** What can be said of each word: what it is, its colour, its size, and what is said of no other. */
 const features: Readonly<Record<string, readonly [string, string, string, string]>> = {

@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
+import { onlyAgent } from '../../agent_rl/core/rollout.ts';
+import type { EpisodeRecord } from '../../agent_rl/runs/episodes/read-episodes.ts';
+
 /** First digits of SHA-256 of each thing that a run recorded: tokens, log-probabilities, verdicts, evaluations, weights. */
 export type RunHashes = Readonly<Record<string, string>>;
 
@@ -12,16 +15,10 @@ export interface Yardstick {
   jobs: Record<string, RunHashes>;
 }
 
-interface Episode {
-  taskId: string;
-  sample: number;
-  agent: string | undefined;
-  tokens: unknown;
-  logProbs: unknown;
-  outcome: string;
-  success: boolean;
-  reward: number | null;
-}
+type Part = Pick<
+  EpisodeRecord,
+  'taskId' | 'sample' | 'agent' | 'sequences' | 'outcome' | 'success' | 'reward'
+>;
 
 const digits = 12;
 const shortHash = (parts: readonly (string | Buffer)[]): string => {
@@ -30,15 +27,22 @@ const shortHash = (parts: readonly (string | Buffer)[]): string => {
   return hash.digest('hex').slice(0, digits);
 };
 
-function episodes(file: string): Episode[] {
+function partsIn(file: string): Part[] {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Episode);
+  return lines.map((line) => JSON.parse(line) as Part);
 }
 
-const hashOf = (of: readonly Episode[], what: (episode: Episode) => unknown): string =>
-  shortHash(of.map((one) => `${JSON.stringify([one.taskId, one.sample, one.agent, what(one)])}\n`));
+/** The only agent of a rollout is not part of the hash. */
+const agentOf = ({ agent }: Part): string | undefined => (agent === onlyAgent ? undefined : agent);
 
-const verdict = ({ outcome, success, reward }: Episode) => [outcome, success, reward];
+const hashOf = (of: readonly Part[], what: (part: Part) => unknown): string =>
+  shortHash(
+    of.map((one) => `${JSON.stringify([one.taskId, one.sample, agentOf(one), what(one)])}\n`),
+  );
+
+const tokensOf = ({ sequences }: Part) => sequences.flatMap(({ tokens }) => tokens);
+
+const verdict = ({ outcome, success, reward }: Part) => [outcome, success, reward];
 
 const step = (name: string): number => Number(name.replace('step-', ''));
 
@@ -55,13 +59,13 @@ export function hashesOf(run: string): RunHashes {
   const drawn = join(run, 'trajectories', 'train.jsonl');
   const weights = weightsHash(run);
   if (!existsSync(drawn)) return { weights };
-  const trained = episodes(drawn);
-  const evaluated = episodes(join(run, 'trajectories', 'eval.jsonl'));
+  const trained = partsIn(drawn);
+  const evaluated = partsIn(join(run, 'trajectories', 'eval.jsonl'));
   return {
-    tokens: hashOf(trained, ({ tokens }) => tokens),
-    logProbs: hashOf(trained, ({ logProbs }) => logProbs),
+    tokens: hashOf(trained, tokensOf),
+    logProbs: hashOf(trained, ({ sequences }) => sequences.flatMap(({ logProbs }) => logProbs)),
     verdicts: hashOf(trained, verdict),
-    evaluation: hashOf(evaluated, (one) => [one.tokens, verdict(one)]),
+    evaluation: hashOf(evaluated, (one) => [tokensOf(one), verdict(one)]),
     weights,
   };
 }

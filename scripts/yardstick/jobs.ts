@@ -14,7 +14,7 @@ export interface YardstickJob {
   /** Programs of dist/scripts with their arguments, one after the other; the run of this name in `runs` is hashed. */
   commands: readonly (readonly string[])[];
   /** Why the job cannot run here. */
-  missing?: string;
+  missing?: string | undefined;
 }
 
 const iterations = 2;
@@ -78,13 +78,19 @@ export const yardstickJobs: readonly YardstickJob[] = [
   },
   {
     name: 'medquad_rag_grpo',
-    ...(medquad === undefined && {
-      missing: 'AGENT_RL_MEDQUAD does not name a checkout of MedQuAD',
-    }),
+    missing:
+      medquad === undefined ? 'AGENT_RL_MEDQUAD does not name a checkout of MedQuAD' : undefined,
     prepare: (folder) => symlinkSync(medquad ?? '', join(folder, 'MedQuAD')),
     commands: [
-      ['agent-rl', 'prepare-data', 'MedQuAD', '--output', join('.cache', 'medquad')],
-      ['agent-rl', 'index', join('.cache', 'medquad'), '--output', join('.cache', 'medquad-index')],
+      ['agent-rl', 'data', 'prepare', 'MedQuAD', '--output', join('.cache', 'medquad')],
+      [
+        'agent-rl',
+        'data',
+        'index',
+        join('.cache', 'medquad'),
+        '--output',
+        join('.cache', 'medquad-index'),
+      ],
       train('medquad_rag_grpo'),
     ],
   },

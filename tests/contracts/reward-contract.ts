@@ -40,6 +40,7 @@ const endings: readonly EpisodeView[] = outcomes
   .flatMap((outcome) =>
     [0, 1, 2].map((turns) => ({
       task: { taskId: 'contract', prompt: '', metadata: {} },
+      agent: 'policy',
       messages: [],
       turns: oddTurns.slice(0, turns),
       verdict: {

@@ -11,12 +11,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const run = (...args: string[]) => builtProgram('agent-rl', args, folder);
 
-describe('agent-rl accept of a random model', () => {
+describe('agent-rl model accept of a random model', () => {
   let ended: ReturnType<typeof run>;
 
   beforeAll(async () => {
     await writeSmallModel(join(folder, 'tiny'), { ...smallModelConfig, maxPositions: 1024 });
-    ended = run('accept', '--model', 'tiny', '--iterations', '4', '--engine-threads', '1');
+    ended = run('model', 'accept', '--model', 'tiny', '--iterations', '4', '--engine-threads', '1');
   }, 240_000);
 
   test('is accepted, since it trains as it should, and says that it did not learn', () => {
@@ -42,13 +42,13 @@ describe('agent-rl accept of a random model', () => {
   });
 
   test('writes over nothing', () => {
-    const again = run('accept', '--model', 'tiny', '--iterations', '4');
+    const again = run('model', 'accept', '--model', 'tiny', '--iterations', '4');
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('--folder');
   });
 
   test('wants an iteration on each side of the middle', () => {
-    const { code, stderr } = run('accept', '--model', 'tiny', '--iterations', '1');
+    const { code, stderr } = run('model', 'accept', '--model', 'tiny', '--iterations', '1');
     expect(code).toBe(2);
     expect(stderr).toContain('--iterations');
   });

@@ -6,15 +6,12 @@ import { Type } from 'typebox';
 
 import {
   defineTool,
-  environment,
-  type Environment,
   evaluateAgent,
   loadAgent,
-  type Task,
   trainAgent,
   type TrainingEvent,
-  type Verdict,
 } from '#agent_rl/index.ts';
+import { environment, type Environment, type Task, type Verdict } from '#agent_rl/plugin.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -112,8 +109,10 @@ describe('an agent made of code', () => {
         agent.ask('What is 2 + 1?'),
         agent.ask('What is 2 + 1?', { seed: 1 }),
       ]);
-      expect(same.trajectory.tokens).toEqual(one.trajectory.tokens);
-      expect(other.trajectory.tokens).not.toEqual(one.trajectory.tokens);
+      const tokensOf = ({ rollout }: typeof one) =>
+        rollout.parts.map(({ sequences }) => sequences.map(({ tokens }) => tokens));
+      expect(tokensOf(same)).toEqual(tokensOf(one));
+      expect(tokensOf(other)).not.toEqual(tokensOf(one));
       const more = [...one.messages, { role: 'user' as const, content: 'And 3 + 1?' }];
       const { messages } = await agent.ask(more);
       expect(messages.slice(0, more.length)).toEqual(more);

@@ -12,7 +12,7 @@ import {
   type Turn,
   user,
   type Verdict,
-} from '#agent_rl/index.ts';
+} from '#agent_rl/plugin.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { attack } from '#agent_rl/jobs/attack/attack.ts';
 import type { AttackReport } from '#agent_rl/jobs/attack/attack-report.ts';

@@ -36,8 +36,7 @@ const runFile = (changes = ''): string =>
   writeBelow(
     project,
     'bad.yaml',
-    `datasets: [{ dir: ${project}/code }]
-dataset: { format: code }
+    `datasets: [{ dir: ${project}/code, format: code }]
 environment: { type: code_exec }
 tools: [{ type: code_exec }]
 model: { path: ${model} }

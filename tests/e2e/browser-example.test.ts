@@ -31,7 +31,7 @@ const question = 'Who is the teacher of Mirperi?';
         join(project, 'node_modules', name, 'dist'),
         { recursive: true },
       );
-    const exporting = ['export', '--model', starter, '--output', 'my-model-onnx'];
+    const exporting = ['model', 'export', '--model', starter, '--output', 'my-model-onnx'];
     const exported = builtProgram('agent-rl', exporting, project);
     if (exported.code !== 0) throw new Error(exported.stderr);
     writeFileSync(join(project, '.secret'), 'no');
@@ -46,7 +46,7 @@ const question = 'Who is the teacher of Mirperi?';
   });
 
   test('an exported model answers in a page as it does here', async () => {
-    const asked = ['generate', '--model', starter, '--prompt', question, '--thinking'];
+    const asked = ['model', 'generate', '--model', starter, '--prompt', question, '--thinking'];
     const here = builtProgram('agent-rl', [...asked, '--temperature', '0'], project);
     expect(here.code).toBe(0);
     const page = await (await opened()).newPage();

@@ -89,8 +89,8 @@ test('agent-rl doctor tells what is missing and lets no driver write beside it',
   expect(stdout).toContain('The default job can run here.');
 });
 
-describe('agent-rl verify-dataset', () => {
-  const verified = (...args: string[]) => commandLine(['verify-dataset', ...args], { jobs });
+describe('agent-rl data verify', () => {
+  const verified = (...args: string[]) => commandLine(['data', 'verify', ...args], { jobs });
   const row = (id: string, solution: string): string =>
     `${JSON.stringify({
       task_id: id,

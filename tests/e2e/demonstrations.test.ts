@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { keyText } from '#agent_rl/core/rollout.ts';
+import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -24,14 +26,11 @@ const agentRl = async (...words: string[]) => {
 };
 const named = (name: string): string[] => ['--output', runs, '--set', `run.name=${name}`];
 
-interface Episode {
-  success: boolean;
-  spans: { start: number; end: number; source: string }[];
-  logProbs: number[];
-}
+type Episode = Pick<EpisodeRecord, 'success' | 'sequences'>;
 
 /** What sampling its tokens cost an episode, in nats. */
-const surprisal = ({ spans, logProbs }: Episode) => {
+const surprisal = ({ sequences: [sequence] }: Episode) => {
+  const { spans = [], logProbs = [] } = sequence ?? {};
   const sampled = spans.filter(({ source }) => source === 'sampled');
   const values = sampled.flatMap(({ start, end }) => logProbs.slice(start, end));
   return { tokens: values.length, nats: -values.reduce((sum, value) => sum + value, 0) };
@@ -44,7 +43,7 @@ beforeAll(async () => {
 });
 
 test('episodes become the very tokens they were sampled as, with the tools they had, and are trained on', async () => {
-  const said = await agentRl('demonstrations', run('sampled'), '--min-reward=-9');
+  const said = await agentRl('runs', 'demonstrations', run('sampled'), '--min-reward=-9');
   const file = join(run('sampled'), 'demonstrations', 'train.jsonl');
   const rows = readLines(file);
   expect(said).toContain(`${rows.length} demonstrations of 2 tasks: ${file}`);
@@ -58,9 +57,8 @@ test('episodes become the very tokens they were sampled as, with the tools they 
   const settings = ['--max-iterations', '1', '--set', `train.batchSize=${rows.length}`];
   await agentRl(...command, ...settings, '--set', 'tools.1.type=calculator', ...named('imitated'));
   const taken = new Set(rows.map(({ metadata }) => (metadata as { episode: string }).episode));
-  const episodes = readLines(run('sampled'), 'trajectories', 'train.jsonl').filter(
-    ({ iteration, taskId, sample }) =>
-      taken.has(`${String(iteration)}/${String(taskId)}/${String(sample)}`),
+  const episodes = readLines(run('sampled'), 'trajectories', 'train.jsonl').filter((line) =>
+    taken.has(keyText(line as unknown as EpisodeRecord)),
   ) as unknown as Episode[];
   const costs = episodes.map(surprisal);
   const [tokens, nats] = [costs.map((cost) => cost.tokens), costs.map((cost) => cost.nats)].map(

@@ -4,6 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 
+import { linesOf } from '#agent_rl/cli/command.ts';
+import { commands } from '#agent_rl/cli/commands.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
@@ -106,7 +108,6 @@ const foreign = new Set([
   '--onnxruntime-node-install',
   '--experimental-vm-modules',
   '--peers',
-  '--busy',
   '--repeats',
   '--medquad',
   '--questions',
@@ -146,27 +147,20 @@ const helpOf = (...args: string[]): Promise<string> => {
 
 const flagsIn = (text: string): string[] => [...new Set(text.match(/--[a-z][a-z-]+/g))];
 
-/** The commands, as the help lists them. */
-const commandNames = async (): Promise<string[]> =>
-  [...(await helpOf()).matchAll(/^ {2}agent-rl ([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
+/** What a command line can call: `train`, `runs show`. */
+const commandNames = linesOf(commands).map(([name]) => name);
+const groups = new Set(commandNames.map((name) => name.split(' ')[0] ?? ''));
 
-/** Help of all commands, of those within others too. */
-const allHelps = async (): Promise<string[]> => {
-  const texts = await Promise.all((await commandNames()).map((name) => helpOf(name)));
-  const within = [...texts.join('\n').matchAll(/^ {2}agent-rl ([a-z-]+) ([a-z-]+) {2}/gm)];
-  const more = within.map(([, group = '', name = '']) => helpOf(group, name));
-  return [...texts, ...(await Promise.all(more))];
-};
+const allHelps = (): Promise<string[]> =>
+  Promise.all(commandNames.map((name) => helpOf(...name.split(' '))));
 
 const trainers = new Set(['train-code-exec-agent', 'train-search-agent']);
 
 /** The words of the command that a command line runs: `train`, or `sandbox serve`. */
-async function commandOf(words: readonly string[]): Promise<string[]> {
-  const [program = '', ...rest] = words;
+function commandOf(words: readonly string[]): string[] {
+  const [program = '', name = '', inner = ''] = words;
   if (trainers.has(program)) return ['train'];
-  const [name = '', inner = ''] = rest;
-  const nested = (await helpOf(name)).includes(`agent-rl ${name} ${inner} `);
-  return nested && /^[a-z]/.test(inner) ? [name, inner] : [name];
+  return commandNames.includes(`${name} ${inner}`) ? [name, inner] : [name];
 }
 
 /** Words of a command line that are neither flags, nor their values, nor what the usage has a place for. */
@@ -248,12 +242,15 @@ describe.each(userPages())('%s', (page) => {
     expect(flagsIn(text).filter((flag) => !known.has(flag))).toEqual([]);
   });
 
-  test('gives commands that exist', async () => {
-    const used = [...text.matchAll(/(?<![\w/])agent-rl ([a-z][a-z-]*)/g)].map(
-      ([, name = '']) => name,
-    );
-    const names = await commandNames();
-    expect(used.filter((name) => !names.includes(name))).toEqual([]);
+  test('gives commands that exist', () => {
+    const used = [...text.matchAll(/(?<![\w/])agent-rl ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)];
+    const unknown = used.filter(([, name = '', inner]) => {
+      if (commandNames.includes(name)) return false;
+      return (
+        !groups.has(name) || (inner !== undefined && !commandNames.includes(`${name} ${inner}`))
+      );
+    });
+    expect(unknown.map(([line]) => line)).toEqual([]);
   });
 
   test('gives each command only flags it takes and run files that are there or shown', async () => {
@@ -262,7 +259,7 @@ describe.each(userPages())('%s', (page) => {
     );
     for (const line of shellCommands(text).filter((command) => command.startsWith('npx '))) {
       const words = line.split(/\s+/).slice(1);
-      const command = await commandOf(words);
+      const command = commandOf(words);
       const help = await helpOf(...command);
       const known = flagsIn(help);
       const used = words.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0]);

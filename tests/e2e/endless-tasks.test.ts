@@ -9,7 +9,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /** A task generator in a file of a project outside the repository. */
 const generator = (version: number): string => `
-import { KeyedRng, taskGenerator, type TaskGenerator, Type } from 'agent_rl';
+import { KeyedRng, taskGenerator, type TaskGenerator, Type } from 'agent_rl/plugin';
 
 @taskGenerator({
   name: 'endless-sums',

@@ -41,19 +41,19 @@ interface Explained {
 }
 
 async function explained(name: string): Promise<Explained['findings']> {
-  const told = await agentRl('explain', join(runs, name), '--json');
+  const told = await agentRl('runs', 'explain', join(runs, name), '--json');
   return (JSON.parse(told) as Explained).findings;
 }
 
 const kinds = new Set(['constant-reward', 'unread-calls', 'masked']);
 
 const flat = `
-import { reward } from 'agent_rl';
+import { reward } from 'agent_rl/plugin';
 export const flat = reward({ name: 'flat', description: 'Pays the same for everything' })(() => 0.5);
 `;
 
 const deaf = `
-import { toolCallFormat } from 'agent_rl';
+import { toolCallFormat } from 'agent_rl/plugin';
 @toolCallFormat({ name: 'deaf', description: 'Cannot read a call.' })
 export class Deaf {
   read({ text, turn }) {
@@ -85,7 +85,7 @@ beforeAll(async () => {
   );
 }, 300_000);
 
-describe('agent-rl explain', () => {
+describe('agent-rl runs explain', () => {
   test('names none of these causes in a run that is not broken', async () => {
     const found = (await explained('well')).filter(({ check }) => kinds.has(check));
     expect(found.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
@@ -100,7 +100,13 @@ describe('agent-rl explain', () => {
     });
     expect(first?.tries?.join()).toContain('algorithm.environmentWeight (now 0)');
     // It can be looked at.
-    const shown = await agentRl('show', join(runs, 'constant'), '--episode', first?.episode ?? '');
+    const shown = await agentRl(
+      'runs',
+      'show',
+      join(runs, 'constant'),
+      '--episode',
+      first?.episode ?? '',
+    );
     expect(shown).toContain('reward 0.50');
   });
 
@@ -124,22 +130,32 @@ describe('agent-rl explain', () => {
   });
 
   test('shows the tokens of a step as text, and why another has no gradient', async () => {
-    const text = await agentRl('explain', join(runs, 'well'), '--step', '1');
+    const text = await agentRl('runs', 'explain', join(runs, 'well'), '--step', '1');
     expect(text).toMatch(/Groups: 2, .*mixed/);
     expect(text).toMatch(/» ?\S+«/);
     expect(text).not.toMatch(/#\d+/);
-    const none = await agentRl('explain', join(runs, 'constant'), '--step', '1');
-    expect(none).toMatch(/No gradient: no sampled token has a part in the loss: \d+ as good as/);
+    const none = await agentRl('runs', 'explain', join(runs, 'constant'), '--step', '1');
+    expect(none).toMatch(
+      /No gradient: no sampled token has a part in the loss: \d+ zero-advantage \(exactly/,
+    );
   });
 });
 
-test('agent-rl compare finds where two of them part', async () => {
-  const same = await agentRl('compare', join(runs, 'well'), join(runs, 'constant'), '--json');
+test('agent-rl runs compare finds where two of them part', async () => {
+  const same = await agentRl(
+    'runs',
+    'compare',
+    join(runs, 'well'),
+    join(runs, 'constant'),
+    '--json',
+  );
   // The first iteration is sampled from the same weights; only one of them then learned something.
   expect(JSON.parse(same)).toMatchObject({
     parting: { compared: 16, unpaired: 0, otherProbabilities: 2 },
   });
-  const text = await agentRl('compare', join(runs, 'well'), join(runs, 'masked'));
+  const text = await agentRl('runs', 'compare', join(runs, 'well'), join(runs, 'masked'));
   expect(text).toContain('rollout.maxTurns: 4 -> 1');
-  expect(text).toMatch(/Training parts in iteration 1\n {2}1\/train-\d+\/\d: token \d+/);
+  expect(text).toMatch(
+    /Training parts in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,
+  );
 });

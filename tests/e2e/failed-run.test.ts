@@ -42,7 +42,7 @@ beforeAll(async () => {
     project,
     'spoilt.ts',
     `
-import { reward } from 'agent_rl';
+import { reward } from 'agent_rl/plugin';
 let calls = 0;
 export const spoilt = reward({ name: 'spoilt', description: 'Breaks after a while.' })(() => {
   calls += 1;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
+import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
@@ -83,20 +84,22 @@ function drawn(run: string, agent: string, iteration: number) {
     taskId: string;
     sample: number;
     seed: number;
-    tokens: number[];
-    spans: { source: string; start: number; end: number; version?: number }[];
+    sequences: [] | [TranscriptRecord];
   }[];
   return lines
     .filter((line) => line.agent === agent && line.iteration === iteration)
-    .filter(({ spans }) => spans.some(({ source }) => source === 'sampled'))
-    .map(({ taskId, sample, seed, tokens, spans }) => {
-      const span = spans.find(({ source }) => source === 'sampled')!;
-      return {
-        key: { seed, taskId, sample, turn: 0, agent },
-        context: tokens.slice(0, span.start),
-        tokens: tokens.slice(span.start, span.end),
-        version: span.version,
-      };
+    .flatMap(({ taskId, sample, seed, sequences: [sequence] }) => {
+      const span = sequence?.spans.find(({ source }) => source === 'sampled');
+      if (sequence === undefined || span === undefined) return [];
+      const { tokens } = sequence;
+      return [
+        {
+          key: { seed, taskId, sample, turn: 0, agent },
+          context: tokens.slice(0, span.start),
+          tokens: tokens.slice(span.start, span.end),
+          version: span.version,
+        },
+      ];
     })
     .toSorted((a, b) =>
       `${a.key.taskId}${a.key.sample}`.localeCompare(`${b.key.taskId}${b.key.sample}`),

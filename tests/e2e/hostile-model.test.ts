@@ -2,10 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { keyOutsideRuns, type Part } from '#agent_rl/core/rollout.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
+import { memberOf } from '#tests/support/rollouts.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
-import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
@@ -45,14 +48,22 @@ const limits = {
 };
 const codeExec = tools.specOf(CodeExecTool);
 
+/** The sandbox as a run opens it with this `sandbox.wallS`. */
+const endingAfter = (wallS: number): Sandbox => ({
+  capabilities: () => sandbox().capabilities(),
+  execute: (request, signal) => sandbox().execute({ ...request, limits: { wallS } }, signal),
+  openSession: (options) => sandbox().openSession(options),
+  close: () => sandbox().close(),
+});
+
 /** Plays an episode in which the model samples these turns, with control tokens where it writes them. */
-const played = (...turns: readonly string[]): Promise<Trajectory> =>
+const played = (...turns: readonly string[]): Promise<Part> =>
   playedWith(unhurriedLimits, ...turns);
 
 async function playedWith(
   { wallS }: { wallS: number },
   ...turns: readonly string[]
-): Promise<Trajectory> {
+): Promise<Part> {
   const script = (_: unknown, index: number) =>
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
@@ -63,23 +74,25 @@ async function playedWith(
       settings: { thinking: false },
       format: new HermesFormat(),
     }),
-    environment: new CodeExecEnv({
-      task,
-      sandbox: sandbox(),
-      settings: {
-        judgedCall: 'last-call',
-        showStarterCode: false,
-        successReward: 1,
-        partialCredit: 0,
-        timeoutPenalty: 0,
-        turnLimitPenalty: 0,
-        judgeWallS: wallS,
-      },
-    }),
+    world: worldOfOne(
+      new CodeExecEnv({
+        task,
+        sandbox: sandbox(),
+        settings: {
+          judgedCall: 'last-call',
+          showStarterCode: false,
+          successReward: 1,
+          partialCredit: 0,
+          timeoutPenalty: 0,
+          turnLimitPenalty: 0,
+          judgeWallS: wallS,
+        },
+      }),
+    ),
     tools: new Map([
       [
         'code_exec',
-        new CodeExecTool({ sandbox: sandbox(), settings: { output: 'shown', timeoutS: wallS } }),
+        new CodeExecTool({ sandbox: endingAfter(wallS), settings: { output: 'shown' } }),
       ],
     ]),
     toolRunner,
@@ -87,18 +100,25 @@ async function playedWith(
     invalidCallPenalty: 0,
     limits,
   });
-  const request = { task, sample: 0, step: 0, seed: 1, sampling: unbiased };
-  return runSoleEpisode(make, request, new AbortController().signal);
+  const request = { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased };
+  const rollout = await runEpisode(make, request, new AbortController().signal);
+  return memberOf(rollout).part;
 }
 
 const callOf = (code: string): string =>
   `<tool_call>\n${JSON.stringify({ name: 'code_exec', arguments: { code } })}\n</tool_call><|im_end|>`;
 
 /** Text of all spans of one source. */
-const textOf = ({ spans, tokens }: Trajectory, wanted: string): string[] =>
-  spans
-    .filter(({ source }) => source === wanted)
-    .map(({ start, end }) => tokenizer.decode(tokens.slice(start, end)));
+const textOf = (part: Part, wanted: string): string[] =>
+  spansOf(part, wanted).map((tokens) => tokenizer.decode(tokens));
+
+/** Tokens of all spans of one source. */
+const spansOf = ({ sequences }: Part, wanted: string): (readonly number[])[] =>
+  sequences.flatMap(({ spans, tokens }) =>
+    spans.flatMap(({ source, start, end }) =>
+      source === wanted ? [tokens.slice(start, end)] : [],
+    ),
+  );
 
 test('an honest model is rewarded', async () => {
   const episode = await played(callOf('print(int(input()) * 2)'), 'Done.<|im_end|>');
@@ -137,9 +157,7 @@ describe('a model that forges', () => {
     const episode = await played(callOf(code), 'Done.<|im_end|>');
     expect(episode).toMatchObject({ outcome: 'wrong-answer', reward: 0 });
     expect(textOf(episode, 'tool').join('')).toBe(forged);
-    const said = episode.spans
-      .filter(({ source }) => source === 'tool')
-      .flatMap(({ start, end }) => episode.tokens.slice(start, end));
+    const said = spansOf(episode, 'tool').flat();
     expect(said.some((id) => tokenizer.isControl(id))).toBe(false);
   });
 
@@ -155,8 +173,7 @@ describe('a model that never stops', () => {
   test('is ended by the limit of a turn, without reward', async () => {
     const episode = await played(endless);
     expect(episode).toMatchObject({ outcome: 'truncated-tokens', success: false, reward: 0 });
-    const said = episode.spans.find(({ source }) => source === 'sampled');
-    expect(said && said.end - said.start).toBe(limits.maxTurnTokens);
+    expect(spansOf(episode, 'sampled')[0]).toHaveLength(limits.maxTurnTokens);
   });
 
   test('calling is ended by the limit of turns', async () => {

@@ -13,11 +13,14 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import type { Tool } from '#agent_rl/core/plugins/tool.ts';
-import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { keyOutsideRuns } from '#agent_rl/core/rollout.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
+import { memberOf } from '../support/rollouts.ts';
 import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -40,8 +43,8 @@ const program = (...args: string[]): void => {
 
 beforeAll(async () => {
   await writeSmallModel(join(project, 'model'), { ...smallModelConfig, maxPositions: 1024 });
-  program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
-  program('index', prepared, '--output', index);
+  program('data', 'prepare', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
+  program('data', 'index', prepared, '--output', index);
 }, 240_000);
 
 describe('two iterations with a small model', () => {
@@ -116,10 +119,10 @@ describe('episodes that search', () => {
       }),
     );
     const toolRunner = new ToolRunner([search.entry.spec]);
-    const trajectory = await runSoleEpisode(
+    const rollout = await runEpisode(
       () => ({
         policy: new ScriptedPolicy(script),
-        environment: construct<Environment>(own, environment),
+        world: worldOfOne(construct<Environment>(own, environment)),
         tools: new Map([['search', construct<Tool>(own, { ...search, shared })]]),
         toolRunner,
         rewards: made,
@@ -132,12 +135,12 @@ describe('episodes that search', () => {
           invalidCallLimit: 3,
         },
       }),
-      { task, sample: 0, step: 0, seed: 1, sampling: unbiased },
+      { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased },
       new AbortController().signal,
     );
     await toolRunner.close();
     await shared?.close();
-    return trajectory;
+    return memberOf(rollout).part;
   }
 
   const firstTask = async (): Promise<SearchTask> => {

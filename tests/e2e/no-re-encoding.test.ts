@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { greedy, type Message, system, type ToolMessage, user } from '#agent_rl/core/index.ts';
-import type { Transcript } from '#agent_rl/core/index.ts';
+import { type Message, system, type ToolMessage, user } from '#agent_rl/core/message.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
+import type { Transcript } from '#agent_rl/core/transcript.ts';
 import { HermesFormat, HuggingFacePolicy } from '#agent_rl/policies/index.ts';
 import * as fc from '#tests/support/properties.ts';
 import { qwen3 } from '../support/qwen3.ts';

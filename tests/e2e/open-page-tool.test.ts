@@ -14,14 +14,12 @@ const server = webServer();
 const defaults = {
   maxContentChars: 4000,
   allowHosts: ['127.0.0.1'],
-  maxRedirects: 3,
   proxyChecksAddresses: false,
   timeoutS: 100,
   deadlineS: 100,
   maxRetries: 0,
   backoffFactor: 0,
   maxKiB: 64,
-  connections: 4,
 };
 
 interface Opening {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
 
+import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { makeAcmeProject, readLines } from '../support/acme-project.ts';
@@ -24,7 +25,9 @@ async function train(name: string, ...settings: readonly string[]): Promise<stri
 }
 
 const tokensOf = (run: string) =>
-  readLines(run, 'trajectories', 'train.jsonl').map(({ tokens }) => tokens);
+  readLines(run, 'trajectories', 'train.jsonl').map(({ sequences }) =>
+    (sequences as TranscriptRecord[]).map(({ tokens }) => tokens),
+  );
 const weightsOf = async (folder: string): Promise<Weights> => (await loadModel(folder)).parameters;
 const trainedBy = (run: string): Promise<Weights> => weightsOf(join(run, 'checkpoints', 'step-2'));
 

@@ -8,7 +8,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /** GRPO written again, in a file of a project outside the repository. */
 const own = `
-import { advantage, loss, Type } from 'agent_rl';
+import { advantage, loss, Type } from 'agent_rl/plugin';
 
 export const ratioLoss = loss({
   name: 'own-clip',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { OpenGenerator, OpenLearner } from '#agent_rl/index.ts';
+import type { OpenGenerator, OpenLearner } from '#agent_rl/plugin.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { freePort } from '#tests/support/free-port.ts';
@@ -24,11 +24,11 @@ import { rejectionOf } from '../support/thrown.ts';
  */
 
 const folder = temporaryFolder();
-const source = join(packageRoot(), 'agent_rl', 'index.ts');
+const source = join(packageRoot(), 'agent_rl', 'plugin.ts');
 
 async function exported(file: string, name: string): Promise<unknown> {
   for (const block of codeBlocks(readDocument('docs/guides/generators-and-learners.md'))) {
-    const text = block.text.replaceAll("from 'agent_rl'", `from '${source}'`);
+    const text = block.text.replaceAll("from 'agent_rl/plugin'", `from '${source}'`);
     if (block.language === 'ts') writeBelow(folder, fileNameOf(block)!, text);
   }
   const own = (await import(pathToFileURL(join(folder, file)).href)) as object;

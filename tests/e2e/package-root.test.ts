@@ -6,19 +6,21 @@ import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
-const publicNames = `
-  tool environment policy reward verdict Type AgentRlError
-  ToolRegistry EnvironmentRegistry PolicyRegistry
-  MiniMindPolicy HuggingFacePolicy TransformersJsPolicy CodeExecEnv CodeExecTool CalculatorTool
-  RolloutWorker AsyncRolloutWorker GRPOTrainer SFTTrainer trainAgent
-  CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`
-  .trim()
-  .split(/\s+/);
+const publicNames = {
+  agent_rl: `
+    trainAgent evaluateAgent loadAgent defineTool AgentRlError
+    RolloutWorker AsyncRolloutWorker GRPOTrainer SFTTrainer
+    CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`,
+  'agent_rl/plugin': `
+    tool environment policy reward verdict Type
+    ToolRegistry EnvironmentRegistry PolicyRegistry
+    MiniMindPolicy HuggingFacePolicy TransformersJsPolicy CodeExecEnv CodeExecTool CalculatorTool`,
+};
 
-const script = (otherwise = '') => `
+const script = (entry: string, otherwise = '') => `
   import { createRequire } from 'node:module';
   const environment = JSON.stringify(process.env);
-  const root = await import('agent_rl');
+  const root = await import('${entry}');
   ${otherwise}
   const loaded = Object.keys(createRequire(import.meta.url).cache);
   console.log(JSON.stringify({
@@ -29,25 +31,28 @@ const script = (otherwise = '') => `
     sameEnvironment: environment === JSON.stringify(process.env),
   }));`;
 
-/** What a program finds that imports the built package by its name. */
-function importedRoot(otherwise?: string): Record<string, unknown> {
+/** What a program finds that imports an entry of the built package by its name. */
+function imported(entry: string, otherwise?: string): Record<string, unknown> {
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    ['--input-type=module', '--eval', script(otherwise)],
+    ['--input-type=module', '--eval', script(entry, otherwise)],
     { cwd: packageRoot(), encoding: 'utf8' },
   );
   expect(stderr).toBe('');
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test('the package gives its public names, starts nothing and loads no engine', () => {
-  const { names, ...effects } = importedRoot();
-  expect(names).toEqual(expect.arrayContaining(publicNames));
-  expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
-});
+test.each(Object.entries(publicNames))(
+  '%s gives its public names, starts nothing and loads no engine',
+  (entry, expected) => {
+    const { names, ...effects } = imported(entry);
+    expect(names).toEqual(expect.arrayContaining(expected.trim().split(/\s+/)));
+    expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
+  },
+);
 
 test('an engine that came with transformers.js would have been seen', () => {
-  const { engines } = importedRoot(`await import('@huggingface/transformers');`);
+  const { engines } = imported('agent_rl', `await import('@huggingface/transformers');`);
   expect(engines).not.toEqual([]);
 });
 

@@ -4,7 +4,16 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
-import * as agentRl from '#agent_rl/index.ts';
+import { type Environment, environments } from '#agent_rl/core/plugins/environment.ts';
+import {
+  type JudgedGroup,
+  type RewardManagerFunction,
+  rewardManagers,
+} from '#agent_rl/core/plugins/reward-manager.ts';
+import { rewards } from '#agent_rl/core/plugins/reward.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
+import { trackers } from '#agent_rl/core/plugins/tracker.ts';
+import { taskGenerators } from '#agent_rl/core/tasks/task-generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
@@ -39,7 +48,8 @@ const typescript = snippets.filter(({ block }) => block.language === 'ts');
 const runnable = typescript.filter(({ block }) => block.runnable);
 
 /** Snippets know the package by its name, as its users do. */
-const source = join(root, 'agent_rl', 'index.ts');
+const agentRl = join(root, 'agent_rl', 'index.ts');
+const plugin = join(root, 'agent_rl', 'plugin.ts');
 const contracts = join(root, 'tests', 'contracts', 'index.ts');
 const zod = join(root, 'node_modules', 'zod', 'index.d.ts');
 const write = ({ place, file, block }: Snippet): string =>
@@ -48,7 +58,9 @@ const onSources = ({ place, block }: Snippet, index: number): string =>
   writeBelow(
     folder,
     join(place, `runnable-${index}.ts`),
-    block.text.replaceAll("from 'agent_rl'", `from '${source}'`),
+    block.text
+      .replaceAll("from 'agent_rl'", `from '${agentRl}'`)
+      .replaceAll("from 'agent_rl/plugin'", `from '${plugin}'`),
   );
 
 /** Writes a snippet and the files it imports, which may be another page's. */
@@ -99,12 +111,12 @@ const exportsOf = async (): Promise<unknown[]> => {
 };
 
 const nameOf = (value: unknown): string | undefined =>
-  agentRl.tools.specOf(value)?.name ??
-  agentRl.environments.specOf(value)?.name ??
-  agentRl.rewards.specOf(value)?.name ??
-  agentRl.rewardManagers.specOf(value)?.name ??
-  agentRl.taskGenerators.specOf(value)?.name ??
-  agentRl.trackers.specOf(value)?.name;
+  tools.specOf(value)?.name ??
+  environments.specOf(value)?.name ??
+  rewards.specOf(value)?.name ??
+  rewardManagers.specOf(value)?.name ??
+  taskGenerators.specOf(value)?.name ??
+  trackers.specOf(value)?.name;
 
 test('plugins of the pages are plugins', async () => {
   const names = (await exportsOf()).map(nameOf);
@@ -126,9 +138,9 @@ test('plugins of the pages are plugins', async () => {
 
 test('the reward manager of the pages gives 1 to the best of a group, wherever that stands', async () => {
   const found = (await exportsOf()).find((value) => nameOf(value) === 'best_only');
-  const assign = found as agentRl.RewardManagerFunction<void>;
+  const assign = found as RewardManagerFunction<void>;
   const task = { taskId: 't', prompt: '', metadata: {} };
-  const group = (sums: readonly number[]): agentRl.JudgedGroup => ({
+  const group = (sums: readonly number[]): JudgedGroup => ({
     task,
     terms: [],
     episodes: sums.map((reward) => ({
@@ -150,7 +162,7 @@ test('the reward manager of the pages gives 1 to the best of a group, wherever t
 
 test('the environment that answers back does so until the number is found', async () => {
   const found = (await exportsOf()).find((value) => nameOf(value) === 'guess_number');
-  const GuessNumber = found as new (given: object) => agentRl.Environment;
+  const GuessNumber = found as new (given: object) => Environment;
   const task = { taskId: 'g1', prompt: 'Guess.', metadata: { secret: 7 } };
   const game = new GuessNumber({ task, settings: { perGuess: 0.1 } });
   const { signal } = new AbortController();
@@ -182,7 +194,12 @@ test('snippets of the pages have the right types', () => {
       noEmit: true,
       rootDir: '/',
       typeRoots: [join(root, 'node_modules', '@types')],
-      paths: { agent_rl: [source], 'agent_rl/contracts': [contracts], zod: [zod] },
+      paths: {
+        agent_rl: [agentRl],
+        'agent_rl/plugin': [plugin],
+        'agent_rl/contracts': [contracts],
+        zod: [zod],
+      },
     },
     include: [],
     // The sources that the snippets import need the types of packages without any.

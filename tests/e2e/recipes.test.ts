@@ -134,8 +134,8 @@ beforeAll(async () => {
   questions('gsm8k', { 'train.jsonl': 'gsm8k-train.jsonl', 'test.jsonl': 'gsm8k.jsonl' });
   questions('aime', { 'aime24.jsonl': 'aime24.jsonl', 'aime25.jsonl': 'aime25.jsonl' });
   for (const args of [
-    ['prepare-data', join(fixtures, 'medquad'), '--output', at('medquad')],
-    ['index', at('medquad'), '--output', at('medquad-index')],
+    ['data', 'prepare', join(fixtures, 'medquad'), '--output', at('medquad')],
+    ['data', 'index', at('medquad'), '--output', at('medquad-index')],
   ])
     if (builtProgram('agent-rl', args, folder).code !== 0)
       throw new Error(`agent-rl ${args.join(' ')} failed.`);
@@ -158,7 +158,7 @@ describe.each(cases)('$recipe', ({ recipe, model, scores, data }) => {
         ...elsewhere,
         ...smaller,
         ...data,
-        'model.hfModelName': modelFolder(model),
+        'model.path': modelFolder(model),
         'run.name': recipe,
       },
       quiet: true,
@@ -206,7 +206,7 @@ describe('a recipe that learns or samples elsewhere', () => {
           ...smaller,
           ...chosen.data,
           ...away,
-          'model.hfModelName': modelFolder(chosen.model),
+          'model.path': modelFolder(chosen.model),
           'run.name': `${recipe}-elsewhere`,
         },
         quiet: true,

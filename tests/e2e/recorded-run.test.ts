@@ -102,7 +102,7 @@ describe('the replayed run', () => {
     expect(search).toMatchObject({ networkCalls: 0, cassetteHitRate: 1, cost: 0 });
   });
 
-  test.each(['train', 'eval'] as const)('has the same %s trajectories', (kind) => {
+  test.each(['train', 'eval'] as const)('has the same rollouts in %s.jsonl', (kind) => {
     // Episodes are written as they end, which other workers do in another order.
     const sorted = (name: string): string[] =>
       withoutTimes(episodes(name, kind))

@@ -45,7 +45,7 @@ test('a command writes it again, for several runs too', async () => {
   const copy = join(project, 'runs', 'copy');
   cpSync(run, copy, { recursive: true });
   const { code, stdout, stderr } = await agentRl(
-    ['report', run, copy, '--out', 'both.md', '--format', 'md'],
+    ['runs', 'report', run, copy, '--out', 'both.md', '--format', 'md'],
     project,
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -55,8 +55,8 @@ test('a command writes it again, for several runs too', async () => {
 
 test('a command without a run, or with a word that is no format, says what is missing', async () => {
   const [without, other] = [
-    await agentRl(['report'], project),
-    await agentRl(['report', run, '--format', 'pdf'], project),
+    await agentRl(['runs', 'report'], project),
+    await agentRl(['runs', 'report', run, '--format', 'pdf'], project),
   ];
   expect([without.code, other.code]).toEqual([2, 2]);
   expect(without.stderr).toContain('need at least 1');

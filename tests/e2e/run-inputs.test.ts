@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeBelow(
     project,
     'run.yaml',
-    'datasets: [{dir: tasks}]\ndataset: {format: plain}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
+    'datasets: [{dir: tasks, format: plain}]\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
   );
   await writeSmallModel(join(root, 'model'));
 });
@@ -86,7 +86,7 @@ describe('the config of a run', () => {
     writeRunConfig(run, (await resolve(configFile, ...places)).config);
     const { datasets, model } = load(run.config);
     const folder = join(packageRoot(), 'dataset', 'code_tasks');
-    expect(datasets).toEqual([{ dir: folder, weight: 1 }]);
+    expect(datasets).toEqual([{ dir: folder, format: 'plain', weight: 1 }]);
     expect(model.path).toBe(join(packageRoot(), 'model', 'starter'));
     expect(isAbsolute(folder)).toBe(true);
   });
@@ -132,9 +132,9 @@ describe('a run is not resumed', () => {
 });
 
 test.each([
-  ['dataset.format=question', 'format of datasets.0, "plain" -> "question"'],
-  ['dataset.columns={"prompt":"prompt"}', 'columns of datasets.0, none -> {"prompt":"prompt"}'],
-  ['dataset.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
+  ['datasets.0.format=question', 'format of datasets.0, "plain" -> "question"'],
+  ['datasets.0.columns={"prompt":"prompt"}', 'columns of datasets.0, none -> {"prompt":"prompt"}'],
+  ['datasets.0.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
 ])('is not resumed with %s, which makes other tasks of the same files', async (set, change) => {
   const sources = sourcesOf(await resolve(run.config));
   const whole = await resolve(run.config);
@@ -142,7 +142,7 @@ test.each([
   const other = loadConfig({ file: run.config, overrides: [set] }).config;
   const { readings } = sourcesOf({
     ...whole,
-    config: { ...config, dataset: other.dataset },
+    config: { ...config, datasets: other.datasets },
   });
   const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
   expect(code).toBe('CHECKPOINT_INVALID');
@@ -283,7 +283,7 @@ describe('a run on another machine', () => {
 });
 
 describe('a run over several sets of tasks', () => {
-  const folders = 'datasets=[{dir: tasks}, {dir: more}]';
+  const folders = 'datasets=[{dir: tasks, format: plain}, {dir: more, format: plain}]';
   beforeEach(async () => {
     process.chdir(project);
     for (const split of ['train', 'eval'])

@@ -130,7 +130,10 @@ test.each([
     ['train', '--config', `${run}/config.yaml`],
     'In that program, call trainAgent({ tasks, tools, reward, … }).',
   ],
-  [['attack', '--config', `${run}/config.yaml`], 'In a program, prepareRun takes them as exported'],
+  [
+    ['plugins', 'attack', '--config', `${run}/config.yaml`],
+    'In a program, prepareRun takes them as exported',
+  ],
 ])('%j is refused with what to call', (args, instead) => {
   const { code, stderr } = agentRl(...args);
   expect(stderr).toMatch(/^PLUGIN_UNKNOWN/);
@@ -139,7 +142,7 @@ test.each([
 });
 
 test('demonstrations have the tool, and sft imitates them', () => {
-  expect(agentRl('demonstrations', run, '--min-reward', '0').code).toBe(0);
+  expect(agentRl('runs', 'demonstrations', run, '--min-reward', '0').code).toBe(0);
   const data = ['--dataset-dir', `${run}/demonstrations`, '--train-split', 'train'];
   const config = ['--config', `${run}/config.yaml`, '--set', 'run.name=imitated'];
   const { code, stdout, stderr } = agentRl('sft', ...config, ...data, '--max-iterations', '1');
@@ -148,12 +151,12 @@ test('demonstrations have the tool, and sft imitates them', () => {
   expect(agentRl('sft', '--resume', 'runs/imitated', '--max-iterations', '2').code).toBe(0);
 });
 
-test.each(['show', 'explain'])('%s works', (command) => {
-  expect(agentRl(command, run).code).toBe(0);
+test.each(['show', 'explain'])('runs %s works', (command) => {
+  expect(agentRl('runs', command, run).code).toBe(0);
 });
 
 test('the report says which call trains it again', () => {
-  expect(agentRl('report', run, '--format', 'md', '--out', 'report.md').code).toBe(0);
+  expect(agentRl('runs', 'report', run, '--format', 'md', '--out', 'report.md').code).toBe(0);
   expect(readFileSync(join(folder, 'report.md'), 'utf8')).toContain(
     'trainAgent({ tasks, tools, reward, … })',
   );

@@ -68,7 +68,7 @@ const train = (name: string, settings: Readonly<Record<string, unknown>>) =>
     },
   });
 
-const kept = ['taskId', 'sample', 'step', 'seed', 'tokens', 'logProbs', 'version', 'reward'];
+const kept = ['taskId', 'sample', 'step', 'seed', 'sequences', 'reward'];
 
 /** What the episodes of a run were, without their times. */
 function episodesOf(run: string): readonly string[] {

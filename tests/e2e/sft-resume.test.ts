@@ -138,12 +138,9 @@ test('supervised training that evaluates says which success it missed, has the w
   const none = undefined;
   expect(rates('evaluated')).toEqual([none, none, 0, none, none, 0, none, 0]);
   const attempts = (name: string) =>
-    readLines(runOf(name), 'trajectories/eval.jsonl').map(({ when, iteration, taskId, tokens }) => [
-      when,
-      iteration,
-      taskId,
-      tokens,
-    ]);
+    readLines(runOf(name), 'trajectories/eval.jsonl').map(
+      ({ when, iteration, taskId, sequences }) => [when, iteration, taskId, sequences],
+    );
   expect(attempts('evaluated')).toHaveLength(6);
   await train('evaluated-twice', { ...evaluated, 'train.maxIterations': 4 });
   const resumed = await resume('evaluated-twice', { 'train.maxIterations': 8 });

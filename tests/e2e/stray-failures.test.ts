@@ -19,7 +19,7 @@ const ran = (...args: string[]) => builtProgram('agent-rl', args, project, envir
 
 /** A reward that does something at its n-th call. */
 const reward = (name: string, at: number, what: string): string => `
-import { reward } from 'agent_rl';
+import { reward } from 'agent_rl/plugin';
 let calls = 0;
 export const ${name} = reward({ name: '${name}', description: 'Fails beside the point.' })(() => {
   calls += 1;
@@ -80,7 +80,7 @@ test('of a tracker are its own: the run ends well, and says what was not recorde
     project,
     'careless.ts',
     `
-import { type TrackedEvent, tracker } from 'agent_rl';
+import { type TrackedEvent, tracker } from 'agent_rl/plugin';
 export const careless = tracker({ name: 'careless', description: 'Fails in every way.' })(
   async ({ type }: TrackedEvent) => {
     if (type === 'start') void Promise.reject(${boom});

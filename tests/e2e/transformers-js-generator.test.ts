@@ -205,7 +205,7 @@ describe('opening a generator on transformers.js', () => {
     rmSync(join(part, 'onnx'), { recursive: true });
     expect(await rejectionOf(openTransformersJs({ ...options, modelFolder: part }))).toMatchObject({
       code: 'MODEL_INVALID',
-      message: expect.stringMatching(/has no onnx\/model\.onnx.*agent-rl export/),
+      message: expect.stringMatching(/has no onnx\/model\.onnx.*agent-rl model export/),
     });
     expect(await rejectionOf(openTransformersJs({ ...options, dtype: 'q8' }))).toMatchObject({
       code: 'MODEL_INVALID',

@@ -8,9 +8,10 @@ import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
+import { drawnSpans } from '#agent_rl/core/transcript.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
-import { CodeTaskDataset } from '#dataset/index.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import type { Ended } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { residentProgram } from '../support/resident-program.ts';
@@ -25,17 +26,17 @@ const agentRl = residentProgram('agent-rl');
 let exporting: Ended;
 beforeAll(async () => {
   const starter = join(root, 'model', 'starter');
-  exporting = await agentRl(['export', '--model', starter, '--output', exported], folder);
+  exporting = await agentRl(['model', 'export', '--model', starter, '--output', exported], folder);
 });
 
-test('agent-rl export says what it wrote', () => {
+test('agent-rl model export says what it wrote', () => {
   expect(exporting).toMatchObject({ code: 0, stderr: '' });
   expect(exporting.stdout).toContain(`to ${exported}: 10 MiB`);
 });
 
 /** The first tasks of the eval split, each attempted once at temperature 0. */
 async function attempts(settings: readonly string[]): Promise<{
-  trajectories: readonly Trajectory[];
+  rollouts: readonly Rollout[];
   opensEngine: boolean;
 }> {
   const file = join(root, 'configs', 'code_exec_grpo.yaml');
@@ -54,17 +55,17 @@ async function attempts(settings: readonly string[]): Promise<{
   const { workers } = run.config.rollout;
   const agent = await openAgent(run, { workers, trains: false, signal });
   try {
-    const trajectories: Trajectory[] = [];
+    const rollouts: Rollout[] = [];
     await evaluate(agent.rollouts, tasks, {
       samples: 1,
       temperature: 0,
       seed: 1,
       step: 0,
       signal: new AbortController().signal,
-      onEpisode: (episode) => trajectories.push(...episode),
+      onEpisode: (rollout) => rollouts.push(rollout),
     });
-    const byTask = trajectories.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
-    return { trajectories: byTask, opensEngine: agent.model?.engines.length === 1 };
+    const byTask = rollouts.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    return { rollouts: byTask, opensEngine: agent.model?.engines.length === 1 };
   } finally {
     await agent.close();
   }
@@ -75,18 +76,19 @@ describe('policy transformers-js', () => {
     const here = await attempts([`model.path=${join(root, 'model', 'starter')}`]);
     const there = await attempts(['policy.type=transformers-js', `model.path=${exported}`]);
     expect([here.opensEngine, there.opensEngine]).toEqual([true, false]);
-    expect(here.trajectories).toHaveLength(6);
-    const seen = ({ taskId, tokens, spans, outcome, reward }: Trajectory) => ({
+    expect(here.rollouts).toHaveLength(6);
+    const seen = ({ taskId, outcome, parts }: Rollout) => ({
       taskId,
-      tokens,
-      spans,
       outcome,
-      reward,
+      parts: parts.map(({ sequences, reward }) => [
+        sequences.map(({ tokens, spans }) => [tokens, spans]),
+        reward,
+      ]),
     });
-    expect(there.trajectories.map(seen)).toEqual(here.trajectories.map(seen));
+    expect(there.rollouts.map(seen)).toEqual(here.rollouts.map(seen));
     // More than prompts: most episodes call the sandbox and go on with what it said.
-    const turns = there.trajectories.map(
-      ({ spans }) => spans.filter(({ source }) => source === 'sampled').length,
+    const turns = there.rollouts.map(
+      ({ parts }) => parts.flatMap(({ sequences }) => drawnSpans(sequences).flat()).length,
     );
     expect(Math.max(...turns)).toBeGreaterThan(1);
   });
@@ -118,6 +120,8 @@ describe('policy transformers-js', () => {
     const args = ['eval', '--policy-type', 'transformers-js'];
     const { code, stderr } = await commandLine(args, { jobs });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl export/);
+    expect(stderr).toMatch(
+      /MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl model export/,
+    );
   });
 });

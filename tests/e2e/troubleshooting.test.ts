@@ -10,7 +10,7 @@ import { noTasks } from '#agent_rl/compose/resolve-tasks.ts';
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { withoutTooLong } from '#agent_rl/jobs/train/ready/too-long.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import { modelFolder } from '#model/find/model-folder.ts';
 import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
@@ -23,6 +23,7 @@ import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import { openEngine } from '#agent_rl/engine/open-engine.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 import { RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { openSandbox } from '#agent_rl/sandbox/open-sandbox.ts';
 import { openEmbedder } from '#agent_rl/search/corpus/index.ts';
@@ -92,7 +93,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
   const echo = { name: 'echo', description: 'Says it again', parameters: Type.Object({}) };
   const rollouts = new RolloutWorker(() => ({
     policy: new ScriptedPolicy(script, promptTokens),
-    environment: new ScriptedEnvironment(environment),
+    world: worldOfOne(new ScriptedEnvironment(environment)),
     tools: new Map([['echo', { call: tool ?? (async () => ({ content: 'again' })) }]]),
     toolRunner: new ToolRunner([echo]),
     rewards: [],
@@ -111,7 +112,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
       evalTasks: [],
       observer: { onIteration: (_, metrics) => void seen.push(metrics) },
     },
-    trainerOptions(settings.config, choosePlugins(settings, builtinPlugins())),
+    trainerOptions(settings.config, choosePlugins(settings, builtinPlugins()), 'run'),
   );
   await trainer.train(new AbortController().signal);
   return seen[0] ?? {};

@@ -132,7 +132,7 @@ test('after a resume it has each episode once, as the records do', async () => {
     recorded.map((line) => ['taskId', 'sample', 'iteration', 'reward'].map((key) => line[key])),
   );
   const learned = rows
-    .filter(({ set }) => set === 'train')
+    .filter(({ when }) => when === 'train')
     .map(({ use, advantage }) => [use, advantage]);
   expect(learned).toEqual(lines('learned').map(({ use, advantage }) => [use, advantage]));
   const metrics = await viewer!.ask<MetricColumns>('/api/runs/seen/metrics');
@@ -146,7 +146,7 @@ test('an episode has the text of its tokens, and the log-probabilities that the 
   const rows = await allRows();
   const row = rows.find(({ use }) => use === 'trained') ?? rows[0]!;
   const whole = await viewer!.ask<EpisodeWhole>(`/api/runs/seen/episodes/${row.id}`);
-  const { ids, texts, logProbs, learned } = whole.tokens;
+  const { ids, texts, logProbs, learned } = whole.sequences[0]!;
   const tokenizer = await Tokenizer.fromFolder(join(project, 'model'));
   expect(texts?.join('')).toBe(tokenizer.decode(ids));
   for (const [at, sampled] of logProbs.entries()) {
@@ -163,7 +163,7 @@ test('an episode has the text of its tokens, and the log-probabilities that the 
 });
 
 test('its settings have where they come from, also after the resume', async () => {
-  const { config, sessions, machines } = await viewer!.ask<RunFacts>('/api/runs/seen');
+  const { config, sessions, inputs } = await viewer!.ask<RunFacts>('/api/runs/seen');
   const source = (path: string) => {
     const { source: kind, place } = config.find((row) => row.path === path)!;
     return [kind, place];
@@ -179,7 +179,7 @@ test('its settings have where they come from, also after the resume', async () =
     ['train', '--config'],
     ['train', '--resume'],
   ]);
-  expect(machines).toHaveLength(1);
+  expect(inputs?.['machines']).toHaveLength(1);
 });
 
 test('Ctrl-C ends it, and the next one begins from the index beside the records', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
-import { maskOf } from '#agent_rl/core/transcript.ts';
+import { drawnMasks, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import {
   HermesFormat,
   Llama3Format,
@@ -114,7 +114,7 @@ describe('malformed transcripts', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
         const sampled: number[] = [];
-        const { trajectory } = await play({
+        const { episode } = await play({
           script: ({ key, maxTokens }) => {
             const now = turns[key.turn % turns.length]!;
             const tokens = now.tokens.slice(0, maxTokens);
@@ -124,10 +124,11 @@ describe('malformed transcripts', () => {
           },
           tool: () => ({ content: turns[0]?.result }),
         });
-        expect(trajectory.reward).toBe(1);
-        expect(trajectory.logProbs).toHaveLength(trajectory.tokens.length);
-        const mask = maskOf(trajectory, 'sampled');
-        expect(trajectory.tokens.filter((_, place) => mask[place] === 1)).toEqual(sampled);
+        expect(episode.reward).toBe(1);
+        const [{ tokens, logProbs }] = episode.sequences as [TranscriptRecord];
+        expect(logProbs).toHaveLength(tokens.length);
+        const [mask] = drawnMasks(episode.sequences);
+        expect(tokens.filter((_, place) => mask?.[place] === 1)).toEqual(sampled);
       }),
       runs(10_000),
     );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { readJson, readLines } from '#tests/support/acme-project.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { readJson } from '#tests/support/acme-project.ts';

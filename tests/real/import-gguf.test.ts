@@ -71,7 +71,7 @@ function scored(drawn: readonly Drawn[]): number[][] {
   );
   const input = writeBelow(folder, `ask-${(files += 1)}.jsonl`, `${lines.join('\n')}\n`);
   const output = `${input}.out`;
-  const args = ['score', '--model', model, '--input', input, '--output', output];
+  const args = ['model', 'score', '--model', model, '--input', input, '--output', output];
   expect(builtProgram('agent-rl', args, folder)).toMatchObject({ code: 0 });
   const rows = readLines(output) as unknown as { logprobs: number[] }[];
   return rows.map(({ logprobs }, i) => logprobs.slice(-drawn[i]!.tokens.length));
@@ -102,7 +102,7 @@ test('with its weights in float32, log-probabilities are within 5e-4 and greedy 
     const input = writeBelow(folder, `greedy-${i}.jsonl`, `${prompt}\n`);
     const output = `${input}.out`;
     const asked = ['--input', input, '--output', output, '--temperature', '0'];
-    const args = ['generate', '--model', model, '--max-tokens', '32', ...asked];
+    const args = ['model', 'generate', '--model', model, '--max-tokens', '32', ...asked];
     expect(builtProgram('agent-rl', args, folder)).toMatchObject({ code: 0 });
     const [row] = readLines(output) as unknown as [{ ids: number[] }];
     // Ours ends at an end of turn, theirs at the limit.

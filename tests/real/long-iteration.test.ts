@@ -5,12 +5,12 @@ import { expect, test } from '@jest/globals';
 
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
 import { ProcessTreeMemory } from '#agent_rl/telemetry/process-tree.ts';
 import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const folder = runFolderAt(temporaryFolder());
 
@@ -26,8 +26,8 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
   });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.
-    ({ sample }) =>
-      trajectory({
+    ({ key: { sample } }) =>
+      played({
         prompt: 1,
         sampled: 2,
         reward: sample === 0 ? 1 : 0,

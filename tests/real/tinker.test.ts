@@ -9,7 +9,7 @@ import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import type { Learner, LossSpec } from '#agent_rl/core/services/learner.ts';
 import { openEngine } from '#agent_rl/engine/open-engine.ts';
-import { tinkerGenerator } from '#agent_rl/generation/tinker/open-tinker-generator.ts';
+import { tinkerGenerator } from '#agent_rl/generation/tinker/tinker-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';

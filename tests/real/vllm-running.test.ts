@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';

@@ -11,7 +11,7 @@ import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';
 import type { NewAdapter } from '#model/weights/open-model.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/untied-copy.ts';
+import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { readLines } from '#tests/support/acme-project.ts';

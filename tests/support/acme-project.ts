@@ -35,9 +35,9 @@ export const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** What a run's trajectories say apart from times, and from what a sandbox measures of a program. */
+/** What a run's records of episodes say apart from times, and from what a sandbox measures of a program. */
 export const withoutTimes = (lines: readonly Line[]): unknown[] =>
-  lines.map(({ seconds: _seconds, runId: _runId, toolCalls, ...rest }) => ({
+  lines.map(({ seconds: _seconds, run: _run, toolCalls, ...rest }) => ({
     ...(withoutMeasures(rest) as Line),
     toolCalls: (toolCalls as Line[]).map(({ wallMs: _wallMs, ...call }) => call),
   }));

@@ -61,14 +61,14 @@ export async function commandLine(
       stderr: { write: (text) => (written.stderr += text) },
       signal,
     },
-    ...(only === undefined ? {} : { only }),
+    only,
   });
   return { code, ...written };
 }
 
 export interface CommandLineOptions {
   jobs?: Partial<Jobs>;
-  only?: NonNullable<MainOptions['only']>;
+  only?: MainOptions['only'];
   /** What is piped into it. */
   input?: string;
   signal?: AbortSignal;

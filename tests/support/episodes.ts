@@ -66,6 +66,7 @@ export function episodeOf(
   ]);
   return {
     task: { taskId: 't', prompt: 'Why?', metadata: {}, ...task },
+    agent: 'policy',
     messages: [user('Why?'), ...messages],
     turns,
     verdict: { outcome: 'completed', reward: 0, components: {}, success: false },

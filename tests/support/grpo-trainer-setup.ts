@@ -1,6 +1,6 @@
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { type Metrics } from '#agent_rl/telemetry/metric-names.ts';
 import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
@@ -10,9 +10,10 @@ import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { builtinSelection, groupRelativeBy } from './algorithm-parts.ts';
 import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
-import { trajectory } from './trajectories.ts';
+import { played } from './rollouts.ts';
 
 export const options: GrpoOptions = {
+  run: 'run',
   seed: 1,
   rollout: {
     tasksPerStep: 2,
@@ -84,14 +85,14 @@ const counting: TaskPlan = {
 };
 const named = (taskId: string): Task => ({ taskId, prompt: '', metadata: {} });
 
-export type Script = (request: EpisodeRequest) => Trajectory | readonly Trajectory[];
+export type Script = (request: EpisodeRequest) => Rollout;
 
 /** The first of each pair succeeds. */
-export const mixed: Script = ({ sample }) => trajectory({ reward: sample === 0 ? 1 : 0 });
+export const mixed: Script = ({ key }) => played({ reward: key.sample === 0 ? 1 : 0 });
 export const always =
   (reward: number): Script =>
   () =>
-    trajectory({ reward });
+    played({ reward });
 
 export const setUp = (
   script: Script,

@@ -119,7 +119,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
         tasks: new EpochPlan([...train].filter(job.isChosen), { seed: 1 }),
         evalTasks: [...held].filter(job.isChosen),
       },
-      trainerOptions(config, run.chosen),
+      trainerOptions(config, run.chosen, 'run'),
     );
     const result = await trainer.train(signal);
     const { before, after } = result;

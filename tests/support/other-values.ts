@@ -91,7 +91,6 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'run.prices': [{ sampled: 3 }],
   'sandbox.url': ['http://127.0.0.1:8123'],
   'model.revision': ['main'],
-  'model.hfModelName': ['model/search-starter'],
   'model.adapters': [['an/adapter']],
   'model.lora': [{ rank: 4 }],
   'train.until': [{ success: 0.9 }],

@@ -1,16 +1,19 @@
 import { Type } from 'typebox';
 
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
+import { keyOutsideRuns } from '#agent_rl/core/rollout.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from './scripted-environment.ts';
+import { memberOf } from './rollouts.ts';
 import { says, type Script, ScriptedPolicy } from './scripted-policy.ts';
 
 export const request = {
   task: { taskId: 't1', prompt: 'a task', metadata: {} },
-  sample: 2,
+  key: keyOutsideRuns(2),
   step: 5,
   seed: 9,
   sampling: unbiased,
@@ -30,20 +33,20 @@ export const limits = {
 export interface Setting {
   script: Script;
   environment?: Partial<Environment>;
-  parts?: Partial<Omit<EpisodeParts, 'environment' | 'agents'>> & { environment?: Environment };
+  parts?: Partial<EpisodeParts>;
   tool?: (args: { text: string }) => unknown;
   promptTokens?: number;
   signal?: AbortSignal;
 }
 
-/** Plays one episode with one tool, `echo`. */
+/** Plays one episode with one tool, `echo`. What came of it is seen together: the rollout and its one part. */
 export const play = async (setting: Setting) => {
   const policy = new ScriptedPolicy(setting.script, setting.promptTokens);
   const environment = new ScriptedEnvironment(setting.environment);
   const call = setting.tool ?? (({ text }) => ({ content: text }));
   const parts = {
     policy,
-    environment,
+    world: worldOfOne(environment),
     tools: new Map([['echo', { call: async (args: never) => call(args) as never }]]),
     toolRunner: new ToolRunner([echo]),
     rewards: [],
@@ -52,7 +55,9 @@ export const play = async (setting: Setting) => {
     ...setting.parts,
   };
   const signal = setting.signal ?? new AbortController().signal;
-  return { policy, environment, trajectory: await runSoleEpisode(() => parts, request, signal) };
+  const rollout = await runEpisode(() => parts, request, signal);
+  const { part } = memberOf(rollout);
+  return { policy, environment, rollout, episode: { ...rollout, ...part } };
 };
 
 /** Calls on the first turns what is listed, then answers. */

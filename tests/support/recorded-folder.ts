@@ -3,27 +3,16 @@ import { join } from 'node:path';
 
 import { stringify } from 'yaml';
 
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { onlyAgent } from '#agent_rl/core/rollout.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { type RunFolder, runFolderAt } from '#agent_rl/runs/run-folder.ts';
-import { trajectory } from './trajectories.ts';
+import { member } from './rollouts.ts';
 
-export interface RecordedEpisode extends Partial<Trajectory> {
-  iteration: number;
-  when?: string;
-}
+export type RecordedEpisode = Parameters<typeof member>[0] & { iteration: number };
 
 /** An episode as a line of `train.jsonl` or `eval.jsonl`, with 2 prompt tokens and 3 sampled ones. */
-export function episodeLine({ iteration, when, ...given }: RecordedEpisode): string {
-  const { outcome, reward } = given;
-  const sketch = trajectory({
-    ...(outcome && { outcome }),
-    ...(reward !== undefined && { reward }),
-  });
-  const one = { ...sketch, ...given };
-  const head = when === undefined ? { iteration } : { when, iteration };
-  return `${JSON.stringify({ ...head, ...trajectoryLine('run', one) })}\n`;
-}
+export const episodeLine = (given: RecordedEpisode): string =>
+  `${JSON.stringify(trajectoryLine(member({ run: 'run', when: 'train', ...given })))}\n`;
 
 /** A folder with a `config.yaml`, as that of a run. */
 export function recordedFolder(parent: string, name: string, config: object = {}): RunFolder {
@@ -41,12 +30,19 @@ export const record = (
   ...lines: string[]
 ): void => appendFileSync(join(trajectories, `${file}.jsonl`), lines.join(''));
 
-/** A line of `learned.jsonl`. */
-export const learnedText = (of: {
+const place = { run: 'run', when: 'train', round: 0, slot: 0, agent: onlyAgent };
+
+/** A line of `learned.jsonl`; `sent` is of the one sequence. */
+export const learnedText = ({
+  sent = null,
+  ...of
+}: {
   iteration: number;
+  slot?: number;
   taskId: string;
   sample: number;
   use?: string;
   advantage?: number | null;
-  sent?: object;
-}): string => `${JSON.stringify({ use: 'trained', advantage: 0.5, ...of })}\n`;
+  sent?: object | null;
+}): string =>
+  `${JSON.stringify({ ...place, use: 'trained', advantage: 0.5, ...of, sent: [sent] })}\n`;

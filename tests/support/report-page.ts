@@ -93,13 +93,13 @@ export const wholeRun: WrittenRun = {
     {
       when: 'before',
       iteration: 0,
-      trajectory: toldEpisode({ taskId: 'early', success: true, answer: 'too early' }),
+      episode: toldEpisode({ taskId: 'early', success: true, answer: 'too early' }),
     },
-    { when: 'after', iteration: 2, trajectory: toldEpisode({ taskId: 'lost', success: false }) },
+    { when: 'after', iteration: 2, episode: toldEpisode({ taskId: 'lost', success: false }) },
     {
       when: 'after',
       iteration: 2,
-      trajectory: toldEpisode({
+      episode: toldEpisode({
         taskId: 'mended',
         success: true,
         thought: 'A thought.',
@@ -109,8 +109,8 @@ export const wholeRun: WrittenRun = {
         ],
       }),
     },
-    { when: 'after', iteration: 2, trajectory: toldEpisode({ taskId: 'easy', success: true }) },
-    { when: 'after', iteration: 2, trajectory: toldEpisode({ taskId: 'easier', success: true }) },
+    { when: 'after', iteration: 2, episode: toldEpisode({ taskId: 'easy', success: true }) },
+    { when: 'after', iteration: 2, episode: toldEpisode({ taskId: 'easier', success: true }) },
   ],
 };
 

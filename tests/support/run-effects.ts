@@ -25,7 +25,7 @@ import { Cleanup } from '#agent_rl/core/stopping/cleanup.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { Outcome } from '#agent_rl/core/outcome.ts';
 import { Transcript } from '#agent_rl/core/transcript.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
 import { defaultRunName } from '#agent_rl/runs/resume-point.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { chooseTasks } from '#agent_rl/trainer/evaluate.ts';
@@ -35,7 +35,7 @@ import { planOf } from '#dataset/tasks/task-sets.ts';
 import { withLocalModel } from '#model/find/model-folder.ts';
 import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
-import { trajectory } from './trajectories.ts';
+import { played as playedOnce } from './rollouts.ts';
 
 /*
  * What a run does, as far as its settings decide it: real trainers with a learner and episodes that are made up, and
@@ -98,8 +98,7 @@ type Model = Awaited<ReturnType<typeof modelOf>>;
 
 /** The model by its names, without reading it. */
 const modelOf = (config: Config) => {
-  const { path, hfModelName = path } = config.model;
-  return resolveModel(config, hfModelName, {
+  return resolveModel(config, config.model.path, {
     trains: false,
     resolvers: {
       ...modelResolvers,
@@ -155,7 +154,7 @@ function supervised({
   };
   const evaluate = evaluationOf({ config, tasks }, { rollouts, weights: learner, signal: never });
   const trainer = new SFTTrainer(
-    { learner, examples, observer, evaluate },
+    { learner, examples, observer, evaluate: (iteration) => evaluate(iteration, 'run') },
     {
       seed: config.run.seed,
       batchSize,
@@ -281,7 +280,7 @@ async function trainedBy(
         },
       },
     },
-    trainerOptions(config, chosen),
+    trainerOptions(config, chosen, 'run'),
   );
   const ended = await trainer.train(never).then(
     ({ control }) => control,
@@ -324,22 +323,23 @@ const failures: Readonly<Record<number, Outcome>> = {
 
 /** Groups with and without spread, of several lengths and endings. */
 function episodeOf(
-  { sample, step, task: { taskId } }: EpisodeRequest,
+  { key, step, task: { taskId } }: EpisodeRequest,
   count: number,
   names: readonly string[],
-): Trajectory {
+): Rollout {
+  const { sample } = key;
   const number = Number(taskId.split('-')[1]);
   const alike = number % 3 === 0;
   const reward = alike ? 1 : ((sample + number + step) % 3) / 2;
-  const made = trajectory({
-    reward,
-    sampled: 3 + ((sample + number) % 4),
-    outcome: failures[count % 32] ?? endings[count % 8] ?? 'completed',
-    success: reward === 1,
-  });
   const scores = [
     ['environment', reward],
     ...names.map((name, i) => [name, (sample * (i + 2)) % 3]),
   ];
-  return { ...made, scores: Object.fromEntries(scores) as Record<string, number> };
+  return playedOnce({
+    reward,
+    sampled: 3 + ((sample + number) % 4),
+    outcome: failures[count % 32] ?? endings[count % 8] ?? 'completed',
+    success: reward === 1,
+    scores: Object.fromEntries(scores) as Record<string, number>,
+  });
 }

@@ -4,7 +4,7 @@ import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { resolveTasks } from '#agent_rl/compose/resolve-tasks.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { isSolved, keyOutsideRuns, type Rollout } from '#agent_rl/core/rollout.ts';
 import { AsyncRolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { says, ScriptedPolicy } from './scripted-policy.ts';
@@ -16,7 +16,7 @@ export type Answer = (task: QuestionTask) => string;
 export async function ask(
   settings: object,
   { split, answer }: { split: string; answer: Answer },
-): Promise<readonly Trajectory[]> {
+): Promise<readonly Rollout[]> {
   const { loaded, chosen } = await prepareRun({ file: 'questions.yaml', settings });
   const { config } = loaded;
   const { evaluation } = await resolveTasks(config, chosen, {
@@ -39,20 +39,20 @@ export async function ask(
   });
   const requests = evaluation.map((task) => ({
     task,
-    sample: 0,
+    key: keyOutsideRuns(),
     step: 0,
     seed: 42,
     sampling: unbiased,
   }));
   const { signal } = new AbortController();
-  return (await new AsyncRolloutWorker(make, 16).collect(requests, { signal })).flat();
+  return new AsyncRolloutWorker(make, 16).collect(requests, { signal });
 }
 
 /** The share of solved questions, once nothing failed. */
-export function successRate(trajectories: readonly Trajectory[]): number {
-  const failed = trajectories.find(({ reward }) => reward === undefined);
+export function successRate(rollouts: readonly Rollout[]): number {
+  const failed = rollouts.find(({ failure }) => failure !== undefined);
   if (failed !== undefined) throw new Error(`${failed.taskId}: ${failed.problem}`);
-  return trajectories.filter(({ success }) => success).length / trajectories.length;
+  return rollouts.filter(isSolved).length / rollouts.length;
 }
 
 const numberOf = ({ answer = '' }: QuestionTask): string =>

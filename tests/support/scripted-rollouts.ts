@@ -1,4 +1,4 @@
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import type { CollectOptions, Rollouts } from '#agent_rl/rollout/rollout-worker.ts';
 
@@ -6,23 +6,18 @@ import type { CollectOptions, Rollouts } from '#agent_rl/rollout/rollout-worker.
 export class ScriptedRollouts implements Rollouts {
   readonly requests: EpisodeRequest[] = [];
 
-  /** @param script one trajectory, or one for each agent */
-  constructor(
-    private readonly script: (request: EpisodeRequest) => Trajectory | readonly Trajectory[],
-  ) {}
+  constructor(private readonly script: (request: EpisodeRequest) => Rollout) {}
 
   async collect(
     requests: readonly EpisodeRequest[],
     { onEpisode }: CollectOptions,
-  ): Promise<(readonly Trajectory[])[]> {
+  ): Promise<Rollout[]> {
     return requests.map((request) => {
       this.requests.push(request);
-      const { task, sample, step } = request;
-      const episode = [this.script(request)]
-        .flat()
-        .map((played) => Object.assign({ ...played }, { taskId: task.taskId, sample, step }));
-      onEpisode?.(episode);
-      return episode;
+      const { task, key, step, seed } = request;
+      const rollout = { ...this.script(request), taskId: task.taskId, key, step, seed };
+      onEpisode?.(rollout);
+      return rollout;
     });
   }
 }

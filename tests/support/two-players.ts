@@ -7,9 +7,11 @@ import type {
   MultiAgentStep,
   Verdict,
 } from '#agent_rl/core/plugins/environment.ts';
+import { keyOutsideRuns } from '#agent_rl/core/rollout.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { worldOfSeveral } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { limits } from './play-episode.ts';
 import { says, type Script, ScriptedPolicy } from './scripted-policy.ts';
@@ -60,7 +62,7 @@ export const named: Script = ({ key: { agent, turn } }) => ({ message: says(`${a
 export interface DuetSetting {
   environment?: Partial<MultiAgentEnvironment>;
   script?: Script;
-  parts?: Partial<Omit<EpisodeParts, 'environment' | 'agents'>>;
+  parts?: Partial<EpisodeParts>;
   learns?: Readonly<Record<string, boolean>>;
 }
 
@@ -68,11 +70,14 @@ export interface DuetSetting {
 export async function playDuet({ environment: own, script, parts, learns = {} }: DuetSetting = {}) {
   const policy = new ScriptedPolicy(script ?? named);
   const environment = new Hints(own);
-  const agents = ['speaker', 'guesser'].map((name) => ({ name, learns: learns[name] ?? true }));
+  const agents = ['speaker', 'guesser'].map((name) => ({
+    name,
+    learns: learns[name] ?? true,
+    policy: 'policy',
+  }));
   const all: EpisodeParts = {
     policy,
-    environment,
-    agents,
+    world: worldOfSeveral(environment, agents),
     environmentName: 'hints',
     tools: new Map(),
     toolRunner: new ToolRunner([]),
@@ -83,17 +88,14 @@ export async function playDuet({ environment: own, script, parts, learns = {} }:
   };
   const request = {
     task: { taskId: 't1', prompt: 'a task', metadata: {} },
-    sample: 2,
+    key: keyOutsideRuns(2),
     step: 5,
     seed: 9,
     sampling: unbiased,
   };
-  const [speaker, guesser, ...others] = await runEpisode(
-    () => all,
-    request,
-    new AbortController().signal,
-  );
+  const rollout = await runEpisode(() => all, request, new AbortController().signal);
+  const [speaker, guesser, ...others] = rollout.parts;
   if (speaker === undefined || guesser === undefined || others.length > 0)
-    throw new Error('Two trajectories were expected.');
-  return { policy, environment, speaker, guesser };
+    throw new Error('Two parts were expected.');
+  return { policy, environment, rollout, speaker, guesser };
 }

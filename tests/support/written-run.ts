@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 import { type Message, user } from '#agent_rl/core/message.ts';
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Member, RolloutKey } from '#agent_rl/core/rollout.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { JsonlWriter, MetricsWriter, type Metrics } from '#agent_rl/telemetry/index.ts';
 import { writeBelow } from './temporary-folder.ts';
-import { trajectory } from './trajectories.ts';
+import { member } from './rollouts.ts';
 
 /** Files of a run's folder. What is absent is not written. */
 export interface WrittenRun {
@@ -21,11 +21,7 @@ export interface WrittenRun {
   evaluation?: readonly WrittenEpisode[];
 }
 
-interface WrittenEpisode {
-  iteration: number;
-  when?: string;
-  trajectory: Trajectory;
-}
+type WrittenEpisode = Partial<RolloutKey> & { episode: Member };
 
 /** Writes the folder of a run as a run does. @returns its path */
 export function writeRun(parent: string, name: string, run: WrittenRun): string {
@@ -42,8 +38,9 @@ export function writeRun(parent: string, name: string, run: WrittenRun): string 
   const files = { 'train.jsonl': run.train ?? [], 'eval.jsonl': run.evaluation ?? [] };
   for (const [file, episodes] of Object.entries(files)) {
     const lines = new JsonlWriter(join(folder, 'trajectories', file));
-    for (const { trajectory: one, ...record } of episodes)
-      lines.write({ ...record, ...trajectoryLine(name, one) });
+    const when = file === 'train.jsonl' ? 'train' : 'during';
+    for (const [slot, { episode, ...key }] of episodes.entries())
+      lines.write({ ...trajectoryLine(episode), run: name, when, slot, ...key });
     lines.close();
   }
   return folder;
@@ -60,7 +57,7 @@ interface ToldEpisode {
 }
 
 /** An episode that asks the tool `run` and then answers. */
-export function toldEpisode(told: ToldEpisode): Trajectory {
+export function toldEpisode(told: ToldEpisode): Member {
   const { taskId, success, question = 'How many?', thought, answer = 'Two.', calls = [] } = told;
   const executed = calls.map(({ code, output, failed = false }, index): ExecutedCall => ({
     call: { id: `call_${index}_0`, name: 'run', arguments: { code } },
@@ -72,8 +69,10 @@ export function toldEpisode(told: ToldEpisode): Trajectory {
     { role: 'assistant', content: '', toolCalls: [call] },
     { role: 'tool', name: 'run', callId: call.id, content: result.content },
   ]);
-  return {
-    ...trajectory({ taskId, success, reward: success ? 1 : 0 }),
+  return member({
+    taskId,
+    success,
+    reward: success ? 1 : 0,
     outcome: success ? 'completed' : 'wrong-answer',
     messages: [
       user(question),
@@ -85,5 +84,5 @@ export function toldEpisode(told: ToldEpisode): Trajectory {
       },
     ],
     calls: executed,
-  };
+  });
 }

@@ -4,54 +4,42 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { entries as sources } from '#scripts/docs/api-page.ts';
+import { publicExports } from '#scripts/docs/public-exports.ts';
 import { type Declaration, exportsOf, namedBy } from '../support/declarations.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const dist = join(packageRoot(), 'dist');
 
-/** Names nobody has to write: what they stand for is seen through them. */
-const seenThrough = new Set([
-  // Keys of properties.
-  'brand',
-  // Schemas, of which only the static type is part of a signature.
-  'CalculatorParameters',
-  'CodeExecParameters',
-  'CodeExecSettings',
-  'MixedSettings',
-  'OpenPageParameters',
-  'OpenPageSettings',
-  'SearchParameters',
-  'ConfigSchema',
-  // What a tool's own `open` gives its instances.
-  'SharedHttp',
-  'SharedReader',
-  'SharedSearch',
-  // Helpers of exported types.
-  'ChosenOf',
-  'IsMany',
-  'JudgingPart',
-  'KindName',
-  'Kinds',
-  'SpecOf',
-  'Frozen',
-  'Json',
-  'Member',
-  'Names',
-  'tokenUses',
-  'sourceFormats',
-  'splitBys',
-]);
+const entry = {
+  agent_rl: join(dist, 'agent_rl', 'index.d.ts'),
+  'agent_rl/plugin': join(dist, 'agent_rl', 'plugin.d.ts'),
+  'agent_rl/contracts': join(dist, 'tests', 'contracts', 'index.d.ts'),
+};
 
-/** What the signatures a file exports name and neither it nor the package's root exports, with who names it. */
-function hidden(file: string, root = file): string[] {
-  const exported = [...exportsOf(file).values()];
-  const open = new Set<Declaration>([...exported, ...exportsOf(root).values()]);
-  return exported.flatMap((declaration) =>
-    namedBy(declaration)
-      .filter((named) => !open.has(named) && !seenThrough.has(named.split('#')[1] ?? ''))
-      .map((named) => `${nameOf(named)} of ${nameOf(declaration)}`),
+/** The contracts of plugins: a class that keeps one has to name what its methods take and return. */
+const contracts =
+  `Tool Environment MultiAgentEnvironment Policy RewardManager TaskGenerator Tracker ToolCallFormat
+  Generator Learner`.split(/\s+/);
+
+/**
+ * What the signatures that a file exports name and no entry exports, with who names it. A type that is reached only
+ * through another need not be exported: `Parameters<Generator['generate']>[0]` names one.
+ *
+ * @param chosen the exports whose signatures count, by their names
+ */
+function hidden(file: string, chosen: (name: string) => boolean = () => true): string[] {
+  const open = new Set(
+    [file, ...Object.values(entry)].flatMap((one) => Array.from(exportsOf(one).values())),
   );
+  return [...exportsOf(file)]
+    .filter(([name]) => chosen(name))
+    .flatMap(([, declaration]) =>
+      namedBy(declaration)
+        .filter((named) => !open.has(named))
+        .map((named) => `${nameOf(named)} of ${nameOf(declaration)}`),
+    );
 }
 
 /** Packages whose types the declarations of a file name, however deep, each with the file that names it. */
@@ -68,16 +56,42 @@ function packagesNamedBy(file: string, seen = new Set<string>()): string[] {
 
 const nameOf = (declaration: Declaration): string => declaration.slice(dist.length + 1);
 
-describe('The package exports every type that its exported signatures name', () => {
-  test.each(['agent_rl/index.d.ts', 'tests/contracts/index.d.ts'])('%s', (name) => {
-    expect(hidden(join(dist, name), join(dist, 'agent_rl/index.d.ts'))).toEqual([]);
+test.each([
+  ['agent_rl', 60],
+  ['agent_rl/plugin', 110],
+] as const)('%s exports at most %d names', (name, most) => {
+  const names = publicExports(sources[name]).map((one) => one.name);
+  expect(names.length).toBeLessThanOrEqual(most);
+  expect(names.filter((one, index) => names.indexOf(one) !== index)).toEqual([]);
+});
+
+describe('The package exports every type that has to be named', () => {
+  test('to call its functions', () => {
+    const functions = publicExports(sources.agent_rl).filter(({ kind }) => kind === 'function');
+    const names = new Set(functions.map(({ name }) => name));
+    expect(names.size).toBeGreaterThan(5);
+    expect(hidden(entry.agent_rl, (name) => names.has(name))).toEqual([]);
   });
 
-  test('and none of them needs the types of TensorFlow.js or ONNX Runtime', () => {
-    const named = packagesNamedBy(join(dist, 'agent_rl/index.d.ts'));
-    expect(named.length).toBeGreaterThan(5);
-    expect(named.filter((name) => /tensorflow|onnx/.test(name))).toEqual([]);
+  test('to write plugins', () => {
+    expect([...exportsOf(entry['agent_rl/plugin']).keys()]).toEqual(
+      expect.arrayContaining(contracts),
+    );
+    expect(hidden(entry['agent_rl/plugin'], (name) => contracts.includes(name))).toEqual([]);
   });
+
+  test('to test plugins', () => {
+    expect(hidden(entry['agent_rl/contracts'])).toEqual([]);
+  });
+
+  test.each(Object.entries(entry).slice(0, 2))(
+    'and %s needs no types of TensorFlow.js or ONNX Runtime',
+    (_, file) => {
+      const named = packagesNamedBy(file);
+      expect(named.length).toBeGreaterThan(5);
+      expect(named.filter((name) => /tensorflow|onnx/.test(name))).toEqual([]);
+    },
+  );
 
   test('and what is missing is found: through imports, lists, renaming and stars', () => {
     writeBelow(
@@ -102,11 +116,5 @@ describe('The package exports every type that its exported signatures name', () 
       'Inside of use',
       'Hidden of Tool',
     ]);
-  });
-
-  test('and a learner to train with is among its values', () => {
-    expect([...exportsOf(join(dist, 'agent_rl/index.d.ts')).keys()]).toEqual(
-      expect.arrayContaining(['EngineClient', 'Learner', 'Metrics', 'TokenUse', 'CallOptions']),
-    );
   });
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, number } from '../../config/blocks/block.ts';
+import { choice, number, within } from '../../config/blocks/block.ts';
 import { advantage, type RewardGroup } from '../../core/algorithm/advantage.ts';
 import { groupAdvantages } from '../group-advantages.ts';
 
@@ -11,9 +11,7 @@ const Settings = Type.Object({
     'sample',
   ),
   eps: number('Added to that standard deviation', {
-    minimum: 0,
-    maximum: 1,
-    default: 1e-4,
+    ...within(0, 1, 1e-4),
     idleWith: { std: 'none' },
   }),
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, number } from '../../config/blocks/block.ts';
+import { choice, number, within } from '../../config/blocks/block.ts';
 import { advantage, type RewardGroup } from '../../core/algorithm/advantage.ts';
 import { hasNoSpread, mean, standardDeviation } from '../statistics.ts';
 
@@ -10,7 +10,7 @@ const Settings = Type.Object({
     ['none', 'group'],
     'none',
   ),
-  eps: number('Added to the standard deviation', { minimum: 0, maximum: 1, default: 1e-8 }),
+  eps: number('Added to the standard deviation', within(0, 1, 1e-8)),
 });
 
 /**

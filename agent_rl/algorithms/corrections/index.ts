@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { number } from '../../config/blocks/block.ts';
+import { number, within } from '../../config/blocks/block.ts';
 import { correction, type CorrectionTokens } from '../../core/algorithm/correction.ts';
 
 const upper = (description: string) =>
@@ -9,16 +9,8 @@ const upper = (description: string) =>
 const Cap = Type.Object({ cap: upper('Largest factor') });
 
 const Bounds = Type.Object({
-  low: number('Tokens whose ratio is smaller teach nothing', {
-    minimum: 0,
-    maximum: 1,
-    default: 0.5,
-  }),
-  high: number('Tokens whose ratio is larger teach nothing', {
-    minimum: 1,
-    maximum: 1e6,
-    default: 2,
-  }),
+  low: number('Tokens whose ratio is smaller teach nothing', within(0, 1, 0.5)),
+  high: number('Tokens whose ratio is larger teach nothing', within(1, 1e6, 2)),
 });
 
 /** log proximal - log behaviour of each token. */

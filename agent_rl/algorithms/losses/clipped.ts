@@ -1,20 +1,16 @@
 import { type Static, Type } from 'typebox';
 
-import { number } from '../../config/blocks/block.ts';
+import { number, within } from '../../config/blocks/block.ts';
 import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
 import type { LossOps } from '../../core/algorithm/loss-ops.ts';
 
 const Settings = Type.Object({
   clipLow: number('The probability ratio is clipped below at 1 - clipLow', {
-    minimum: 0,
-    maximum: 1,
-    default: 0.2,
+    ...within(0, 1, 0.2),
     idleOnPolicy: true,
   }),
   clipHigh: number('The probability ratio is clipped above at 1 + clipHigh (DAPO 3.1)', {
-    minimum: 0,
-    maximum: 100,
-    default: 0.28,
+    ...within(0, 100, 0.28),
     idleOnPolicy: true,
   }),
   dualClip: Type.Optional(

@@ -1,20 +1,16 @@
 import { type Static, Type } from 'typebox';
 
-import { number } from '../../config/blocks/block.ts';
+import { number, within } from '../../config/blocks/block.ts';
 import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
 import type { LossOps } from '../../core/algorithm/loss-ops.ts';
 
 const Settings = Type.Object({
   clipLow: number("The episode's ratio is clipped below at 1 - clipLow", {
-    minimum: 0,
-    maximum: 1,
-    default: 3e-4,
+    ...within(0, 1, 3e-4),
     idleOnPolicy: true,
   }),
   clipHigh: number("The episode's ratio is clipped above at 1 + clipHigh", {
-    minimum: 0,
-    maximum: 100,
-    default: 4e-4,
+    ...within(0, 100, 4e-4),
     idleOnPolicy: true,
   }),
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { integer, mostReward, number } from '../../config/blocks/block.ts';
+import { integer, mostReward, number, within } from '../../config/blocks/block.ts';
 import { selection, type SelectionGroup } from '../../core/algorithm/selection.ts';
 import { hasNoSpread } from '../statistics.ts';
 
@@ -9,7 +9,7 @@ const all = selection({ name: 'all', description: 'Every episode of every group'
 const Dynamic = Type.Object({
   cap: integer(
     'Most rounds of drawing in an iteration; groups that are still equal are kept and counted',
-    { minimum: 1, maximum: 1000, default: 2 },
+    within(1, 1000, 2),
   ),
 });
 
@@ -36,12 +36,10 @@ const BestOf = Type.Object({
       unit: 'episodes',
     }),
   ),
-  above: number('Only episodes whose reward is above it', {
-    minimum: -mostReward,
-    maximum: mostReward,
-    default: 0,
-    unit: 'reward',
-  }),
+  above: number(
+    'Only episodes whose reward is above it',
+    within(-mostReward, mostReward, 0, 'reward'),
+  ),
 });
 
 /**

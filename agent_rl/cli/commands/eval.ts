@@ -63,7 +63,7 @@ export const evaluate = command({
       const file = configFor(checkpoint, running);
       const instead = callInstead.evaluate(checkpoint ?? file);
       const prepared = await prepare(running, { file, instead });
-      return running.jobs.evaluate({ ...prepared, ...given, ...(checkpoint && { checkpoint }) });
+      return running.jobs.evaluate({ ...prepared, ...given, checkpoint });
     }
     const ofRun = named.find((folder) => runFileOf(folder) !== undefined);
     if (ofRun === undefined && running.parsed['config'] === undefined)

@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-
 import type { Options } from 'yargs';
 
-import { hubModelOf } from '../../../model/find/hub/hub-cache.ts';
 import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { placesOf } from '../../core/package-root.ts';
 import { listFlag, numberOption, type Parsed, textFlag, textsOf } from './flag.ts';
 
 const text = (describe: string): Options => textFlag(describe).option;
@@ -104,22 +100,6 @@ function settingOf(value: unknown, { type }: Options): unknown {
   return type === 'number' && value !== '' && !Number.isNaN(number) ? number : value;
 }
 
-/** Whether a name can only be that of a model on the hub: it looks like one, and no such folder is there. */
-const isOnHub = (name: string): boolean =>
-  hubModelOf(name) !== undefined && !placesOf(name).some((place) => existsSync(place));
-
-/** `--model` as settings: a folder is `model.path`, which counts only where `model.hfModelName` is absent. */
-const modelOverrides = (source: string, name: string): Override[] =>
-  isOnHub(name)
-    ? [
-        { source, path: 'model.hfModelName', value: name },
-        { source, path: 'model.path', value: undefined },
-      ]
-    : [
-        { source, path: 'model.path', value: name },
-        { source, path: 'model.hfModelName', value: undefined },
-      ];
-
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): Override[] {
   const settings = Object.entries({ ...settingFlags, ...evaluationFlags }).flatMap(
@@ -127,7 +107,6 @@ export function overridesOf(parsed: Parsed): Override[] {
       const value = parsed[flag] as string | boolean | undefined;
       if (value === undefined) return [];
       const source = `--${flag} ${String(value)}`;
-      if (flag === 'model') return modelOverrides(source, String(value));
       const setting = settingOf(value, option);
       return [{ source, path, value: flag === 'dataset-dir' ? [{ dir: setting }] : setting }];
     },

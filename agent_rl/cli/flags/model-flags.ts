@@ -50,5 +50,5 @@ export function modelJob<Given extends Values<typeof modelFlags>>(given: Given) 
     );
   }
   const quantization: Quantization = { bits: 4, blockSize: quantizeBlockSize ?? 64 };
-  return { ...same, adapters, ...(quantize && { quantize: quantization }) };
+  return { ...same, adapters, quantize: quantize ? quantization : undefined };
 }

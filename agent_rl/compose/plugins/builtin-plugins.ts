@@ -4,7 +4,7 @@ import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinGenerators, builtinLearners } from '../../engine-thread/engine-parts.ts';
 import { tinkerLearner } from '../../learner/tinker/open-tinker-learner.ts';
-import { tinkerGenerator } from '../../generation/tinker/open-tinker-generator.ts';
+import { tinkerGenerator } from '../../generation/tinker/tinker-generator.ts';
 import { servedGenerator } from '../../generation/served/open-served.ts';
 import { replayGenerator } from '../../runs/replay/open-replay.ts';
 import { openaiGenerator } from '../../generation/openai/open-openai.ts';

@@ -64,8 +64,7 @@ export interface ChosenReward extends Chosen<RewardSpec> {
 export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
   /** In the run file and in records. */
   name: string;
-  /** Absent where it has one. */
-  agents?: readonly EpisodeAgent[];
+  agents: readonly EpisodeAgent[];
 }
 
 /** A tracker that a run uses. */

@@ -6,7 +6,7 @@ import { transform } from 'esbuild';
 import { packageScheme } from './plugin-package-scheme.ts';
 
 /*
- * Module hooks that let plugins be TypeScript and let them say `import … from 'agent_rl'` wherever they lie.
+ * Module hooks that let plugins be TypeScript and let them say `import … from 'agent_rl/plugin'` wherever they lie.
  * They run in Node's own thread for hooks and share nothing with the rest but messages.
  */
 

@@ -20,7 +20,7 @@ interface Named {
 /** Environments of one name, and folders of tasks that have no environment to be read for. */
 export function environmentProblems(
   environments: readonly Named[],
-  { dataset, datasets, train }: Partial<Pick<Config, 'dataset' | 'datasets' | 'train'>>,
+  { datasets, train }: Partial<Pick<Config, 'datasets' | 'train'>>,
 ): SettingProblem[] {
   const problems: SettingProblem[] = [];
   const names = environments.map(({ name }) => name);
@@ -33,7 +33,7 @@ export function environmentProblems(
   const known = `Environments: ${names.join(', ')}.`;
   const formats = new Set(environments.map(({ entry }) => entry?.spec.taskFormat));
   const folders = Array.isArray(datasets) ? (datasets as Config['datasets']) : [];
-  for (const [index, { environment, generator, format = dataset?.format }] of folders.entries()) {
+  for (const [index, { environment, generator, format }] of folders.entries()) {
     if (environment !== undefined && !names.includes(environment)) {
       const text = `no environment of this run is named "${environment}". ${known}`;
       problems.push({ path: `datasets.${index}.environment`, text });

@@ -24,6 +24,25 @@ export const integer = (description: string, options: NumberOptions) =>
 export const number = (description: string, options: NumberOptions) =>
   Type.Number({ ...options, description });
 
+/** Numbers between two bounds, both allowed, and what they are by default. */
+export const within = (minimum: number, maximum: number, value?: number, unit?: string) => ({
+  minimum,
+  maximum,
+  ...stated({ default: value, unit }),
+});
+
+/** The same, the lower bound not allowed. */
+export const above = (
+  exclusiveMinimum: number,
+  maximum: number,
+  value?: number,
+  unit?: string,
+) => ({ exclusiveMinimum, maximum, ...stated({ default: value, unit }) });
+
+/** A schema has no keys without a value: whether it has a default is asked of its keys. */
+const stated = (options: { default: number | undefined; unit: string | undefined }) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+
 /** Rewards beyond this would drown all others, and their squares a group's deviation. */
 export const mostReward = 1e4;
 
@@ -47,6 +66,14 @@ export const most = { count: 1e6, iterations: 1e7, tokens: 1e7 } as const;
 
 export const text = (description: string, options: TStringOptions) =>
   Type.String({ ...options, description });
+
+/** A text that may be left out, and is then not there. */
+export const optionalText = (description: string) =>
+  Type.Optional(text(description, { minLength: 1 }));
+
+/** The name of an environment variable, which may be left out. */
+export const variable = (description: string) =>
+  Type.Optional(text(description, { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }));
 
 export const flag = (description: string, value: boolean) =>
   Type.Boolean({ default: value, description });

@@ -1,6 +1,6 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 
-import { block, choice, flag, integer, most, number, text } from './block.ts';
+import { above, block, choice, flag, integer, most, number, optionalText, text } from './block.ts';
 
 const split = (name: string, use: string) =>
   text(
@@ -8,28 +8,11 @@ const split = (name: string, use: string) =>
     { minLength: 1, default: name },
   );
 
-/** How the tasks of files are read. */
-const readings = {
-  format: text("Format of a line; by default the environment's own", { minLength: 1 }),
-  columns: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
-    description:
-      'Column that each field of the format is taken from, such as {question: problem}; a dot goes into an object. Fields that are not named keep their names',
-    minProperties: 1,
-  }),
-  answerPattern: text(
-    "Regular expression: of answer only its first group is kept, or all it matches, where it matches last. '#### (.+)' for GSM8K",
-    { minLength: 1 },
-  ),
-};
-
-const ofFolder = <Schema extends TSchema>(schema: Schema, setting: string) =>
-  Type.Optional({ ...schema, description: `Of this folder, in place of dataset.${setting}` });
-
 /** `datasets:` where the tasks are. */
 export const DatasetsBlock = Type.Array(
   Type.Object(
     {
-      dir: Type.Optional(text('Folder that holds the splits; this or generator', { minLength: 1 })),
+      dir: optionalText('Folder that holds the splits; this or generator'),
       generator: Type.Optional(
         Type.Object({
           type: text(
@@ -38,22 +21,21 @@ export const DatasetsBlock = Type.Array(
           ),
         }),
       ),
-      weight: number('How often its tasks are drawn; only ratios count', {
-        exclusiveMinimum: 0,
-        maximum: most.count,
-        default: 1,
-      }),
-      environment: Type.Optional(
-        text(
-          'Where environment is a list, the name of the one its tasks are for; metadata.environment of a task goes before',
-          {
-            minLength: 1,
-          },
-        ),
+      weight: number('How often its tasks are drawn; only ratios count', above(0, most.count, 1)),
+      environment: optionalText(
+        'Where environment is a list, the name of the one its tasks are for; metadata.environment of a task goes before',
       ),
-      format: ofFolder(readings.format, 'format'),
-      columns: ofFolder(readings.columns, 'columns'),
-      answerPattern: ofFolder(readings.answerPattern, 'answerPattern'),
+      format: optionalText("Format of a line; by default the environment's own"),
+      columns: Type.Optional(
+        Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
+          description:
+            'Column that each field of the format is taken from, such as {question: problem}; a dot goes into an object. Fields that are not named keep their names',
+          minProperties: 1,
+        }),
+      ),
+      answerPattern: optionalText(
+        "Regular expression: of answer only its first group is kept, or all it matches, where it matches last. '#### (.+)' for GSM8K",
+      ),
     },
     { additionalProperties: false },
   ),
@@ -67,9 +49,6 @@ export const DatasetBlock = block(
   {
     trainSplit: split('train', 'trained on'),
     evalSplit: split('eval', 'evaluated on'),
-    format: Type.Optional(readings.format),
-    columns: Type.Optional(readings.columns),
-    answerPattern: Type.Optional(readings.answerPattern),
     maxSamples: Type.Optional(
       integer('Trains on this many, chosen by the seed; all of them by default', {
         minimum: 1,

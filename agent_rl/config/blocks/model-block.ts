@@ -1,17 +1,13 @@
 import { Type } from 'typebox';
 
 import { adapterTargetNames } from '../../core/services/linear-module.ts';
-import { block, choice, flag, integer, number, text } from './block.ts';
+import { above, block, choice, flag, integer, number, text, within } from './block.ts';
 
 /** `model.lora:` an adapter that is trained in place of the model. */
 const LoraBlock = Type.Object(
   {
-    rank: integer('Rank of the two matrices', { minimum: 1, maximum: 65_536, default: 8 }),
-    alpha: number('The output of the adapter is scaled by alpha / rank', {
-      exclusiveMinimum: 0,
-      maximum: 65_536,
-      default: 16,
-    }),
+    rank: integer('Rank of the two matrices', within(1, 65_536, 8)),
+    alpha: number('The output of the adapter is scaled by alpha / rank', above(0, 65_536, 16)),
     dropout: number("Fraction of a layer's inputs hidden from the adapter in training", {
       minimum: 0,
       exclusiveMaximum: 1,
@@ -33,15 +29,9 @@ const LoraBlock = Type.Object(
 
 export const ModelBlock = block(
   {
-    path: text('Hugging Face model folder: config, tokenizer and weights', {
-      minLength: 1,
-      default: 'model/starter',
-    }),
-    hfModelName: Type.Optional(
-      text(
-        'Model folder, or a model on the Hugging Face hub as org/name; in place of path, not for policy type minimind',
-        { minLength: 1 },
-      ),
+    path: text(
+      'Model folder: config, tokenizer and weights; or a model on the Hugging Face hub as org/name, not for policy type minimind',
+      { minLength: 1, default: 'model/starter' },
     ),
     revision: Type.Optional(
       text('Branch, tag or commit of a model on the hub; main by default', {
@@ -60,7 +50,7 @@ export const ModelBlock = block(
     ),
     quantizeBlockSize: integer(
       'Weights that share a scale with quantize: a power of two that divides the input width of every linear layer',
-      { minimum: 16, maximum: 65_536, default: 64 },
+      within(16, 65_536, 64),
     ),
     lora: Type.Optional(LoraBlock),
   },

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { flag, integer, most, mostReward, number, text } from './block.ts';
+import { flag, integer, most, mostReward, number, optionalText, text, within } from './block.ts';
 
 /*
  * Blocks whose plugin is chosen by `type`. What else they hold are the plugin's own settings, which are checked against
@@ -37,11 +37,8 @@ export const AgentsBlock = Type.Array(
     {
       name: text('As the environment calls it', { minLength: 1 }),
       train: flag('Whether what it samples is learned from', true),
-      model: Type.Optional(
-        text(
-          "Folder of a model or a checkpoint that plays this agent and never changes; only with train: false, and with the tokenizer of the run's model. By default the weights that are trained play it",
-          { minLength: 1 },
-        ),
+      model: optionalText(
+        "Folder of a model or a checkpoint that plays this agent and never changes; only with train: false, and with the tokenizer of the run's model. By default the weights that are trained play it",
       ),
     },
     { additionalProperties: false },
@@ -63,14 +60,11 @@ export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
 export const RewardsBlock = Type.Array(
   Type.Object({
     type: type('a reward'),
-    weight: number('Weight of the reward in the sum; 0 only logs it', {
-      minimum: -mostReward,
-      maximum: mostReward,
-      default: 1,
-    }),
-    tool: Type.Optional(
-      text('Name of a tool: the reward then sees only calls of this tool', { minLength: 1 }),
+    weight: number(
+      'Weight of the reward in the sum; 0 only logs it',
+      within(-mostReward, mostReward, 1),
     ),
+    tool: optionalText('Name of a tool: the reward then sees only calls of this tool'),
     name: Type.Optional(
       text('Name in records and metrics; by default type, or tool/type', {
         pattern: '^[a-zA-Z][a-zA-Z0-9_-]*(/[a-zA-Z0-9_-]+)*$',
@@ -91,24 +85,18 @@ export const partBlock = (kind: string, usual: string, description: string) =>
 export const TrackersBlock = Type.Array(
   Type.Object({
     type: type('a tracker'),
-    queue: integer('Most events that wait for it; one more is lost', {
-      minimum: 1,
-      maximum: most.count,
-      default: 1000,
-      unit: 'events',
-    }),
-    deadlineS: number('Longest time it may take over an event, which has then failed', {
-      minimum: 0.001,
-      maximum: 3600,
-      default: 10,
-      unit: 's',
-    }),
-    closeS: number('Longest time that the end of a run waits for it; what still waits is lost', {
-      minimum: 0.001,
-      maximum: 3600,
-      default: 30,
-      unit: 's',
-    }),
+    queue: integer(
+      'Most events that wait for it; one more is lost',
+      within(1, most.count, 1000, 'events'),
+    ),
+    deadlineS: number(
+      'Longest time it may take over an event, which has then failed',
+      within(0.001, 3600, 10, 's'),
+    ),
+    closeS: number(
+      'Longest time that the end of a run waits for it; what still waits is lost',
+      within(0.001, 3600, 30, 's'),
+    ),
   }),
   {
     default: [{ type: 'tensorboard' }],

@@ -1,4 +1,4 @@
-import { block, choice, integer, most, mostReward, number } from './block.ts';
+import { block, choice, integer, most, mostReward, number, within } from './block.ts';
 
 /** What becomes of an episode that has a reward and ended badly. */
 const ofPolicy = (when: string) =>
@@ -30,17 +30,8 @@ const OutcomesBlock = block(
 
 const FailuresBlock = block(
   {
-    retries: integer('Most times that what may pass is tried again', {
-      minimum: 0,
-      maximum: 100,
-      default: 2,
-    }),
-    penalty: number('Reward of penalised episodes', {
-      minimum: -mostReward,
-      maximum: mostReward,
-      default: -1,
-      unit: 'reward',
-    }),
+    retries: integer('Most times that what may pass is tried again', within(0, 100, 2)),
+    penalty: number('Reward of penalised episodes', within(-mostReward, mostReward, -1, 'reward')),
     toolThrows: choice(
       "An exception of a tool's own: tell-model answers the call with an error and the episode continues; fail-episode takes its reward",
       ['tell-model', 'fail-episode'],
@@ -48,14 +39,12 @@ const FailuresBlock = block(
     ),
     maxShare: number(
       'The run stops when more episodes than this share failed, or had a tool fail: by the lower end of the Wilson 95 % interval over the last 10 iterations, or over an evaluation',
-      { minimum: 0, maximum: 1, default: 0.05 },
+      within(0, 1, 0.05),
     ),
-    maxInARow: integer('The run stops at once after this many failed episodes in a row', {
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 50,
-      unit: 'episodes',
-    }),
+    maxInARow: integer(
+      'The run stops at once after this many failed episodes in a row',
+      within(1, 1_000_000, 50, 'episodes'),
+    ),
   },
   'Episodes that the system failed',
 );
@@ -64,15 +53,15 @@ const DeadlinesBlock = block(
   {
     environmentS: number(
       'What an environment may take to start or to answer a turn; waiting for the sandbox does not count',
-      { minimum: 1, maximum: 86_400, default: 120, unit: 's' },
+      within(1, 86_400, 120, 's'),
     ),
     gradingS: number(
       'What judging an episode and its rewards may take; waiting for the sandbox does not count',
-      { minimum: 1, maximum: 86_400, default: 120, unit: 's' },
+      within(1, 86_400, 120, 's'),
     ),
     stallS: number(
       'A plugin that blocks the whole process for so long ends the run: nothing else can end it',
-      { minimum: 1, maximum: 86_400, default: 300, unit: 's' },
+      within(1, 86_400, 300, 's'),
     ),
   },
   "Limits of a plugin's own work; sampling has none, a tool has its own",
@@ -80,44 +69,31 @@ const DeadlinesBlock = block(
 
 export const RolloutBlock = block(
   {
-    tasksPerStep: integer('Tasks in each iteration', {
-      minimum: 1,
-      maximum: most.count,
-      default: 8,
-      unit: 'tasks',
-    }),
-    groupSize: integer('Episodes for each task, its group; their mean reward is the baseline', {
-      minimum: 1,
-      maximum: 65_536,
-      default: 8,
-      unit: 'episodes',
-    }),
-    workers: integer('Episodes in flight; 1 collects them one after another', {
-      minimum: 1,
-      maximum: 65_536,
-      default: 32,
-      unit: 'episodes',
-    }),
-    maxTurns: integer('Turns after which an episode ends as truncated-turns', {
-      minimum: 1,
-      maximum: 100_000,
-      default: 4,
-      unit: 'turns',
-    }),
+    tasksPerStep: integer('Tasks in each iteration', within(1, most.count, 8, 'tasks')),
+    groupSize: integer(
+      'Episodes for each task, its group; their mean reward is the baseline',
+      within(1, 65_536, 8, 'episodes'),
+    ),
+    workers: integer(
+      'Episodes in flight; 1 collects them one after another',
+      within(1, 65_536, 32, 'episodes'),
+    ),
+    maxTurns: integer(
+      'Turns after which an episode ends as truncated-turns',
+      within(1, 100_000, 4, 'turns'),
+    ),
     maxEpisodeTokens: integer(
       'Tokens, prompt and all turns together, after which an episode ends as truncated-tokens',
-      { minimum: 16, maximum: most.tokens, default: 768, unit: 'tokens' },
+      within(16, most.tokens, 768, 'tokens'),
     ),
     invalidCallLimit: integer(
       'Unreadable, unknown or invalid calls after which an episode ends as invalid-calls',
-      { minimum: 1, maximum: most.count, default: 3, unit: 'calls' },
+      within(1, most.count, 3, 'calls'),
     ),
-    invalidCallPenalty: number('Subtracted from the reward for each such call', {
-      minimum: 0,
-      maximum: mostReward,
-      default: 0,
-      unit: 'reward',
-    }),
+    invalidCallPenalty: number(
+      'Subtracted from the reward for each such call',
+      within(0, mostReward, 0, 'reward'),
+    ),
     outcomes: OutcomesBlock,
     failures: FailuresBlock,
     deadlines: DeadlinesBlock,

@@ -1,10 +1,20 @@
 import { Type } from 'typebox';
 
-import { block, choice, flag, integer, most, number, text } from './block.ts';
+import {
+  block,
+  choice,
+  flag,
+  integer,
+  most,
+  number,
+  optionalText,
+  text,
+  variable,
+  within,
+} from './block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
-const ofTokens = (what: string) =>
-  number(`For a million tokens ${what}`, { minimum: 0, maximum: 1e6, default: 0 });
+const ofTokens = (what: string) => number(`For a million tokens ${what}`, within(0, 1e6, 0));
 
 /** `run.prices:` what a hosted service charges. */
 const PricesBlock = Type.Object(
@@ -32,11 +42,7 @@ export const RunBlock = block(
           'Name of its folder in outputDir: letters, digits, full stops, hyphens and underscores, not the name of a Windows device; by default made of the run file and the seed',
       }),
     ),
-    seed: integer('Seed of everything random in the run', {
-      minimum: 0,
-      maximum: 4294967295,
-      default: 42,
-    }),
+    seed: integer('Seed of everything random in the run', within(0, 4294967295, 42)),
     outputDir: text('Folder that holds the folders of all runs', { minLength: 1, default: 'runs' }),
     device: text('cpu, cuda, cuda:N, webgpu or tensorflow', {
       pattern: '^(cpu|cuda(:[0-9]+)?|webgpu|tensorflow)$',
@@ -54,12 +60,10 @@ export const RunBlock = block(
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),
-    previewTasks: integer('Tasks to print before the run starts', {
-      minimum: 0,
-      maximum: most.count,
-      default: 3,
-      unit: 'tasks',
-    }),
+    previewTasks: integer(
+      'Tasks to print before the run starts',
+      within(0, most.count, 3, 'tasks'),
+    ),
     logLevel: choice('Lowest level to log', ['error', 'warn', 'info', 'debug'], 'info'),
     prices: Type.Optional(PricesBlock),
     logRollouts: flag('Log one line for each episode', false),
@@ -74,11 +78,8 @@ export const SandboxBlock = block(
       ['auto', 'native', 'native:ns', 'native:lite', 'pyodide', 'remote'],
       'auto',
     ),
-    python: Type.Optional(
-      text(
-        'Python of the native sandbox: its path, or its name on PATH; by default that of the system',
-        { minLength: 1 },
-      ),
+    python: optionalText(
+      'Python of the native sandbox: its path, or its name on PATH; by default that of the system',
     ),
     preload: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.]*$' }), {
       default: [],
@@ -101,10 +102,8 @@ export const SandboxBlock = block(
         },
       ),
     ),
-    tokenEnv: Type.Optional(
-      text('Environment variable that holds the token of the servers; only with type remote', {
-        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-      }),
+    tokenEnv: variable(
+      'Environment variable that holds the token of the servers; only with type remote',
     ),
     caFile: Type.Optional(
       text(

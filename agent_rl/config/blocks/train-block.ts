@@ -1,21 +1,11 @@
 import { Type } from 'typebox';
 
-import { block, choice, flag, integer, most, number, text } from './block.ts';
+import { above, block, choice, flag, integer, most, number, text, within } from './block.ts';
 
 const ParityBlock = block(
   {
-    max: number('Largest |log p(rollout) - log p(train)| of a token', {
-      exclusiveMinimum: 0,
-      maximum: 10,
-      default: 1e-3,
-      unit: 'nats',
-    }),
-    mean: number('Largest mean of it over the tokens of an iteration', {
-      exclusiveMinimum: 0,
-      maximum: 1,
-      default: 1e-4,
-      unit: 'nats',
-    }),
+    max: number('Largest |log p(rollout) - log p(train)| of a token', above(0, 10, 1e-3, 'nats')),
+    mean: number('Largest mean of it over the tokens of an iteration', above(0, 1, 1e-4, 'nats')),
   },
   'The run stops when generator and learner disagree by more than this',
 );
@@ -28,7 +18,7 @@ const UntilBlock = Type.Object(
   {
     success: number(
       'Share of solved attempts in an evaluation (eval.every) that ends the training',
-      { exclusiveMinimum: 0, maximum: 1 },
+      above(0, 1),
     ),
   },
   {
@@ -47,7 +37,7 @@ export const TrainBlock = block(
     ),
     iterations: integer(
       'Iterations of the whole run: in rl each collects episodes and trains on them, in sft each is an optimiser step',
-      { minimum: 1, maximum: most.iterations, default: 40, unit: 'iterations' },
+      within(1, most.iterations, 40, 'iterations'),
     ),
     maxIterations: Type.Optional(
       integer(
@@ -58,46 +48,31 @@ export const TrainBlock = block(
     until: Type.Optional(UntilBlock),
     batchSize: integer(
       'sft: demonstrations in an optimiser step. rl takes tasksPerStep x groupSize episodes',
-      { minimum: 1, maximum: most.count, default: 32, unit: 'sequences' },
+      within(1, most.count, 32, 'sequences'),
     ),
     contextWeight: number(
       'sft: weight of prompts and tool results in the loss, where what the assistant writes has 1; 0 leaves them out',
-      { minimum: 0, maximum: 100, default: 0 },
+      within(0, 100, 0),
     ),
-    learningRate: number('Peak learning rate of AdamW', {
-      exclusiveMinimum: 0,
-      maximum: 1,
-      default: 3e-4,
-    }),
-    warmupSteps: integer('Optimiser steps in which the learning rate rises from 0', {
-      minimum: 0,
-      maximum: most.iterations,
-      default: 0,
-      unit: 'steps',
-    }),
+    learningRate: number('Peak learning rate of AdamW', above(0, 1, 3e-4)),
+    warmupSteps: integer(
+      'Optimiser steps in which the learning rate rises from 0',
+      within(0, most.iterations, 0, 'steps'),
+    ),
     schedule: choice(
       'After the warm-up: a half cosine down to finalRatio of the peak, or constant',
       ['cosine', 'constant'],
       'constant',
     ),
-    finalRatio: number('Where the cosine ends, as a fraction of the peak', {
-      minimum: 0,
-      maximum: 1,
-      default: 0.1,
-    }),
+    finalRatio: number('Where the cosine ends, as a fraction of the peak', within(0, 1, 0.1)),
     beta1: moment(0.9, 'Decay of the running mean of gradients'),
     beta2: moment(0.95, 'Decay of the running mean of squared gradients'),
-    eps: number('Epsilon of AdamW', { exclusiveMinimum: 0, maximum: 1, default: 1e-8 }),
-    weightDecay: number('Decoupled weight decay of AdamW; norms and biases do not decay', {
-      minimum: 0,
-      maximum: 10,
-      default: 0,
-    }),
-    maxGradNorm: number('Global norm to which gradients are clipped; 0 is off', {
-      minimum: 0,
-      maximum: 1e6,
-      default: 1,
-    }),
+    eps: number('Epsilon of AdamW', above(0, 1, 1e-8)),
+    weightDecay: number(
+      'Decoupled weight decay of AdamW; norms and biases do not decay',
+      within(0, 10, 0),
+    ),
+    maxGradNorm: number('Global norm to which gradients are clipped; 0 is off', within(0, 1e6, 1)),
     control: choice(
       'Gives episodes the rewards of others, so that nothing can be learned: shuffled-rewards those of the whole iteration, shuffled-within-groups those of their own group',
       ['none', 'shuffled-rewards', 'shuffled-within-groups'],
@@ -120,17 +95,14 @@ export const TrainBlock = block(
 
 export const CheckpointBlock = block(
   {
-    every: integer('Iterations between checkpoints; 0 writes only the last', {
-      minimum: 0,
-      maximum: most.iterations,
-      default: 10,
-      unit: 'iterations',
-    }),
-    keepLast: integer('Newest checkpoints to keep; older ones are deleted', {
-      minimum: 1,
-      maximum: most.count,
-      default: 2,
-    }),
+    every: integer(
+      'Iterations between checkpoints; 0 writes only the last',
+      within(0, most.iterations, 10, 'iterations'),
+    ),
+    keepLast: integer(
+      'Newest checkpoints to keep; older ones are deleted',
+      within(1, most.count, 2),
+    ),
     keepBest: flag(
       'Also keep the one with the highest success rate on tasks cut from the training split (eval.selectionTasks); needs eval.every',
       false,
@@ -143,21 +115,14 @@ export const EvalBlock = block(
   {
     before: flag('Evaluate before the first update', true),
     after: flag('Evaluate after the last update', true),
-    every: integer('Iterations between evaluations during training; 0 is never', {
-      minimum: 0,
-      maximum: most.iterations,
-      default: 0,
-      unit: 'iterations',
-    }),
-    samples: integer('Attempts at each task', {
-      minimum: 1,
-      maximum: 65_536,
-      default: 1,
-      unit: 'episodes',
-    }),
+    every: integer(
+      'Iterations between evaluations during training; 0 is never',
+      within(0, most.iterations, 0, 'iterations'),
+    ),
+    samples: integer('Attempts at each task', within(1, 65_536, 1, 'episodes')),
     temperature: number(
       'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
-      { minimum: 0, maximum: 10, default: 0 },
+      within(0, 10, 0),
     ),
     strategy: choice(
       'Which attempts at a task count. all: each. greedy: one at temperature 0, whatever samples and temperature say. best-of-n: of samples attempts the one that selector rates highest. majority: of samples attempts one with the answer that most of them gave',
@@ -170,7 +135,7 @@ export const EvalBlock = block(
     ),
     selectionTasks: integer(
       'With checkpoint.keepBest: training tasks, chosen once by the seed, that are never trained on and only choose the best checkpoint, every eval.every iterations and at the end',
-      { minimum: 1, maximum: 1e9, default: 64, unit: 'tasks' },
+      within(1, 1e9, 64, 'tasks'),
     ),
     maxTasks: Type.Optional(
       integer('Tasks to attempt, chosen once by the seed; all by default', {

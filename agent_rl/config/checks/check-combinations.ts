@@ -143,9 +143,8 @@ const ofTraining = ({
   ];
 };
 
-/** Settings of a folder of tasks: how its rows are read, and what for. */
+/** Settings of a folder of tasks: how its rows are read. */
 const rowReadings = ['format', 'columns', 'answerPattern'] as const;
-const folderReadings = ['environment', ...rowReadings] as const;
 
 function expressionProblem(pattern: string): string | undefined {
   try {
@@ -187,14 +186,7 @@ function ofSource(
   ];
 }
 
-const ofModelAndData = ({
-  dataset,
-  datasets,
-  eval: evaluation,
-  model,
-  policy,
-  train,
-}: Config): Check[] => [
+const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] => [
   [
     'model.quantizeBlockSize',
     model.quantize === 'none' &&
@@ -202,27 +194,14 @@ const ofModelAndData = ({
     `${model.quantizeBlockSize} has no effect while model.quantize is none. Set that to 4bit, or leave this out.`,
   ],
   [
-    'model.hfModelName',
-    model.hfModelName !== undefined && policy.type === 'minimind',
-    `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or give a folder that is there (model.path).`,
-  ],
-  [
     'datasets',
     train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1),
     'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.',
   ],
-  [
-    'datasets',
-    train.mode === 'sft' &&
-      evaluation.every === 0 &&
-      datasets.some((set) => folderReadings.some((key) => key in set)),
-    `has ${folderReadings.join(', ')} of a folder, which have no effect in supervised training: it reads conversations. Leave them out.`,
-  ],
   ...datasets.flatMap((source, index) => ofSource(source, `datasets.${index}`, train.mode)),
-  ...[dataset, ...datasets].map(({ answerPattern }, index): Check => {
+  ...datasets.map(({ answerPattern }, index): Check => {
     const problem = answerPattern === undefined ? undefined : expressionProblem(answerPattern);
-    const place = index === 0 ? 'dataset' : `datasets.${index - 1}`;
-    return [`${place}.answerPattern`, problem !== undefined, problem ?? ''];
+    return [`datasets.${index}.answerPattern`, problem !== undefined, problem ?? ''];
   }),
   [
     'dataset.evalSplit',

@@ -44,12 +44,8 @@ const judging = Object.keys(ConfigSchema.properties).filter(
   (key) => isPluginBlock([key]) && key !== 'generator' && key !== 'learner',
 );
 
-/** Of `dataset`, which files are read, and how. */
-const ofFiles = ['trainSplit', 'evalSplit', 'maxSamples', 'shuffle'];
-const ofReading = ['format', 'columns', 'answerPattern'] as const;
-
-const foldersOf = ({ config: { datasets } }: Circumstances): Config['datasets'] =>
-  datasets.filter(({ generator }) => generator === undefined);
+/** Of a folder of tasks: how its rows are read, and what for. */
+const folderReadings = ['environment', 'format', 'columns', 'answerPattern'];
 
 const neverEvaluates = ({ before, after, every }: Config['eval']): boolean =>
   !before && !after && every === 0;
@@ -62,11 +58,6 @@ const writesSeveral = (config: Config): boolean =>
  * that the plain default would serve as well is never among them.
  */
 const idle: readonly IdleRule[] = [
-  [
-    ['model.path'],
-    ({ config }) => config.model.hfModelName !== undefined,
-    'model.hfModelName takes its place',
-  ],
   [
     ['run.decoders'],
     (run) => playsEpisodes(run) && run.config.run.device !== 'cpu',
@@ -117,17 +108,9 @@ const idle: readonly IdleRule[] = [
     (run) => playsEpisodes(run) && [run.config.environment].flat().length === 1,
     'the run has one environment, which all tasks are for',
   ],
-  ...ofReading.map((key): IdleRule => [
-    [`dataset.${key}`],
-    (run) =>
-      playsEpisodes(run) &&
-      foldersOf(run).length > 0 &&
-      foldersOf(run).every((one) => one[key] !== undefined),
-    `every folder of datasets has ${key} of its own`,
-  ]),
   [
-    [...ofFiles, ...ofReading].map((key) => `dataset.${key}`),
-    (run) => isRl(run) && foldersOf(run).length === 0,
+    ['trainSplit', 'evalSplit', 'maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
+    (run) => isRl(run) && run.config.datasets.every(({ generator }) => generator !== undefined),
     'the tasks come from generators, and from no files',
   ],
   [
@@ -214,17 +197,18 @@ const idle: readonly IdleRule[] = [
     isSft,
     'supervised training evaluates every eval.every steps and after the last one',
   ],
+  [
+    ({ datasets }) =>
+      datasets.flatMap((_, folder) => folderReadings.map((key) => `datasets.${folder}.${key}`)),
+    (run) => !playsEpisodes(run),
+    'supervised training reads conversations, which have one format',
+  ],
   [['learner'], isSft, 'supervised training learns with the engine of this process'],
   [['checkpoint.keepBest'], isSft, 'supervised training keeps the newest checkpoints'],
   [
     ['maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
     isSft,
     'supervised training reads all conversations of its split, in a new order each pass',
-  ],
-  [
-    ofReading.map((key) => `dataset.${key}`),
-    (run) => !playsEpisodes(run),
-    'supervised training reads conversations, which have one format',
   ],
 ];
 

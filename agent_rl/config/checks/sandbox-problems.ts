@@ -27,10 +27,8 @@ export function sandboxProblems({
 }: SandboxSettings): readonly SandboxProblem[] {
   const ofServers = { url, tokenEnv, caFile };
   const ofNative = { python, preload: preload.length > 0 ? preload : undefined };
-  const idle = {
-    ...(type !== 'remote' && ofServers),
-    ...((type === 'remote' || type === 'pyodide') && ofNative),
-  };
+  const idle =
+    type === 'remote' ? ofNative : type === 'pyodide' ? { ...ofServers, ...ofNative } : ofServers;
   const problems = Object.entries(idle).flatMap(([setting, value]): SandboxProblem[] => {
     if (value === undefined) return [];
     const native = setting in ofNative;

@@ -38,6 +38,7 @@ export interface EnvironmentStep {
 /** Why the rollout ended the episode. */
 export type EpisodeEnd = 'done' | 'turn-limit' | 'token-limit' | 'invalid-calls' | 'aborted';
 
+/** How an episode is judged. */
 export interface Verdict {
   readonly outcome: Outcome;
   /** Absent when the system failed. */

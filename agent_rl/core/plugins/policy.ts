@@ -9,6 +9,7 @@ import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { ToolSpec } from './tool.ts';
 import type { Transcript } from '../transcript.ts';
 
+/** How one turn is sampled. */
 export interface ActOptions {
   readonly episode: string;
   readonly sampling: Sampling;
@@ -18,6 +19,7 @@ export interface ActOptions {
   readonly signal: AbortSignal;
 }
 
+/** A turn as the policy read it from its tokens. */
 export interface PolicyTurn {
   readonly message: AssistantMessage;
   readonly sampledTokens: number;

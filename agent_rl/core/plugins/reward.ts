@@ -12,8 +12,8 @@ import type { ToolHost, ToolShared } from './tool.ts';
 /** What a reward may look at: the finished episode, without tokens. */
 export interface EpisodeView {
   readonly task: Task;
-  /** Whose part of the episode it is; absent where it has one agent. */
-  readonly agent?: string | undefined;
+  /** Whose part of the episode it is; `policy` where it has one agent. */
+  readonly agent: string;
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
   readonly verdict: Verdict;

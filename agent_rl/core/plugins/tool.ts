@@ -34,12 +34,14 @@ export interface ToolResult {
   readonly problem?: string;
 }
 
+/** Answers calls of the policy. */
 export interface Tool<Parameters extends TSchema = TSchema> {
   call(args: Static<Parameters>, context: ToolContext): Promise<ToolResult>;
   /** Lets go of what the tool holds for its episode. Called once, when the episode is over. */
   close?(): Promise<void>;
 }
 
+/** What a tool is marked with. */
 export interface ToolSpec<Parameters extends TSchema = TSchema> {
   /** The name the model calls, `[a-z][a-z0-9_]*`. */
   readonly name: string;

@@ -1,14 +1,21 @@
 import { AgentRlError } from '../errors.ts';
 import { showValue } from '../show-value.ts';
-import type { Trajectory } from '../trajectory.ts';
+import type { RolloutKey } from '../rollout.ts';
 
-/** Which episode of the run a row is of: what joins rows of a batch with lines of `trajectories/*.jsonl`. */
-export type EpisodeOfRow = Pick<Trajectory, 'taskId' | 'sample' | 'agent' | 'step' | 'place'>;
+/** Which sequence of a run a row is: what joins rows of a batch with lines of `trajectories/*.jsonl`. */
+export interface SequenceOfRow {
+  readonly key: RolloutKey;
+  readonly agent: string;
+  /** Index among the sequences of the agent's part. */
+  readonly sequence: number;
+  readonly taskId: string;
+  readonly step: number;
+}
 
 /** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
 export interface TrainDatum {
-  /** Absent where the sequence is no episode's, such as a demonstration. */
-  readonly episode?: EpisodeOfRow;
+  /** Absent where no rollout made it, such as a demonstration. */
+  readonly from?: SequenceOfRow | undefined;
   readonly tokens: Int32Array;
   /** Weight of token t in the loss; 0 where it is not trained. Aggregation is folded in here. */
   readonly weights: Float32Array;
@@ -16,17 +23,16 @@ export interface TrainDatum {
   /** Under the policy that sampled the tokens, nats. */
   readonly oldLogProbs: Float32Array;
   /** Under the frozen reference, nats; needed only with a KL term. */
-  readonly refLogProbs?: Float32Array;
+  readonly refLogProbs?: Float32Array | undefined;
 }
 
 /**
- * Version of a row on its whole way; another number where a column's meaning changes. A row is one agent's part in an
- * episode. The generator fills tokens, sources, log-probabilities and versions of the weights, the environment and rewards
- * what it earned, the reward manager what it is compared by (`Trajectory`); a line of `trajectories/*.jsonl` has these.
- * What is trained on goes on with advantages and weights (`TrainDatum`) to loss and learner. 1 was without texts, seeds and
- * places.
+ * Version of a row on its whole way; another number where a column's meaning changes. A row is one sequence of one
+ * agent's part in a rollout. The generator fills tokens, sources, log-probabilities and versions of the weights, the environment
+ * and rewards what it earned, the reward manager what it is compared by (`Part`); a line of `trajectories/*.jsonl` has a part
+ * with its sequences. What is trained on goes on with advantages and weights (`TrainDatum`) to loss and learner.
  */
-export const batchSchema = 2;
+export const batchSchema = 3;
 
 /** What one optimiser step learns from: typed arrays and plain JSON, so that it can leave the process. */
 export interface Batch {
@@ -51,6 +57,6 @@ export function requireSchema({ schema }: { readonly schema: unknown }, record?:
     );
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${record} has schema ${showValue(schema)}; and this version reads schema ${batchSchema}. Read it with the version of agent_rl that wrote it.`,
+    `${record} has schema ${showValue(schema)}; this version reads schema ${batchSchema}, a line for each agent of a rollout with its sequences. Read or continue the run with the version of agent_rl that wrote it.`,
   );
 }

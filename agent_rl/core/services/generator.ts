@@ -9,11 +9,12 @@ export interface RandomKey {
   /** Of the agent's own turns. */
   readonly turn: number;
   /** The agent; absent where an episode has one. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** Tokens of the turn that earlier requests have drawn: the draws go on where those ended. 0 by default. */
   readonly drawn?: number;
 }
 
+/** What is sampled: a prompt, limits and a key. */
 export interface GenerationRequest {
   /** Requests of one episode may reuse what was computed for its earlier turns. */
   readonly episode: string;
@@ -27,6 +28,7 @@ export interface GenerationRequest {
   readonly key: RandomKey;
 }
 
+/** What was sampled for one request. */
 export interface Generation {
   /** Sampled tokens, the stop token included. */
   readonly tokens: readonly number[];

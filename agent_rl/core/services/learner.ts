@@ -14,14 +14,15 @@ export interface PolicyLossSpec {
   /** The plugin's own, checked, defaults filled in. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Where it is exported; absent for a built-in one. */
-  readonly module?: string;
+  readonly module?: string | undefined;
   readonly kl: { readonly kind: KlKind; readonly weight: number };
   /** Weight of the entropy, which is added to what is maximised. */
-  readonly entropyBonus?: number;
+  readonly entropyBonus?: number | undefined;
   /** Log-probabilities are those of logits divided by this. */
   readonly temperature: number;
 }
 
+/** What a pass over a batch measured. */
 export interface LossMetrics {
   /** Sum over tokens of weight times token loss. */
   readonly loss: number;
@@ -35,9 +36,10 @@ export interface LossMetrics {
    * Tokens of these, padding counted: fewer than the batch has where sequences that begin alike were computed together. Absent
    * where it is not known.
    */
-  readonly computedTokens?: number;
+  readonly computedTokens?: number | undefined;
 }
 
+/** How one optimiser step is taken. */
 export interface OptimStepOptions {
   readonly learningRate: number;
   readonly beta1: number;
@@ -48,6 +50,7 @@ export interface OptimStepOptions {
   readonly maxGradNorm: number;
 }
 
+/** What an optimiser step measured. */
 export interface OptimStepMetrics {
   /** Global norm before clipping; absent where a service does not say it. */
   readonly gradNorm?: number;
@@ -55,6 +58,7 @@ export interface OptimStepMetrics {
   readonly parameterNorm?: number;
 }
 
+/** How log-probabilities are computed. */
 export interface ForwardOptions {
   readonly temperature: number;
   /** The trained weights or the frozen ones. */

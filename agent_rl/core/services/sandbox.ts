@@ -46,7 +46,7 @@ export interface RunRequest extends RequestOptions {
   readonly code: string;
   readonly stdin?: string;
   /** Put into the working folder before the program starts. */
-  readonly files?: SandboxFiles;
+  readonly files?: SandboxFiles | undefined;
 }
 
 export interface RunResult {
@@ -65,11 +65,11 @@ export interface RunResult {
   /** From the program's start, waiting not included. */
   readonly wallMs: number;
   /** Where the backend knows. */
-  readonly cpuMs?: number;
-  readonly peakRssBytes?: number;
+  readonly cpuMs?: number | undefined;
+  readonly peakRssBytes?: number | undefined;
   /** Backend and level that ran it, for the record. */
   readonly level: string;
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 export interface CallsRequest extends RequestOptions {
@@ -129,7 +129,7 @@ export interface JudgeResult extends RunResult {
 
 export interface SessionRequest extends RequestOptions {
   /** Seconds that all programs of the session may run together, within the bounds of `wallS`. */
-  readonly totalWallS?: number;
+  readonly totalWallS?: number | undefined;
 }
 
 export interface SessionRun extends RunResult {
@@ -152,7 +152,7 @@ export interface SandboxCapabilities {
   readonly python: string;
   readonly concurrency: number;
   /** Modules beyond the standard library, sorted; absent where there are none, or it is not known. */
-  readonly modules?: readonly string[];
+  readonly modules?: readonly string[] | undefined;
   /** What it cannot do and throws for; what needs it is refused at the start. */
   readonly unsupported?: readonly ('judge' | 'sessions')[];
 }

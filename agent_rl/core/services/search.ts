@@ -5,18 +5,18 @@ export interface SearchDocument {
   readonly id: string;
   readonly title: string;
   readonly text: string;
-  readonly url?: string;
+  readonly url?: string | undefined;
 }
 
 /** A passage that a search returned. */
 export interface SearchHit {
   readonly documentId: string;
   /** Other documents that hold this passage, or one much like it; absent when there are none. */
-  readonly alsoIn?: readonly string[];
+  readonly alsoIn?: readonly string[] | undefined;
   readonly title: string;
   /** The passage itself or, from the web, the provider's snippet. */
   readonly text: string;
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** The backend's own scale, higher is better; hits come best first in fused order. */
   readonly score: number;
 }

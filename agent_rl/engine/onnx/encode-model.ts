@@ -41,7 +41,7 @@ const encodeBodyPort = ({ name, dtype, shape }: GraphBody['inputs'][number]): ob
   type: {
     tensorType: {
       elemType: elementTypes[dtype],
-      ...(shape && { shape: { dim: shape.map((size) => ({ dimValue: size })) } }),
+      shape: shape && { dim: shape.map((size) => ({ dimValue: size })) },
     },
   },
 });
@@ -159,9 +159,10 @@ const renamed = (node: GraphNode, named: (name: string) => string): GraphNode =>
   ...node,
   inputs: node.inputs.map(named),
   outputs: node.outputs.map(named),
-  ...(node.body && {
-    body: { ...node.body, nodes: node.body.nodes.map((inner) => renamed(inner, named)) },
-  }),
+  body: node.body && {
+    ...node.body,
+    nodes: node.body.nodes.map((inner) => renamed(inner, named)),
+  },
 });
 
 /**

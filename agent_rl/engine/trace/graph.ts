@@ -24,7 +24,7 @@ export interface GraphNode {
   outputs: readonly string[];
   attributes: Attributes;
   /** Of a loop: what every round does. It reads names of the graph around it too. */
-  body?: GraphBody;
+  body?: GraphBody | undefined;
 }
 
 /** Nodes that are done again and again. */

@@ -5,16 +5,16 @@ import {
   costs,
   flag,
   number,
+  optionalText,
   penalty,
   successReward,
-  text,
 } from '../../config/blocks/block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
 /** The environment's block in YAML. */
 export const CodeExecSettings = Type.Object(
   {
-    systemPrompt: Type.Optional(text('Said before the task; none by default', { minLength: 1 })),
+    systemPrompt: optionalText('Said before the task; none by default'),
     judgedCall: choice(
       'last-call judges the last code_exec call once the policy replies without a call; every-call judges each and ends at the first that solves the task',
       ['every-call', 'last-call'],

@@ -92,15 +92,15 @@ export function answerProblem(
   if (match === 'rewards') return undefined;
   const accepted = acceptedAnswers(task);
   if (accepted.length === 0)
-    return 'it has no answer. Name the column that holds it, as in dataset.columns: {answer: solution}, or set environment.match to rewards.';
+    return 'it has no answer. Name the column that holds it, as in datasets[].columns: {answer: solution}, or set environment.match to rewards.';
   for (const answer of accepted) {
     const shown = JSON.stringify(answer.slice(-80));
     if (match === 'number' && readLabel(answer) === undefined)
-      return `its answer ${shown} is not one number or expression that can be compared. Keep it with dataset.answerPattern, or set environment.match to whole.`;
+      return `its answer ${shown} is not one number or expression that can be compared. Keep it with datasets[].answerPattern, or set environment.match to whole.`;
     if (match !== 'number' && answerKey(answer) === '')
       return `its answer ${shown} has no letter or digit, so nothing could be compared with it.`;
     if (match !== 'number' && answer.includes('####'))
-      return `its answer ${shown} is a worked solution. Keep what is behind its mark with dataset.answerPattern: '#### (.+)', or set environment.match to number.`;
+      return `its answer ${shown} is a worked solution. Keep what is behind its mark with datasets[].answerPattern: '#### (.+)', or set environment.match to number.`;
   }
   return undefined;
 }

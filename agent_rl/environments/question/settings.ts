@@ -6,16 +6,15 @@ import {
   most,
   mostReward,
   number,
+  optionalText,
   penalty,
-  text,
+  within,
 } from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */
 export const QuestionSettings = Type.Object(
   {
-    systemPrompt: Type.Optional(
-      text('Said before the question; none by default', { minLength: 1 }),
-    ),
+    systemPrompt: optionalText('Said before the question; none by default'),
     match: choice(
       'whole: the final message is the answer, or marks it by \\boxed{}, #### or "answer is". number: the number or expression that it marks, or else its last one, is the answer. contains: it contains the answer. rewards: nothing is compared, and rewards alone judge',
       ['whole', 'number', 'contains', 'rewards'],
@@ -23,18 +22,14 @@ export const QuestionSettings = Type.Object(
     ),
     maxAnswerWords: integer(
       'A longer final message is wrong, so that listing candidates earns nothing',
-      { minimum: 1, maximum: most.count, default: 40, actsWith: { match: 'contains' } },
+      { ...within(1, most.count, 40), actsWith: { match: 'contains' } },
     ),
     successReward: number('For a right answer', {
-      minimum: -mostReward,
-      maximum: mostReward,
-      default: 1,
+      ...within(-mostReward, mostReward, 1),
       idleWith: { match: 'rewards' },
     }),
     solvedAt: number('Weighted sum of the rewards from which on a question counts as solved', {
-      minimum: -mostReward,
-      maximum: mostReward,
-      default: 1,
+      ...within(-mostReward, mostReward, 1),
       actsWith: { match: 'rewards' },
     }),
     noAnswerPenalty: penalty('Taken off when the policy never ended with an answer'),

@@ -5,17 +5,16 @@ import {
   flag,
   integer,
   most,
+  optionalText,
   penalty,
   successReward,
-  text,
+  within,
 } from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */
 export const SearchSettings = Type.Object(
   {
-    systemPrompt: Type.Optional(
-      text('Said before the question; none by default', { minLength: 1 }),
-    ),
+    systemPrompt: optionalText('Said before the question; none by default'),
     match: choice(
       'contains: the final message contains the answer. whole: the message is the answer, so that listing candidates earns nothing',
       ['contains', 'whole'],
@@ -28,13 +27,10 @@ export const SearchSettings = Type.Object(
     }),
     maxAnswerWords: integer(
       'A longer final message is wrong, so that copying whole passages earns nothing',
-      { minimum: 1, maximum: most.count, default: 40 },
+      within(1, most.count, 40),
     ),
-    absentAnswer: Type.Optional(
-      text(
-        'What the final message says when the answer is stated nowhere: said rightly or wrongly, it is counted. Tasks with metadata.absent are those where it is right',
-        { minLength: 1 },
-      ),
+    absentAnswer: optionalText(
+      'What the final message says when the answer is stated nowhere: said rightly or wrongly, it is counted. Tasks with metadata.absent are those where it is right',
     ),
     successReward: successReward('For a right answer'),
     requireSearch: flag(
@@ -43,9 +39,7 @@ export const SearchSettings = Type.Object(
     ),
     searchPenalty: penalty('Taken off for each search beyond freeSearches'),
     freeSearches: integer('Searches that cost nothing', {
-      minimum: 0,
-      maximum: most.count,
-      default: 2,
+      ...within(0, most.count, 2),
       idleWith: { searchPenalty: 0 },
     }),
     repeatPenalty: penalty('Taken off for each search with a query that was searched before'),

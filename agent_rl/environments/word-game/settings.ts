@@ -1,15 +1,11 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, integer, successReward } from '../../config/blocks/block.ts';
+import { choice, integer, successReward, within } from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */
 export const WordGameSettings = Type.Object(
   {
-    maxHintWords: integer('A hint of more words is against the rules', {
-      minimum: 1,
-      maximum: 100,
-      default: 1,
-    }),
+    maxHintWords: integer('A hint of more words is against the rules', within(1, 100, 1)),
     hints: choice(
       'shown: the guesser is given the hint. blank: it is given none, a control that shows what can be guessed without',
       ['shown', 'blank'],

@@ -1,13 +1,11 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, penalty, successReward, text } from '../../config/blocks/block.ts';
+import { choice, optionalText, penalty, successReward } from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */
 export const WorkspaceSettings = Type.Object(
   {
-    systemPrompt: Type.Optional(
-      text('Said before the question; none by default', { minLength: 1 }),
-    ),
+    systemPrompt: optionalText('Said before the question; none by default'),
     world: choice(
       'asked: programs run in the world the question is about. other: in one of the same names whose answer differs, a control that shows whether the agent believes its tool',
       ['asked', 'other'],

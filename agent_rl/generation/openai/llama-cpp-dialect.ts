@@ -1,13 +1,9 @@
 import { isRecord } from '../../core/is-record.ts';
 import { type Sampling, truncates } from '../../core/services/generator.ts';
 import { showValue } from '../../core/show-value.ts';
-import { isPlain } from '../remote/opening/log-prob-kind.ts';
-import { tokensIn } from '../remote/opening/template-check.ts';
+import { isPlain, tokensIn } from '../remote/opening/served-models.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
-import type { Dialect } from './dialect.ts';
-import { alignedLogProbs, type Entry, entriesIn, logProbOf } from './llama-cpp-log-probs.ts';
-import { missingLogProb } from './missing-log-prob.ts';
-import { upToTheStop } from './up-to-the-stop.ts';
+import { type Dialect, upToTheStop } from './dialect.ts';
 
 const path = '/completion';
 
@@ -48,8 +44,8 @@ export const llamaCppDialect: Dialect = {
       const drawn = { tokens: tokens as number[], logProbs, ended: endOf(answer['stop_type']) };
       return {
         ...upToTheStop(drawn, request, onPassed),
-        ...(typeof model === 'string' && { model }),
-        ...(contextTokens !== undefined && { contextTokens: Number(contextTokens) }),
+        model: typeof model === 'string' ? model : undefined,
+        contextTokens: contextTokens === undefined ? undefined : Number(contextTokens),
       };
     },
     async filled({ tokens, logProbs, ...drawn }, request, ask) {
@@ -101,3 +97,106 @@ function endOf(type: unknown): 'stop' | 'length' {
 
 const unusable = (problem: string): UnusableAnswer =>
   new UnusableAnswer(`What llama.cpp answered is no generation: ${problem}.`);
+
+/** What the server of llama.cpp says of a token in a place. */
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The entries that an object has under a name, those that say whose they are. */
+function entriesIn(given: unknown, name: string): readonly Entry[] {
+  const entries: unknown = isRecord(given) ? given[name] : undefined;
+  return Array.isArray(entries)
+    ? entries.filter((one): one is Entry => isRecord(one) && 'id' in one)
+    : [];
+}
+
+/** In nats: of the model, or under what is drawn from where the server was asked for probabilities of that. */
+const logProbOf = ({ logprob, prob }: Entry): unknown =>
+  typeof prob === 'number' ? Math.log(prob) : logprob;
+
+/**
+ * Log-probabilities of tokens, NaN where there is none: the server leaves out tokens after which the text ends in the middle of a
+ * character, and does not say which. What could be of one token as well as of another is taken for missing in both places.
+ *
+ * @returns undefined where entries are of tokens that were not drawn
+ */
+export function alignedLogProbs(
+  tokens: readonly number[],
+  entries: readonly Entry[],
+): number[] | undefined {
+  const first: number[] = [];
+  for (const [place, token] of tokens.entries())
+    if (entries[first.length]?.['id'] === token) first.push(place);
+  if (first.length < entries.length) return undefined;
+  const last: number[] = [];
+  for (let place = tokens.length - 1; place >= 0; place--)
+    if (entries.at(-1 - last.length)?.['id'] === tokens[place]) last.push(place);
+  last.reverse();
+  const logProbs = tokens.map(() => Number.NaN);
+  for (const [i, entry] of entries.entries()) {
+    const place = first[i]!;
+    if (place === last[i]) logProbs[place] = logProbOf(entry) as number;
+  }
+  return logProbs;
+}
+
+interface MissingLogProb {
+  /** The context of the token. */
+  before: readonly number[];
+  token: number;
+  sampling: Pick<Sampling, 'temperature'>;
+  vocabSize: number;
+  /** @returns what the server answers to a body */
+  ask: (body: object) => Promise<unknown>;
+}
+
+/** Where a token that was drawn is found nearly always. */
+const likeliest = 100;
+
+/**
+ * The log-probability of a token for which the server of llama.cpp gives none, from the list of the likeliest ones. NaN where the
+ * server does not say.
+ */
+export async function missingLogProb({
+  before,
+  token,
+  sampling: { temperature },
+  vocabSize,
+  ask,
+}: MissingLogProb): Promise<number> {
+  const isModels = temperature === 0 || temperature === 1;
+  // At another temperature the sum goes over all tokens.
+  for (const count of isModels ? [likeliest, vocabSize] : [vocabSize]) {
+    const listed = await list(before, count, ask);
+    const own = listed.get(token);
+    if (own === undefined) continue;
+    if (isModels) return own;
+    const scaled = [...listed.values()].map((logProb) => logProb / temperature);
+    return own / temperature - Math.log(scaled.reduce((sum, value) => sum + Math.exp(value), 0));
+  }
+  return Number.NaN;
+}
+
+/** Log-probabilities of the model for the likeliest tokens. */
+async function list(
+  before: readonly number[],
+  count: number,
+  ask: MissingLogProb['ask'],
+): Promise<ReadonlyMap<unknown, number>> {
+  const answer = await ask({
+    prompt: before,
+    n_predict: 1,
+    temperature: 0,
+    samplers: ['temperature'],
+    n_probs: count,
+    post_sampling_probs: false,
+    // A whole character, or the list is left out too. What is drawn has no part in the list.
+    logit_bias: [[wholeToken, 1000]],
+    response_fields: ['completion_probabilities'],
+  });
+  const [first] = entriesIn(answer, 'completion_probabilities');
+  const entries = entriesIn(first, 'top_logprobs');
+  return new Map(entries.map((entry) => [entry['id'], Number(logProbOf(entry))]));
+}
+
+/** The first token: a control token or an ASCII character in the vocabularies of today. */
+const wholeToken = 0;

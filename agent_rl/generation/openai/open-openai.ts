@@ -1,22 +1,12 @@
-import { type Static, Type } from 'typebox';
-
-import { AgentRlError } from '../../core/errors.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
 import type { Sampling } from '../../core/services/generator.ts';
-import { compareInEvaluation } from '../remote/opening/compare-in-evaluation.ts';
-import { notPlainProblem } from '../remote/opening/log-prob-kind.ts';
-import { openWithServers } from '../remote/opening/open-with-servers.ts';
-import { servedModel } from '../remote/opening/served-models.ts';
-import { requireTemplate } from '../remote/opening/template-check.ts';
-import { RemoteGenerator } from '../remote/remote-generator.ts';
+import { notPlainProblem, servedModel, requireTemplate } from '../remote/opening/served-models.ts';
+import { generatorOver, openWithServers } from '../remote/opening/open-remote.ts';
+import type { RemoteGenerator } from '../remote/remote-generator.ts';
 import type { RemoteServer } from '../remote/remote-server.ts';
-import { remoteSettings, unsuited } from '../remote/remote-settings.ts';
-import { ScoreCheck } from '../remote/score-check.ts';
+import { RemoteSettings, unsuited } from '../remote/remote-settings.ts';
 import type { Dialect } from './dialect.ts';
 import { dialectOf, logProbKindOf, refuseTraining, requireVocabulary } from './openai-facts.ts';
-
-const OpenaiSettings = Type.Object(remoteSettings);
-type OpenaiSettings = Static<typeof OpenaiSettings>;
 
 /** What was found out of a server. */
 interface Found {
@@ -32,8 +22,8 @@ export const openaiGenerator = generator({
   name: 'openai',
   description:
     'Generates on servers of the OpenAI API that give token ids and log-probabilities, such as those of llama.cpp and vLLM; for evaluations.',
-  settings: OpenaiSettings,
-})((settings: OpenaiSettings, host) =>
+  settings: RemoteSettings,
+})((settings: RemoteSettings, host) =>
   openWithServers(
     settings,
     { user: 'generator openai', hint: 'Start the server first.', host },
@@ -46,42 +36,28 @@ export const openaiGenerator = generator({
 
 async function openOn(
   servers: readonly RemoteServer[],
-  settings: OpenaiSettings,
+  settings: RemoteSettings,
   host: GeneratorHost,
 ): Promise<RemoteGenerator> {
   const found = await Promise.all(servers.map((server) => examined(server, settings, host)));
   const dialect = sharedDialect(found);
-  const samplingProblem = problemWith(found);
-  const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
-  if (refused !== undefined) throw new AgentRlError('CONFIG_INVALID', refused);
   const { vocabSize, warn } = host;
-  const { deadlineS, patienceS, tolerance } = settings;
-  const generated = new RemoteGenerator({
-    name: `OpenAI API, as ${dialect.name} has it, at ${servers.map(({ url }) => url).join(', ')}`,
-    servers,
-    protocol: dialect.protocol({ vocabSize, onPassed: toldOnce(warn) }),
-    maxContextTokens: found.reduce(
-      (least, one) => Math.min(least, one.maxContextTokens),
-      host.maxContextTokens,
-    ),
-    vocabSize,
-    deadlineS,
-    patienceS,
-    samplingProblem,
-    warn,
-  });
-  await compareInEvaluation(
-    generated.draws(),
-    new ScoreCheck({ vocabSize, tolerance }),
+  return generatorOver(
+    {
+      name: `OpenAI API, as ${dialect.name} has it,`,
+      servers,
+      protocol: dialect.protocol({ vocabSize, onPassed: toldOnce(warn) }),
+      maxContextTokens: found.map(({ maxContextTokens }) => maxContextTokens),
+      samplingProblem: problemWith(found),
+    },
     settings,
     host,
   );
-  return generated;
 }
 
 async function examined(
   server: RemoteServer,
-  { model: wanted, deadlineS }: OpenaiSettings,
+  { model: wanted, deadlineS }: RemoteSettings,
   host: GeneratorHost,
 ): Promise<Found> {
   const { signal, vocabSize, maxContextTokens, warn } = host;

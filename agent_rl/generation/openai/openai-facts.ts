@@ -4,14 +4,14 @@ import { unbiased } from '../../core/services/generator.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { HttpAnswer } from '../../http/http-client.ts';
 import { visibleControls } from '../../telemetry/index.ts';
-import type { FactsRequest } from '../remote/opening/facts-request.ts';
-import { logProbKind, type LogProbKind } from '../remote/opening/log-prob-kind.ts';
+import type { FactsRequest } from '../remote/opening/open-remote.ts';
+import { logProbKind, type LogProbKind } from '../remote/opening/served-models.ts';
 import { type RemoteServer, wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
-import { choiceOf, completionsPath } from './choice-of.ts';
+import { choiceOf } from '../remote/vllm-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { llamaCppDialect } from './llama-cpp-dialect.ts';
-import { tokenIdsDialect } from './token-ids-dialect.ts';
+import { completionsPath, tokenIdsDialect } from './token-ids-dialect.ts';
 
 const dialects: readonly Dialect[] = [tokenIdsDialect, llamaCppDialect];
 

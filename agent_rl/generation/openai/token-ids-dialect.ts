@@ -1,11 +1,11 @@
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
-import { tokensIn } from '../remote/opening/template-check.ts';
-import { finishReason, samplingFields } from '../remote/vllm-fields.ts';
-import { choiceOf, completionsPath } from './choice-of.ts';
-import type { Dialect } from './dialect.ts';
-import { upToTheStop } from './up-to-the-stop.ts';
+import { tokensIn } from '../remote/opening/served-models.ts';
+import { choiceOf, finishReason, samplingFields } from '../remote/vllm-fields.ts';
+import { type Dialect, upToTheStop } from './dialect.ts';
+
+export const completionsPath = '/v1/completions';
 
 /** What stands before the id of a token that is asked for as a text. */
 const idPrefix = 'token_id:';
@@ -43,8 +43,8 @@ export const tokenIdsDialect: Dialect = {
           request,
           onPassed,
         ),
-        ...(typeof model === 'string' && { model }),
-        ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
+        model: typeof model === 'string' ? model : undefined,
+        contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
       };
     },
   }),

@@ -9,13 +9,15 @@ import { windowPlaces, windowsOf, windowTokens } from '../../../model/decoder/wi
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import type { Weights } from '../../../model/config/parameters.ts';
 import type { KvCache } from '../cache/kv-cache.ts';
-import { firstOfHeads } from '../cache/first-of-heads.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
-import { compileChunk } from './chunk-program.ts';
+import {
+  compileChunk,
+  compileAlone,
+  compileStep,
+  compileSteps,
+  compilePrompt,
+} from './step-program.ts';
 import { prefillByChunks } from './prompt-chunks.ts';
-import { compilePrompt } from './prompt-program.ts';
-import { compileAlone, compileStep } from './step-program.ts';
-import { compileSteps } from './steps-program.ts';
 import type { StepInputs, StepResult, StepsInputs, StepsResult } from './step-result.ts';
 import { canBeAlone, rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
 
@@ -223,17 +225,17 @@ export class DecoderPrograms {
     const started = performance.now();
     const outputs = await program.run(feeds, {
       sizes: isAlone ? { capacity } : { rows, capacity },
-      ...(!wholeRows && { wanted: this.#drawnOnly }),
+      wanted: wholeRows ? undefined : this.#drawnOnly,
     });
     const runS = (performance.now() - started) / 1000;
-    const whole = wholeRows && {
+    const whole = {
       logProbs: outputs['whole'] as Float32Array,
       cumulative: outputs['cumulative'] as Float32Array,
     };
     return {
       next: outputs['next'] as Int32Array,
       logProbs: outputs['logProbs'] as Float32Array,
-      ...(whole && { whole }),
+      whole: wholeRows ? whole : undefined,
       fresh: this.#freshOf(outputs),
       runS,
     };
@@ -273,12 +275,14 @@ export class DecoderPrograms {
     };
   }
 
-  /** Keys and values that a run made, layer by layer. */
-  #freshOf(outputs: Readonly<Record<string, TensorData>>): Pick<KvPrefix, 'keys' | 'values'> {
+  /** Keys and values that a run made, layer by layer, or a part of each. */
+  #freshOf(
+    outputs: Readonly<Record<string, TensorData>>,
+    part = (whole: Float32Array): Float32Array => whole,
+  ): Pick<KvPrefix, 'keys' | 'values'> {
     const ofLayers = (kind: 'k' | 'v'): Float32Array[] =>
-      Array.from(
-        { length: this.config.layers },
-        (_, layer) => outputs[`${kind}${layer}`] as Float32Array,
+      Array.from({ length: this.config.layers }, (_, layer) =>
+        part(outputs[`${kind}${layer}`] as Float32Array),
       );
     return { keys: ofLayers('k'), values: ofLayers('v') };
   }
@@ -328,13 +332,9 @@ export class DecoderPrograms {
 
   /** The keys and values of the first `length` tokens, without the padding that follows them. */
   #prefixOf(outputs: Readonly<Record<string, TensorData>>, length: number): KvPrefix {
-    const { layers, kvHeads, headDim } = this.config;
-    const perLayer = (kind: 'k' | 'v'): Float32Array[] =>
-      Array.from({ length: layers }, (_, layer) => {
-        const whole = outputs[`${kind}${layer}`] as Float32Array;
-        return firstOfHeads(whole, { heads: kvHeads, kept: length * headDim });
-      });
-    return { length, keys: perLayer('k'), values: perLayer('v') };
+    const { kvHeads: heads, headDim } = this.config;
+    const kept = length * headDim;
+    return { length, ...this.#freshOf(outputs, (whole) => firstOfHeads(whole, { heads, kept })) };
   }
 
   #sizedProgram(kind: Kind): Promise<SizedProgram> {
@@ -361,4 +361,16 @@ export class DecoderPrograms {
   get #options(): CompileOptions {
     return { ...this.#compileOptions, constants: this.#held };
   }
+}
+
+/** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */
+function firstOfHeads(
+  whole: Float32Array,
+  { heads, kept }: { heads: number; kept: number },
+): Float32Array {
+  const size = whole.length / heads;
+  const part = new Float32Array(heads * kept);
+  for (let head = 0; head < heads; head++)
+    part.set(whole.subarray(head * size, head * size + kept), head * kept);
+  return part;
 }

@@ -35,7 +35,7 @@ export interface StepResult {
   next: Int32Array;
   logProbs: Float32Array;
   /** When requested. */
-  whole?: WholeRows;
+  whole?: WholeRows | undefined;
   /** Per layer, keys and values of the tokens fed, [rows, kvHeads, tokens, headDim]. */
   fresh: Pick<KvPrefix, 'keys' | 'values'>;
   /** Seconds inside the runtime. */

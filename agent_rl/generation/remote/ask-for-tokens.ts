@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-import type { GenerationRequest } from '../../core/services/generator.ts';
-import { mostAnswerBytes } from './answer-bytes.ts';
-import { checkDrawn } from './check-drawn.ts';
+import type { GenerationRequest, Generation } from '../../core/services/generator.ts';
+import { mostAnswerBytes } from './drawn-in-parts.ts';
 import type { RemoteServer } from './remote-server.ts';
-import { OtherWeights } from './server-failures.ts';
+import { OtherWeights, AskAgain, UnusableAnswer } from './server-failures.ts';
 import { requestSeed } from '../request-seed.ts';
 import type { Asked, Drawn, ServerProtocol } from './server-protocol.ts';
+import { generationProblem } from '../generation-problem.ts';
 
 export interface AskOptions {
   protocol: ServerProtocol;
@@ -62,3 +62,51 @@ function tellOfAbort(server: RemoteServer, protocol: ServerProtocol, id: string)
 }
 
 const tellS = 10;
+
+/**
+ * Holds an answer against what was asked for, before anything is learned from it.
+ *
+ * @throws UnusableAnswer, OtherWeights; AskAgain when the server gave the request up
+ */
+function checkDrawn(
+  drawn: Drawn,
+  { tokens, stopTokens }: Pick<GenerationRequest, 'tokens' | 'stopTokens'>,
+  { asked, server, vocabSize }: { asked: Asked; server: RemoteServer; vocabSize: number },
+): void {
+  if (drawn.ended === 'abort') throw new AskAgain(`${server.url} gave the request up.`);
+  const problem =
+    shapeProblem(drawn, stopTokens, { ...asked, vocabSize }) ?? contextProblem(drawn, tokens);
+  if (problem !== undefined) throw new UnusableAnswer(`${server.url}: ${problem}.`);
+  const { model = asked.model, weights = [] } = drawn;
+  if (model !== asked.model)
+    throw new OtherWeights(`${server.url} answers as model ${model}; asked was ${asked.model}.`);
+  const other = weights.find((name) => name !== server.weights);
+  if (other !== undefined)
+    throw new OtherWeights(
+      `${server.url} drew from weights ${other}; it was told to use ${server.weights}.`,
+    );
+}
+
+function shapeProblem(
+  { tokens, logProbs, ended }: Drawn,
+  stopTokens: readonly number[],
+  { maxTokens, vocabSize }: { maxTokens: number; vocabSize: number },
+): string | undefined {
+  const stop: Generation['stop'] = ended === 'stop' ? 'stop-token' : 'max-tokens';
+  const made = { tokens, logProbs, stop, version: 0 };
+  const problem = generationProblem(made, { maxTokens, stopTokens, vocabSize });
+  if (problem !== undefined) return problem;
+  if (ended === 'length' && tokens.length < maxTokens)
+    return `it ended for length after ${tokens.length} of ${maxTokens} tokens`;
+  if (ended === 'early' && tokens.length === 0) return 'it ended by itself before any token';
+  const passed = tokens.slice(0, -1).find((token) => stopTokens.includes(token));
+  return passed === undefined ? undefined : `it goes on behind stop token ${passed}`;
+}
+
+const contextProblem = (
+  { contextTokens }: Drawn,
+  { length }: readonly number[],
+): string | undefined =>
+  contextTokens === undefined || contextTokens === length
+    ? undefined
+    : `it counts ${contextTokens} tokens of context; sent were ${length}`;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { type AgentRlError, messageOf } from '../../core/errors.ts';
 import type { RemoteServer } from './remote-server.ts';
 import {
   AskAgain,
@@ -8,10 +9,10 @@ import {
   ServerGone,
   UnusableAnswer,
 } from './server-failures.ts';
-import type { ServerPool } from './server-pool.ts';
+import type { EpisodePool } from './episode-pool.ts';
 
 export interface AskingAgainOptions {
-  pool: ServerPool;
+  pool: EpisodePool;
   patienceS: number;
   /** Whether a server with other weights can be given the right ones. */
   loads: boolean;
@@ -31,48 +32,34 @@ export class AskingAgain {
   /** Returns when it is to be asked again. @throws AgentRlError where that would not help, or has not; the signal's reason */
   async after(thrown: unknown, server: RemoteServer, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (thrown instanceof ServerGone) return this.#left(thrown, server, signal);
-    if (thrown instanceof AskAgain) return this.#refused(thrown, signal);
-    if (thrown instanceof UnusableAnswer) return this.#useless(thrown);
-    if (thrown instanceof OtherWeights) return this.#other(thrown, server);
-    throw thrown;
-  }
-
-  async #left(thrown: ServerGone, server: RemoteServer, signal?: AbortSignal): Promise<void> {
-    const { pool } = this.options;
-    if (thrown.late) pool.takeOut(server, thrown.message);
-    else await pool.suspect(server, thrown.message, signal);
-    this.#gone += 1;
-    // It may hang at this very request, or break at it: another server would too.
-    if (thrown.late || this.#gone >= mostGone) throw generationFailed(thrown.message, thrown);
-  }
-
-  async #refused(thrown: AskAgain, signal: AbortSignal | undefined): Promise<void> {
-    const { patienceS, warn } = this.options;
-    const now = performance.now();
-    if (this.#refusals === 0) {
-      this.#refusedSince = now;
-      warn(`${thrown.message} It is asked again for up to ${patienceS} s.`);
-    }
-    if (now - this.#refusedSince >= 1000 * patienceS)
-      throw generationFailed(thrown.message, thrown);
-    const pauseMs = Math.min(mostPauseMs, leastPauseMs * 2 ** this.#refusals);
-    this.#refusals += 1;
-    await sleep(pauseMs, undefined, { ...(signal && { signal }) });
-  }
-
-  #useless(thrown: UnusableAnswer): void {
-    this.#unusable += 1;
-    if (this.#unusable >= mostUnusable)
-      throw generationFailed(`${thrown.message} So were ${mostUnusable} answers in a row.`, thrown);
-    this.options.warn(`An answer is thrown away and asked for again: ${thrown.message}`);
-  }
-
-  #other(thrown: OtherWeights, server: RemoteServer): void {
-    const { loads, pool } = this.options;
-    this.#loads += 1;
-    if (!loads || this.#loads > mostLoads) throw generationFailed(thrown.message, thrown);
-    pool.takeOut(server, `${thrown.message} It is given its weights again.`);
+    const { pool, patienceS, loads, warn } = this.options;
+    const failed = (more = ''): AgentRlError =>
+      generationFailed(`${messageOf(thrown)}${more}`, thrown);
+    if (thrown instanceof ServerGone) {
+      if (thrown.late) pool.takeOut(server, thrown.message);
+      else await pool.suspect(server, thrown.message, signal);
+      this.#gone += 1;
+      // It may hang at this very request, or break at it: another server would too.
+      if (thrown.late || this.#gone >= mostGone) throw failed();
+    } else if (thrown instanceof AskAgain) {
+      if (this.#refusals === 0) {
+        this.#refusedSince = performance.now();
+        warn(`${thrown.message} It is asked again for up to ${patienceS} s.`);
+      }
+      if (performance.now() - this.#refusedSince >= 1000 * patienceS) throw failed();
+      const pauseMs = Math.min(mostPauseMs, leastPauseMs * 2 ** this.#refusals);
+      this.#refusals += 1;
+      await sleep(pauseMs, undefined, { signal });
+    } else if (thrown instanceof UnusableAnswer) {
+      this.#unusable += 1;
+      if (this.#unusable >= mostUnusable)
+        throw failed(` So were ${mostUnusable} answers in a row.`);
+      warn(`An answer is thrown away and asked for again: ${thrown.message}`);
+    } else if (thrown instanceof OtherWeights) {
+      this.#loads += 1;
+      if (!loads || this.#loads > mostLoads) throw failed();
+      pool.takeOut(server, `${thrown.message} It is given its weights again.`);
+    } else throw thrown;
   }
 }
 

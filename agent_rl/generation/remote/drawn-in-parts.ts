@@ -10,6 +10,13 @@ export const mostAtOnce = 1024;
 const fewest = 16;
 const slowest = 2;
 
+/** Longest that an answer to a request can be, with its text, its bytes and the alternatives that some servers list. */
+export const mostAnswerBytes = ({
+  tokens,
+  maxTokens,
+}: Pick<GenerationRequest, 'tokens' | 'maxTokens'>): number =>
+  2 ** 20 + 64 * tokens.length + 2 ** 12 * maxTokens;
+
 /**
  * A turn, asked for in parts: each has what was drawn before it as context and goes on in the turn's draws. A deadline on one part
  * is then a limit on a server's silence, and long turns do not fail more often than short ones.

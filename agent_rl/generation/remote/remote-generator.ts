@@ -14,7 +14,7 @@ import { AskingAgain } from './asking-again.ts';
 import type { RemoteServer } from './remote-server.ts';
 import type { Draw } from './score-check.ts';
 import { AskAgain, generationFailed, isPassing, OtherScores } from './server-failures.ts';
-import { ServerPool } from './server-pool.ts';
+import { EpisodePool } from './episode-pool.ts';
 import type { Drawn, ServerProtocol } from './server-protocol.ts';
 import type { WeightShipping } from './weight-shipping.ts';
 
@@ -31,7 +31,7 @@ export interface RemoteGeneratorOptions {
   /** Why tokens cannot be drawn like this with their log-probabilities, or undefined. */
   samplingProblem: (sampling: Sampling) => string | undefined;
   /** Takes weights to the servers; absent where theirs are fixed. */
-  shipping?: WeightShipping;
+  shipping?: WeightShipping | undefined;
   warn: (text: string) => void;
 }
 
@@ -41,14 +41,14 @@ export interface RemoteGeneratorOptions {
  * its whole context.
  */
 export class RemoteGenerator implements Generator {
-  readonly #pool: ServerPool;
+  readonly #pool: EpisodePool;
   /** Servers that are back and do not score as the learner does. */
   readonly #doubted = new Set<RemoteServer>();
   #version = 0;
 
   constructor(private readonly options: RemoteGeneratorOptions) {
     const { servers, protocol, patienceS, warn } = options;
-    this.#pool = new ServerPool({
+    this.#pool = new EpisodePool({
       servers,
       healthPath: protocol.healthPath,
       patienceS,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { GeneratorHost } from '../../core/plugins/model/generator.ts';
@@ -56,16 +56,8 @@ export const remoteSettings = {
   }),
 };
 
-export interface RemoteSettings {
-  urls: string[];
-  model?: string;
-  apiKeyEnv?: string;
-  requestsAtOnce: number;
-  deadlineS: number;
-  patienceS: number;
-  tolerance: number;
-  compareInEvaluation: boolean;
-}
+export const RemoteSettings = Type.Object(remoteSettings);
+export type RemoteSettings = Static<typeof RemoteSettings>;
 
 /** Seconds that a server may take to say what it is. */
 export const helloS = 60;
@@ -76,15 +68,12 @@ export function clientsOf(
   user: string,
   { environment, warn }: Pick<GeneratorHost, 'environment' | 'warn'>,
 ): { url: string; http: HttpClient }[] {
-  const secret =
-    apiKeyEnv === undefined ? {} : { token: secretOf(apiKeyEnv, { user, environment }) };
+  const token = apiKeyEnv && secretOf(apiKeyEnv, { user, environment });
+  const connections = requestsAtOnce + 4;
   return urls.map((given, index) => {
     const url = serverUrl(given, `generator.urls[${index}]`, 'generator.apiKeyEnv');
-    const connections = requestsAtOnce + 4;
-    return {
-      url,
-      http: new HttpClient({ url, ...secret, connections, pauseMs: 200, onRetry: warn }),
-    };
+    const http = new HttpClient({ url, token, connections, pauseMs: 200, onRetry: warn });
+    return { url, http };
   });
 }
 

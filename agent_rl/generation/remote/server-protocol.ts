@@ -18,11 +18,11 @@ export interface Drawn {
   /** `early`: at a token that ends a text for the server and no turn of the run. */
   ended: 'stop' | 'early' | 'length' | 'abort';
   /** The model that the server says it drew from; absent where it does not say. */
-  model?: string;
+  model?: string | undefined;
   /** Names of the weights that drew the tokens; absent where the server has none. */
-  weights?: readonly string[];
+  weights?: readonly string[] | undefined;
   /** Tokens of the context as the server counted them; absent where it does not. */
-  contextTokens?: number;
+  contextTokens?: number | undefined;
 }
 
 /** How a kind of server is asked for tokens. */

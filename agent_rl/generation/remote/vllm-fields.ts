@@ -1,4 +1,5 @@
 import type { GenerationRequest } from '../../core/services/generator.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { UnusableAnswer } from './server-failures.ts';
 import type { Asked } from './server-protocol.ts';
@@ -22,6 +23,13 @@ export const samplingFields = (
   frequency_penalty: 0,
   seed,
 });
+
+/** The first choice of an answer. */
+export function choiceOf(answer: unknown): Readonly<Record<string, unknown>> | undefined {
+  const choices: unknown = isRecord(answer) ? answer['choices'] : undefined;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  return isRecord(choice) ? choice : undefined;
+}
 
 const ends = ['stop', 'length', 'abort'] as const;
 

@@ -7,9 +7,9 @@ import { secretOf } from '../../core/secret-of.ts';
 import { HttpClient, NoAnswer } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
-import { compareInEvaluation } from '../remote/opening/compare-in-evaluation.ts';
+import { compareInEvaluation } from '../remote/opening/open-remote.ts';
 import { remoteSettings } from '../remote/remote-settings.ts';
-import { type DrawScored, ScoreCheck } from '../remote/score-check.ts';
+import type { DrawScored } from '../remote/score-check.ts';
 import { paths, protocolVersion, type ServerInfo } from './protocol.ts';
 import { ServedGenerator } from './served-generator.ts';
 
@@ -46,17 +46,13 @@ export const servedGenerator = generator({
     'Generates in another process: agent-rl serve, with --accept-weights for training. The same tokens as engine then.',
   settings: ServedSettings,
 })(async (settings: ServedSettings, host) => {
-  const { vocabSize } = host;
   const url = serverUrl(settings.url, 'generator.url', 'generator.apiKeyEnv');
-  const { apiKeyEnv, deadlineS, patienceS, tolerance } = settings;
+  const { apiKeyEnv, deadlineS, patienceS } = settings;
   const { environment } = host;
-  const token =
-    apiKeyEnv === undefined
-      ? undefined
-      : secretOf(apiKeyEnv, { user: 'generator served', environment });
+  const token = apiKeyEnv && secretOf(apiKeyEnv, { user: 'generator served', environment });
   const http = new HttpClient({
     url,
-    ...(token !== undefined && { token }),
+    token,
     connections: host.episodes + 2,
     pauseMs: 200,
     onRetry: host.warn,
@@ -76,7 +72,7 @@ export const servedGenerator = generator({
       return drawn;
     };
     const draws = new Map([[url, draw]]);
-    await compareInEvaluation(draws, new ScoreCheck({ vocabSize, tolerance }), settings, host);
+    await compareInEvaluation(draws, settings, host);
     return served;
   } catch (thrown) {
     await http.close();

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type {
@@ -13,28 +12,28 @@ import type {
 import { sha256Of } from '../../core/services/sha256-of.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import {
-  EndlessAnswer,
   type HttpAnswer,
   type HttpClient,
   type HttpRequest,
   NoAnswer,
+  type Patience,
 } from '../../http/http-client.ts';
-import { drawnInParts, mostAtOnce, tokensAtOnce } from '../remote/drawn-in-parts.ts';
-import { mostAnswerBytes } from '../remote/answer-bytes.ts';
+import {
+  drawnInParts,
+  mostAnswerBytes,
+  mostAtOnce,
+  tokensAtOnce,
+} from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { filesOfWeights, otherWeights, paths, type ServerInfo, weightFile } from './protocol.ts';
 
-export interface ServedGeneratorOptions {
+export interface ServedGeneratorOptions extends Patience {
   http: HttpClient;
   /** For messages. */
   url: string;
   /** Of a part of a turn, waiting on the server included; of any other request. */
   deadlineS: number;
-  /** Seconds that the server may be out of reach. */
-  patienceS: number;
   info: ServerInfo;
-  /** Told what was mended. */
-  warn: (text: string) => void;
 }
 
 /**
@@ -153,22 +152,12 @@ export class ServedGenerator implements Generator {
     request: Pick<HttpRequest, 'method' | 'path' | 'body' | 'file' | 'mostAnswerBytes'>,
     signal?: AbortSignal,
   ): Promise<HttpAnswer> {
-    const { http, url, deadlineS, patienceS, warn } = this.options;
-    // A file's stream cannot be read twice.
-    const again = request.file === undefined;
-    const until = performance.now() + 1000 * patienceS;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await http.send({ ...request, deadlineS, again }, signal);
-      } catch (thrown) {
-        if (!(thrown instanceof NoAnswer)) throw thrown;
-        if (thrown instanceof EndlessAnswer) warn(`${thrown.message}. It is given up.`);
-        if (thrown instanceof EndlessAnswer || performance.now() >= until)
-          throw failure(thrown.message, thrown);
-        if (tries === 1)
-          warn(`${url} is out of reach: ${thrown.message}. Waiting up to ${patienceS} s.`);
-        await sleep(pauseMs, undefined, { ...(signal && { signal }) });
-      }
+    const { http, deadlineS } = this.options;
+    try {
+      return await http.sendPatiently({ ...request, deadlineS, again: true }, this.options, signal);
+    } catch (thrown) {
+      if (!(thrown instanceof NoAnswer)) throw thrown;
+      throw failure(thrown.message, thrown);
     }
   }
 
@@ -181,8 +170,6 @@ export class ServedGenerator implements Generator {
 
 /** Seconds for what nobody waits for. */
 const tellS = 10;
-/** Between two looks at whether a server is back. */
-const pauseMs = 1000;
 
 const failure = (problem: string, cause?: unknown): AgentRlError =>
   new AgentRlError('GENERATION_FAILED', `The generator served: ${problem}`, { cause });

@@ -10,10 +10,12 @@ import {
 import type { WeightRef } from '../../core/services/weights.ts';
 import { readSampledSequences, type SampledSequence } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
-import type { TinkerSession } from '../../tinker/tinker-session.ts';
+import { orClosed, TinkerSession } from '../../tinker/tinker-session.ts';
 import { drawnInParts, tokensAtOnce } from '../remote/drawn-in-parts.ts';
 import { generationProblem } from '../generation-problem.ts';
 import { requestSeed } from '../request-seed.ts';
+import { generator } from '../../core/plugins/model/generator.ts';
+import { TinkerSettings } from '../../tinker/tinker-settings.ts';
 
 export interface TinkerGeneratorOptions {
   session: TinkerSession;
@@ -28,7 +30,7 @@ interface Drawing {
 }
 
 /** Samples at a Tinker service, from weights that a learner has left there. */
-export class TinkerGenerator implements Generator {
+class TinkerGenerator implements Generator {
   #sessions = 0;
   #requests = 0;
   #drawing: Drawing;
@@ -65,11 +67,12 @@ export class TinkerGenerator implements Generator {
     this.#sessions += 1;
     const from = { model_path: location };
     const { session } = this.options;
-    const asked = { from, ...(signal && { signal }) };
-    const id = await beginSampling(session, asked, this.#sessions).catch((thrown: unknown) => {
-      if (!(thrown instanceof Lost)) throw thrown;
-      throw session.client.failure(`has lost the weights of step ${version}`, thrown);
-    });
+    const id = await beginSampling(session, { from, signal }, this.#sessions).catch(
+      (thrown: unknown) => {
+        if (!(thrown instanceof Lost)) throw thrown;
+        throw session.client.failure(`has lost the weights of step ${version}`, thrown);
+      },
+    );
     this.#drawing = { samplingSession: id, version };
   }
 
@@ -133,7 +136,7 @@ export class TinkerGenerator implements Generator {
             temperature: sampling.temperature,
             top_k: -1,
             top_p: 1,
-            ...(stopTokens.length > 0 && { stop: stopTokens }),
+            stop: stopTokens.length > 0 ? stopTokens : undefined,
           },
           type: 'sample',
         },
@@ -170,7 +173,7 @@ export class TinkerGenerator implements Generator {
 
 async function beginSampling(
   { client, id }: TinkerSession,
-  { from, signal }: { from: object; signal?: AbortSignal },
+  { from, signal }: { from: object; signal: AbortSignal | undefined },
   number: number,
 ): Promise<string> {
   const { sampling_session_id: made } = await client.ask(
@@ -204,7 +207,7 @@ const firstOf = ({ tokens, logProbs }: SampledSequence, most: number) => ({
  *
  * @throws AgentRlError `CONFIG_INVALID`
  */
-export function requireAsked(sampling: Sampling): void {
+function requireAsked(sampling: Sampling): void {
   const { temperature } = sampling;
   const isModels = temperature === 1 || temperature === 0;
   if (isModels && !truncates(sampling)) return;
@@ -214,3 +217,19 @@ export function requireAsked(sampling: Sampling): void {
     `The generator tinker cannot sample with ${what}: the service gives log-probabilities of the model itself, and not of such a draw. Use temperature 1, or 0 in evaluations (eval.temperature), and no truncation.`,
   );
 }
+
+/** Samples at a Tinker service. @throws AgentRlError `CONFIG_INVALID` for a service that does not suit the run */
+export const tinkerGenerator = generator({
+  name: 'tinker',
+  description:
+    'Samples at the Tinker service where learner tinker learns: the weights stay there. Without a learner, from the model that it holds.',
+  settings: TinkerSettings,
+})(async (settings: TinkerSettings, host) => {
+  const { environment, warn, signal, maxContextTokens, vocabSize, episodes } = host;
+  for (const sampling of host.samplings) requireAsked(sampling);
+  const user = { block: 'generator', code: 'GENERATION_FAILED', requests: episodes } as const;
+  const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
+  return orClosed('generator', session, () =>
+    TinkerGenerator.open({ session, maxContextTokens, vocabSize }, signal),
+  );
+});

@@ -70,7 +70,7 @@ function requireFile(folder: string, dtype: TransformersJsOptions['dtype']): voi
   if (existsSync(join(folder, file))) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder} has no ${file}, which policy.dtype ${dtype} runs. Write one with agent-rl export --model ${folder} --output FOLDER and give FOLDER, or set policy.dtype to what is there.`,
+    `${folder} has no ${file}, which policy.dtype ${dtype} runs. Write one with agent-rl model export --model ${folder} --output FOLDER and give FOLDER, or set policy.dtype to what is there.`,
   );
 }
 

@@ -125,7 +125,7 @@ export class TransformersJsGenerator implements Generator {
       input_ids: this.#int64(tokens),
       attention_mask: this.#int64([...kept.tokens, ...tokens].map(() => 1)),
       num_logits_to_keep: new this.tensor('int64', [1n], []),
-      ...(kept.past !== undefined && { past_key_values: kept.past }),
+      past_key_values: kept.past,
     });
     const { logits } = outputs;
     if (logits === undefined) throw failed('its model has no output "logits"');

@@ -2,7 +2,7 @@ import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
 import type { ServerProtocol } from '../remote/server-protocol.ts';
-import { finishReason, samplingFields } from '../remote/vllm-fields.ts';
+import { choiceOf, finishReason, samplingFields } from '../remote/vllm-fields.ts';
 
 /** The way in which vLLM takes token ids and gives token ids. */
 export const generatePath = '/inference/v1/generate';
@@ -26,15 +26,15 @@ export const generateProtocol: ServerProtocol = {
   drawn(answer) {
     if (!isRecord(answer)) throw unusable(`the answer is ${showValue(answer)}`);
     const { model, usage, choices } = answer;
-    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    if (!isRecord(choice)) throw unusable(`choices is ${showValue(choices)}`);
+    const choice = choiceOf(answer);
+    if (choice === undefined) throw unusable(`choices is ${showValue(choices)}`);
     return {
       tokens: choice['token_ids'] as number[],
       logProbs: logProbsOf(choice),
       ended: finishReason(choice['finish_reason'], unusable),
       model: String(model),
       weights: weightsOf(choice['weight_versions']),
-      ...(isRecord(usage) && { contextTokens: Number(usage['prompt_tokens']) }),
+      contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
     };
   },
   abort: (id) => ({

@@ -5,15 +5,12 @@ import { type Static, Type } from 'typebox';
 import { AgentRlError } from '../../core/errors.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
 import type { Sampling } from '../../core/services/generator.ts';
-import { compareInEvaluation } from '../remote/opening/compare-in-evaluation.ts';
-import { RemoteGenerator } from '../remote/remote-generator.ts';
+import type { RemoteGenerator } from '../remote/remote-generator.ts';
 import type { RemoteServer } from '../remote/remote-server.ts';
 import { remoteSettings, unsuited } from '../remote/remote-settings.ts';
 import { ScoreCheck } from '../remote/score-check.ts';
-import { notPlainProblem } from '../remote/opening/log-prob-kind.ts';
-import { openWithServers } from '../remote/opening/open-with-servers.ts';
-import { servedModel } from '../remote/opening/served-models.ts';
-import { requireTemplate } from '../remote/opening/template-check.ts';
+import { notPlainProblem, servedModel, requireTemplate } from '../remote/opening/served-models.ts';
+import { generatorOver, openWithServers } from '../remote/opening/open-remote.ts';
 import { WeightShipping } from '../remote/weight-shipping.ts';
 import { generateProtocol } from './generate-protocol.ts';
 import { givesProcessed, rendersOf, requireVocabulary, weightsOut } from './vllm-facts.ts';
@@ -36,13 +33,6 @@ const VllmSettings = Type.Object({
   ),
 });
 type VllmSettings = Static<typeof VllmSettings>;
-
-/** What was found out of the servers, the same of all. */
-interface Found {
-  servers: readonly RemoteServer[];
-  processed: boolean;
-  maxContextTokens: number;
-}
 
 /** Servers of vLLM. @throws AgentRlError `CONFIG_INVALID` for a server that does not suit the run */
 export const vllmGenerator = generator({
@@ -68,56 +58,36 @@ async function openOn(
   host: GeneratorHost,
 ): Promise<RemoteGenerator> {
   refuseAdapters(host);
-  const found = await examine(servers, settings, host);
-  const samplingProblem = rawProblem(found);
-  const refused = host.samplings.map(samplingProblem).find((problem) => problem !== undefined);
-  if (refused !== undefined) throw new AgentRlError('CONFIG_INVALID', refused);
-  const { vocabSize, warn } = host;
-  const { deadlineS, patienceS, tolerance } = settings;
-  const check = new ScoreCheck({ vocabSize, tolerance });
-  const generated = new RemoteGenerator({
-    name: `vLLM at ${servers.map(({ url }) => url).join(', ')}`,
-    servers,
-    protocol: generateProtocol,
-    maxContextTokens: found.maxContextTokens,
-    vocabSize,
-    deadlineS,
-    patienceS,
-    samplingProblem,
-    ...(host.trains && { shipping: shippingOf(found, settings, check, host) }),
-    warn,
-  });
-  await compareInEvaluation(generated.draws(), check, settings, host);
-  return generated;
+  const facts = await Promise.all(servers.map((server) => examined(server, settings, host)));
+  return generatorOver(
+    {
+      name: 'vLLM',
+      servers,
+      protocol: generateProtocol,
+      maxContextTokens: facts.map(({ maxContextTokens }) => maxContextTokens),
+      samplingProblem: facts.every(({ processed }) => processed) ? () => undefined : rawProblem,
+      shipping: host.trains ? shippingOf(servers, settings, host) : undefined,
+    },
+    settings,
+    host,
+  );
 }
 
-async function examine(
-  servers: readonly RemoteServer[],
+async function examined(
+  server: RemoteServer,
   { model: wanted, deadlineS }: VllmSettings,
   host: GeneratorHost,
-): Promise<Found> {
+) {
   const { signal, vocabSize } = host;
-  const facts = await Promise.all(
-    servers.map(async (server) => {
-      const { id: model, maxContextTokens = 0 } = await servedModel(server, wanted, signal);
-      const request = { server, model, deadlineS, signal };
-      await requireVocabulary(request, vocabSize);
-      await requireTemplate(server, rendersOf(model), host);
-      const processed = await givesProcessed(request, vocabSize);
-      const out = await weightsOut(request);
-      requireWay(server, out, host);
-      Object.assign(server, { model, weights: out.weights });
-      return { processed, maxContextTokens };
-    }),
-  );
-  return {
-    servers,
-    processed: facts.every(({ processed }) => processed),
-    maxContextTokens: facts.reduce(
-      (least, one) => Math.min(least, one.maxContextTokens),
-      host.maxContextTokens,
-    ),
-  };
+  const { id: model, maxContextTokens = 0 } = await servedModel(server, wanted, signal);
+  const request = { server, model, deadlineS, signal };
+  await requireVocabulary(request, vocabSize);
+  await requireTemplate(server, rendersOf(model), host);
+  const processed = await givesProcessed(request, vocabSize);
+  const out = await weightsOut(request);
+  requireWay(server, out, host);
+  Object.assign(server, { model, weights: out.weights });
+  return { processed, maxContextTokens };
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */
@@ -125,7 +95,7 @@ function refuseAdapters({ trains, adapters: [first] }: GeneratorHost): void {
   if (!trains || first === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `generator vllm: the run trains a model with adapters of its own (model.adapters: ${first}), and servers are given a whole model or one new adapter (model.lora). Write a model that holds them with agent-rl merge-lora, serve it and train that.`,
+    `generator vllm: the run trains a model with adapters of its own (model.adapters: ${first}), and servers are given a whole model or one new adapter (model.lora). Write a model that holds them with agent-rl model merge-lora, serve it and train that.`,
   );
 }
 
@@ -145,23 +115,23 @@ function requireWay(
 }
 
 const shippingOf = (
-  { servers }: Found,
-  { weightsFolder: folder = tmpdir(), weightsFolderOnServers, deadlineS }: VllmSettings,
-  check: ScoreCheck,
-  { newAdapter, warn }: GeneratorHost,
+  servers: readonly RemoteServer[],
+  {
+    weightsFolder: folder = tmpdir(),
+    weightsFolderOnServers: folderOnServer = folder,
+    deadlineS,
+    tolerance,
+  }: VllmSettings,
+  { newAdapter, vocabSize, warn }: GeneratorHost,
 ): WeightShipping => {
   const kind = newAdapter ? 'adapter' : 'model';
-  const folderOnServer = weightsFolderOnServers ?? folder;
   const route = new VllmWeights({ folder, folderOnServer, deadlineS, kind });
+  const check = new ScoreCheck({ vocabSize, tolerance });
   return new WeightShipping({ route, check, servers, warn });
 };
 
-const rawProblem =
-  ({ processed }: Found) =>
-  (sampling: Sampling): string | undefined =>
-    processed
-      ? undefined
-      : notPlainProblem(sampling, {
-          gives: 'log-probabilities of the model and not of what it draws from',
-          advice: 'Start vLLM with --logprobs-mode processed_logprobs',
-        });
+const rawProblem = (sampling: Sampling): string | undefined =>
+  notPlainProblem(sampling, {
+    gives: 'log-probabilities of the model and not of what it draws from',
+    advice: 'Start vLLM with --logprobs-mode processed_logprobs',
+  });

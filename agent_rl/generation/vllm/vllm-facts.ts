@@ -1,9 +1,14 @@
 import { isRecord } from '../../core/is-record.ts';
-import type { FactsRequest } from '../remote/opening/facts-request.ts';
-import { type Likeliest, logProbKind } from '../remote/opening/log-prob-kind.ts';
-import { tokensIn, type Writes } from '../remote/opening/template-check.ts';
+import type { FactsRequest } from '../remote/opening/open-remote.ts';
+import {
+  type Likeliest,
+  logProbKind,
+  tokensIn,
+  type Writes,
+} from '../remote/opening/served-models.ts';
 import { wordsOf } from '../remote/remote-server.ts';
 import { helloS, unsuited } from '../remote/remote-settings.ts';
+import { choiceOf } from '../remote/vllm-fields.ts';
 import { generatePath } from './generate-protocol.ts';
 
 const send = (
@@ -62,9 +67,7 @@ const likeliestOf =
   (request: FactsRequest): Likeliest =>
   async (temperature, prompt) => {
     const { status, json } = await send(request, prompt, { temperature, logprobs: 5, seed: 1 });
-    const choices = status === 200 && isRecord(json) ? json['choices'] : undefined;
-    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    const logprobs = isRecord(choice) ? choice['logprobs'] : undefined;
+    const logprobs = status === 200 ? choiceOf(json)?.['logprobs'] : undefined;
     const content = isRecord(logprobs) ? logprobs['content'] : undefined;
     const first: unknown = Array.isArray(content) ? content[0] : undefined;
     const entries = isRecord(first) ? first['top_logprobs'] : undefined;

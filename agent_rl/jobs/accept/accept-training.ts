@@ -5,7 +5,7 @@ import type { JobResult } from '../job.ts';
 import { train } from '../train/train.ts';
 import type { AcceptOptions } from './accept-options.ts';
 
-const caller = 'agent-rl accept';
+const caller = 'agent-rl model accept';
 
 /**
  * Trains the model on arithmetic with a calculator: to the middle, and from the checkpoint there to the end.
@@ -31,7 +31,7 @@ function settingsOf(options: AcceptOptions): SettingsInCode {
   const { model, iterations, loraRank, seed, device, engineThreads, folder } = options;
   return {
     model: {
-      hfModelName: model,
+      path: model,
       ...(loraRank > 0 && { lora: { rank: loraRank, alpha: 2 * loraRank } }),
     },
     policy: { type: 'huggingface', maxTurnTokens: 128, maxContextTokens: 768 },

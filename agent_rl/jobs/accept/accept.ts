@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { localModel } from '../../../model/find/model-folder.ts';
-import { readMetrics } from '../../runs/read-metrics.ts';
+import { readMetrics } from '../../runs/query/metrics.ts';
 import { runFolderAt } from '../../runs/run-folder.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
 import type { CheckResult } from '../job.ts';

@@ -1,5 +1,5 @@
 import { largest } from '../../core/long-lists.ts';
-import type { IterationMetrics } from '../../runs/read-metrics.ts';
+import type { IterationMetrics } from '../../runs/query/metrics.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import type { MetricName } from '../../telemetry/metric-names.ts';
 import type { JobResult } from '../job.ts';

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../core/outcome.ts';
 import { isSystemFailure } from '../../core/outcome.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { Rollout } from '../../core/rollout.ts';
 import type { Config } from '../../config/index.ts';
 import { mean } from '../../algorithms/statistics.ts';
 import { largest } from '../../core/long-lists.ts';
@@ -37,17 +37,17 @@ export interface AttackReport {
   findings: readonly Finding[];
 }
 
-type Rollout = Pick<Config['rollout'], 'outcomes' | 'failures'>;
+type Rules = Pick<Config['rollout'], 'outcomes' | 'failures'>;
 
 /** The reward of an episode as `rollout.outcomes` has it trained on. */
 export function rewardIn(
-  { outcome, reward }: Pick<Trajectory, 'outcome' | 'reward'>,
-  { outcomes, failures }: Rollout,
+  { outcome, parts }: Pick<Rollout, 'outcome' | 'parts'>,
+  { outcomes, failures }: Rules,
 ): number | undefined {
   const action: unknown = Object.hasOwn(outcomes, outcome)
     ? outcomes[outcome as keyof typeof outcomes]
     : undefined;
-  return action === 'penalise' ? failures.penalty : reward;
+  return action === 'penalise' ? failures.penalty : parts[0]?.reward;
 }
 
 /** More than rounding. */

@@ -5,8 +5,8 @@ import { AgentRlError } from '../../core/errors.ts';
 import { largest } from '../../core/long-lists.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { unbiased } from '../../core/services/generator.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
-import { runSoleEpisode } from '../../rollout/run-episode.ts';
+import { isSolved, keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
+import { runEpisode } from '../../rollout/run-episode.ts';
 import type { EpisodeMaker } from '../../rollout/episode-parts.ts';
 import { chooseTasks } from '../../trainer/evaluate.ts';
 import type { CheckResult, JobOptions } from '../job.ts';
@@ -77,12 +77,12 @@ export async function attack(options: AttackOptions): Promise<CheckResult> {
 }
 
 function requireOneAgent({ chosen }: Pick<ResolvedRun, 'chosen'>): void {
-  const several = chosen.environments.find(({ agents }) => agents !== undefined);
+  const several = chosen.environments.find(({ agents }) => agents.length > 1);
   if (several === undefined) return;
-  const names = (several.agents ?? []).map(({ name }) => name).join(', ');
+  const names = several.agents.map(({ name }) => name).join(', ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl attack plays one policy against an environment, and ${several.name} has several agents (${names}). Test its cheats by hand, with the turns of each agent, as describeMultiAgentEnvironmentContract does.`,
+    `agent-rl plugins attack plays one policy against an environment, and ${several.name} has several agents (${names}). Test its cheats by hand, with the turns of each agent, as describeMultiAgentEnvironmentContract does.`,
   );
 }
 
@@ -120,24 +120,24 @@ class Stage {
     for (const task of tasks) {
       for (const play of playsOf(one, task, tools)) {
         if (this.signal.aborted) return attempts;
-        const trajectory = await this.#play(task, play);
-        const { outcome, success, problem } = trajectory;
-        const reward = rewardIn(trajectory, this.run.config.rollout);
-        const { taskId } = task;
+        const rollout = await this.#play(task, play);
+        const { taskId, outcome, problem } = rollout;
+        const reward = rewardIn(rollout, this.run.config.rollout);
         const { place, text } = play;
+        const success = isSolved(rollout);
         attempts.push({ taskId, place, text, outcome, success, reward, problem });
       }
     }
     return attempts;
   }
 
-  #play(task: Task, { turns }: Play): Promise<Trajectory> {
+  #play(task: Task, { turns }: Play): Promise<Rollout> {
     const { seed } = this.run.config.run;
     const make: EpisodeMaker = async (request) => ({
       ...(await this.make(request)),
       policy: new Attacker(turns),
     });
-    const request = { task, sample: 0, step: 0, seed, sampling: unbiased };
-    return runSoleEpisode(make, request, this.signal);
+    const request = { task, key: keyOutsideRuns(), step: 0, seed, sampling: unbiased };
+    return runEpisode(make, request, this.signal);
   }
 }

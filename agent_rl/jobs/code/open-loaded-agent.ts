@@ -7,8 +7,8 @@ import type { Message } from '../../core/message.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
-import { runSoleEpisode } from '../../rollout/run-episode.ts';
+import { keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
+import { runEpisode } from '../../rollout/run-episode.ts';
 import type { KindName, Kinds } from '../../compose/plugins/kinds.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
 import { callInstead } from './call-instead.ts';
@@ -32,6 +32,7 @@ export interface LoadAgentOptions extends Omit<
   print?: (text: string) => void;
 }
 
+/** How one question is asked. */
 export interface AskOptions {
   /** In place of the run's own. */
   sampling?: Partial<Sampling>;
@@ -40,13 +41,14 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
+/** What an agent answered, and how it came to it. */
 export interface Answer {
   /** What the agent said last. */
   text: string;
   /** The whole conversation: continue it by asking with these and another message. */
   messages: readonly Message[];
   /** Tokens, log-probabilities, calls and their results. */
-  trajectory: Trajectory;
+  rollout: Rollout;
 }
 
 /** An agent that can be asked. */
@@ -86,16 +88,16 @@ export async function openLoadedAgent(
   ): Promise<Answer> => {
     const request = {
       task: { taskId: 'ask', prompt: '', metadata: {} },
-      sample: 0,
+      key: keyOutsideRuns(),
       step: 0,
       seed,
       sampling: { ...samplingOf(run.config), ...sampling },
     };
-    const trajectory = await runSoleEpisode(chatTask(agent.make, { prompt }), request, until);
+    const rollout = await runEpisode(chatTask(agent.make, { prompt }), request, until);
     throwIfFailed(until);
-    const { messages } = trajectory;
+    const { messages = [] } = rollout.parts[0] ?? {};
     const last = messages.findLast(({ role }) => role === 'assistant');
-    return { text: last?.content.trim() ?? '', messages, trajectory };
+    return { text: last?.content.trim() ?? '', messages, rollout };
   };
   // One after another: what keys an answer is its seed alone.
   let before: Promise<unknown> = Promise.resolve();

@@ -1,8 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
-import { changedSettings } from '../../runs/inputs/changed-settings.ts';
-import { type RecordedRun, recordedRun } from '../../runs/recorded-run.ts';
-import { RunSettings } from '../../runs/run-settings.ts';
-import { runTokenizer } from '../explain/step/run-tokenizer.ts';
+import { changedSettings } from '../../runs/flat-settings.ts';
+import { type RecordedRun, recordedRun } from '../../runs/query/recorded-run.ts';
+import { runTokenizer } from '../../runs/query/run-tokenizer.ts';
 import { decoding } from '../explain/step/step-text.ts';
 import type { JobResult } from '../job.ts';
 import {
@@ -70,7 +69,7 @@ async function heldOut(
   other: RecordedRun,
 ): Promise<{ differences: HeldOutDifference[]; slicesKnown: boolean }> {
   const groups = new Map([...taskGroups(other.folder), ...taskGroups(one.folder)]);
-  const seed = new RunSettings(one.config).number('run.seed', 0);
+  const seed = one.settings.number('run.seed', 0);
   const pairs = evaluationPairs(
     await heldOutEvaluations(one.folder),
     await heldOutEvaluations(other.folder),
@@ -83,10 +82,7 @@ async function heldOut(
   };
 }
 
-function costsOf({ summary }: RecordedRun): Costs {
-  const of = (name: string): number | null => {
-    const value = summary?.[name];
-    return typeof value === 'number' ? value : null;
-  };
-  return { wallSeconds: of('wallSeconds'), cpuSeconds: of('cpuSeconds') };
-}
+const costsOf = ({ summary }: RecordedRun): Costs => ({
+  wallSeconds: summary?.wallSeconds ?? null,
+  cpuSeconds: summary?.cpuSeconds ?? null,
+});

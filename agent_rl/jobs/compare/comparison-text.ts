@@ -47,11 +47,11 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
       `Training: the same tokens in all ${countText(compared, 'episode')} of ${countText(iterations, 'iteration')} that both have${alone}`,
       ...weights,
     ];
-  const { iteration, episode, token, source, turn } = first;
+  const { iteration, episode, taskId, token, source, turn } = first;
   return [
     `Training parts in iteration ${iteration}${alone}`,
     ...weights,
-    `  ${episode}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `of the ${source}, after turn ${turn}`}`,
+    `  ${episode} of ${taskId}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `of the ${source}, after turn ${turn}`}`,
     `    both ${JSON.stringify(decode(first.before))}`,
     `    A    ${endText(first.a, decode)}`,
     `    B    ${endText(first.b, decode)}`,

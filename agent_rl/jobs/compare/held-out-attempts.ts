@@ -3,9 +3,10 @@ import { join } from 'node:path';
 
 import { isRecord } from '../../core/is-record.ts';
 import type { Message } from '../../core/message.ts';
-import { episodesOf, isSolved } from '../../core/trajectory.ts';
+import { isSolved } from '../../core/rollout.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
-import { type EpisodeRecord, readEpisodes } from '../../runs/episodes/read-episodes.ts';
+import type { EpisodeRecord } from '../../runs/episodes/read-episodes.ts';
+import { batchesOf, rolloutsIn } from '../../runs/query/parts.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
 import type { TaskAttempts } from '../../trainer/success-rate.ts';
 
@@ -29,40 +30,20 @@ export type TaskGroups = ReadonlyMap<string, Pick<TaskAttempts, 'groups' | 'ofSl
 export async function heldOutEvaluations(
   folder: Pick<RunFolder, 'trajectories'>,
 ): Promise<HeldOutEvaluation[]> {
-  const evaluations = new Map<string, EpisodeRecord[]>();
-  for await (const record of readEpisodes(folder, 'eval')) {
-    const { when = '', iteration } = record;
-    if (when === 'selection') continue;
-    const key = `${when} ${iteration}`;
-    const own = evaluations.get(key);
-    if (own === undefined) evaluations.set(key, [slim(record)]);
-    else own.push(slim(record));
+  const evaluations: HeldOutEvaluation[] = [];
+  for await (const parts of batchesOf(folder, { file: 'eval' })) {
+    const episodes = parts.map(({ episode }) => episode);
+    const [{ when, iteration } = { when: 'eval', iteration: 0 }] = episodes;
+    if (when !== 'selection') evaluations.push({ when, iteration, tasks: byTask(episodes) });
   }
-  return [...evaluations.values()].map((records) => ({
-    when: records[0]?.when ?? '',
-    iteration: records[0]?.iteration ?? 0,
-    tasks: byTask(records),
-  }));
+  return evaluations;
 }
 
-/** Without what makes it long: thousands are held. */
-const slim = (record: EpisodeRecord): EpisodeRecord => {
-  const { messages } = record;
-  const answered = messages.findIndex(({ role }) => role === 'assistant');
-  return {
-    ...record,
-    messages: answered < 0 ? messages : messages.slice(0, answered),
-    tokens: [],
-    logProbs: [],
-    toolCalls: [],
-  };
-};
-
-function byTask(records: readonly EpisodeRecord[]): ReadonlyMap<string, HeldOutTask> {
+function byTask(episodes: readonly EpisodeRecord[]): ReadonlyMap<string, HeldOutTask> {
   const tasks = new Map<string, HeldOutTask>();
-  for (const episode of episodesOf(records)) {
-    const { taskId = '', messages = [] } = episode[0] ?? {};
-    const judged = episode.every(({ reward }) => reward !== null);
+  for (const parts of rolloutsIn(episodes)) {
+    const { taskId = '', messages = [] } = parts[0] ?? {};
+    const judged = parts.every(({ reward }) => reward !== null);
     const before = tasks.get(taskId);
     const { n, successes, failed } = before?.attempts ?? { n: 0, successes: 0, failed: 0 };
     tasks.set(taskId, {
@@ -70,7 +51,7 @@ function byTask(records: readonly EpisodeRecord[]): ReadonlyMap<string, HeldOutT
       attempts: {
         taskId,
         n: n + Number(judged),
-        successes: successes + Number(judged && isSolved(episode)),
+        successes: successes + Number(judged && isSolved({ parts })),
         failed: failed + Number(!judged),
       },
     });
@@ -78,8 +59,12 @@ function byTask(records: readonly EpisodeRecord[]): ReadonlyMap<string, HeldOutT
   return tasks;
 }
 
-const promptOf = (messages: readonly Message[]): string =>
-  JSON.stringify(messages.map(({ role, content }) => [role, content]));
+/** What was said before the first turn. */
+function promptOf(messages: readonly Message[]): string {
+  const answered = messages.findIndex(({ role }) => role === 'assistant');
+  const first = answered < 0 ? messages : messages.slice(0, answered);
+  return JSON.stringify(first.map(({ role, content }) => [role, content]));
+}
 
 /** Slices and families of a run's held-out tasks, where a checkpoint has an evaluation before training. */
 export function taskGroups({ checkpoints }: Pick<RunFolder, 'checkpoints'>): TaskGroups {

@@ -21,7 +21,7 @@ export interface HeldOutDifference {
   /** Over the paired tasks, slices left out, and of each slice. */
   rates: readonly { name: string; a: SuccessRate; b: SuccessRate }[];
   /** B less A; absent where no task has a verdict in both. */
-  change?: Comparison;
+  change?: Comparison | undefined;
 }
 
 /**
@@ -70,6 +70,6 @@ export function heldOutDifference(
       { name: 'total (slices left out)', a: rateOf(ofA), b: rateOf(ofB) },
       ...groupsIn(ofA).map((name) => ({ name, a: rateOf(ofA, name), b: rateOf(ofB, name) })),
     ],
-    ...(change && { change }),
+    change,
   };
 }

@@ -1,12 +1,14 @@
-import { type EpisodeRecord, readEpisodes } from '../../runs/episodes/read-episodes.ts';
+import type { TranscriptRecord } from '../../core/transcript.ts';
+import type { EpisodeRecord } from '../../runs/episodes/read-episodes.ts';
+import { batchesOf, partText, type RecordedPart } from '../../runs/query/parts.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
-import { episodeId } from '../../runs/episodes/episode-id.ts';
 
 /** The first token in which the same attempt at the same task differs. */
 export interface FirstDifference {
   iteration: number;
-  /** As `agent-rl show` calls it. */
+  /** As `agent-rl runs show` calls it. */
   episode: string;
+  taskId: string;
   /** Place in the transcript, from 0, and what wrote it there. */
   token: number;
   source: string;
@@ -31,6 +33,8 @@ export interface Parting {
   first?: FirstDifference;
 }
 
+type Batches = ReturnType<typeof batchesOf>;
+
 const shownTokens = 8;
 
 /**
@@ -41,7 +45,10 @@ export async function whereTheyPart(
   a: Pick<RunFolder, 'trajectories'>,
   b: Pick<RunFolder, 'trajectories'>,
 ): Promise<Parting> {
-  const [ofA, ofB] = [byIteration(a), byIteration(b)];
+  const [ofA, ofB] = [a, b].map((folder) => batchesOf(folder, { file: 'train' })) as [
+    Batches,
+    Batches,
+  ];
   const parting: Parting = { iterations: 0, compared: 0, unpaired: 0 };
   try {
     for (;;) {
@@ -58,62 +65,51 @@ export async function whereTheyPart(
 
 function compareIteration(
   parting: Parting,
-  ofA: readonly EpisodeRecord[],
-  ofB: readonly EpisodeRecord[],
+  ofA: readonly RecordedPart[],
+  ofB: readonly RecordedPart[],
 ): void {
-  const others = new Map(ofB.map((episode) => [keyOf(episode), episode]));
+  const others = new Map(ofB.map(({ episode }) => [partText(episode), episode]));
   let paired = 0;
-  for (const one of ofA) {
-    const other = others.get(keyOf(one));
-    if (other === undefined) continue;
+  for (const { episode: one } of ofA) {
+    const other = others.get(partText(one));
+    if (other?.taskId !== one.taskId) continue;
     paired += 1;
     const first = firstDifference(one, other);
     if (first !== undefined) parting.first ??= first;
-    else if (one.logProbs.some((value, at) => value !== other.logProbs[at]))
+    else if (logProbsOf(one).some((value, at) => value !== logProbsOf(other)[at]))
       parting.otherProbabilities ??= one.iteration;
   }
   parting.compared += paired;
   parting.unpaired += ofA.length + ofB.length - 2 * paired;
 }
 
-const keyOf = ({ iteration, place, taskId, sample, agent }: EpisodeRecord): string =>
-  JSON.stringify([iteration, place?.round, place?.slot, taskId, sample, agent]);
+const logProbsOf = ({ sequences }: EpisodeRecord): readonly number[] =>
+  sequences.flatMap(({ logProbs }) => logProbs);
+
+const none: TranscriptRecord = { tokens: [], spans: [], logProbs: [] };
 
 function firstDifference(one: EpisodeRecord, other: EpisodeRecord): FirstDifference | undefined {
-  const length = Math.max(one.tokens.length, other.tokens.length);
-  let at = 0;
-  while (at < length && one.tokens[at] === other.tokens[at]) at++;
-  if (at === length) return undefined;
-  const longer = at < one.tokens.length ? one : other;
-  const span = longer.spans.find(({ start, end }) => start <= at && at < end);
-  const turn = longer.spans.filter(({ source, start }) => source === 'sampled' && start <= at);
-  return {
-    iteration: one.iteration,
-    episode: episodeId(one),
-    token: at,
-    source: span?.source ?? 'unknown',
-    turn: turn.length,
-    before: one.tokens.slice(Math.max(0, at - shownTokens), at),
-    a: one.tokens.slice(at, at + shownTokens),
-    b: other.tokens.slice(at, at + shownTokens),
-  };
-}
-
-/**
- * The training episodes of a run.
- *
- * @yields those of an iteration
- */
-async function* byIteration(
-  folder: Pick<RunFolder, 'trajectories'>,
-): AsyncGenerator<EpisodeRecord[]> {
-  let held: EpisodeRecord[] = [];
-  for await (const episode of readEpisodes(folder, 'train')) {
-    if (held.length > 0 && held[0]?.iteration !== episode.iteration) {
-      yield held;
-      held = [];
-    }
-    held.push(episode);
+  const amount = Math.max(one.sequences.length, other.sequences.length);
+  for (let index = 0; index < amount; index++) {
+    const [a = none, b = none] = [one.sequences[index], other.sequences[index]];
+    const length = Math.max(a.tokens.length, b.tokens.length);
+    let at = 0;
+    while (at < length && a.tokens[at] === b.tokens[at]) at++;
+    if (at === length) continue;
+    const { spans } = at < a.tokens.length ? a : b;
+    const span = spans.find(({ start, end }) => start <= at && at < end);
+    const turn = spans.filter(({ source, start }) => source === 'sampled' && start <= at);
+    return {
+      iteration: one.iteration,
+      episode: partText(one),
+      taskId: one.taskId,
+      token: at,
+      source: span?.source ?? 'unknown',
+      turn: turn.length,
+      before: a.tokens.slice(Math.max(0, at - shownTokens), at),
+      a: a.tokens.slice(at, at + shownTokens),
+      b: b.tokens.slice(at, at + shownTokens),
+    };
   }
-  if (held.length > 0) yield held;
+  return undefined;
 }

@@ -25,7 +25,7 @@ export interface JudgeCalibrationOptions extends JobOptions {
 interface ScoredLine {
   line: number;
   label: number;
-  score?: number;
+  score?: number | undefined;
   problem?: string;
 }
 
@@ -120,7 +120,7 @@ async function scoredLines(
     try {
       const work = async () => runningPlugin('Reward', () => score(episode));
       const given = await inTime(work, { seconds, signal, late });
-      return { line, label, ...(given !== undefined && { score: given }) };
+      return { line, label, score: given };
     } catch (thrown) {
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;

@@ -1,4 +1,5 @@
 import type { Message } from '../../core/message.ts';
+import { onlyAgent } from '../../core/rollout.ts';
 import type { EpisodeView } from '../../core/plugins/reward.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { exactTwin } from '../../../dataset/tables/json-lines.ts';
@@ -60,6 +61,7 @@ const episodeOf = (fields: Fields, messages: readonly Message[]): EpisodeView =>
     prompt: String(fields['prompt']),
     metadata: { answer: fields['answer'], aliases: fields['aliases'] },
   },
+  agent: onlyAgent,
   messages,
   turns: [],
   verdict: { outcome: 'wrong-answer', reward: 0, components: {}, success: false },

@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { CodeTask } from '../../core/tasks/code-task.ts';
+import type { SearchTask } from '../../core/tasks/search-task.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { judgeCode } from '../../sandbox/judge/judge.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
-import { CodeTaskDataset } from '../../../dataset/tasks/code-task-dataset.ts';
-import { SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
+import { isCodeTaskFormat } from '../../../dataset/tasks/code-task-dataset.ts';
 import { answerExpression } from '../../../dataset/tables/table-reading.ts';
 import { readTaskFile } from '../../../dataset/tasks/task-files.ts';
 import type { CheckResult } from '../job.ts';
@@ -33,10 +33,12 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
   checkPattern(answerPattern);
   const reading = readTaskFile(file, format, { columns, answerPattern });
   const dataset = await abortableStart(reading, options.signal);
-  if (dataset instanceof CodeTaskDataset) return verifyCodeTasks(dataset.tasks, options);
-  if (dataset instanceof SearchTaskDataset) {
+  // A format says what its tasks are.
+  if (isCodeTaskFormat(format))
+    return verifyCodeTasks(dataset.tasks as readonly CodeTask[], options);
+  if (format === 'search') {
     const { verifySearchTasks } = await import('./verify-search-tasks.ts');
-    return verifySearchTasks(dataset.tasks, options);
+    return verifySearchTasks(dataset.tasks as readonly SearchTask[], options);
   }
   print(
     `${dataset.size} tasks are well formed: each has a prompt and a task_id of its own. What else they need, their environment decides.`,

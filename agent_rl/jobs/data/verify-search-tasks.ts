@@ -18,7 +18,7 @@ const queryChars = 200;
 /**
  * Checks questions for search: each answer occurs in the task's documents unless `metadata.absent` says that none states it,
  * queries that do not quote the answer find each of these documents, and no question or document of this split is in another `*.jsonl` of its folder. Of these
- * the file of documents and what `prepare-data` writes beside the splits are not splits.
+ * the file of documents and what `data prepare` writes beside the splits are not splits.
  *
  * @throws AgentRlError `CONFIG_INVALID` without `--documents` where tasks name documents by id, `DATASET_INVALID`
  */

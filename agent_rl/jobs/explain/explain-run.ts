@@ -1,11 +1,10 @@
 import { AgentRlError } from '../../core/errors.ts';
-import { recordedRun } from '../../runs/recorded-run.ts';
+import { recordedRun } from '../../runs/query/recorded-run.ts';
 import type { JobResult } from '../job.ts';
 import { runChecks } from '../../runs/signs/run-checks.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { runVerdict } from '../../runs/signs/run-verdict.ts';
 import { runEvidence } from '../../runs/signs/run-evidence.ts';
-import { RunSettings } from '../../runs/run-settings.ts';
 import { findingsText, headText } from './findings-text.ts';
 import { promptOf } from './prompt-of.ts';
 import { explainStep } from './step/explain-step.ts';
@@ -14,7 +13,7 @@ export interface ExplainOptions {
   /** Folder of a run. */
   run: string;
   /** One iteration, instead of the whole run. */
-  step?: number;
+  step?: number | undefined;
   print: (text: string) => void;
 }
 
@@ -26,7 +25,7 @@ export interface ExplainOptions {
  */
 export async function explain({ run, step, print }: ExplainOptions): Promise<JobResult> {
   const recorded = recordedRun(run);
-  if (new RunSettings(recorded.config).at('train.mode') === 'sft')
+  if (recorded.isSupervised)
     throw new AgentRlError(
       'CONFIG_INVALID',
       `${recorded.folder.path} is a run of supervised training (train.mode sft), without episodes and rewards: there is nothing to explain. Its losses are in ${recorded.folder.metrics}.`,
@@ -43,11 +42,11 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
   print(headText(evidence, recorded.folder.name));
   print(visibleControls(verdict.says));
   print(findingsText(findings, run, evidence.series.iterations.length));
-  print(`One iteration in detail: agent-rl explain ${run} --step N`);
+  print(`One iteration in detail: agent-rl runs explain ${run} --step N`);
   return {
     iterations: evidence.series.iterations.length,
     verdict,
     findings,
-    unreadable: evidence.unreadable.facts(),
+    unreadable: evidence.unreadable,
   };
 }

@@ -2,7 +2,8 @@ import { countText, percentText, visibleControls } from '../../telemetry/index.t
 import type { Verdict } from '../../runs/signs/check.ts';
 import type { Finding } from '../../runs/signs/run-checks.ts';
 import type { RecordedEvidence } from '../../runs/signs/run-evidence.ts';
-import { leftOutLines } from './left-out-text.ts';
+import { leastIterations } from '../../runs/signs/trend.ts';
+import type { Unreadable } from '../../runs/episodes/read-lines.ts';
 
 const words: Readonly<Record<Verdict, string>> = {
   wrong: 'WRONG',
@@ -24,17 +25,14 @@ export const findingsText = (
     ].join('\n'),
   );
 
-/** Fewer iterations show no trend; see the checks that look for one. */
-const fewest = 10;
-
 function countsText(findings: readonly Finding[], iterations: number): string {
   const count = (verdict: Verdict): number =>
     findings.filter((finding) => finding.verdict === verdict).length;
   const [wrong, suspicious, unknown] = [count('wrong'), count('suspicious'), count('unknown')];
   const left = unknown === 0 ? '' : `; ${unknown} more could not be measured`;
   const few =
-    iterations < fewest
-      ? `, but so far there ${iterations === 1 ? 'is' : 'are'} ${countText(iterations, 'iteration')}: a trend needs ${fewest}`
+    iterations < leastIterations
+      ? `, but so far there ${iterations === 1 ? 'is' : 'are'} ${countText(iterations, 'iteration')}: a trend needs ${leastIterations}`
       : '';
   return wrong + suspicious === 0
     ? `None of ${findings.length - unknown} causes was found to keep it from learning${left}${few}`
@@ -49,7 +47,7 @@ function findingText({ verdict, asks, check, says, ...more }: Finding, run: stri
     ...tries.map((one) => `${indent}try: ${one}`),
     ...(episode === undefined
       ? []
-      : [`${indent}look at: agent-rl show ${run} --episode ${episode}`]),
+      : [`${indent}look at: agent-rl runs show ${run} --episode ${episode}`]),
   ].join('\n');
 }
 
@@ -75,4 +73,14 @@ export function headText({ series, episodes, unreadable }: RecordedEvidence, nam
       : []),
     ...leftOutLines(unreadable).map(visibleControls),
   ].join('\n');
+}
+
+/** Lines of a run's records that could not be read, with their places; nothing where all could. */
+export function leftOutLines({ first, count }: Unreadable): string[] {
+  if (count === 0) return [];
+  return [
+    `Left out: ${countText(count, 'line')} of the run's records that cannot be read.`,
+    ...first.map((place) => `  ${place}`),
+    ...(count > first.length ? [`  and ${count - first.length} more`] : []),
+  ];
 }

@@ -1,5 +1,5 @@
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
-import { RunSettings } from '../../runs/run-settings.ts';
+import { RunSettings } from '../../runs/query/run-settings.ts';
 
 /**
  * Where the user says what the policy is told, in the words of a sentence. A system prompt is a setting of some

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { secretOf } from '../../core/secret-of.ts';
-import { readCertificate } from '../../http/certificate.ts';
+import { readCertificate } from '../../http/authorities.ts';
 import { chooseBackend } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';

@@ -108,6 +108,6 @@ function refuseAdapters(adapters: readonly string[], format: string): void {
   if (adapters.length === 0) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--format ${format} takes no adapters. Add them first: agent-rl merge-lora.`,
+    `--format ${format} takes no adapters. Add them first: agent-rl model merge-lora.`,
   );
 }

@@ -10,7 +10,7 @@ export interface ModelChoice {
   /** Folders of adapters over it, in order; those that one of them was trained over are found. */
   adapters?: readonly string[];
   /** Quantise float weights while they are read. */
-  quantize?: Quantization;
+  quantize?: Quantization | undefined;
   /** `cpu`, `cuda`, `cuda:n`, `webgpu` or `tensorflow`. */
   device: string;
   /** Threads of matrix products; those of the machine by default. */
@@ -30,10 +30,6 @@ export interface QuantizeOptions
   /** Most tokens of the text that are used. */
   textTokens: number;
   /** The adapter to write beside the model; none when absent. */
-  lora?: {
-    rank: number;
-    alpha: number;
-    targets: readonly string[];
-  };
+  lora?: { rank: number; alpha: number; targets: readonly string[] } | undefined;
   seed: number;
 }

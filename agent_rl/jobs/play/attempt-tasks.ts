@@ -15,7 +15,7 @@ import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 
 export interface EvaluationOptions extends JobOptions {
   /** Run folder or checkpoint to evaluate instead of `model.path`. */
-  checkpoint?: string;
+  checkpoint?: string | undefined;
   /** Split to attempt instead of `dataset.evalSplit`. */
   split?: string;
 }
@@ -80,8 +80,8 @@ function attemptAll(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: (episode) => {
-        for (const trajectory of episode) reportFailure(trajectory);
+      onEpisode: (rollout) => {
+        reportFailure(rollout);
         done += 1;
         bar.update(done);
       },

@@ -1,6 +1,7 @@
 import type { Environment, Turn } from '../../core/plugins/environment.ts';
 import { type Message, user } from '../../core/message.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../../rollout/episode-parts.ts';
+import { worldOfOne } from '../../rollout/world.ts';
 
 export interface Chat {
   /** What the person says first, or how the conversation begins. */
@@ -33,8 +34,7 @@ export const chatTask =
     const parts = await make(request);
     return {
       ...parts,
-      environment: chatEnvironment(chat),
-      agents: undefined,
+      world: worldOfOne(chatEnvironment(chat)),
       rewards: [],
       limits: { ...parts.limits, ...chat.limits },
     };

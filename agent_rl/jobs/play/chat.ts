@@ -1,8 +1,8 @@
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import { keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
 import type { Span } from '../../core/transcript.ts';
 import { samplingOf } from '../../config/index.ts';
-import { runSoleEpisode } from '../../rollout/run-episode.ts';
+import { runEpisode } from '../../rollout/run-episode.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
@@ -57,34 +57,39 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
     const make = chatTask(agent.make, { prompt });
     const request = {
       task: { taskId: 'chat', prompt, metadata: {} },
-      sample: 0,
+      key: keyOutsideRuns(),
       step: 0,
       seed: config.run.seed,
       sampling: samplingOf(config),
     };
-    const trajectory = await runSoleEpisode(make, request, signal);
+    const rollout = await runEpisode(make, request, signal);
     throwIfFailed(signal);
     const legend = Object.keys(colors).map((source) =>
       paint(source, source as Span['source'], color),
     );
     print(`Colours: ${legend.join(' ')}`);
-    const parts = trajectory.spans.map(({ start, end, source }) =>
-      paint(
-        visibleControls(model.text.tokenizer.decode(trajectory.tokens.slice(start, end))),
-        source,
-        color,
-      ),
-    );
-    print(parts.join(''));
-    if (trajectory.problem !== undefined)
-      print(`Ended as ${trajectory.outcome}: ${visibleControls(trajectory.problem)}`);
-    return resultOf(trajectory);
+    const texts = rollout.parts
+      .flatMap(({ sequences }) => sequences)
+      .flatMap(({ tokens, spans }) =>
+        spans.map(({ start, end, source }) => {
+          const text = model.text.tokenizer.decode(tokens.slice(start, end));
+          return paint(visibleControls(text), source, color);
+        }),
+      );
+    print(texts.join(''));
+    if (rollout.problem !== undefined)
+      print(`Ended as ${rollout.outcome}: ${visibleControls(rollout.problem)}`);
+    return resultOf(rollout);
   } finally {
     await agent.close();
   }
 }
 
-const resultOf = ({ outcome, messages, spans }: Trajectory) => ({ outcome, messages, spans });
+const resultOf = ({ outcome, parts }: Rollout) => ({
+  outcome,
+  messages: parts.flatMap(({ messages }) => messages),
+  spans: parts.flatMap(({ sequences }) => sequences.flatMap(({ spans }) => spans)),
+});
 
 function paint(text: string, source: Span['source'], color: boolean): string {
   return color ? `\u001B[${colors[source]}m${text}\u001B[0m` : `[${source}]${text}`;

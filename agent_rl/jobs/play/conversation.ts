@@ -1,16 +1,16 @@
 import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
-import { runSoleEpisode } from '../../rollout/run-episode.ts';
+import { keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
+import { runEpisode } from '../../rollout/run-episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from '../../rollout/episode-parts.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { chatTask } from './chat-task.ts';
 
 export interface ConversationOptions {
   make: EpisodeMaker;
-  /** What every conversation is sampled with; its task and `sample` are the conversation's own. */
-  request: Omit<EpisodeRequest, 'task' | 'sample'>;
+  /** What every conversation is sampled with; its task and key are the conversation's own. */
+  request: Omit<EpisodeRequest, 'task' | 'key'>;
   /** The next line that the person types; `undefined` when there are no more. */
   ask: () => Promise<string | undefined>;
   print: (text: string) => void;
@@ -43,11 +43,11 @@ function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
   return visibleControls(parts.filter((part) => part !== '').join('\n'));
 }
 
-function endText({ outcome, problem, messages }: Trajectory, maxTokens: number): string {
+function endText({ outcome, problem, parts }: Rollout, maxTokens: number): string {
   const restart = 'The next message starts a new conversation.';
   if (outcome !== 'completed')
     return `The conversation ended (${outcome}): ${visibleControls(problem ?? '')} ${restart}`;
-  const last = messages.at(-1);
+  const last = parts[0]?.messages.at(-1);
   const cut = last?.role === 'assistant' ? visibleControls(last.content.trim()) : '';
   return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${restart})`.trim();
 }
@@ -89,10 +89,10 @@ const limitsOf = (maxTokens: number) => ({
  *
  * @throws AgentRlError `CONFIG_INVALID` when nothing is said at all
  */
-export async function converse(options: ConversationOptions): Promise<Trajectory[]> {
+export async function converse(options: ConversationOptions): Promise<Rollout[]> {
   const { make, request, print, signal, maxTokens } = options;
   const person = new Person(options);
-  const held: Trajectory[] = [];
+  const held: Rollout[] = [];
   while (person.ended !== 'chat' && !signal.aborted) {
     const prompt = await person.next();
     if (prompt !== undefined) {
@@ -103,11 +103,11 @@ export async function converse(options: ConversationOptions): Promise<Trajectory
         limits: limitsOf(maxTokens),
       };
       const task = { taskId: 'chat', prompt, metadata: {} };
-      const asked = { ...request, task, sample: held.length };
-      const trajectory = await runSoleEpisode(chatTask(make, chat), asked, signal);
+      const asked = { ...request, task, key: keyOutsideRuns(held.length) };
+      const rollout = await runEpisode(chatTask(make, chat), asked, signal);
       throwIfFailed(signal);
-      held.push(trajectory);
-      if (person.ended === undefined && !signal.aborted) print(endText(trajectory, maxTokens));
+      held.push(rollout);
+      if (person.ended === undefined && !signal.aborted) print(endText(rollout, maxTokens));
     }
     if (person.ended === 'conversation' && !signal.aborted) print('A new conversation.');
   }

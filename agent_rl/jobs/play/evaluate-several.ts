@@ -1,8 +1,7 @@
 import { mean, sum } from '../../algorithms/statistics.ts';
 import { attemptsOf, type Config, loadConfig } from '../../config/index.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { episodesOf, type Trajectory } from '../../core/trajectory.ts';
-import { sampledTokens } from '../../rollout/tokens/ledger.ts';
+import { isJudged, type Part, type Rollout, sampledTokens } from '../../core/rollout.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { intervalNote, rateText } from '../../runs/evaluation-table.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
@@ -43,14 +42,14 @@ export async function evaluateSeveral(options: SeveralOptions): Promise<JobResul
     const attempted = await attemptTasks({ ...options, checkpoint });
     ({ split } = attempted);
     tasks = attempted.run.tasks.evaluation.length;
-    const { trajectories, ...evaluation } = attempted.result;
+    const { rollouts, ...evaluation } = attempted.result;
     const [baseline] = models;
     const difference = baseline && compare(counted(baseline), counted({ evaluation }), seed);
     models.push({
       name,
       folder: checkpoint,
       evaluation,
-      ...costsOf(trajectories),
+      ...costsOf(rollouts),
       ...(difference && { difference }),
     });
     print(`${name}: ${rateText(evaluation.chosen ?? evaluation)}`);
@@ -66,11 +65,7 @@ export async function evaluateSeveral(options: SeveralOptions): Promise<JobResul
     tasks,
     interrupted: signal.aborted,
     models: models.map(({ evaluation, folder, name, ...more }) =>
-      Object.assign(
-        { name, model: folder },
-        more,
-        evaluationSummary(Object.assign({}, evaluation, { trajectories: [] })),
-      ),
+      Object.assign({ name, model: folder }, more, evaluationSummary(evaluation)),
     ),
   };
 }
@@ -121,13 +116,11 @@ function noteOtherSettings(name: string, config: Config, print: (text: string) =
 
 /** Calls that were made and tokens that were sampled in an attempt, on average. */
 function costsOf(
-  trajectories: readonly Trajectory[],
+  rollouts: readonly Rollout[],
 ): Pick<EvaluatedModel, 'callsMean' | 'sampledTokensMean'> {
-  const judged = episodesOf(
-    trajectories.filter(({ slice, reward }) => slice === undefined && reward !== undefined),
-  );
-  const meanOf = (count: (one: Trajectory) => number): number | null =>
-    judged.length === 0 ? null : mean(judged.map((episode) => sum(episode.map(count))));
+  const judged = rollouts.filter((one) => one.slice === undefined && isJudged(one));
+  const meanOf = (count: (part: Part) => number): number | null =>
+    judged.length === 0 ? null : mean(judged.map(({ parts }) => sum(parts.map(count))));
   return {
     callsMean: meanOf(({ calls }) => calls.length),
     sampledTokensMean: meanOf(sampledTokens),

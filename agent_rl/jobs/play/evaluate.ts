@@ -65,7 +65,7 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
     print(`  ${name}: ${mean.toFixed(3)} on average`);
   }
   for (const line of atKTable(result)) print(line);
-  const attempts = result.trajectories;
+  const attempts = result.rollouts;
   const failed = failedText(
     signal.aborted ? attempts.filter(({ outcome }) => outcome !== 'aborted') : attempts,
   );

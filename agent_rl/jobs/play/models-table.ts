@@ -1,13 +1,13 @@
 import { largest } from '../../core/long-lists.ts';
 import { differenceText, rateText, shareText, strategyText } from '../../runs/evaluation-table.ts';
-import type { Evaluation } from '../../trainer/evaluate.ts';
+import type { StoredEvaluation } from '../../trainer/evaluate.ts';
 import type { Comparison } from '../../trainer/success-rate.ts';
 
 /** One model that attempted the tasks. */
 export interface EvaluatedModel {
   /** As it was named. */
   name: string;
-  evaluation: Omit<Evaluation, 'trajectories'>;
+  evaluation: StoredEvaluation;
   /** Means over the attempts of the total; `null` where none has a verdict. */
   callsMean: number | null;
   sampledTokensMean: number | null;

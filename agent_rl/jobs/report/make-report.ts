@@ -1,11 +1,10 @@
 import { isRecord } from '../../core/is-record.ts';
 import { countText } from '../../telemetry/figures.ts';
-import type { Chart } from './charts/chart.ts';
-import { runCharts } from './charts/run-charts.ts';
-import type { Controls } from './read/read-controls.ts';
-import { isSupervised, iterationsOf, type ReportedRun, settingOf } from './read/reported-run.ts';
+import type { Chart } from '../../runs/charts/chart.ts';
+import { runCharts } from './run-charts.ts';
+import { iterationsOf, type ReportedRun } from './read/reported-run.ts';
 import type { Report, Section } from './report.ts';
-import { controlsSection } from './sections/controls.ts';
+import { type Controls, controlsSection } from './sections/controls.ts';
 import { costsSection } from './sections/costs.ts';
 import { countsSection } from './sections/counts.ts';
 import { originSection } from './sections/origin.ts';
@@ -30,7 +29,7 @@ export function makeReport(
   runs: readonly ReportedRun[],
   { controls, curves }: ReportExtras = {},
 ): Report {
-  const supervised = runs.every(isSupervised);
+  const supervised = runs.every((run) => run.isSupervised);
   return {
     title: titleOf(runs),
     lead: [aboutOf(runs), ...leadOf(runs)],
@@ -56,10 +55,10 @@ const titleOf = (runs: readonly ReportedRun[]): string => {
 function aboutOf(runs: readonly ReportedRun[]): string {
   const about = runs.map((run) => {
     const done = iterationsOf(run);
-    const way = isSupervised(run)
+    const way = run.isSupervised
       ? `Supervised training, ${countText(done, 'step')}`
-      : `${String(settingOf(run, 'algorithm.name'))} in ${environmentOf(run)}, ${countText(done, 'iteration')}`;
-    return { way, seed: String(settingOf(run, 'run.seed')) };
+      : `${String(run.settings.at('algorithm.name'))} in ${environmentOf(run)}, ${countText(done, 'iteration')}`;
+    return { way, seed: String(run.settings.at('run.seed')) };
   });
   const ways = [...new Set(about.map(({ way }) => way))].join('; ');
   const seeds = about.map(({ seed }) => seed);
@@ -67,7 +66,7 @@ function aboutOf(runs: readonly ReportedRun[]): string {
 }
 
 function environmentOf(run: ReportedRun): string {
-  const blocks = [settingOf(run, 'environment')].flat();
+  const blocks = [run.settings.at('environment')].flat();
   const types = blocks.map((block) => (isRecord(block) ? String(block['type']) : 'no environment'));
   return types.join(' and ');
 }

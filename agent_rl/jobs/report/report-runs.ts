@@ -6,11 +6,11 @@ import { writeFileAtomic } from '../../telemetry/index.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import { makeReport } from './make-report.ts';
 import type { ReportFormat } from './report-formats.ts';
-import { readControls } from './read/read-controls.ts';
 import { type ReportedRun, readReportedRun } from './read/reported-run.ts';
 import { htmlReport } from './render/html-report.ts';
 import { markdownReport } from './render/markdown-report.ts';
 import { svgReport } from './render/svg-report.ts';
+import { readControls } from './sections/controls.ts';
 import { chartsOf, type Report } from './report.ts';
 
 export interface ReportOptions extends Pick<JobContext, 'print'> {

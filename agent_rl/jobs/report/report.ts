@@ -1,4 +1,5 @@
-import type { Chart } from './charts/chart.ts';
+import type { Chart } from '../../runs/charts/chart.ts';
+import type { TranscriptEntry } from '../show/transcript-entries.ts';
 
 /** A report before it is written as HTML, Markdown or a picture. All of it is text: nothing here is markup. */
 export interface Report {
@@ -22,14 +23,6 @@ export type Block =
   | { kind: 'curves'; charts: readonly Chart[] }
   | { kind: 'transcript'; title: string; about: string; entries: readonly TranscriptEntry[] };
 
-/** One thing that was said or done in an episode. */
-export interface TranscriptEntry {
-  who: 'system' | 'user' | 'thought' | 'assistant' | 'call' | 'tool' | 'failure' | 'note';
-  /** What stands above it, such as the name of the tool. */
-  label: string;
-  text: string;
-}
-
 export const text = (words: string): Block => ({ kind: 'text', text: words });
 
 /** No block where there is nothing to show. */
@@ -41,3 +34,11 @@ export const chartsOf = ({ sections }: Report): Chart[] =>
   sections
     .flatMap(({ blocks }) => blocks)
     .flatMap((block) => (block.kind === 'curves' ? block.charts : []));
+
+/** The beginning of a long text, with how much is missing. */
+export function cutText(whole: string, most: number): string {
+  const left = whole.length - most;
+  return left <= 0
+    ? whole
+    : `${whole.slice(0, most)}… [${left.toLocaleString('en')} more characters left out]`;
+}

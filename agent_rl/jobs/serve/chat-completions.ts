@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { wrongField } from '../../http/refusal.ts';
 import { closeThought } from '../../policies/tool-call-formats/read-turn.ts';
 import { messagesOf, toolsOf } from './chat-messages.ts';
-import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
+import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from './request-fields.ts';
 import {
-  type AnswerHead,
+  type Answering,
   chatLogProbs,
   finishOf,
   messageOf,
@@ -16,7 +16,7 @@ import {
   usageOf,
 } from './openai-answers.ts';
 import { piecesOf, type Said } from './streaming/pieces-of.ts';
-import type { ServedModel, Turn } from './served-model.ts';
+import type { Turn } from './served-model.ts';
 
 const ChatRequest = Type.Object({
   ...samplingFields,
@@ -44,24 +44,16 @@ const readBody = bodyReader(ChatRequest, {
 /** Answers `POST /v1/chat/completions`. @throws Refusal */
 export async function chatCompletion(
   given: unknown,
-  {
-    model,
-    head,
-    signal,
-    seed,
-  }: { model: ServedModel; head: AnswerHead; signal: AbortSignal; seed: number },
+  { model, head, signal, seed }: Answering,
 ): Promise<object | EventAnswer> {
   const body = readBody(given);
-  const places = [...Array(body.n ?? 1).keys()];
-  if (body.stream === true && places.length > 1)
-    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
+  const places = placesOf(body);
   const { max_tokens: older, max_completion_tokens: maxTokens } = body;
   if (typeof older === 'number' && typeof maxTokens === 'number' && older !== maxTokens)
-    throw new Refusal(
-      400,
+    throw wrongField(
+      'max_tokens',
+      'given twice',
       `max_tokens is ${older} and max_completion_tokens ${maxTokens}: give one of them.`,
-      [{ path: ['max_tokens'], message: 'given twice' }],
-      'invalid_value',
     );
   const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
   const conversation = { messages: messagesOf(body.messages), tools };
@@ -72,13 +64,13 @@ export async function chatCompletion(
   const others = places.slice(1).map(() => model.ask(conversation, request));
   const asked = [first, ...(await Promise.all(others))];
   const withIds = body.return_token_ids === true;
-  const promptIds = withIds && { prompt_token_ids: first.promptTokens };
+  const promptIds = { prompt_token_ids: withIds ? first.promptTokens : undefined };
   const asIds = body.return_tokens_as_token_ids === true;
   const endOf = (turn: Turn, index: number) => ({
     index,
     finish_reason: finishOf(turn),
     logprobs: body.logprobs === true ? chatLogProbs(turn, model.text.tokenizer, asIds) : null,
-    ...(withIds && { token_ids: turn.tokens }),
+    token_ids: withIds ? turn.tokens : undefined,
   });
   if (body.stream !== true) {
     const turns = await Promise.all(asked.map((one, index) => model.turn(one, request, { index })));
@@ -95,7 +87,7 @@ export async function chatCompletion(
   return new EventAnswer(
     (async function* events() {
       const delta = { role: 'assistant', content: '' };
-      yield chunk({ index: 0, delta, finish_reason: null }, promptIds || {});
+      yield chunk({ index: 0, delta, finish_reason: null }, promptIds);
       const { reader } = model;
       const pieces = piecesOf<Turn>((onText) => model.turn(first, request, { index: 0, onText }), {
         soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),

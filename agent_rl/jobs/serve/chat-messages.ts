@@ -3,7 +3,7 @@ import { toolDefinitions } from '../../../dataset/demonstrations/tool-definition
 import { isRecord } from '../../core/is-record.ts';
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type Refusal, wrongField } from '../../http/refusal.ts';
 import { parsedJson } from '../../policies/tool-call-formats/read-turn.ts';
 
 /** The tools of a request. @throws Refusal */
@@ -50,12 +50,7 @@ export function messagesOf(given: readonly unknown[]): readonly Message[] {
 }
 
 const wrong = (field: string, problems: readonly string[]): Refusal =>
-  new Refusal(
-    400,
-    problems.slice(0, 5).join(' '),
-    [{ path: [field], message: 'wrong' }],
-    'invalid_value',
-  );
+  wrongField(field, 'wrong', problems.slice(0, 5).join(' '));
 
 /** Texts of calls that cannot be read, by the place of the call. */
 type Broken = ReadonlyMap<number, string>;
@@ -71,19 +66,20 @@ function plainMessage(message: unknown, path: string): { message: unknown; broke
   for (const key of ['audio', 'function_call']) refuseKey(message, key, path);
   const said = role === 'assistant' ? (content ?? refusal ?? '') : content;
   const broken = new Map<number, string>();
+  const readable = (given: unknown): unknown =>
+    Array.isArray(given)
+      ? given.map((call, place) => readableCall(call, (text) => broken.set(place, text)))
+      : given;
   return {
     broken,
     message: present({
       role: role === 'developer' ? 'system' : role,
       content: Array.isArray(said) ? textOf(said, path) : said,
       // Of a person it means nothing to a template; of a tool's answer it is the tool.
-      ...(role === 'tool' && { name, tool_call_id: answers }),
-      ...(role === 'assistant' && {
-        reasoning,
-        tool_calls: Array.isArray(calls)
-          ? calls.map((call, place) => readableCall(call, (text) => broken.set(place, text)))
-          : calls,
-      }),
+      name: role === 'tool' ? name : undefined,
+      tool_call_id: role === 'tool' ? answers : undefined,
+      reasoning: role === 'assistant' ? reasoning : undefined,
+      tool_calls: role === 'assistant' ? readable(calls) : undefined,
     }),
   };
 }
@@ -94,12 +90,8 @@ const present = (record: Readonly<Record<string, unknown>>): object =>
 /** @throws Refusal */
 function refuseKey(message: Readonly<Record<string, unknown>>, key: string, path: string): void {
   if ((message[key] ?? null) === null) return;
-  throw new Refusal(
-    400,
-    `${path}.${key}: is not supported by this server. Leave it out.`,
-    [{ path: ['messages'], message: 'not supported' }],
-    'unsupported_parameter',
-  );
+  const text = `${path}.${key}: is not supported by this server. Leave it out.`;
+  throw wrongField('messages', 'not supported', text, 'unsupported_parameter');
 }
 
 /** A call as it is, or one without arguments in its place where these are not an object of JSON. */
@@ -136,12 +128,8 @@ function textOf(parts: readonly unknown[], path: string): string {
     const { type, text, refusal } = isRecord(part) ? part : {};
     if (type === 'text' && typeof text === 'string') return text;
     if (type === 'refusal' && typeof refusal === 'string') return refusal;
-    throw new Refusal(
-      400,
-      `${path}.content: a part is not text, and this model reads nothing else.`,
-      [{ path: ['messages'], message: 'not text' }],
-      'unsupported_content',
-    );
+    const problem = `${path}.content: a part is not text, and this model reads nothing else.`;
+    throw wrongField('messages', 'not text', problem, 'unsupported_content');
   });
   return texts.join('');
 }

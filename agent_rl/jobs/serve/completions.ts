@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 
 import { EventAnswer } from '../../http/answer-request.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { type AnswerHead, completionLogProbs, usageOf } from './openai-answers.ts';
+import { wrongField } from '../../http/refusal.ts';
+import { type Answering, completionLogProbs, usageOf } from './openai-answers.ts';
 import { piecesOf } from './streaming/pieces-of.ts';
-import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
+import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from './request-fields.ts';
 import type { Sampled, ServedModel } from './served-model.ts';
 
 const mostStopTokens = 64;
@@ -30,14 +30,10 @@ const defaultMaxTokens = 16;
 /** Answers `POST /v1/completions`: a text or tokens, continued as they are. @throws Refusal */
 export async function completion(
   given: unknown,
-  {
-    model,
-    head,
-    signal,
-    seed,
-  }: { model: ServedModel; head: AnswerHead; signal: AbortSignal; seed: number },
+  { model, head, signal, seed }: Answering,
 ): Promise<object | EventAnswer> {
   const body = readBody(given);
+  const places = placesOf(body);
   const { tokenizer } = model.text;
   const prompt =
     typeof body.prompt === 'string' ? await model.encode(body.prompt, signal) : body.prompt;
@@ -55,11 +51,11 @@ export async function completion(
     index,
     finish_reason: sampled.finish,
     logprobs: withLogProbs ? completionLogProbs(sampled, tokenizer, asIds) : null,
-    ...(withIds && { token_ids: sampled.tokens, prompt_token_ids: prompt }),
+    token_ids: withIds ? sampled.tokens : undefined,
+    prompt_token_ids: withIds ? prompt : undefined,
   });
   const answer = { ...head, object: 'text_completion' };
   if (body.stream !== true) {
-    const places = [...Array(body.n ?? 1).keys()];
     const all = await Promise.all(
       places.map((index) => model.complete(prompt, request, { index, room, stopTokens })),
     );
@@ -69,8 +65,6 @@ export async function completion(
       usage: usageOf(all),
     };
   }
-  if ((body.n ?? 1) > 1)
-    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
   return new EventAnswer(
     (async function* events() {
       const pieces = piecesOf<Sampled>(
@@ -95,10 +89,9 @@ function refuseUnknownTokens(
 ): void {
   const wrong = tokens.find((id) => id >= vocabSize);
   if (wrong === undefined) return;
-  throw new Refusal(
-    400,
+  throw wrongField(
+    field,
+    'no token',
     `${field}: ${wrong} is no token of this model, which has ${vocabSize}.`,
-    [{ path: [field], message: 'no token' }],
-    'invalid_value',
   );
 }

@@ -1,12 +1,15 @@
 import type { Tokenizer } from '../../../model/text/tokenizer.ts';
 import type { AssistantMessage } from '../../core/message.ts';
-import type { Sampled, Turn } from './served-model.ts';
+import type { Sampled, ServedModel, Turn } from './served-model.ts';
+import type { Refusal } from '../../http/refusal.ts';
 
-/** What is said of every answer to a request. */
-export interface AnswerHead {
-  id: string;
-  created: number;
-  model: string;
+/** What a request is answered with. */
+export interface Answering {
+  model: ServedModel;
+  /** Said of every answer. */
+  head: { id: string; created: number; model: string };
+  signal: AbortSignal;
+  seed: number;
 }
 
 export const usageOf = (answers: readonly Sampled[]): object => {
@@ -79,8 +82,8 @@ export function messageOf({ message }: Turn): object {
   return {
     role: 'assistant',
     content: calls.length > 0 && message.content === '' ? null : saidIn(message),
-    ...(message.reasoning !== undefined && { reasoning_content: message.reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls }),
+    reasoning_content: message.reasoning,
+    tool_calls: calls.length > 0 ? calls : undefined,
   };
 }
 
@@ -89,3 +92,19 @@ export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): stri
 
 export const finishOf = ({ message, finish }: Turn): string =>
   finish === 'stop' && (message.toolCalls ?? []).length > 0 ? 'tool_calls' : finish;
+
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  404: 'not_found_error',
+  503: 'overloaded_error',
+};
+
+/** A refusal as the OpenAI API writes it. */
+export const openAiError = ({ status, message, problems, code }: Refusal): object => ({
+  error: {
+    message,
+    type: types[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
+    param: problems[0]?.path.join('.') ?? null,
+    code: code ?? null,
+  },
+});

@@ -1,5 +1,6 @@
+import PQueue from 'p-queue';
+
 import { FairQueue } from '../../sandbox/layers/take-turns.ts';
-import { VersionGate } from './version-gate.ts';
 
 interface Held {
   /** Under way. */
@@ -117,5 +118,25 @@ export class Places {
     const held = { turns: 0, since: 0 };
     this.#held.set(episode, held);
     return held;
+  }
+}
+
+/** Lets turns through while the weights stay what they are. */
+export class VersionGate {
+  readonly #turns = new PQueue();
+
+  turn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.add(work);
+  }
+
+  /** Does work when the turns under way have ended and before the next begin. */
+  async between<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#turns.pause();
+    try {
+      await this.#turns.onPendingZero();
+      return await work();
+    } finally {
+      this.#turns.start();
+    }
   }
 }

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
 import { isRecord } from '../../core/is-record.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { Refusal, wrongField } from '../../http/refusal.ts';
 import type { SamplingRequest } from './served-model.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
@@ -128,10 +128,10 @@ function refuseOther(name: string, value: unknown, allowed: readonly unknown[]):
   const taken = allowed.map((one) => JSON.stringify(one));
   if (taken.includes(text)) return;
   const instead = taken.length === 0 ? '' : `, or give ${taken.join(' or ')}`;
-  throw new Refusal(
-    400,
+  throw wrongField(
+    name,
+    'not supported',
     `${name}: ${text.slice(0, 80)} is not supported by this server. Leave it out${instead}.`,
-    [{ path: [name], message: 'not supported' }],
     'unsupported_parameter',
   );
 }
@@ -144,16 +144,18 @@ function refuseDeep(name: string, value: unknown): void {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > mostDepth)
-      throw new Refusal(
-        400,
-        `${name}: is nested more than ${mostDepth} deep.`,
-        [{ path: [name], message: 'nested too deep' }],
-        'invalid_value',
-      );
+      throw wrongField(name, 'nested too deep', `${name}: is nested more than ${mostDepth} deep.`);
     level = level.flatMap((one): unknown[] =>
       typeof one === 'object' && one !== null ? Object.values(one) : [],
     );
   }
+}
+
+/** Which answers a request wants. @throws Refusal for a stream of several */
+export function placesOf({ n, stream }: Pick<SamplingFields, 'n' | 'stream'>): number[] {
+  if (stream === true && (n ?? 1) > 1)
+    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
+  return [...Array(n ?? 1).keys()];
 }
 
 /** How a request wants its answers sampled. */

@@ -1,25 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { basename } from 'node:path';
 
 import { collecting, openEngine } from '../../compose/model/open-engine.ts';
 import { construct, runContainer } from '../../compose/plugins/container.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import { secretOf } from '../../core/secret-of.ts';
-import { answerRequest, EventAnswer, type Page } from '../../http/answer-request.ts';
-import { decodedPart } from '../../http/decoded-part.ts';
-import type { BodyBounds } from '../../http/read-body.ts';
-import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { EventAnswer, type Page, page } from '../../http/answer-request.ts';
+import { decodedPart, Refusal } from '../../http/refusal.ts';
+import { loopback } from '../../http/listen.ts';
+import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from './chat-completions.ts';
 import { completion } from './completions.ts';
 import { LongTexts } from './long-texts.ts';
-import { openAiError } from './openai-error.ts';
+import { openAiError } from './openai-answers.ts';
 import { Places } from './places.ts';
 import { ServedModel } from './served-model.ts';
 import { SteppedGenerator } from './stepped-generator.ts';
@@ -80,8 +78,20 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
     opened.defer(close);
     const { places } = training;
     const all = [...modelPages(model, { ...options, name, places }), ...pages];
-    const server = await listening(all, { ...options, bodyBounds: model.bodyBounds }, token);
-    opened.defer(server.close);
+    const server = await servePages({
+      host,
+      port: options.port,
+      code: 'CONFIG_INVALID',
+      what: 'The model',
+      pages: all,
+      token,
+      mostRequests: options.requests,
+      bodyBounds: model.bodyBounds,
+      requestTimeoutMs: requestTimeoutMs(options.acceptWeights),
+      errorBody: openAiError,
+      onFailure: (message) => print(`A request failed: ${message}`),
+    });
+    opened.defer(() => server.close());
     const key = token === undefined ? '' : ` Clients send the key of ${apiKeyEnv}.`;
     print(`Model ${name} (${folder}) at ${server.url}/v1. Stop with Ctrl-C.${key}`);
     options.onListening?.(server.url);
@@ -145,12 +155,12 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     sampler: engine.generator,
     places,
     idleS: timeoutS,
-    ...(acceptWeights && {
-      replacing: {
-        inbox: opened.add(await WeightInbox.open(mostWeightBytes(model.description))),
-        use: (weights: WeightRef) => engine.generator.use(weights),
-      },
-    }),
+    replacing: acceptWeights
+      ? {
+          inbox: opened.add(await WeightInbox.open(mostWeightBytes(model.description))),
+          use: (weights: WeightRef) => engine.generator.use(weights),
+        }
+      : undefined,
   };
   return { model: served, folder: model.folder, notes: policy.notes ?? [], training };
 }
@@ -192,12 +202,8 @@ function modelPages(
       const why = (thrown: unknown): unknown =>
         late.aborted && !signal.aborted ? tookLonger(timeoutS) : thrown;
       try {
-        const answered = await answer(body, {
-          model,
-          head,
-          signal: within,
-          seed: randomInt(seeds),
-        });
+        const seed = randomInt(seeds);
+        const answered = await answer(body, { model, head, signal: within, seed });
         return answered instanceof EventAnswer
           ? new EventAnswer(failingAs(answered.events, why))
           : answered;
@@ -206,30 +212,14 @@ function modelPages(
       }
     };
   return [
-    {
-      method: 'GET',
-      path: /^\/v1\/models$/,
-      answer: async () => ({ object: 'list', data: [entry] }),
-    },
-    {
-      method: 'GET',
-      path: /^\/v1\/models\/(?<id>.+)$/,
-      answer: async ({ groups }) => {
-        refuseOtherModel({ model: decodedPart(groups['id'] ?? '') }, name);
-        return entry;
-      },
-    },
-    {
-      method: 'GET',
-      path: /^\/health$/,
-      answer: async () => ({ status: 'ok', places: places.counts }),
-    },
-    {
-      method: 'POST',
-      path: /^\/v1\/chat\/completions$/,
-      answer: answering('chatcmpl', chatCompletion),
-    },
-    { method: 'POST', path: /^\/v1\/completions$/, answer: answering('cmpl', completion) },
+    page('GET', /^\/v1\/models$/, async () => ({ object: 'list', data: [entry] })),
+    page('GET', /^\/v1\/models\/(?<id>.+)$/, async ({ groups }) => {
+      refuseOtherModel({ model: decodedPart(groups['id'] ?? '') }, name);
+      return entry;
+    }),
+    page('GET', /^\/health$/, async () => ({ status: 'ok', places: places.counts })),
+    page('POST', /^\/v1\/chat\/completions$/, answering('chatcmpl', chatCompletion)),
+    page('POST', /^\/v1\/completions$/, answering('cmpl', completion)),
   ];
 }
 
@@ -262,48 +252,3 @@ function refuseOtherModel(body: unknown, name: string): void {
 
 /** Files of weights may take longer to arrive than a request. */
 const requestTimeoutMs = (acceptWeights: boolean): number => (acceptWeights ? 3_600_000 : 60_000);
-
-async function listening(
-  pages: readonly Page[],
-  {
-    host,
-    port,
-    requests: mostRequests,
-    acceptWeights,
-    bodyBounds,
-    print,
-  }: ServeModelOptions & { bodyBounds: BodyBounds },
-  token: string | undefined,
-) {
-  const counts: Record<string, number> = {};
-  const stop = new AbortController();
-  const shared = {
-    host,
-    pages,
-    token,
-    mostRequests,
-    bodyBounds,
-    stopped: stop.signal,
-    underWay: { count: 0 },
-    arriving: { bytes: 0 },
-    errorBody: openAiError,
-  };
-  const server = createServer(
-    { requestTimeout: requestTimeoutMs(acceptWeights) },
-    (request, response) => {
-      void answerRequest(request, response, shared).then(
-        (status) => (counts[status] = (counts[status] ?? 0) + 1),
-        (error: unknown) => print(`A request failed: ${messageOf(error)}`),
-      );
-    },
-  );
-  await listen(server, { host, port, code: 'CONFIG_INVALID', what: 'The model' });
-  return {
-    url: urlOf(server),
-    counts,
-    close: async () => {
-      stop.abort(new Refusal(503, 'The server is closing.'));
-      await closeServer(server);
-    },
-  };
-}

@@ -8,11 +8,10 @@ import type { Generation, Sampling } from '../../core/services/generator.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type Refusal, wrongField } from '../../http/refusal.ts';
 import type { LongTexts } from './long-texts.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
-import type { TurnReader } from './streaming/turn-reader.ts';
-import { withoutPartial } from './streaming/without-partial.ts';
+import { type TurnReader, withoutPartial } from './streaming/turn-reader.ts';
 
 /** How an answer is sampled. */
 export interface SamplingRequest {
@@ -71,22 +70,22 @@ const taskId = 'served';
 export class ServedModel {
   #requests = 0;
 
-  readonly text: LanguageModel;
-  readonly vocabSize: number;
-  readonly maxContextTokens: number;
-  private readonly policy: Policy;
-  private readonly generator: SteppedGenerator;
-  readonly reader: TurnReader;
-  private readonly longTexts: LongTexts;
+  constructor(private readonly parts: ServedParts) {}
 
-  constructor(parts: ServedParts) {
-    this.text = parts.text;
-    this.vocabSize = parts.vocabSize;
-    this.maxContextTokens = parts.maxContextTokens;
-    this.policy = parts.policy;
-    this.generator = parts.generator;
-    this.reader = parts.reader;
-    this.longTexts = parts.longTexts;
+  get text(): LanguageModel {
+    return this.parts.text;
+  }
+
+  get vocabSize(): number {
+    return this.parts.vocabSize;
+  }
+
+  get maxContextTokens(): number {
+    return this.parts.maxContextTokens;
+  }
+
+  get reader(): TurnReader {
+    return this.parts.reader;
   }
 
   /**
@@ -98,7 +97,7 @@ export class ServedModel {
     { messages, tools }: { messages: readonly Message[]; tools: readonly ToolSpec[] },
     { maxTokens, signal }: SamplingRequest,
   ): Promise<Asked> {
-    const transcript = await this.longTexts.whole(() => this.#begun(messages, tools), signal);
+    const transcript = await this.parts.longTexts.whole(() => this.#begun(messages, tools), signal);
     const promptTokens = [...transcript.tokens];
     const room = this.room({ promptTokens: promptTokens.length, field: 'messages' }, maxTokens);
     return { transcript, promptTokens, tools, room };
@@ -126,9 +125,9 @@ export class ServedModel {
   ): Promise<Turn> {
     const episode = this.#nextEpisode();
     const watch = this.#watch(request.stop, onText);
-    this.generator.listen(episode, watch.listener);
+    this.parts.generator.listen(episode, watch.listener);
     try {
-      const { message, stop } = await this.policy.act(transcript, {
+      const { message, stop } = await this.parts.policy.act(transcript, {
         episode,
         sampling: request.sampling,
         maxTokens: room,
@@ -147,7 +146,7 @@ export class ServedModel {
       const said = whole ? message : this.reader.read(sampled.text, tools);
       return { ...sampled, message: withOwnIds(said) };
     } finally {
-      this.policy.release(episode);
+      this.parts.policy.release(episode);
     }
   }
 
@@ -168,9 +167,9 @@ export class ServedModel {
   ): Promise<Sampled> {
     const episode = this.#nextEpisode();
     const watch = this.#watch(request.stop, onText);
-    this.generator.listen(episode, watch.listener);
+    this.parts.generator.listen(episode, watch.listener);
     try {
-      const generation: Generation = await this.generator.generate(
+      const generation: Generation = await this.parts.generator.generate(
         {
           episode,
           tokens: promptTokens,
@@ -187,24 +186,23 @@ export class ServedModel {
       const stoppedAt = watch.stoppedAt();
       return this.#sampled({ promptTokens, tokens, logProbs, ended, stoppedAt });
     } finally {
-      this.generator.release(episode);
+      this.parts.generator.release(episode);
     }
   }
 
   #begun(messages: readonly Message[], tools: readonly ToolSpec[]): Transcript {
     try {
-      return this.policy.begin(messages, tools);
+      return this.parts.policy.begin(messages, tools);
     } catch (thrown) {
       if (!AgentRlError.is(thrown)) throw thrown;
-      const problem = { path: ['messages'], message: 'refused by the template' };
-      throw new Refusal(400, messageOf(thrown), [problem], 'invalid_value');
+      throw wrongField('messages', 'refused by the template', messageOf(thrown));
     }
   }
 
   /** Tokens of a text in which control tokens are meant. @throws Refusal for one that no context can hold */
   encode(text: string, signal: AbortSignal): Promise<readonly number[]> {
     this.refuseEndless([text], 'prompt');
-    return this.longTexts.whole(() => this.text.encodeText(text), signal);
+    return this.parts.longTexts.whole(() => this.text.encodeText(text), signal);
   }
 
   /**
@@ -269,10 +267,10 @@ export class ServedModel {
     { promptTokens, field }: { promptTokens: number | string; field: 'messages' | 'prompt' },
     maxTokens: number | undefined,
   ): Refusal {
-    return new Refusal(
-      400,
+    return wrongField(
+      maxTokens === undefined ? field : 'max_tokens',
+      'too long',
       `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
-      [{ path: [maxTokens === undefined ? field : 'max_tokens'], message: 'too long' }],
       'context_length_exceeded',
     );
   }

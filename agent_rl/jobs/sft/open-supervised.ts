@@ -17,10 +17,15 @@ import { measurePrompts } from '../train/ready/measure-prompts.ts';
 import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 import type { SftExamples } from './sft-examples.ts';
 
+/** Attempts the tasks of a run with the present weights; `undefined` when it was interrupted. */
+type Evaluate = (
+  ...of: [iteration: number, run: string]
+) => ReturnType<NonNullable<SftParts['evaluate']>>;
+
 /** What supervised training trains with. */
 export interface Supervised {
   learner: Learner;
-  evaluate: SftParts['evaluate'];
+  evaluate: Evaluate | undefined;
   /** Memory that it may hold. */
   plan(): Promise<MemoryPlan>;
   close(): Promise<void>;
@@ -96,8 +101,8 @@ export const evaluationOf =
   (
     { config, tasks }: Pick<ResolvedRun, 'config' | 'tasks'>,
     { rollouts, weights, signal }: Evaluated,
-  ): NonNullable<SftParts['evaluate']> =>
-  async (iteration) => {
+  ): Evaluate =>
+  async (iteration, run) => {
     if (!(await doneUnlessAborted(() => weights.publish(signal), signal))) return undefined;
     const { samples, temperature } = attemptsOf(config.eval);
     const made = await evaluate(rollouts, tasks.evaluation, {
@@ -106,7 +111,7 @@ export const evaluationOf =
       strategy: strategyOf(config.eval),
       seed: config.run.seed,
       step: iteration,
-      iteration,
+      key: { run, when: 'during', iteration },
       failures: config.rollout.failures,
       signal,
       groupsOf: reportGroups,

@@ -11,15 +11,11 @@ import { writeEvaluation } from '../../runs/episodes/write-evaluation.ts';
 import { type RunTrackers, trackedMetrics } from '../../runs/trackers/run-trackers.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { evaluationMetrics } from '../../trainer/evaluate.ts';
-import {
-  type SftObserver,
-  type SftParts,
-  type SftState,
-  SFTTrainer,
-} from '../../trainer/sft-trainer.ts';
+import { type SftObserver, type SftState, SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { CheckpointReason } from '../../trainer/trainer-contracts.ts';
 import type { TrainingOptions } from '../job.ts';
 import { restoreRun, type SavedProgress } from '../train/restore-run.ts';
+import type { Supervised } from './open-supervised.ts';
 import type { SftExamples } from './sft-examples.ts';
 import { trackedRun } from '../train/tracked.ts';
 import { trainOptions } from '../train/trainer-options.ts';
@@ -30,7 +26,7 @@ export interface SftSession {
   examples: SftExamples;
   learner: Learner;
   /** Attempts tasks with the present weights; absent where eval.every is 0. */
-  evaluate: SftParts['evaluate'];
+  evaluate: Supervised['evaluate'];
   record: OpenRun;
   /** The run that is resumed; a new one is begun when absent. */
   resume: ResumePoint | undefined;
@@ -98,11 +94,16 @@ export async function sftUpdates(session: SftSession): Promise<{
 }
 
 const trainerOf = (
-  { run: { config }, learner, evaluate, examples: { examples } }: SftSession,
+  { run: { config }, learner, evaluate, record, examples: { examples } }: SftSession,
   observer: SftObserver,
 ): SFTTrainer =>
   new SFTTrainer(
-    { learner, examples, observer, ...(evaluate && { evaluate }) },
+    {
+      learner,
+      examples,
+      observer,
+      evaluate: evaluate && ((iteration) => evaluate(iteration, record.folder.name)),
+    },
     {
       seed: config.run.seed,
       batchSize: config.train.batchSize,
@@ -121,11 +122,11 @@ function evaluationRecorder({
   const { until } = run.config.train;
   const wanted = until === undefined ? '' : `; train.until.success is ${until.success}`;
   return (iteration, evaluation) => {
-    writeEvaluation(record.folder, { when: 'during', iteration, evaluation });
+    writeEvaluation(record.folder, evaluation);
     const metrics = trackedMetrics(evaluationMetrics(evaluation));
     trackers.tell({ type: 'evaluation', when: 'during', iteration, metrics });
     record.log.info(`Step ${iteration}: ${rateText(evaluation)} solved${wanted}`);
-    const failed = failedText(evaluation.trajectories);
+    const failed = failedText(evaluation.rollouts);
     if (failed !== undefined) record.log.warn(`Step ${iteration}: ${failed}`);
   };
 }

@@ -8,6 +8,7 @@ import {
   readEpisodes,
   runWithEpisodes,
 } from '../../runs/episodes/read-episodes.ts';
+import { partText } from '../../runs/query/parts.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
 import {
   type Conversation,
@@ -16,7 +17,6 @@ import {
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
-import { episodeId } from '../../runs/episodes/episode-id.ts';
 import { readToolFile } from '../token-files/tool-file.ts';
 
 export interface DemonstrationsOptions {
@@ -74,10 +74,9 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
   if (choice.chosen.size === 0)
     throw new AgentRlError('CONFIG_INVALID', `${folder.path} has no such episodes: ${report}`);
   await writingFresh(output, async (write) => {
-    for await (const [place, episode] of numbered(readEpisodes(folder, 'train'))) {
-      if (choice.chosen.has(place))
-        write(conversationLine(conversationOf(episode, tools), provenance(folder, episode)));
-    }
+    for await (const episode of readEpisodes(folder, 'train'))
+      if (choice.chosen.has(partText(episode)))
+        write(conversationLine({ ...episode, tools }, provenance(folder, episode)));
   });
   const { episodes, tasks, leftOut } = choice;
   const { size: written } = choice.chosen;
@@ -99,17 +98,15 @@ function toolsOf({ path, tools }: RunFolder): Conversation['tools'] {
 interface Choice {
   /** Episodes that were asked. */
   episodes: number;
-  /** Places of the chosen ones among those of the run, from 0. */
-  chosen: ReadonlySet<number>;
+  /** What the chosen ones are called. */
+  chosen: ReadonlySet<string>;
   /** Tasks of the chosen ones. */
   tasks: number;
   leftOut: Readonly<Record<Reason, number>>;
 }
 
-interface Candidate {
-  place: number;
-  taskId: string;
-  agent: string | undefined;
+interface Candidate extends Pick<EpisodeRecord, 'taskId' | 'agent'> {
+  name: string;
   reward: number;
 }
 
@@ -126,7 +123,7 @@ async function choose(
   const seen = new Set<string>();
   const candidates: Candidate[] = [];
   let episodes = 0;
-  for await (const [place, episode] of numbered(readEpisodes(folder, 'train'))) {
+  for await (const episode of readEpisodes(folder, 'train')) {
     if (options.step !== undefined && episode.iteration !== options.step) continue;
     episodes += 1;
     const reason = reasonAgainst(episode, options);
@@ -134,23 +131,18 @@ async function choose(
       leftOut[reason] += 1;
       continue;
     }
-    const line = conversationLine(conversationOf(episode, tools));
+    const { taskId, agent } = episode;
+    const line = conversationLine({ ...episode, tools });
     const digest = createHash('sha256').update(line).digest('base64');
     if (seen.has(digest)) leftOut.duplicates += 1;
     // Without a reward it failed, and is left out.
-    else
-      candidates.push({
-        place,
-        taskId: episode.taskId,
-        agent: episode.agent,
-        reward: episode.reward ?? 0,
-      });
+    else candidates.push({ name: partText(episode), taskId, agent, reward: episode.reward ?? 0 });
     seen.add(digest);
   }
   const kept = bestOf(candidates, options.perTask);
   leftOut.beyondPerTask = candidates.length - kept.length;
   const tasks = new Set(kept.map(({ taskId }) => taskId)).size;
-  return { episodes, chosen: new Set(kept.map(({ place }) => place)), tasks, leftOut };
+  return { episodes, chosen: new Set(kept.map(({ name }) => name)), tasks, leftOut };
 }
 
 function reasonAgainst(
@@ -178,21 +170,11 @@ function bestOf(candidates: readonly Candidate[], most = Infinity): readonly Can
     });
 }
 
-const conversationOf = (
-  { messages }: EpisodeRecord,
-  tools: Conversation['tools'],
-): Conversation => ({ messages, ...(tools !== undefined && { tools }) });
-
 const provenance = ({ name }: RunFolder, episode: EpisodeRecord) => ({
   run: name,
-  episode: episodeId(episode),
+  episode: partText(episode),
   reward: episode.reward,
 });
-
-async function* numbered<Item>(items: AsyncIterable<Item>): AsyncGenerator<[number, Item]> {
-  let place = 0;
-  for await (const item of items) yield [place++, item];
-}
 
 function leftOutText({ episodes, chosen, leftOut }: Choice): string {
   const counted = (Object.keys(reasons) as Reason[])

@@ -1,19 +1,17 @@
 import { AgentRlError } from '../../core/errors.ts';
-import { episodesOf } from '../../core/trajectory.ts';
-import {
-  type EpisodeRecord,
-  readEpisodes,
-  runWithEpisodes,
-} from '../../runs/episodes/read-episodes.ts';
+import { append } from '../../core/long-lists.ts';
+import { readKey } from '../../core/rollout.ts';
+import { type EpisodeRecord, runWithEpisodes } from '../../runs/episodes/read-episodes.ts';
+import { batchesOf, rolloutsIn, partText } from '../../runs/query/parts.ts';
+import type { RunFolder } from '../../runs/run-folder.ts';
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
-import { episodeId, wholeEpisodeId } from '../../runs/episodes/episode-id.ts';
 import { episodeLine, episodeText } from './episode-text.ts';
 
 export interface ShowRunOptions {
   /** Folder of a run. */
   run: string;
-  /** `3/sum-17/2`: iteration, task and sample; `/NAME` behind it is one of several agents. */
+  /** `train/3/0/2/1`: what it was played for, iteration, round, slot and sample; `/NAME` behind it is one of several agents. */
   episode?: string;
   /** This many of those with the lowest reward, failed ones first. */
   worst?: number;
@@ -34,9 +32,9 @@ const mostLines = 100;
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run, `CONFIG_INVALID` when it has no such episode
  */
 export async function showRun(options: ShowRunOptions): Promise<JobResult> {
-  const { episode, worst, heldOut = false, hidden = false, print } = options;
+  const { episode, worst, hidden = false, print } = options;
   const folder = runWithEpisodes(options.run);
-  const chosen = await choose(readEpisodes(folder, heldOut ? 'eval' : 'train'), options);
+  const chosen = await choose(folder, options);
   if (chosen.length === 0) throw noneFound(folder.path, options);
   if (episode !== undefined || worst !== undefined) {
     print(chosen.map((one) => episodeText(one, { hidden })).join('\n\n'));
@@ -49,7 +47,7 @@ export async function showRun(options: ShowRunOptions): Promise<JobResult> {
       'Show one with --episode ID, the worst with --worst, those of another iteration with --step N.',
     );
   }
-  return { episodes: chosen.map(episodeId) };
+  return { episodes: chosen.map(partText) };
 }
 
 function headOf(
@@ -58,26 +56,27 @@ function headOf(
 ): string {
   const newest = step === undefined ? ', the newest' : '';
   const kind = heldOut ? 'held-out' : 'training';
-  const { length: episodes } = episodesOf(chosen);
-  const parts = chosen.some(({ agent }) => agent !== undefined) ? ', one line for each agent' : '';
+  const { length: episodes } = rolloutsIn(chosen);
+  const parts = chosen.length > episodes ? ', one line for each agent' : '';
   return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${countText(episodes, `${kind} episode`)}${parts}`;
 }
 
 async function choose(
-  episodes: AsyncIterable<EpisodeRecord>,
-  { episode, worst, step }: ShowRunOptions,
+  folder: RunFolder,
+  { episode, worst, step, heldOut = false }: ShowRunOptions,
 ): Promise<EpisodeRecord[]> {
+  const key = episode === undefined ? undefined : readKey(episode);
+  if (episode !== undefined && key === undefined) return [];
+  const isHeldOut = key === undefined ? heldOut : key.when !== 'train';
+  const iteration = key?.iteration ?? step;
   let chosen: EpisodeRecord[] = [];
-  for await (const one of episodes) {
-    if (episode !== undefined) {
-      if ([episodeId(one), wholeEpisodeId(one)].includes(episode)) chosen.push(one);
-      continue;
-    }
-    if (step !== undefined && one.iteration !== step) continue;
-    // Only one iteration is held at a time.
-    if (step === undefined && one.iteration !== chosen[0]?.iteration) chosen = [];
-    chosen.push(one);
+  for await (const batch of batchesOf(folder, { file: isHeldOut ? 'eval' : 'train' })) {
+    const parts = batch.map((one) => one.episode);
+    if (iteration === undefined) chosen = parts;
+    else if (parts[0]?.iteration === iteration) append(chosen, parts);
   }
+  if (key !== undefined)
+    return chosen.filter((one) => `${partText(one)}/`.startsWith(`${episode}/`));
   if (worst === undefined) return chosen;
   return chosen
     .toSorted((a, b) => Number(rank(a) > rank(b)) - Number(rank(a) < rank(b)))
@@ -88,13 +87,10 @@ async function choose(
 const rank = ({ reward }: EpisodeRecord): number => reward ?? -Infinity;
 
 function noneFound(path: string, { episode, step, heldOut }: ShowRunOptions): AgentRlError {
-  const kind = heldOut === true ? 'held-out' : 'training';
   const which =
     episode !== undefined
-      ? ` "${episode}"; an id is ITERATION/TASK/SAMPLE, as agent-rl show ${path} lists them`
-      : step === undefined
-        ? ''
-        : ` of iteration ${step}`;
+      ? `episode "${episode}"; an id is such as train/3/0/2/1, as agent-rl runs show ${path} lists them`
+      : `${heldOut === true ? 'held-out' : 'training'} episode${step === undefined ? '' : ` of iteration ${step}`}`;
   const hint = heldOut === true ? '' : ' Held-out episodes are shown with --held-out.';
-  return new AgentRlError('CONFIG_INVALID', `${path} has no ${kind} episode${which}.${hint}`);
+  return new AgentRlError('CONFIG_INVALID', `${path} has no ${which}.${hint}`);
 }

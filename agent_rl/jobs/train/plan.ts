@@ -36,7 +36,7 @@ export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
     sandboxes: needs(chosen, 'sandbox') ? sandboxWorkers(config) : 0,
     /** Most in an episode of the run: each has a transcript. */
     agents: largest(
-      chosen.environments.map(({ agents = [] }) => agents.length),
+      chosen.environments.map(({ agents }) => agents.length),
       1,
     ),
   };

@@ -5,7 +5,7 @@ import { withReport } from '../report/with-report.ts';
 import { openTraining, type Training } from './training.ts';
 import { beforeAfterTable } from '../../runs/evaluation-table.ts';
 import { summaryOf } from '../../runs/summary.ts';
-import { recordedRun } from '../../runs/recorded-run.ts';
+import { recordedRun } from '../../runs/query/recorded-run.ts';
 import { runChecks } from '../../runs/signs/run-checks.ts';
 import { runEvidence } from '../../runs/signs/run-evidence.ts';
 import { type RunVerdict, runVerdict } from '../../runs/signs/run-verdict.ts';
@@ -115,7 +115,7 @@ async function verdictOf(
 
 const verdictText = ({ is, says }: RunVerdict, path: string): string =>
   visibleControls(
-    is === 'better' || is === 'control' ? says : `${says}\nMore: agent-rl explain ${path}`,
+    is === 'better' || is === 'control' ? says : `${says}\nMore: agent-rl runs explain ${path}`,
   );
 
 /**

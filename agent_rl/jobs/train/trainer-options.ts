@@ -14,10 +14,15 @@ import type { RunSources } from '../../runs/inputs/run-inputs.ts';
 import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
-/** The part of a config that the trainer follows. */
-export function trainerOptions(config: Config, chosen: Pick<ChosenPlugins, PartName>): GrpoOptions {
+/** The part of a config that the trainer of a run of this name follows. */
+export function trainerOptions(
+  config: Config,
+  chosen: Pick<ChosenPlugins, PartName>,
+  run: string,
+): GrpoOptions {
   const { policy, rollout, algorithm, checkpoint } = config;
   return {
+    run,
     seed: config.run.seed,
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
     algorithm: { ...algorithm, ...klParts(algorithm.kl), ...algorithmParts(chosen) },

@@ -1,12 +1,12 @@
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { Rollout } from '../../core/rollout.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
 import type { Evaluation } from '../../trainer/evaluate.ts';
 import type { CheckpointReason, EvaluationTime } from '../../trainer/trainer-contracts.ts';
 
 /** What happens in a run, as it happens. */
 export type TrainingEvent =
-  /** A training episode has ended: one event for each of its agents. */
-  | { type: 'episode'; trajectory: Trajectory }
+  /** A training episode has ended. */
+  | { type: 'episode'; rollout: Rollout }
   /** An iteration is whole; counted from 1. */
   | { type: 'iteration'; iteration: number; metrics: Metrics }
   | { type: 'evaluation'; when: EvaluationTime; iteration: number; evaluation: Evaluation }

@@ -3,7 +3,7 @@ import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { attemptsOf, runLength } from '../../config/index.ts';
-import { RunSettings } from '../../runs/run-settings.ts';
+import { RunSettings } from '../../runs/query/run-settings.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { promptOf } from '../explain/prompt-of.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
@@ -208,7 +208,7 @@ export class Training {
   }
 
   #trainer(records: RunRecords): GRPOTrainer {
-    const { run, agent } = this.parts;
+    const { run, agent, record } = this.parts;
     const { config, tasks } = run;
     const { selection } = tasks;
     return new GRPOTrainer(
@@ -225,6 +225,7 @@ export class Training {
       trainerOptions(
         { ...config, checkpoint: { ...config.checkpoint, keepBest: selection.length > 0 } },
         run.chosen,
+        record.folder.name,
       ),
     );
   }
@@ -235,10 +236,10 @@ export class Training {
     const tell = context.onEvent ?? (() => undefined);
     return {
       onPhase: records.onPhase,
-      onEpisode: (episode) => {
-        records.onEpisode(episode);
-        costs.noteEpisode(episode);
-        for (const trajectory of episode) tell({ type: 'episode', trajectory });
+      onEpisode: (rollout) => {
+        records.onEpisode(rollout);
+        costs.noteEpisode(rollout);
+        tell({ type: 'episode', rollout });
       },
       onIteration: (iteration, metrics, episodes) => {
         record.requireOwn();
@@ -251,9 +252,9 @@ export class Training {
         records.onEvaluation(when, iteration, evaluation);
         tell({ type: 'evaluation', when, iteration, evaluation });
       },
-      onEvaluationEpisode: (episode, episodes) => {
-        records.onEvaluationEpisode(episode, episodes);
-        costs.noteEvaluationEpisode(episode);
+      onEvaluationEpisode: (rollout, episodes) => {
+        records.onEvaluationEpisode(rollout, episodes);
+        costs.noteEvaluationEpisode(rollout);
       },
       aroundEvaluation: (make) => usage.evaluating(() => costs.evaluating(make)),
       onCheckpoint: async (reason, state) => {

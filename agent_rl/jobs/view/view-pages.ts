@@ -1,7 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { EventAnswer, type Page, type PageRequest } from '../../http/answer-request.ts';
-import { decodedPart } from '../../http/decoded-part.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { decodedPart, Refusal } from '../../http/refusal.ts';
 import { QueryProblem } from '../../runs/view/episodes/episode-query.ts';
 import type { ViewedRun } from '../../runs/view/viewed-run.ts';
 import type { ViewedRuns } from '../../runs/view/viewed-runs.ts';

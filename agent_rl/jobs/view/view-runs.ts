@@ -54,7 +54,7 @@ export async function viewRuns(options: ViewRunsOptions): Promise<JobResult> {
     );
   const warn = (text: string): void => print(`Note: ${visibleControls(text)}`);
   const runs = new ViewedRuns({
-    ...(folders.length > 0 && { folders }),
+    folders: folders.length > 0 ? folders : undefined,
     parent: usualFolder,
     warn,
   });

@@ -7,18 +7,18 @@ import {
   type LearnerHost,
 } from '../../core/plugins/model/learner.ts';
 import { linearModules } from '../../core/services/linear-module.ts';
-import { tinkerSettings, type TinkerSettings } from '../../tinker/tinker-settings.ts';
-import { Lost } from '../../tinker/tinker-client.ts';
-import { TinkerSession } from '../../tinker/tinker-session.ts';
+import { tinkerSettings } from '../../tinker/tinker-settings.ts';
+import { orClosed, TinkerSession } from '../../tinker/tinker-session.ts';
 import { describeModel } from '../../../model/weights/open-model.ts';
-import { clearPlace } from './clear-place.ts';
-import { findReduction } from './find-reduction.ts';
-import { RecoveringModel } from './recovering-model.ts';
+import { clearPlace, RecoveringModel } from './recovering-model.ts';
 import { refused, serviceLoss } from './service-loss.ts';
 import { refusedClipping, TinkerLearner } from './tinker-learner.ts';
-import type { AdapterAtService } from './trained-model.ts';
+import { type AdapterAtService, gradNormOf, noStep, type TrainedModel } from './trained-model.ts';
+import type { TrainDatum } from '../../core/services/batch.ts';
+import { type Reduction, serviceBatches } from './service-data.ts';
 
-const own = {
+const Settings = Type.Object({
+  ...tinkerSettings,
   reduction: Type.Enum(['detect', 'sum', 'sequence-mean'], {
     description:
       'What the service takes the gradient of: the sum over tokens, or the mean over sequences of their means. detect finds out, on a model that it makes for that',
@@ -29,12 +29,8 @@ const own = {
       'Fill sequences and their number up to few sizes, for a service that compiles each; without it no token is sent that is not of an episode',
     default: true,
   }),
-};
-
-const Settings = Type.Object({ ...tinkerSettings, ...own });
-type Settings = TinkerSettings & {
-  [Key in keyof typeof own]: Static<(typeof own)[Key]>;
-};
+});
+type Settings = Static<typeof Settings>;
 
 /** Learns at a Tinker service. @throws AgentRlError `CONFIG_INVALID` for what it cannot learn */
 export const tinkerLearner = learner({
@@ -48,7 +44,7 @@ export const tinkerLearner = learner({
   const wanted = requireLearnable(host);
   const user = { block: 'learner', code: 'LEARNING_FAILED', requests: 4 } as const;
   const session = await TinkerSession.open(settings, { ...user, environment, warn, signal });
-  try {
+  return orClosed('learner', session, async () => {
     const { rank } = wanted;
     const reduction = await clearPlace(session, { rank, seed }, async (tried) =>
       settings.reduction === 'detect' ? findReduction(tried) : settings.reduction,
@@ -69,11 +65,7 @@ export const tinkerLearner = learner({
       pads: settings.fewShapes,
       openReference: create,
     });
-  } catch (thrown) {
-    await session.close();
-    if (!(thrown instanceof Lost)) throw thrown;
-    throw new AgentRlError('CONFIG_INVALID', `learner.url: ${thrown.message}`, { cause: thrown });
-  }
+  });
 });
 
 /** @throws AgentRlError `CONFIG_INVALID` for what no service does, and what would be dropped in silence */
@@ -121,5 +113,57 @@ function requireSameAdapter(
   throw new AgentRlError(
     'CONFIG_INVALID',
     `learner: the service makes adapters with ${problem}. Change model.lora to what the service makes.`,
+  );
+}
+
+const loss = serviceLoss({ name: 'cross_entropy' });
+/** Largest ratio of two norms that pass for one, less 1. */
+const tolerance = 1e-2;
+
+/** A few tokens, of which some are trained. */
+const sequence = (length: number, trained: readonly number[]): TrainDatum => ({
+  tokens: Int32Array.from({ length }, (_, place) => (7 * place) % 11),
+  weights: new Float32Array(length).map((_, place) => Number(trained.includes(place))),
+  advantages: new Float32Array(length).fill(1),
+  oldLogProbs: new Float32Array(length),
+});
+
+/** The same tokens of one sequence, and of two of other lengths that begin as it does. */
+const inOne = [sequence(9, [1, 2, 3, 4, 5])];
+const inTwo = [sequence(13, [1, 2]), sequence(7, [3, 4, 5])];
+
+/**
+ * What the service takes the gradient of, found on a model that nothing else is asked of: the same tokens must have the same
+ * gradient however they are put into sequences. The protocol's documents say sums, and some services take means.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for one that does neither, and for one that does not say how large a gradient is
+ */
+async function findReduction(model: TrainedModel): Promise<Reduction> {
+  const tried: string[] = [];
+  for (const reduction of ['sum', 'sequence-mean'] as const) {
+    const norms: number[] = [];
+    for (const data of [inOne, inTwo]) norms.push(await normOf(model, data, reduction));
+    const [one = 0, two = 0] = norms;
+    if (one > 0 && Math.abs(two / one - 1) < tolerance) return reduction;
+    tried.push(`${reduction}: ${norms.join(' and ')}`);
+  }
+  throw refused(
+    'What this run minimises',
+    `the gradient of the same tokens has another norm in other sequences, as a sum of tokens and as a mean of sequences (${tried.join('; ')}). Use another service`,
+  );
+}
+
+async function normOf(
+  model: TrainedModel,
+  sequences: readonly TrainDatum[],
+  reduction: Reduction,
+): Promise<number> {
+  const { batches } = serviceBatches(sequences, { microBatchTokens: 1024, reduction, pads: true });
+  for (const { data } of batches) await model.pass({ data, loss });
+  const norm = gradNormOf(await model.optimStep(noStep));
+  if (norm !== undefined) return norm;
+  throw refused(
+    'What this run minimises',
+    'it does not say how large a gradient is, so that nobody can see whether it takes sums. Set learner.reduction to sum, as the protocol has it, or to sequence-mean where its makers say so',
   );
 }

@@ -1,11 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { messageOf } from '../../core/errors.ts';
 import type { OptimStepOptions } from '../../core/services/learner.ts';
 import type { ForwardBackwardOutput } from '../../tinker/messages.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
-import { clearPlace } from './clear-place.ts';
-import { mostRepeats, repeated } from './repeated.ts';
-import { type CreateOptions, type Pass, TrainedModel } from './trained-model.ts';
+import { type CreateOptions, type Pass, TrainedModel, noStep } from './trained-model.ts';
 
 /** What changed a model since it was saved. */
 type Change = { pass: Pass } | { step: OptimStepOptions };
@@ -37,7 +37,7 @@ export class RecoveringModel {
     { from, ...options }: CreateOptions,
   ): Promise<RecoveringModel> {
     const model = await repeated(session, 'make an adapter', () =>
-      TrainedModel.create(session, { ...options, ...(from && { from }) }),
+      TrainedModel.create(session, { ...options, from }),
     );
     const one = new RecoveringModel(session, options, model, { address: from ?? '' });
     if (from === undefined) await one.#saveState();
@@ -195,3 +195,55 @@ export class RecoveringModel {
     });
   }
 }
+
+/** A service that loses every order would be asked for ever. */
+const mostRepeats = 5;
+const pauseMs = 1000;
+
+/**
+ * Does again what may be done twice, while its answer is lost.
+ *
+ * @param what completes "does not"
+ * @throws AgentRlError, after the last try
+ */
+async function repeated<Result>(
+  session: TinkerSession,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { client } = session;
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!(thrown instanceof Lost)) throw thrown;
+      if (repeats >= mostRepeats)
+        throw client.failure(`does not ${what}: ${thrown.message}`, thrown);
+      client.warn(`${thrown.message}: the service does not ${what} yet. Tried again.`);
+      await sleep(pauseMs);
+      // A service that was started with an empty database does not know the session either.
+      await session.renew();
+    }
+  }
+}
+
+/**
+ * Makes a model in the place that the next one gets, and unloads it: whoever had the place may have left gradients there,
+ * which a step clears.
+ *
+ * @param use what else the model is made for, before it is unloaded
+ */
+export const clearPlace = <Result>(
+  session: TinkerSession,
+  options: Omit<CreateOptions, 'from'>,
+  use: (model: TrainedModel) => Promise<Result>,
+): Promise<Result> =>
+  repeated(session, 'try an adapter', async () => {
+    const model = await TrainedModel.create(session, options);
+    await model.optimStep(noStep);
+    try {
+      return await use(model);
+    } finally {
+      await model.unload();
+    }
+  });

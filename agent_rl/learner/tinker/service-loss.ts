@@ -1,5 +1,8 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { LossSpec, PolicyLossSpec } from '../../core/services/learner.ts';
+import { findLoss } from '../../algorithms/losses/find-loss.ts';
+import { policyLossInNumbers } from '../../algorithms/losses/policy-loss-in-numbers.ts';
+import type { TrainDatum } from '../../core/services/batch.ts';
 
 /** A loss of the Tinker protocol. */
 export interface ServiceLoss {
@@ -64,3 +67,29 @@ function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): voi
 /** @param reason goes on after a colon, and says what to do */
 export const refused = (what: string, reason: string): AgentRlError =>
   new AgentRlError('CONFIG_INVALID', `${what} cannot be learned by a Tinker service: ${reason}.`);
+
+/** A loss on one sequence, from log-probabilities that a service computed. */
+interface MeasuredLoss {
+  /** Of each token, with its weight. */
+  weighted: readonly number[];
+  loss: number;
+  sums: Readonly<Record<string, number>>;
+}
+
+type MeasureLoss = (datum: TrainDatum, logProbs: Float32Array) => MeasuredLoss;
+
+/** What our own definition of a loss is worth. @throws AgentRlError `PLUGIN_LOAD_FAILED` */
+export async function lossMeasure(spec: LossSpec): Promise<MeasureLoss> {
+  if (spec.name === 'cross_entropy')
+    return ({ weights }, logProbs) => {
+      const weighted = Array.from(weights, (weight, i) =>
+        weight === 0 ? 0 : -weight * logProbs[i]!,
+      );
+      return { weighted, loss: weighted.reduce((sum, value) => sum + value, 0), sums: {} };
+    };
+  const { loss } = await findLoss(spec);
+  return (datum, logProbs) => {
+    const { losses, ...rest } = policyLossInNumbers(datum, logProbs, { spec, loss });
+    return { ...rest, weighted: losses.map((value, place) => value * datum.weights[place]!) };
+  };
+}

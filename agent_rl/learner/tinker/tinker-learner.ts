@@ -21,11 +21,10 @@ import { weightsSha256 } from '../../../model/weights/weights-sha256.ts';
 import { Lost } from '../../tinker/tinker-client.ts';
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
 import { adapterIn } from './adapter-archive.ts';
-import { gradNormOf } from './grad-norm.ts';
-import { lossMeasure } from './measured-loss.ts';
+import { gradNormOf } from './trained-model.ts';
+import { lossMeasure, refused, serviceLoss } from './service-loss.ts';
 import type { RecoveringModel } from './recovering-model.ts';
 import { byToken, type Reduction, serviceBatches } from './service-data.ts';
-import { refused, serviceLoss } from './service-loss.ts';
 
 export interface TinkerLearnerOptions {
   session: TinkerSession;

@@ -30,7 +30,7 @@ export interface CreateOptions {
   /** Keys the first values. */
   seed: number;
   /** A state that was saved, to begin with: its address. */
-  from?: string;
+  from?: string | undefined;
 }
 
 /** It moves nothing, and clears what was accumulated. */
@@ -197,4 +197,10 @@ function adapterOf(lora: unknown, asked: number): AdapterAtService {
     mlp: said['train_mlp'] !== false,
     unembed: said['train_unembed'] === true,
   };
+}
+
+/** Norm of the gradient among what a step measured, by the last part of its name; undefined where it is not there. */
+export function gradNormOf(metrics: ReadonlyMap<string, number>): number | undefined {
+  for (const [name, value] of metrics) if (/(?:^|[/.:])grad_norm$/.test(name)) return value;
+  return undefined;
 }

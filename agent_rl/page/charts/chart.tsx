@@ -1,81 +1,125 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type uPlot from 'uplot';
+import { h } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import type { Measured } from '../../runs/view/api.ts';
-import { formatMeasured } from '../text/format.ts';
+import { type Chart, describe, shownUnit, valueText } from '../../runs/charts/chart.ts';
+import type { Look } from '../../runs/charts/curves.ts';
+import { drawChart } from '../../runs/charts/draw-chart.ts';
+import { colourClass } from '../../runs/charts/palette.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
-import { drawPlot } from './draw-plot.ts';
-import { swatchClass } from './palette.ts';
-import { type Line, type Plot, plotData, type PlotOptions } from './plot-data.ts';
 
-export type Zoom = readonly [number, number] | null;
+/** The iteration that the reader points at, in all charts at once; null for none. */
+export class Cursor {
+  readonly #listeners = new Set<(iteration: number | null) => void>();
 
-export interface ChartLook extends Omit<PlotOptions, 'isStacked'> {
-  isDark: boolean;
-  /** Iterations shown; null for all. */
-  zoom: Zoom;
-  setZoom: (zoom: Zoom) => void;
+  /** @returns what stops it */
+  listen(listener: (iteration: number | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  point(iteration: number | null): void {
+    for (const listener of this.#listeners) listener(iteration);
+  }
+}
+
+export interface ChartLook extends Look {
+  setZoom: (zoom: Look['zoom']) => void;
+  cursor: Cursor;
 }
 
 interface ChartProps {
-  title: string;
-  unit: string;
+  chart: Chart;
   meaning: string;
-  lines: readonly Line[];
-  /** Said below it. */
-  note?: string;
-  isStacked?: boolean;
   look: ChartLook;
 }
 
+const height = 185;
+const margin = { left: 60, right: 8, top: 8, bottom: 38 };
+/** A drag over less is a click. */
+const leastDrag = 5;
+
 /** One chart with its legend, whose values are those under the cursor, or the last ones. */
-export function Chart({ title, unit, meaning, lines, note, isStacked = false, look }: ChartProps) {
-  const { smoothing, isLog, isDark, zoom, setZoom } = look;
-  const plot = useMemo(
-    () => plotData(lines, { smoothing, isLog, isStacked }),
-    [lines, smoothing, isLog, isStacked],
-  );
+export function ChartFigure({ chart, meaning, look }: ChartProps) {
+  const { smoothing, isLog, zoom, setZoom, cursor } = look;
+  const place = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLUListElement>(null);
-  const frame = useRef<HTMLDivElement>(null);
-  const drawn = useRef<uPlot | undefined>(undefined);
-  const show = (at: number | null): void => writeValues(legend.current, plot, { at, unit });
+  const mark = useRef<SVGLineElement>(null);
+  const dragged = useRef<SVGRectElement>(null);
+  const start = useRef<number | null>(null);
+  const width = useWidth(place);
+  const { left, right, top, bottom } = margin;
+  const frame = { left, right: width - right, top, bottom: height - bottom };
+  const { shapes, axes, notes } = useMemo(() => {
+    const drawn = drawChart(chart, frame, { smoothing, isLog, zoom });
+    const elements = drawn.shapes.map(({ tag, attributes, text }) =>
+      h(tag, attributes, tag === 'text' ? text : text !== undefined && <title>{text}</title>),
+    );
+    return { ...drawn, shapes: elements };
+  }, [chart, width, smoothing, isLog, zoom]);
   useEffect(() => {
-    if (frame.current === null) return undefined;
-    const { chart, stop } = drawPlot(frame.current, {
-      plot,
-      lines,
-      isStacked,
-      isLog: isLog && !isStacked,
-      isDark,
-      unit,
-      onCursor: show,
-      onZoom: setZoom,
-    });
-    drawn.current = chart;
+    const show = (iteration: number | null): void => {
+      writeValues(legend.current, chart, iteration);
+      const at = iteration === null ? -1 : axes.x(iteration);
+      mark.current?.setAttribute('visibility', at < frame.left ? 'hidden' : 'visible');
+      mark.current?.setAttribute('x1', String(at));
+      mark.current?.setAttribute('x2', String(at));
+    };
     show(null);
-    return stop;
-  }, [plot, isDark]);
-  useEffect(() => {
-    const [min, max] = zoom ?? extentOf(plot.xs);
-    drawn.current?.setScale('x', { min, max });
-  }, [zoom, plot, isDark]);
-  const name = `${title}. ${summaryOf(plot, lines, unit)}`;
+    return cursor.listen(show);
+  }, [chart, axes, cursor]);
+  const placeOf = ({ clientX }: MouseEvent): number =>
+    clientX - (place.current?.getBoundingClientRect().left ?? 0);
+  const drag = (to: number | null): void => {
+    const from = start.current ?? to ?? 0;
+    dragged.current?.setAttribute('x', String(Math.min(from, to ?? from)));
+    dragged.current?.setAttribute('width', String(Math.abs((to ?? from) - from)));
+  };
+  const leave = (): void => {
+    start.current = null;
+    drag(null);
+    cursor.point(null);
+  };
+  const unit = shownUnit(chart);
   return (
     <figure class="chart">
       <figcaption title={meaning}>
-        {escapeUnseen(title)}{' '}
-        {!['', '1', 'B', title.toLowerCase()].includes(unit) && <span class="unit">{unit}</span>}
+        {escapeUnseen(chart.title)} {unit !== '' && <span class="unit">{unit}</span>}
       </figcaption>
-      <div ref={frame} class="plot" role="img" aria-label={name} />
+      <div
+        ref={place}
+        class="plot"
+        role="img"
+        aria-label={escapeUnseen(describe(chart))}
+        onMouseDown={(event) => (start.current = placeOf(event))}
+        onMouseMove={(event) => {
+          cursor.point(Math.round(axes.iterationAt(placeOf(event))));
+          drag(placeOf(event));
+        }}
+        onMouseUp={(event) => {
+          const ends = [start.current ?? 0, placeOf(event)].toSorted((a, b) => a - b);
+          const [from = 0, to = 0] = ends;
+          if (start.current !== null && to - from >= leastDrag)
+            setZoom([axes.iterationAt(Math.max(from, frame.left)), axes.iterationAt(to)]);
+          leave();
+        }}
+        onMouseLeave={leave}
+        onDblClick={() => setZoom(null)}
+      >
+        <svg width={width} height={height}>
+          {shapes}
+          <rect ref={dragged} class="dragged" y={top} height={frame.bottom - top} />
+          <line ref={mark} class="axis" y1={top} y2={frame.bottom} visibility="hidden" />
+        </svg>
+      </div>
       <ul ref={legend} class="legend">
-        {lines.map(({ label, colour, dash }) => (
+        {chart.lines.map(({ label, colour, dash }) => (
           <li key={label}>
-            <span class={`swatch ${swatchClass(colour)} dash${dash % 6}`} />
+            <span class={`swatch ${colourClass(colour)} dash${dash % 6}`} />
             {escapeUnseen(label)} <span class="value" />
           </li>
         ))}
       </ul>
-      {[...plot.notes, ...(note === undefined ? [] : [note])].map((text) => (
+      {notes.map((text) => (
         <p key={text} class="note">
           {escapeUnseen(text)}
         </p>
@@ -84,37 +128,30 @@ export function Chart({ title, unit, meaning, lines, note, isStacked = false, lo
   );
 }
 
-const extentOf = (xs: readonly number[]): readonly [number, number] => {
-  const [first = 0, last = 1] = [xs[0], xs.at(-1)];
-  return first === last ? [first - 1, last + 1] : [first, last];
-};
-
-/** The last value measured, and where. */
-function lastOf(values: readonly Measured[]): number {
-  return values.findLastIndex((value) => value !== null);
+/** The width of an element, now and after each change. */
+function useWidth(place: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(300);
+  useEffect(() => {
+    const resized = new ResizeObserver(([entry]) => {
+      if (entry && entry.contentRect.width > 0) setWidth(entry.contentRect.width);
+    });
+    if (place.current !== null) resized.observe(place.current);
+    return () => resized.disconnect();
+  }, []);
+  return width;
 }
 
 /** Straight into the document: the cursor moves over every chart at once. */
 function writeValues(
   legend: HTMLUListElement | null,
-  plot: Plot,
-  { at, unit }: { at: number | null; unit: string },
+  chart: Chart,
+  iteration: number | null,
 ): void {
   const outputs = legend?.querySelectorAll('.value') ?? [];
   for (const [line, output] of [...outputs].entries()) {
-    const values = plot.values[line] ?? [];
-    const index = at ?? lastOf(values);
-    const value = values[index] ?? null;
-    output.textContent = at === null || value !== null ? formatMeasured(value, unit) : '–';
+    const { xs = [], ys = [] } = chart.lines[line] ?? {};
+    const at =
+      iteration === null ? ys.findLastIndex((value) => value !== null) : xs.indexOf(iteration);
+    output.textContent = valueText(ys[at] ?? null, chart);
   }
-}
-
-function summaryOf(plot: Plot, lines: readonly Line[], unit: string): string {
-  const parts = lines.map(({ label }, line) => {
-    const values = plot.values[line] ?? [];
-    const at = lastOf(values);
-    if (at < 0) return `${label}: not recorded`;
-    return `${label}: ${formatMeasured(values[at], unit)} at iteration ${plot.xs[at]}`;
-  });
-  return escapeUnseen(parts.join('; '));
 }

@@ -10,12 +10,11 @@ interface CompareProps {
   /** The current run first. */
   shown: readonly RunHead[];
   colours: ReadonlyMap<string, number>;
-  isDark: boolean;
   route: Route;
 }
 
 /** Two runs side by side: their results, what they were given, their curves. */
-export function Compare({ runs, shown, colours, isDark, route }: CompareProps) {
+export function Compare({ runs, shown, colours, route }: CompareProps) {
   const [a, b] = shown;
   if (a === undefined) return <p class="waiting">There is no run to compare.</p>;
   const choose = (one: string, other: string | undefined): void =>
@@ -36,7 +35,7 @@ export function Compare({ runs, shown, colours, isDark, route }: CompareProps) {
       ) : (
         <>
           <Differences a={a} b={b} isOpen />
-          <Overview current={a} shown={[a, b]} colours={colours} isDark={isDark} isPlain />
+          <Overview current={a} shown={[a, b]} colours={colours} isPlain />
         </>
       )}
     </div>

@@ -3,7 +3,7 @@ import { useOwnAnswer } from '../data/use-answer.ts';
 import { Problem } from '../shell/problem.tsx';
 import { formatValue } from '../text/format.ts';
 import { Visible } from '../text/plain-text.tsx';
-import { Scroll } from '../shell/scroll.tsx';
+import { Table } from '../shell/table.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface DifferencesProps {
@@ -25,21 +25,14 @@ export function Differences({ a, b, isOpen = false }: DifferencesProps) {
       <summary>
         {names} differ in {answer.rows.length} settings and {answer.inputs.length} inputs
       </summary>
-      <Scroll label="Differences" isLow>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">setting</th>
-              <th scope="col">{escapeUnseen(a.name)}</th>
-              <th scope="col">{escapeUnseen(b.name)}</th>
-            </tr>
-          </thead>
-          <tbody>
-            <Rows rows={answer.rows} />
-            <Rows rows={answer.inputs} of="inputs: " />
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Differences"
+        head={['setting', escapeUnseen(a.name), escapeUnseen(b.name)]}
+        isLow
+      >
+        <Rows rows={answer.rows} />
+        <Rows rows={answer.inputs} of="inputs: " />
+      </Table>
     </details>
   );
 }

@@ -1,7 +1,7 @@
 import { exportName } from '../../runs/view/export-name.ts';
 import type { EpisodePage } from '../../runs/view/api.ts';
 import { type Answers, RequestFailed } from './answers.ts';
-import { filterEpisodes } from './filter-episodes.ts';
+import { filtered } from './filtered.ts';
 
 declare global {
   /** Called by each file of an export with the request that it answers. */
@@ -32,9 +32,7 @@ export function exportAnswers(page: Document): Answers {
       const isList = /^\/api\/runs\/[^/]+\/episodes$/.test(request);
       const answer = await load(isList ? request : path);
       signal.throwIfAborted();
-      return (
-        isList ? filterEpisodes(answer as EpisodePage, new URLSearchParams(query)) : answer
-      ) as Answer;
+      return (isList ? filtered(answer as EpisodePage, query) : answer) as Answer;
     },
     events: () => Promise.reject(new RequestFailed(0, 'An export does not change.')),
   };

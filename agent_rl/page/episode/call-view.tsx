@@ -1,4 +1,4 @@
-import type { EpisodeCall } from '../../runs/view/api.ts';
+import type { EpisodeLine } from '../../runs/view/api.ts';
 import { formatSeconds, formatValue } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
@@ -6,14 +6,18 @@ import { escapeUnseen } from '../text/visible-text.ts';
 interface CallViewProps {
   name: string;
   given: Readonly<Record<string, unknown>>;
-  /** What became of it; undefined where it was not recorded. */
-  call: EpisodeCall | undefined;
+  /** Says what became of it. */
+  record: EpisodeLine;
+  id: string;
   /** As the model was told. */
   result: string | undefined;
 }
 
 /** A call of a tool with its result, its status and the time it took. */
-export function CallView({ name, given, call, result }: CallViewProps) {
+export function CallView({ name, given, record, id, result }: CallViewProps) {
+  const call = record.toolCalls.find((one) => one.id === id);
+  const { toolInputs = {}, toolData = {} } = record.hidden;
+  const told = result ?? call?.content;
   const isOk = call?.status === 'ok';
   return (
     <div class={isOk ? 'call' : 'call failed'}>
@@ -21,7 +25,7 @@ export function CallView({ name, given, call, result }: CallViewProps) {
         <span aria-hidden="true">→</span> {escapeUnseen(name)}{' '}
         <span class="status">
           {call === undefined ? 'status not recorded' : escapeUnseen(call.status)}
-          {call !== undefined && `, ${formatSeconds(call.ms / 1000)}`}
+          {call !== undefined && `, ${formatSeconds(call.wallMs / 1000)}`}
         </span>
       </h4>
       {Object.entries(given).map(([key, value]) => (
@@ -30,15 +34,15 @@ export function CallView({ name, given, call, result }: CallViewProps) {
           <PlainText text={formatValue(value)} />
         </div>
       ))}
-      {result !== undefined && (
+      {told !== undefined && (
         <div class={`result ${isOk ? '' : 'failed'}`}>
           <h5>result</h5>
-          <PlainText text={result} />
+          <PlainText text={told} />
         </div>
       )}
       {call?.problem && <p class="problem">{escapeUnseen(call.problem)}</p>}
-      <Hidden title="input the policy could not see" value={call?.hiddenInput} />
-      <Hidden title="data the policy could not see" value={call?.hiddenData} />
+      <Hidden title="input the policy could not see" value={toolInputs[id]} />
+      <Hidden title="data the policy could not see" value={toolData[id]} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
-import type { EpisodeCall, EpisodeMessage, EpisodeWhole } from '../../runs/view/api.ts';
+import type { AssistantMessage, Message, ToolMessage } from '../../core/message.ts';
+import type { EpisodeLine, EpisodeWhole } from '../../runs/view/api.ts';
 import { countText } from '../../telemetry/figures.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
@@ -7,48 +8,41 @@ import { sourceClass } from './token-modes.ts';
 
 /** An episode as a conversation: thoughts, calls, their results with the time they took. */
 export function Conversation({ whole }: { whole: EpisodeWhole }) {
-  const { messages, calls } = whole;
-  const byId = new Map(calls.map((call) => [call.id, call]));
-  const called = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
-  const sampled = whole.tokens.spans.filter(({ source }) => source === 'sampled');
+  const { messages } = whole.record;
+  const results = messages.filter((message) => message.role === 'tool');
+  const called = new Set(messages.flatMap((one) => callsIn(one).map(({ id }) => id)));
   let turn = 0;
   return (
     <ol class="conversation">
       {messages.map((message, at) => {
         if (message.role === 'assistant') {
-          const span = sampled[turn];
+          const span = whole.turns[turn];
           turn += 1;
           return (
             <Turn
               key={at}
               title={`turn ${turn}`}
-              about={
-                span && `${countText(span.end - span.start, 'token')}, weights ${span.version}`
-              }
+              about={span && `${countText(span.tokens, 'token')}, weights ${span.version}`}
               message={message}
-              calls={byId}
-              results={resultsOf(messages)}
+              record={whole.record}
+              results={results}
             />
           );
         }
-        const isShown = message.callId !== undefined && called.has(message.callId);
-        return isShown ? null : <Said key={at} message={message} />;
+        return message.role === 'tool' && called.has(message.callId) ? null : <Said key={at} message={message} />;
       })}
     </ol>
   );
 }
 
-const resultsOf = (messages: readonly EpisodeMessage[]): ReadonlyMap<string, EpisodeMessage> =>
-  new Map(
-    messages.flatMap((message) =>
-      message.callId === undefined ? [] : [[message.callId, message] as const],
-    ),
-  );
+const callsIn = (message: Message) =>
+  message.role === 'assistant' ? (message.toolCalls ?? []) : [];
 
-function Said({ message: { role, content, name } }: { message: EpisodeMessage }) {
+function Said({ message }: { message: Message }) {
+  const { role, content } = message;
   return (
     <li class={`message ${sourceClass(role)}`}>
-      <h3>{escapeUnseen(name === undefined ? role : `${role} ${name}`)}</h3>
+      <h3>{escapeUnseen(role === 'tool' ? `${role} ${message.name}` : role)}</h3>
       <PlainText text={content} />
     </li>
   );
@@ -57,12 +51,12 @@ function Said({ message: { role, content, name } }: { message: EpisodeMessage })
 interface TurnProps {
   title: string;
   about: string | undefined;
-  message: EpisodeMessage;
-  calls: ReadonlyMap<string, EpisodeCall>;
-  results: ReadonlyMap<string, EpisodeMessage>;
+  message: AssistantMessage;
+  record: EpisodeLine;
+  results: readonly ToolMessage[];
 }
 
-function Turn({ title, about, message, calls, results }: TurnProps) {
+function Turn({ title, about, message, record, results }: TurnProps) {
   const { content, reasoning, toolCalls = [], malformedCalls = [] } = message;
   return (
     <li class={`message ${sourceClass('sampled')}`}>
@@ -81,8 +75,9 @@ function Turn({ title, about, message, calls, results }: TurnProps) {
           key={call.id}
           name={call.name}
           given={call.arguments}
-          call={calls.get(call.id)}
-          result={results.get(call.id)?.content ?? calls.get(call.id)?.content}
+          record={record}
+          id={call.id}
+          result={results.find(({ callId }) => callId === call.id)?.content}
         />
       ))}
       {malformedCalls.map(({ text, problem }, at) => (

@@ -1,6 +1,6 @@
 import type { RunHead, TaskEverywhere } from '../../runs/view/api.ts';
 import { useOwnAnswer } from '../data/use-answer.ts';
-import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
+import { attemptText, OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route, within } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
@@ -41,8 +41,7 @@ export function Elsewhere({ taskId, runs, except, of, most = Infinity, route }: 
               <tr key={row.id}>
                 <th scope="row">
                   <a href={hashOf(within(route, { run, view: 'episodes', item: row.id }))}>
-                    {escapeUnseen(row.when ?? `iteration ${row.iteration}`)} · {row.sample}
-                    {row.agent !== null && ` · ${escapeUnseen(row.agent)}`}
+                    iteration {row.iteration} · {attemptText(row)}
                   </a>
                 </th>
                 <td>

@@ -1,5 +1,5 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
-import { OutcomeMark, rewardText } from '../episodes/episode-columns.tsx';
+import { attemptText, OutcomeMark, rewardText, useText } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
 import { countText } from '../../telemetry/figures.ts';
@@ -30,8 +30,7 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
         {step('next episode', 'next ›', next)}
       </nav>
       <h2>
-        {escapeUnseen(row.taskId)} <small>sample {row.sample}</small>
-        {row.agent !== null && <small> {escapeUnseen(row.agent)}</small>}
+        {escapeUnseen(row.taskId)} <small>sample {attemptText(row)}</small>
       </h2>
       <dl class="chips">
         <Chip name="outcome">
@@ -39,10 +38,9 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
         </Chip>
         <Chip name="reward">{rewardText(row.reward)}</Chip>
         <Chip name="advantage">{rewardText(row.advantage)}</Chip>
-        <Chip name="use">
-          {row.set === 'eval' ? 'held out' : escapeUnseen(row.use ?? 'not recorded')}
-        </Chip>
-        <Chip name="iteration">{row.when ?? row.iteration}</Chip>
+        <Chip name="use">{useText(row)}</Chip>
+        <Chip name="iteration">{row.iteration}</Chip>
+        <Chip name="id">{escapeUnseen(row.id)}</Chip>
         {row.slice !== null && <Chip name="slice">{escapeUnseen(row.slice)}</Chip>}
         <Chip name="turns">{row.turns}</Chip>
         <Chip name="calls">
@@ -52,7 +50,7 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
         <Chip name="sampled">{countText(row.sampledTokens, 'token')}</Chip>
         <Chip name="time">{formatSeconds(row.seconds)}</Chip>
       </dl>
-      <Problem text={whole.problem ?? undefined} />
+      <Problem text={whole.record.problem ?? undefined} />
     </header>
   );
 }

@@ -93,7 +93,7 @@ export function Episode({ run, runs, route: given, id }: EpisodeProps) {
           {part === 'record' && <EpisodeRecord whole={whole} />}
         </div>
         <aside aria-label="Verdict and the same task elsewhere">
-          <Verdict verdict={whole.verdict} />
+          <Verdict record={whole.record} />
           <section class="card" aria-label="The same task">
             <h3>
               <a

@@ -1,45 +1,30 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { Facts } from '../shell/table.tsx';
 import { formatNumber, formatSeconds, formatValue, notRecorded } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
-import { escapeUnseen } from '../text/visible-text.ts';
 
 /** Where an episode comes from, what failed on the way, and what the policy could not see. */
 export function EpisodeRecord({ whole }: { whole: EpisodeWhole }) {
-  const { seed, drawnAt, step, place, sandboxLevel, learned, cutTokens, seconds } = whole;
+  const { record, learned } = whole;
   const rows: readonly (readonly [string, string])[] = [
-    ['recorded at', place],
-    ['seed', seed === null ? notRecorded : String(seed)],
-    [
-      'drawn at',
-      drawnAt === null
-        ? notRecorded
-        : `iteration ${drawnAt.iteration}, round ${drawnAt.round}, slot ${drawnAt.slot}`,
-    ],
-    ['weights after', step === null ? notRecorded : `${step} optimiser steps`],
-    ['sandbox', sandboxLevel ?? 'none, or not recorded'],
+    ['recorded at', whole.place],
+    ['seed', String(record.seed)],
+    ['weights after', `${record.step} optimiser steps`],
+    ['sandbox', record.sandboxLevel ?? 'none'],
     ['use', learned === null ? notRecorded : `${learned.use}: ${learned.meaning}`],
     ['advantage', formatNumber(learned?.advantage)],
-    ['tokens cut for lack of room', String(cutTokens)],
-    ...Object.entries(seconds ?? {}).map(
+    ['tokens cut for lack of room', String(record.cutTokens)],
+    ...Object.entries(record.seconds).map(
       ([name, value]) => [`seconds of ${name}`, formatSeconds(value)] as const,
     ),
   ];
   return (
     <div class="record">
-      <table class="numbers">
-        <tbody>
-          {rows.map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">{escapeUnseen(name)}</th>
-              <td>{escapeUnseen(value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <Part title="Failure" value={whole.failure} />
-      <Part title="Attempts that failed before" value={whole.failedAttempts} />
-      <Part title="Retries" value={whole.retries} />
-      <Part title="What the policy could not see" value={whole.hidden} />
+      <Facts rows={rows} />
+      <Part title="Failure" value={record.failure} />
+      <Part title="Attempts that failed before" value={record.failedAttempts} />
+      <Part title="Retries" value={record.retries} />
+      <Part title="What the policy could not see" value={record.hidden} />
     </div>
   );
 }

@@ -19,7 +19,8 @@ interface SiblingColumnProps {
 /** One episode of a group, from where the group parts. */
 export function SiblingColumn({ whole, common, partsAt, isThis, route }: SiblingColumnProps) {
   const [isUnfolded, setUnfolded] = useState(false);
-  const { row, tokens } = whole;
+  const { row, sequences } = whole;
+  const [tokens] = sequences;
   const to = within(route, {
     view: 'episodes',
     item: row.id,
@@ -37,7 +38,7 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
         <p>
           reward <b>{rewardText(row.reward)}</b>, advantage <b>{rewardText(row.advantage)}</b>
         </p>
-        <p class="note">{isThis ? countText(tokens.ids.length, 'token') : partsText(partsAt)}</p>
+        <p class="note">{isThis ? countText(tokens?.ids.length ?? 0, 'token') : partsText(partsAt)}</p>
       </header>
       <button
         type="button"
@@ -47,13 +48,15 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
       >
         {isUnfolded ? '▾' : '▸'} {common} tokens that all share
       </button>
-      {isUnfolded && <TokenStretch tokens={tokens} from={0} to={common} partsAt={null} />}
-      <TokenStretch
-        tokens={tokens}
-        from={common}
-        to={tokens.ids.length}
-        partsAt={isThis ? common : (partsAt ?? null)}
-      />
+      {tokens && isUnfolded && <TokenStretch tokens={tokens} from={0} to={common} partsAt={null} />}
+      {tokens && (
+        <TokenStretch
+          tokens={tokens}
+          from={common}
+          to={tokens.ids.length}
+          partsAt={isThis ? common : (partsAt ?? null)}
+        />
+      )}
     </article>
   );
 }

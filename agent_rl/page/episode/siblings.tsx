@@ -12,7 +12,7 @@ export function Siblings({ whole, route }: { whole: EpisodeWhole; route: Route }
   const { episodes, problems } = useEpisodes(whole.run, ids);
   if (ids.length === 0) return <p class="note">No other episode was compared with this one.</p>;
   const all = [whole, ...episodes];
-  const common = commonLength(all.map(({ tokens }) => tokens.ids));
+  const common = commonLength(all.map(({ sequences }) => sequences[0]?.ids ?? []));
   return (
     <>
       {problems.map((problem) => (

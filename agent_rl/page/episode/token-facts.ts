@@ -1,19 +1,20 @@
-import type { EpisodeWhole } from '../../runs/view/api.ts';
+import type { EpisodeTokens, EpisodeWhole } from '../../runs/view/api.ts';
 import { formatNumber, notRecorded } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 /** What is known of one token, as rows of a name and a value. */
 export function tokenFacts(
   whole: EpisodeWhole,
+  tokens: EpisodeTokens,
   at: number,
 ): readonly (readonly [string, string])[] {
-  const { ids, texts, logProbs, learned } = whole.tokens;
-  const span = spanAt(whole, at);
+  const { ids, texts, logProbs, learned } = tokens;
+  const span = spanAt(tokens, at);
   const value = (column: readonly (number | null)[] | undefined): string =>
     formatNumber(column?.[at]);
   const optional = (name: string, column: readonly (number | null)[] | undefined) =>
     column?.[at] === null || column?.[at] === undefined ? [] : [[name, value(column)] as const];
-  const why = whyMasked(whole, at);
+  const why = whyMasked(whole, tokens, at);
   const isSampled = span?.source === 'sampled';
   return [
     ['token', texts?.[at] === undefined ? notRecorded : escapeUnseen(JSON.stringify(texts[at]))],
@@ -35,10 +36,10 @@ export function tokenFacts(
   ];
 }
 
-type Span = EpisodeWhole['tokens']['spans'][number];
+type Span = EpisodeTokens['spans'][number];
 
-const spanAt = ({ tokens }: EpisodeWhole, at: number): Span | undefined =>
-  tokens.spans.find(({ start, end }) => start <= at && at < end);
+const spanAt = ({ spans }: EpisodeTokens, at: number): Span | undefined =>
+  spans.find(({ start, end }) => start <= at && at < end);
 
 const sourceText = (span: Span | undefined): string => {
   if (span === undefined) return notRecorded;
@@ -51,16 +52,19 @@ const withProbability = (logProb: number | null | undefined): string =>
     : `${formatNumber(logProb)} (${(100 * Math.exp(logProb)).toPrecision(3)} %)`;
 
 /** Why a token has no part in the loss; null where it has one. */
-export function whyMasked(whole: EpisodeWhole, at: number): string | null {
-  const { row, learned, tokens, learns } = whole;
-  const source = spanAt(whole, at)?.source;
+export function whyMasked(
+  { row, learned, record }: EpisodeWhole,
+  tokens: EpisodeTokens,
+  at: number,
+): string | null {
+  const source = spanAt(tokens, at)?.source;
   if (source !== 'sampled' && source !== 'demonstration')
     return `The policy did not write it (${source ?? 'source not recorded'}).`;
-  if (row.set === 'eval') return 'Held-out episodes are never trained on.';
-  if (!learns) return 'Its agent does not learn.';
+  if (row.when !== 'train') return 'Held-out episodes are never trained on.';
+  if (!record.learns) return 'Its agent does not learn.';
   const weight = tokens.learned?.weights[at];
   if (weight !== undefined && weight !== null) return weight === 0 ? 'Its weight is 0.' : null;
   if (learned === null) return 'Not recorded: this run kept no record of its updates.';
   if (learned.use === 'trained') return 'It has no weight in the loss; others of its episode have.';
-  return `${learned.meaning} (${learned.use})`;
+  return `${learned.use}: ${learned.meaning}`;
 }

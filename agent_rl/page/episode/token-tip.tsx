@@ -1,12 +1,18 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import type { EpisodeWhole } from '../../runs/view/api.ts';
+import type { EpisodeTokens, EpisodeWhole } from '../../runs/view/api.ts';
 import { tokenFacts } from './token-facts.ts';
 
 const gap = 6;
 
+interface TokenTipProps {
+  whole: EpisodeWhole;
+  tokens: EpisodeTokens;
+  at: number;
+}
+
 /** What is known of a token, beside it. */
-export function TokenTip({ whole, at }: { whole: EpisodeWhole; at: number }) {
+export function TokenTip({ whole, tokens, at }: TokenTipProps) {
   const tip = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const token = document.getElementById(`token-${at}`)?.getClientRects()[0];
@@ -16,11 +22,11 @@ export function TokenTip({ whole, at }: { whole: EpisodeWhole; at: number }) {
     const left = Math.max(gap, Math.min(token.left, innerWidth - box.offsetWidth - gap));
     box.style.left = `${left}px`;
     box.style.top = `${isLow ? token.top - gap - box.offsetHeight : token.bottom + gap}px`;
-  }, [at, whole]);
+  }, [at, tokens]);
   return (
     <div ref={tip} class="tip" role="status">
       <dl>
-        {tokenFacts(whole, at).map(([name, value]) => (
+        {tokenFacts(whole, tokens, at).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>

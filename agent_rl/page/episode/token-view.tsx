@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import type { EpisodeWhole } from '../../runs/view/api.ts';
+import type { EpisodeTokens, EpisodeWhole } from '../../runs/view/api.ts';
 import type { Route } from '../routing/route.ts';
 import { adjust } from '../routing/use-route.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -11,9 +11,44 @@ import { TokenTip } from './token-tip.tsx';
 /** Tokens put on the page at once. */
 const shownWithEach = 6000;
 
-/** Every token of an episode, coloured by its source or by what was measured of it. */
-export function TokenView({ whole, route }: { whole: EpisodeWhole; route: Route }) {
-  const { tokens } = whole;
+interface TokenViewProps {
+  whole: EpisodeWhole;
+  route: Route;
+}
+
+/** Every token of an episode, one of its sequences at a time. */
+export function TokenView({ whole, route }: TokenViewProps) {
+  const { sequences } = whole;
+  const [chosen, choose] = useState(0);
+  const tokens = sequences[chosen];
+  return (
+    <>
+      {sequences.length > 1 && (
+        <label>
+          sequence{' '}
+          <select
+            value={chosen}
+            onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+          >
+            {sequences.map((_, at) => (
+              <option key={at} value={at}>
+                {at + 1} of {sequences.length}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {tokens === undefined ? (
+        <p class="note">This agent never had a turn.</p>
+      ) : (
+        <SequenceView whole={whole} route={route} tokens={tokens} />
+      )}
+    </>
+  );
+}
+
+/** Tokens coloured by their source or by what was measured of them. */
+function SequenceView({ whole, route, tokens }: TokenViewProps & { tokens: EpisodeTokens }) {
   const mode = tokenModes.find((one) => one === route.query['colour']) ?? 'source';
   const [shown, setShown] = useState(shownWithEach);
   const [active, setActive] = useState<number | null>(null);
@@ -40,14 +75,14 @@ export function TokenView({ whole, route }: { whole: EpisodeWhole; route: Route 
   return (
     <div class="token-view">
       <Problem text={tokens.problem ?? undefined} />
-      <ModeChoice whole={whole} mode={mode} route={route} />
+      <ModeChoice whole={whole} tokens={tokens} mode={mode} route={route} />
       <div
         ref={list}
         class="tokens"
         role="listbox"
         tabIndex={0}
         aria-label="Tokens"
-        {...(active !== null && { 'aria-activedescendant': `token-${active}` })}
+        aria-activedescendant={active === null ? undefined : `token-${active}`}
         onKeyDown={onKeyDown}
         onFocus={() => setActive((was) => was ?? 0)}
         onBlur={() => setActive(null)}
@@ -59,7 +94,7 @@ export function TokenView({ whole, route }: { whole: EpisodeWhole; route: Route 
       >
         {blocks}
       </div>
-      {active !== null && <TokenTip whole={whole} at={active} />}
+      {active !== null && <TokenTip whole={whole} tokens={tokens} at={active} />}
       {shown < tokens.ids.length && (
         <button type="button" onClick={() => setShown(shown + shownWithEach)}>
           show {Math.min(shownWithEach, tokens.ids.length - shown).toLocaleString('en')} more of{' '}
@@ -80,17 +115,14 @@ function useActiveMark(list: HTMLElement | null, active: number | null): void {
   }, [list, active]);
 }
 
-function ModeChoice({
-  whole,
-  mode,
-  route,
-}: {
-  whole: EpisodeWhole;
+interface ModeChoiceProps extends TokenViewProps {
+  tokens: EpisodeTokens;
   mode: TokenMode;
-  route: Route;
-}) {
-  const sources = [...new Set(whole.tokens.spans.map(({ source }) => source))];
-  const isLearned = whole.tokens.learned !== null;
+}
+
+function ModeChoice({ whole, tokens, mode, route }: ModeChoiceProps) {
+  const sources = [...new Set(tokens.spans.map(({ source }) => source))];
+  const isLearned = tokens.learned !== null;
   return (
     <div class="modes">
       <fieldset>

@@ -1,11 +1,13 @@
-import type { EpisodeVerdict, HiddenTest } from '../../runs/view/api.ts';
+import type { EpisodeLine } from '../../runs/view/api.ts';
+import { OutcomeMark } from '../episodes/episode-columns.tsx';
+import { Facts } from '../shell/table.tsx';
 import { formatNumber, formatValue } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 /** What judged an episode, and how. */
-export function Verdict({ verdict }: { verdict: EpisodeVerdict }) {
-  const { components, scores, metrics, judgedBy, groupReward, hiddenTests } = verdict;
+export function Verdict({ record }: { record: EpisodeLine }) {
+  const { components, scores, metrics, judgedBy, groupReward } = record;
   return (
     <section class="card" aria-label="Verdict">
       <h3>Verdict</h3>
@@ -23,7 +25,7 @@ export function Verdict({ verdict }: { verdict: EpisodeVerdict }) {
           <PlainText text={formatValue(groupReward)} />
         </details>
       )}
-      <HiddenTests tests={hiddenTests} />
+      <HiddenTests statuses={record.hidden_tests} />
     </section>
   );
 }
@@ -32,7 +34,7 @@ const judges = ({
   environment,
   environmentWeight,
   rewards,
-}: NonNullable<EpisodeVerdict['judgedBy']>): string =>
+}: NonNullable<EpisodeLine['judgedBy']>): string =>
   [
     ...(environment === undefined
       ? []
@@ -43,43 +45,31 @@ const judges = ({
     ),
   ].join(', ') || 'nothing';
 
-function Numbers({ title, numbers }: { title: string; numbers: Readonly<Record<string, number>> }) {
-  const entries = Object.entries(numbers);
-  if (entries.length === 0) return null;
-  return (
-    <table class="numbers">
-      <caption>{title}</caption>
-      <tbody>
-        {entries.map(([name, value]) => (
-          <tr key={name}>
-            <th scope="row">{escapeUnseen(name)}</th>
-            <td class="number">{formatNumber(value)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+const Numbers = ({
+  title,
+  numbers,
+}: {
+  title: string;
+  numbers: Readonly<Record<string, number>>;
+}) => (
+  <Facts
+    caption={title}
+    rows={Object.entries(numbers).map(([name, value]) => [name, formatNumber(value)])}
+  />
+);
 
-function HiddenTests({ tests }: { tests: readonly HiddenTest[] | null }) {
-  if (tests === null) return <p class="note">Verdicts of hidden tests: not recorded.</p>;
+const isPassed = (status: string): boolean => status === 'passed';
+
+function HiddenTests({ statuses }: { statuses: readonly string[] | undefined }) {
+  if (statuses === undefined) return <p class="note">Verdicts of hidden tests: not recorded.</p>;
+  const caption = `hidden tests: ${statuses.filter(isPassed).length} of ${statuses.length} passed`;
   return (
-    <table class="numbers">
-      <caption>
-        hidden tests: {tests.filter(({ passed }) => passed).length} of {tests.length} passed
-      </caption>
-      <tbody>
-        {tests.map(({ name, passed, status }) => (
-          <tr key={name}>
-            <th scope="row">{escapeUnseen(name)}</th>
-            <td>
-              <span class={`outcome ${passed ? 'right' : 'wrong'}`}>
-                <span aria-hidden="true">{passed ? '✓' : '✗'}</span> {escapeUnseen(status)}
-              </span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Facts
+      caption={caption}
+      rows={statuses.map((status, at) => [
+        `test ${at + 1}`,
+        <OutcomeMark row={{ outcome: status, success: isPassed(status) }} />,
+      ])}
+    />
   );
 }

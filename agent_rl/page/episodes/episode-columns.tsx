@@ -1,22 +1,15 @@
-import type { ComponentChildren } from 'preact';
-
 import type { EpisodeRow } from '../../runs/view/api.ts';
+import type { Column } from '../shell/list.tsx';
 import { formatNumber, formatSeconds, notRecorded } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
-/** A column of the table of episodes. */
-export interface EpisodeColumn {
-  key: keyof EpisodeRow;
-  title: string;
-  isNumber: boolean;
-  show: (row: EpisodeRow) => ComponentChildren;
-}
+type Numbers = 'iteration' | 'turns' | 'calls' | 'errors' | 'sampledTokens';
 
-const number = (key: keyof EpisodeRow, title: string): EpisodeColumn => ({
+const number = (key: Numbers, title: string): Column<EpisodeRow> => ({
   key,
   title,
   isNumber: true,
-  show: (row) => formatNumber(row[key] as number | null | undefined),
+  show: (row) => formatNumber(row[key]),
 });
 
 /** Null stands for none: the system failed, or nothing was compared; undefined for what was not recorded. */
@@ -30,15 +23,28 @@ export const OutcomeMark = ({ row }: { row: Pick<EpisodeRow, 'outcome' | 'succes
   </span>
 );
 
-/** Columns after the first, which links to the episode. */
-export const episodeColumns: readonly EpisodeColumn[] = [
-  number('iteration', 'iter.'),
+/** What an episode is called in a list: its sample, its agent where there are several, and when it was held out. */
+export const attemptText = ({ sample, agent, when }: EpisodeRow): string =>
+  [sample, ...(agent === 'policy' ? [] : [agent]), ...(when === 'train' ? [] : [when])]
+    .map((part) => escapeUnseen(String(part)))
+    .join(' · ');
+
+/** The columns of the table of episodes, but for those that say nothing of these rows. */
+export const columnsOf = (rows: readonly EpisodeRow[]): readonly Column<EpisodeRow>[] =>
+  episodeColumns.filter(
+    ({ key }) =>
+      (key !== 'advantage' && key !== 'use' && key !== 'slice') ||
+      rows.some((row) => row[key] !== null && row[key] !== undefined),
+  );
+
+const episodeColumns: readonly Column<EpisodeRow>[] = [
   {
-    key: 'outcome',
-    title: 'outcome',
-    isNumber: false,
-    show: (row) => <OutcomeMark row={row} />,
+    key: 'taskId',
+    title: 'episode',
+    show: (row) => `${escapeUnseen(row.taskId)} · ${attemptText(row)}`,
   },
+  number('iteration', 'iter.'),
+  { key: 'outcome', title: 'outcome', show: (row) => <OutcomeMark row={row} /> },
   {
     key: 'reward',
     title: 'reward',
@@ -51,17 +57,11 @@ export const episodeColumns: readonly EpisodeColumn[] = [
     isNumber: true,
     show: ({ advantage }) => rewardText(advantage),
   },
-  {
-    key: 'use',
-    title: 'use',
-    isNumber: false,
-    show: ({ set, use }) => (set === 'eval' ? 'held out' : escapeUnseen(use ?? notRecorded)),
-  },
+  { key: 'use', title: 'use', show: (row) => useText(row) },
   {
     key: 'slice',
     title: 'slice',
-    isNumber: false,
-    show: ({ slice }) => <span class="slice">{escapeUnseen(slice ?? notRecorded)}</span>,
+    show: ({ slice }) => <span class="slice">{escapeUnseen(slice ?? 'none')}</span>,
   },
   number('turns', 'turns'),
   number('calls', 'calls'),
@@ -76,7 +76,11 @@ export const episodeColumns: readonly EpisodeColumn[] = [
   {
     key: 'question',
     title: 'question',
-    isNumber: false,
+    class: 'rest',
     show: ({ question }) => <span class="question">{escapeUnseen(question)}</span>,
   },
 ];
+
+/** The bucket of the ledger that an episode is in. */
+export const useText = ({ when, use }: EpisodeRow): string =>
+  when === 'train' ? escapeUnseen(use ?? notRecorded) : 'held out';

@@ -2,7 +2,6 @@ import type { Route } from '../routing/route.ts';
 
 /** What the list of episodes is filtered and sorted by, as the address and the server name it. */
 export const filterNames = [
-  'set',
   'when',
   'outcome',
   'success',

@@ -1,18 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 
-import type { EpisodePage, RunHead } from '../../runs/view/api.ts';
-import { countText } from '../../telemetry/figures.ts';
+import type { EpisodePage, EpisodeRow, RunHead } from '../../runs/view/api.ts';
+import { bytesText, countText } from '../../telemetry/figures.ts';
 import { useAnswer, useAnswers } from '../data/use-answer.ts';
 import { useSlowly } from '../data/use-slowly.ts';
-import type { Route } from '../routing/route.ts';
-import { adjust, go } from '../routing/use-route.ts';
-import { focusRow, useKeys } from '../shell/keys.ts';
+import { type Route, within } from '../routing/route.ts';
+import { adjust } from '../routing/use-route.ts';
+import { List, Pager, rangeText, useSelected } from '../shell/list.tsx';
 import { Problem } from '../shell/problem.tsx';
-import { episodesPath, pageSize } from './episode-query.ts';
-import { EpisodeTable, toEpisode } from './episode-table.tsx';
+import { columnsOf } from './episode-columns.tsx';
+import { episodesPath, nextSort, pageSize } from './episode-query.ts';
 import { Filters } from './filters.tsx';
-import { Pager } from './pager.tsx';
-import { SearchState } from './search-state.tsx';
 
 const searchId = 'episode-search';
 
@@ -27,28 +25,21 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
   const path = episodesPath(route);
   const { answer: page, problem, waiting } = useAnswer<EpisodePage>(path, version);
   const isLive = useAnswers().live;
-  const [selected, select] = useState(0);
-  useEffect(() => select(0), [path]);
   const rows = page?.rows ?? [];
   const offset = Number(route.query['offset'] ?? 0);
-  const turn = (to: number): void =>
-    adjust({ ...route, query: { ...route.query, offset: to <= 0 ? '' : String(to) } });
-  const move = (by: number): void =>
-    focusRow(Math.max(0, Math.min(rows.length - 1, selected + by)));
-  const row = rows[selected];
-  useKeys({
-    j: () => move(1),
-    ArrowDown: () => move(1),
-    k: () => move(-1),
-    ArrowUp: () => move(-1),
-    Enter: row && (() => go(toEpisode(route, row))),
-    '/': () => document.getElementById(searchId)?.focus(),
-    n:
-      page && nextOffset(page, offset) !== null
-        ? () => turn(nextOffset(page, offset) ?? 0)
-        : undefined,
-    p: offset > 0 && !page?.search ? () => turn(offset - pageSize) : undefined,
-  });
+  const turnTo = (to: number | null | undefined) =>
+    to === null || to === undefined
+      ? undefined
+      : () => adjust({ ...route, query: { ...route.query, offset: to <= 0 ? '' : String(to) } });
+  const next = turnTo(page && nextOffset(page, offset));
+  // A search through texts has no pages to go back by.
+  const previous = turnTo(offset === 0 ? null : page?.search ? 0 : offset - pageSize);
+  // Keeps the filters of the list, for the way back.
+  const to = (row: EpisodeRow): Route =>
+    within(route, { view: 'episodes', item: row.id, query: route.query });
+  const also = { n: next, p: page?.search ? undefined : previous };
+  const { selected, select } = useSelected({ rows, to, searchId, also });
+  useEffect(() => select(0), [path]);
   return (
     <div class="list">
       <Filters route={route} page={page} searchId={searchId} />
@@ -62,26 +53,42 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
           listed and counted, and cannot be opened. All are in an export with --export-episodes all.
         </p>
       )}
-      {page ? (
-        <>
-          {page.search ? (
-            <SearchState
-              page={page}
-              search={page.search}
-              offset={offset}
-              turn={turn}
-              isWaiting={waiting}
-            />
-          ) : (
-            <Pager page={page} offset={offset} turn={turn} isWaiting={waiting} />
-          )}
-          {rows.length > 0 && (
-            <EpisodeTable route={route} rows={rows} selected={selected} select={select} />
-          )}
-        </>
-      ) : (
-        problem === undefined && <p class="waiting">Reading episodes …</p>
+      {page === undefined && problem === undefined && <p class="waiting">Reading episodes …</p>}
+      {page && (
+        <Pager
+          turns={[
+            { label: page.search ? 'from the start' : '← previous', turn: previous },
+            { label: page.search ? 'search on →' : 'next →', turn: next },
+          ]}
+        >
+          {statusOf(page, offset)}
+          {waiting && ' …'}
+        </Pager>
+      )}
+      {rows.length > 0 && (
+        <List
+          label="Episodes"
+          rows={rows}
+          to={to}
+          columns={columnsOf(rows)}
+          keyOf={({ id }) => id}
+          sort={{ by: route.query['sort'], isDown: route.query['order'] === 'desc' }}
+          setSort={({ key, isNumber = false }) => adjust(nextSort(route, key, isNumber))}
+          selected={selected}
+          select={select}
+        />
       )}
     </div>
   );
+}
+
+const number = (value: number): string => value.toLocaleString('en');
+
+/** How many episodes there are, and which of them are shown; of a search how far it came. */
+function statusOf({ rows, matching, total, search, index }: EpisodePage, offset: number): string {
+  if (search)
+    return `${number(rows.length)} found in ${number(search.searched)} of ${number(search.of)} episodes (${bytesText(search.bytes)} read)`;
+  const all = countText(total, 'episode');
+  const of = matching === total ? all : `${number(matching)} that match, of ${all}`;
+  return `${rangeText(offset, rows)} of ${of}${index.ready ? '' : '; more are being read'}`;
 }

@@ -39,8 +39,7 @@ export function Filters({ route, page, searchId }: FiltersProps) {
         placeholder="in all texts  ( / )"
         isWide
       />
-      {choice('set', 'set')}
-      {choice('when', 'held out')}
+      {choice('when', 'when')}
       {choice('outcome', 'outcome')}
       {choice('success', 'solved')}
       {choice('use', 'use')}
@@ -53,9 +52,7 @@ export function Filters({ route, page, searchId }: FiltersProps) {
       <button
         type="button"
         disabled={none}
-        onClick={() =>
-          adjust({ ...route, query: { ...(route.query['with'] && { with: route.query['with'] }) } })
-        }
+        onClick={() => adjust({ ...route, query: { with: route.query['with'] ?? '' } })}
       >
         clear
       </button>

@@ -1,11 +1,11 @@
-import type { Zoom } from '../charts/chart.tsx';
+import type { Look } from '../../runs/charts/curves.ts';
 
 interface ChartControlsProps {
   smoothing: number;
   setSmoothing: (weight: number) => void;
   isLog: boolean;
   setLog: (isLog: boolean) => void;
-  zoom: Zoom;
+  zoom: Look['zoom'];
   resetZoom: () => void;
 }
 

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 
+import { metricsOf, type ShownRun } from '../../runs/charts/chart-lines.ts';
+import { chartGroups } from '../../runs/charts/chart-specs.ts';
 import type { ChartLook } from '../charts/chart.tsx';
-import { chartGroups } from './chart-groups.ts';
-import { metricsOf, type ShownRun } from './chart-lines.ts';
 import { GroupOfCharts } from './group-of-charts.tsx';
 
 const drawnAbove = new Set(['eval/successRate', 'eval/intervalLow', 'eval/intervalHigh']);

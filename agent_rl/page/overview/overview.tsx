@@ -1,17 +1,18 @@
 import { useMemo, useState } from 'preact/hooks';
 
 import type { RunFacts, RunHead, TaskRow } from '../../runs/view/api.ts';
-import { Chart, type ChartLook, type Zoom } from '../charts/chart.tsx';
+import type { Chart } from '../../runs/charts/chart.ts';
+import { metricsOf, type ShownRun } from '../../runs/charts/chart-lines.ts';
+import { chartGroups } from '../../runs/charts/chart-specs.ts';
+import type { Look } from '../../runs/charts/curves.ts';
+import { ChartFigure, type ChartLook, Cursor } from '../charts/chart.tsx';
 import { Differences } from '../compare/differences.tsx';
 import { noMetrics } from '../data/metric-table.ts';
 import { useAnswer, useOwnAnswer } from '../data/use-answer.ts';
 import { useMetrics } from '../data/use-metrics.ts';
 import { Problem } from '../shell/problem.tsx';
 import { ChartControls } from './chart-controls.tsx';
-import { chartGroups } from './chart-groups.ts';
-import { metricsOf, type ShownRun } from './chart-lines.ts';
 import { GroupOfCharts } from './group-of-charts.tsx';
-import { heldOutLine } from './held-out.ts';
 import { OtherMetrics } from './other-metrics.tsx';
 import { RunFigures } from './run-figures.tsx';
 import { sliceLines } from './slice-lines.ts';
@@ -22,26 +23,31 @@ interface OverviewProps {
   /** The current run first. */
   shown: readonly RunHead[];
   colours: ReadonlyMap<string, number>;
-  isDark: boolean;
   /** Without the differences of settings: they are shown above. */
   isPlain?: boolean;
 }
 
 /** The charts of a run, and of those laid over it. */
-export function Overview({ current, shown, colours, isDark, isPlain = false }: OverviewProps) {
+export function Overview({ current, shown, colours, isPlain = false }: OverviewProps) {
   const [smoothing, setSmoothing] = useState(0);
   const [isLog, setLog] = useState(false);
-  const [zoom, setZoom] = useState<Zoom>(null);
+  const [zoom, setZoom] = useState<Look['zoom']>(null);
+  const [cursor] = useState(() => new Cursor());
   const { tables, problems } = useMetrics(shown);
   const runs = useMemo(
     () =>
-      shown.flatMap(({ id, name }): ShownRun[] => {
+      shown.flatMap(({ id, name, mode, headline: heldOut, iteration }): ShownRun[] => {
         const table = tables.get(id);
-        return table ? [{ id, name, colour: colours.get(id) ?? 0, table }] : [];
+        const run = { name, colour: colours.get(id) ?? 0, heldOut, iteration };
+        return table ? [{ ...run, table, isSupervised: mode === 'sft' }] : [];
       }),
-    [shown.map(({ id }) => id).join(), tables, colours],
+    [
+      JSON.stringify(shown.map(({ id, iteration, headline }) => [id, iteration, headline])),
+      tables,
+      colours,
+    ],
   );
-  const look = { smoothing, isLog, isDark, zoom, setZoom };
+  const look = { smoothing, isLog, zoom, setZoom, cursor };
   const isIn = runs.some(({ table }) => table !== noMetrics);
   return (
     <div class="overview">
@@ -65,7 +71,7 @@ export function Overview({ current, shown, colours, isDark, isPlain = false }: O
         chartGroups.map((group) => (
           <GroupOfCharts key={group.title} group={group} runs={runs} look={look}>
             {group.title === 'Learning' && (
-              <Success current={current} shown={shown} runs={runs} look={look} />
+              <Slices current={current} isAlone={shown.length === 1} runs={runs} look={look} />
             )}
           </GroupOfCharts>
         ))}
@@ -74,59 +80,40 @@ export function Overview({ current, shown, colours, isDark, isPlain = false }: O
   );
 }
 
-interface SuccessProps {
+interface SlicesProps {
   current: RunHead;
-  shown: readonly RunHead[];
+  isAlone: boolean;
   runs: readonly ShownRun[];
   look: ChartLook;
 }
 
-/** What the metrics alone do not hold: held-out success from start to end, and success by slice. */
-function Success({ current, shown, runs, look }: SuccessProps) {
+/** What the metrics alone do not hold: success by slice. */
+function Slices({ current, isAlone, runs, look }: SlicesProps) {
   const settled = current.state === 'training' ? current.iteration : current.updatedAt;
   const { answer: facts } = useOwnAnswer<RunFacts>(`/api/runs/${current.id}`, settled);
   const { answer: tasks } = useAnswer<readonly TaskRow[]>(
     current.mode === 'rl' ? `/api/runs/${current.id}/tasks` : null,
     settled,
   );
-  const heldOut = useMemo(
-    () =>
-      runs.flatMap((run) => {
-        const head = shown.find(({ id }) => id === run.id);
-        const line = head && heldOutLine(run, head);
-        return line ? [line] : [];
-      }),
-    [runs, JSON.stringify(shown.map(({ id, iteration, headline }) => [id, iteration, headline]))],
-  );
-  const slices = useMemo(() => sliceLines(tasks ?? []), [tasks]);
+  const { chart, left } = useMemo(() => {
+    const slices = sliceLines(tasks ?? []);
+    const title = `Success in training by slice${isAlone ? '' : ` · ${current.name}`}`;
+    const drawn: Chart = { title, unit: '', over: 'iteration', isShare: true, lines: slices.lines };
+    return { chart: drawn, left: slices.left };
+  }, [tasks, isAlone, current.name]);
   const isKnown = metricsOf({ title: '', metrics: ['eval/group/*'] }, runs[0]?.table ?? noMetrics);
   return (
     <>
-      {heldOut.length > 0 && (
-        <Chart
-          title="Success on held-out tasks"
-          unit=""
-          meaning="Share of attempts that solved their task, before training, during it where it was measured, and after; with 95 % intervals"
-          lines={heldOut}
-          look={look}
-        />
-      )}
-      {slices.lines.length > 0 && (
-        <Chart
-          title={
-            shown.length > 1
-              ? `Success in training by slice · ${current.name}`
-              : 'Success in training by slice'
-          }
-          unit=""
+      {chart.lines.length > 0 && (
+        <ChartFigure
+          chart={chart}
           meaning="Share of training episodes that solved their task, by slice, of the run looked at; with Wilson's 95 % intervals, as if attempts were independent"
-          lines={slices.lines}
           look={look}
         />
       )}
-      {slices.left > 0 && <p class="note">{slices.left} smaller slices: see Tasks</p>}
+      {left > 0 && <p class="note">{left} smaller slices: see Tasks</p>}
       {isKnown.length === 0 && (
-        <SliceTable summary={facts?.summary ?? null} of={shown.length > 1 ? current.name : null} />
+        <SliceTable slices={facts?.slices ?? []} of={isAlone ? null : current.name} />
       )}
     </>
   );

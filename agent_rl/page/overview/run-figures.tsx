@@ -1,8 +1,8 @@
 import type { Rate, RunHead } from '../../runs/view/api.ts';
-import { countText } from '../../telemetry/figures.ts';
-import { swatchClass } from '../charts/palette.ts';
-import { formatBytes, formatPoints, formatShare, formatTime, notRecorded } from '../text/format.ts';
-import { Scroll } from '../shell/scroll.tsx';
+import { bytesText, countText, pointsText } from '../../telemetry/figures.ts';
+import { colourClass } from '../../runs/charts/palette.ts';
+import { formatShare, formatTime, notRecorded } from '../text/format.ts';
+import { Table } from '../shell/table.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface RunFiguresProps {
@@ -10,49 +10,35 @@ interface RunFiguresProps {
   colours: ReadonlyMap<string, number>;
 }
 
+const headings = 'run,state,iteration,held out before,after,difference,seed,updated'.split(',');
+
 /** The state and the result of each run shown. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {
   return (
-    <Scroll label="Results">
-      <table class="figures">
-        <thead>
-          <tr>
-            <th scope="col">run</th>
-            <th scope="col">state</th>
-            <th scope="col">iteration</th>
-            <th scope="col">held out, before</th>
-            <th scope="col">after</th>
-            <th scope="col">difference</th>
-            <th scope="col">seed</th>
-            <th scope="col">updated</th>
-          </tr>
-        </thead>
-        <tbody>
-          {heads.map((head) => (
-            <tr key={head.id}>
-              <th scope="row">
-                <span class={`swatch ${swatchClass(colours.get(head.id) ?? 0)}`} />{' '}
-                {escapeUnseen(head.name)}
-              </th>
-              <td>
-                <span class={`state ${head.state}`}>{head.state}</span>{' '}
-                {escapeUnseen(head.stateWhy ?? '')}
-                <Reading head={head} />
-              </td>
-              <td>
-                {head.iteration}
-                {head.plannedIterations !== null && ` of ${head.plannedIterations}`}
-              </td>
-              <td>{rateText(head.headline?.before)}</td>
-              <td>{rateText(head.headline?.after)}</td>
-              <td>{differenceText(head.headline?.difference)}</td>
-              <td>{head.seed ?? notRecorded}</td>
-              <td>{formatTime(head.updatedAt)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Results" head={headings} class="figures">
+      {heads.map((head) => (
+        <tr key={head.id}>
+          <th scope="row">
+            <span class={`swatch ${colourClass(colours.get(head.id) ?? 0)}`} />{' '}
+            {escapeUnseen(head.name)}
+          </th>
+          <td>
+            <span class={`state ${head.state}`}>{head.state}</span>{' '}
+            {escapeUnseen(head.stateWhy ?? '')}
+            <Reading head={head} />
+          </td>
+          <td>
+            {head.iteration}
+            {head.plannedIterations !== null && ` of ${head.plannedIterations}`}
+          </td>
+          <td>{rateText(head.headline?.before)}</td>
+          <td>{rateText(head.headline?.after)}</td>
+          <td>{differenceText(head.headline?.difference)}</td>
+          <td>{head.seed ?? notRecorded}</td>
+          <td>{formatTime(head.updatedAt)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -62,7 +48,7 @@ function Reading({ head: { index, problem, stateWhy } }: { head: RunHead }) {
     <>
       {!index.ready && (
         <p class="note">
-          reading episodes: {formatBytes(index.bytes)} of {formatBytes(index.totalBytes)}
+          reading episodes: {bytesText(index.bytes)} of {bytesText(index.totalBytes)}
         </p>
       )}
       {index.unreadableCount > 0 && (
@@ -93,6 +79,6 @@ function differenceText(difference: Rate | null | undefined): string {
   if (difference === null || difference === undefined) return notRecorded;
   const { value, low, high } = difference;
   const interval =
-    low === null || high === null ? '' : ` [${formatPoints(low)}, ${formatPoints(high)}]`;
-  return `${formatPoints(value)} points${interval}`;
+    low === null || high === null ? '' : ` [${pointsText(low)}, ${pointsText(high)}]`;
+  return `${pointsText(value)} points${interval}`;
 }

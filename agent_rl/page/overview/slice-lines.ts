@@ -1,5 +1,6 @@
+import { wilson95 } from '../../algorithms/statistics.ts';
 import type { TaskRow } from '../../runs/view/api.ts';
-import type { Line } from '../charts/plot-data.ts';
+import type { Line } from '../../runs/charts/chart.ts';
 
 /** As many as there are colours. */
 const mostSlices = 8;
@@ -16,8 +17,8 @@ export function sliceLines(tasks: readonly TaskRow[]): { lines: Line[]; left: nu
     if (slice === null) continue;
     const tallies = slices.get(slice) ?? new Map<number, Tally>();
     slices.set(slice, tallies);
-    for (const { iteration, set, attempts, successes } of byIteration) {
-      if (set !== 'train') continue;
+    for (const { iteration, when, attempts, successes } of byIteration) {
+      if (when !== 'train') continue;
       const was = tallies.get(iteration) ?? { attempts: 0, successes: 0 };
       tallies.set(iteration, {
         attempts: was.attempts + attempts,
@@ -37,7 +38,7 @@ const total = (tallies: ReadonlyMap<number, Tally>): number =>
 
 function lineOf([label, tallies]: [string, ReadonlyMap<number, Tally>], colour: number): Line {
   const points = [...tallies].toSorted(([one], [two]) => one - two);
-  const intervals = points.map(([, { successes, attempts }]) => wilson(successes, attempts));
+  const intervals = points.map(([, { successes, attempts }]) => wilson95(successes, attempts));
   return {
     label,
     colour,
@@ -47,18 +48,4 @@ function lineOf([label, tallies]: [string, ReadonlyMap<number, Tally>], colour: 
     low: intervals.map(([low]) => low),
     high: intervals.map(([, high]) => high),
   };
-}
-
-/** z of a 95 % interval. */
-const z = 1.959963984540054;
-
-/** The 95 % interval of a rate by Wilson (1927), as if attempts were independent; of none, everything. */
-export function wilson(successes: number, attempts: number): readonly [number, number] {
-  if (attempts === 0) return [0, 1];
-  const rate = successes / attempts;
-  const scale = 1 + z ** 2 / attempts;
-  const middle = (rate + z ** 2 / (2 * attempts)) / scale;
-  const half =
-    (z * Math.sqrt((rate * (1 - rate)) / attempts + z ** 2 / (4 * attempts ** 2))) / scale;
-  return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }

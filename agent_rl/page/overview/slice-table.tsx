@@ -1,45 +1,16 @@
+import type { Rate, SliceRates } from '../../runs/view/api.ts';
 import { formatShare } from '../text/format.ts';
 import { Scroll } from '../shell/scroll.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
-interface SliceRate {
-  successRate: number;
-  n: number;
-  low: number | null;
-  high: number | null;
-}
-
-type Json = Readonly<Record<string, unknown>>;
-
-const recordOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-
-const edge = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-
-/** The groups of one evaluation of `summary.json`. */
-function ratesOf(evaluation: unknown): ReadonlyMap<string, SliceRate> {
-  const groups = Object.entries(recordOf(recordOf(evaluation)['groups']));
-  return new Map(
-    groups.flatMap(([name, group]): [string, SliceRate][] => {
-      const { successRate, n, interval95 } = recordOf(group);
-      if (typeof successRate !== 'number' || typeof n !== 'number') return [];
-      const { low, high } = recordOf(interval95);
-      return [[name, { successRate, n, low: edge(low), high: edge(high) }]];
-    }),
-  );
-}
-
 interface SliceTableProps {
-  summary: Json | null;
+  slices: readonly SliceRates[];
   /** The run it belongs to, where several are shown. */
   of: string | null;
 }
 
 /** Held-out success by slice before and after training, with the intervals that the run's summary records. */
-export function SliceTable({ summary, of }: SliceTableProps) {
-  const evaluations = recordOf(summary?.['eval']);
-  const [before, after] = [ratesOf(evaluations['before']), ratesOf(evaluations['after'])];
-  const slices = [...new Set([...before.keys(), ...after.keys()])];
+export function SliceTable({ slices, of }: SliceTableProps) {
   if (slices.length === 0) return null;
   return (
     <figure class="chart slices">
@@ -63,14 +34,14 @@ export function SliceTable({ summary, of }: SliceTableProps) {
             </tr>
           </thead>
           <tbody>
-            {slices.map((slice) => (
-              <tr key={slice}>
-                <th scope="row">{escapeUnseen(slice)}</th>
-                <td class="number">{(after.get(slice) ?? before.get(slice))?.n}</td>
-                <td class="number">{formatShare(before.get(slice)?.successRate)}</td>
-                <td class="number">{formatShare(after.get(slice)?.successRate)}</td>
+            {slices.map(({ name, before, after }) => (
+              <tr key={name}>
+                <th scope="row">{escapeUnseen(name)}</th>
+                <td class="number">{(after ?? before)?.n}</td>
+                <td class="number">{formatShare(before?.value)}</td>
+                <td class="number">{formatShare(after?.value)}</td>
                 <td>
-                  <Intervals rates={[before.get(slice), after.get(slice)]} />
+                  <Intervals rates={[before, after]} />
                 </td>
               </tr>
             ))}
@@ -81,7 +52,7 @@ export function SliceTable({ summary, of }: SliceTableProps) {
   );
 }
 
-function Intervals({ rates }: { rates: readonly (SliceRate | undefined)[] }) {
+function Intervals({ rates }: { rates: readonly (Rate | null)[] }) {
   const words = rates.map((rate, at) => `${at === 0 ? 'before' : 'after'} ${wordsOf(rate)}`);
   return (
     <svg class="intervals" viewBox="0 0 100 16" role="img" aria-label={words.join(', ')}>
@@ -97,7 +68,7 @@ function Intervals({ rates }: { rates: readonly (SliceRate | undefined)[] }) {
                   height={3}
                 />
               )}
-              <circle cx={100 * rate.successRate} cy={4.5 + 7 * at} r={2.5} />
+              <circle cx={100 * rate.value} cy={4.5 + 7 * at} r={2.5} />
             </g>
           ),
       )}
@@ -105,7 +76,7 @@ function Intervals({ rates }: { rates: readonly (SliceRate | undefined)[] }) {
   );
 }
 
-const wordsOf = (rate: SliceRate | undefined): string =>
-  rate === undefined
+const wordsOf = (rate: Rate | null): string =>
+  rate === null
     ? 'not recorded'
-    : `${formatShare(rate.successRate)} (${formatShare(rate.low)} to ${formatShare(rate.high)})`;
+    : `${formatShare(rate.value)} (${formatShare(rate.low)} to ${formatShare(rate.high)})`;

@@ -58,5 +58,5 @@ export const within = (route: Route, to: Partial<Route>): Route => ({
   view: 'overview',
   item: null,
   ...to,
-  query: { ...(route.query['with'] && { with: route.query['with'] }), ...to.query },
+  query: { with: route.query['with'] ?? '', ...to.query },
 });

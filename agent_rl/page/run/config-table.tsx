@@ -4,7 +4,7 @@ import type { ConfigRow } from '../../runs/view/api.ts';
 import { Field } from '../shell/field.tsx';
 import { formatValue } from '../text/format.ts';
 import { Visible } from '../text/plain-text.tsx';
-import { Scroll } from '../shell/scroll.tsx';
+import { Table } from '../shell/table.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 /** Every setting with where it came from. */
@@ -31,31 +31,20 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
           </label>
         )}
       </div>
-      <Scroll label="Settings" isLow>
-        <table class="config">
-          <thead>
-            <tr>
-              <th scope="col">setting</th>
-              <th scope="col">value</th>
-              <th scope="col">from</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ path, value, source, place }) => (
-              <tr key={path}>
-                <th scope="row">{escapeUnseen(path)}</th>
-                <td class="value">
-                  <Visible text={value === null ? 'none' : formatValue(value)} />
-                </td>
-                <td>
-                  <span class={`from ${source}`}>{source}</span>{' '}
-                  <span class="place">{escapeUnseen(place ?? '')}</span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Settings" head={['setting', 'value', 'from']} class="config" isLow>
+        {shown.map(({ path, value, source, place }) => (
+          <tr key={path}>
+            <th scope="row">{escapeUnseen(path)}</th>
+            <td class="value">
+              <Visible text={value === null ? 'none' : formatValue(value)} />
+            </td>
+            <td>
+              <span class={`from ${source}`}>{source}</span>{' '}
+              <span class="place">{escapeUnseen(place ?? '')}</span>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

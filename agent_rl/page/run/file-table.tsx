@@ -1,6 +1,7 @@
 import type { RunFile } from '../../runs/view/api.ts';
-import { formatBytes, notRecorded } from '../text/format.ts';
-import { Scroll } from '../shell/scroll.tsx';
+import { bytesText } from '../../telemetry/figures.ts';
+import { notRecorded } from '../text/format.ts';
+import { Table } from '../shell/table.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
 interface FileTableProps {
@@ -16,34 +17,21 @@ export function FileTable({ files, checkpoints }: FileTableProps) {
       <p class="note">
         Checkpoints: {checkpoints.length === 0 ? 'none' : escapeUnseen(checkpoints.join(', '))}
       </p>
-      <Scroll label="Files" isLow>
-        <table class="config">
-          <thead>
-            <tr>
-              <th scope="col">file</th>
-              <th scope="col" class="number">
-                size
-              </th>
-              <th scope="col">SHA-256</th>
-            </tr>
-          </thead>
-          <tbody>
-            {files.map(({ path, bytes, sha256, sha256Problem }) => (
-              <tr key={path}>
-                <th scope="row">{escapeUnseen(path)}</th>
-                <td class="number">{formatBytes(bytes)}</td>
-                <td>
-                  {sha256Problem === undefined ? (
-                    <code>{sha256 ?? notRecorded}</code>
-                  ) : (
-                    <span class="problem">{escapeUnseen(sha256Problem)}</span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Files" head={['file', 'size', 'SHA-256']} class="config" isLow>
+        {files.map(({ path, bytes, sha256, sha256Problem }) => (
+          <tr key={path}>
+            <th scope="row">{escapeUnseen(path)}</th>
+            <td class="number">{bytesText(bytes)}</td>
+            <td>
+              {sha256Problem === undefined ? (
+                <code>{sha256 ?? notRecorded}</code>
+              ) : (
+                <span class="problem">{escapeUnseen(sha256Problem)}</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

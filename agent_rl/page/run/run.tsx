@@ -3,6 +3,7 @@ import { useOwnAnswer } from '../data/use-answer.ts';
 import { useSlowly } from '../data/use-slowly.ts';
 import type { Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Facts } from '../shell/table.tsx';
 import { formatTime, formatValue, notRecorded } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
@@ -24,9 +25,8 @@ export function Run({ run, route }: { run: RunHead; route: Route }) {
           <TimelineView run={run} route={route} />
           <ConfigTable rows={facts.config} />
           <FileTable files={facts.files} checkpoints={facts.checkpoints} />
-          <Json title="Inputs: hashes of tasks and models" value={facts.inputs} />
+          <Json title="Inputs: hashes of tasks and models, machines" value={facts.inputs} />
           <Json title="Summary" value={facts.summary} />
-          <Json title="Machines" value={facts.machines} />
           <section aria-label="Log">
             <h2>Log</h2>
             {facts.log.length === 0 ? (
@@ -42,32 +42,25 @@ export function Run({ run, route }: { run: RunHead; route: Route }) {
 }
 
 function Sessions({ facts: { head, sessions, learnedRecorded } }: { facts: RunFacts }) {
+  const commands = sessions.map(
+    ({ startedAt, command, versions }) =>
+      [
+        `command, ${formatTime(startedAt)}`,
+        `${command.join(' ')}\n${versionText(versions)}`,
+      ] as const,
+  );
+  const rows: readonly (readonly [string, string])[] = [
+    ['folder', head.folder],
+    ['state', head.stateWhy === null ? head.state : `${head.state}: ${head.stateWhy}`],
+    ['started', formatTime(head.startedAt)],
+    ['updated', formatTime(head.updatedAt)],
+    ['what updates made of episodes', learnedRecorded ? 'recorded' : notRecorded],
+    ...(commands.length === 0 ? [['command', notRecorded] as const] : commands),
+  ];
   return (
     <section aria-label="Run">
       <h2>{escapeUnseen(head.name)}</h2>
-      <table class="numbers">
-        <tbody>
-          <Fact name="folder" value={head.folder} />
-          <Fact
-            name="state"
-            value={head.stateWhy === null ? head.state : `${head.state}: ${head.stateWhy}`}
-          />
-          <Fact name="started" value={formatTime(head.startedAt)} />
-          <Fact name="updated" value={formatTime(head.updatedAt)} />
-          <Fact
-            name="what updates made of episodes"
-            value={learnedRecorded ? 'recorded' : notRecorded}
-          />
-          {sessions.length === 0 && <Fact name="command" value={notRecorded} />}
-          {sessions.map(({ startedAt, command, versions }) => (
-            <Fact
-              key={startedAt}
-              name={`command, ${formatTime(startedAt)}`}
-              value={`${command.join(' ')}\n${versionText(versions)}`}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Facts rows={rows} />
     </section>
   );
 }
@@ -76,13 +69,6 @@ const versionText = (versions: Readonly<Record<string, string>>): string =>
   Object.entries(versions)
     .map(([name, version]) => `${name} ${version}`)
     .join(', ');
-
-const Fact = ({ name, value }: { name: string; value: string }) => (
-  <tr>
-    <th scope="row">{name}</th>
-    <td class="value">{escapeUnseen(value)}</td>
-  </tr>
-);
 
 function Json({ title, value }: { title: string; value: unknown }) {
   return (

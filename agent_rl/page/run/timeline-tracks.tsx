@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import type { Timeline, TimelineSpan } from '../../runs/view/api.ts';
-import { swatchClass } from '../charts/palette.ts';
+import { colourClass } from '../../runs/charts/palette.ts';
 import { formatSeconds } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
@@ -33,7 +33,7 @@ export function TimelineTracks({ tracks }: { tracks: NonNullable<Timeline['track
             {spans.map((one, at) => (
               <rect
                 key={at}
-                class={swatchClass(names.indexOf(one.name))}
+                class={colourClass(names.indexOf(one.name))}
                 x={(one.start - from) * scale}
                 y={1}
                 width={Math.max(0.5, one.seconds * scale)}

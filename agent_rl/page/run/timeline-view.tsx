@@ -19,7 +19,7 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
   const episodes = within(route, {
     run: run.id,
     view: 'episodes',
-    query: { set: 'train', iteration: String(iteration) },
+    query: { when: 'train', iteration: String(iteration) },
   });
   return (
     <section aria-label="Timeline of an iteration">

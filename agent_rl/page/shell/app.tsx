@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { unreachable } from '../../core/unreachable.ts';
 import type { RunHead } from '../../runs/view/api.ts';
-import { runColours } from '../charts/palette.ts';
+import { runColours } from '../charts/run-colours.ts';
 import { Compare } from '../compare/compare.tsx';
 import { type Link, useRuns } from '../data/use-runs.ts';
 import { Episode } from '../episode/episode.tsx';
@@ -25,7 +25,7 @@ import { useTheme } from './theme.ts';
 export function App() {
   const route = useRoute();
   const { runs, problem, link } = useRuns();
-  const { theme, isDark, choose } = useTheme();
+  const { theme, choose } = useTheme();
   const [isHelpOpen, setHelp] = useState(false);
   const current = route.run === null ? runs?.[0] : runs?.find(({ id }) => id === route.run);
   const shown = shownRuns(runs ?? [], current, route);
@@ -51,14 +51,7 @@ export function App() {
         <Problem text={problem} />
         {current && <Tabs route={route} current={current} />}
         {current ? (
-          <Room
-            runs={runs ?? []}
-            current={current}
-            shown={shown}
-            colours={colours}
-            isDark={isDark}
-            route={route}
-          />
+          <Room runs={runs ?? []} current={current} shown={shown} colours={colours} route={route} />
         ) : (
           <Nothing runs={runs} route={route} link={link} />
         )}
@@ -83,18 +76,15 @@ interface RoomProps {
   current: RunHead;
   shown: readonly RunHead[];
   colours: ReadonlyMap<string, number>;
-  isDark: boolean;
   route: Route;
 }
 
-function Room({ runs, current, shown, colours, isDark, route }: RoomProps) {
+function Room({ runs, current, shown, colours, route }: RoomProps) {
   const { view, item } = route;
   const { id } = current;
   switch (view) {
     case 'overview':
-      return (
-        <Overview key={id} current={current} shown={shown} colours={colours} isDark={isDark} />
-      );
+      return <Overview key={id} current={current} shown={shown} colours={colours} />;
     case 'episodes':
       return item === null ? (
         <Episodes key={id} run={current} route={route} />
@@ -110,7 +100,7 @@ function Room({ runs, current, shown, colours, isDark, route }: RoomProps) {
     case 'run':
       return <Run key={id} run={current} route={route} />;
     case 'compare':
-      return <Compare runs={runs} shown={shown} colours={colours} isDark={isDark} route={route} />;
+      return <Compare runs={runs} shown={shown} colours={colours} route={route} />;
     default:
       return unreachable(view);
   }

@@ -30,8 +30,8 @@ export function Field({ id, label, value, set, placeholder, isWide = false }: Fi
         value={typed}
         autocomplete="off"
         spellcheck={false}
-        {...(id !== undefined && { id })}
-        {...(placeholder !== undefined && { placeholder })}
+        id={id}
+        placeholder={placeholder}
         onInput={({ currentTarget }) => type(currentTarget.value)}
       />
     </label>

@@ -46,7 +46,3 @@ function isTakenBy(target: EventTarget | null, key: string): boolean {
   if (isField(target)) return true;
   return key === 'Enter' && target.matches('a, button, summary');
 }
-
-/** Gives the focus to the link of a row of the list, which selects it: then Enter opens it, as any link. */
-export const focusRow = (at: number): void =>
-  document.querySelectorAll<HTMLElement>('table.episodes tbody th a')[at]?.focus();

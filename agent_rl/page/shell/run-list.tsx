@@ -3,7 +3,7 @@ import { hashOf, overlaid, type Route, within } from '../routing/route.ts';
 import { adjust } from '../routing/use-route.ts';
 import { formatShare } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
-import { swatchClass } from '../charts/palette.ts';
+import { colourClass } from '../../runs/charts/palette.ts';
 
 interface RunListProps {
   runs: readonly RunHead[];
@@ -57,9 +57,9 @@ function RunItem({ run, isCurrent, colour, route }: RunItemProps) {
         aria-label={`Lay ${name} over the charts`}
         onChange={toggle}
       />
-      <a href={hashOf(to)} {...(isCurrent && { 'aria-current': 'true' as const })}>
+      <a href={hashOf(to)} aria-current={isCurrent ? 'true' : undefined}>
         <span class="name">
-          {colour !== undefined && <span class={`swatch ${swatchClass(colour)}`} />}
+          {colour !== undefined && <span class={`swatch ${colourClass(colour)}`} />}
           {name}
         </span>
         <span class="facts">

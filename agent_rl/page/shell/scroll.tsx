@@ -4,7 +4,7 @@ interface ScrollProps {
   /** What scrolls, for those who do not see it. */
   label: string;
   /** Scrolls down as well, past a height. */
-  isLow?: boolean;
+  isLow?: boolean | undefined;
   children: ComponentChildren;
 }
 

@@ -18,7 +18,7 @@ export function Tabs({ route, current }: { route: Route; current: RunHead }) {
         <a
           key={view}
           href={hashOf(within(route, { run: current.id, view }))}
-          {...(view === route.view && { 'aria-current': 'page' as const })}
+          aria-current={view === route.view ? 'page' : undefined}
         >
           {titles[view]}
           {view === 'episodes' && <small> {(train + heldOut).toLocaleString('en')}</small>}

@@ -21,10 +21,10 @@ export function SolveRates({ task, lastIteration }: SolveRatesProps) {
     margin + ((width - 2 * margin) * iteration) / Math.max(1, lastIteration);
   const y = (rate: number): number => height - margin - (height - 2 * margin) * rate;
   const words = points.map(
-    ({ iteration, set, rate, successes, attempts }) =>
-      `${set === 'train' ? `iteration ${iteration}` : escapeUnseen(set)}: ${formatShare(rate)} (${successes} of ${attempts})`,
+    ({ iteration, when, rate, successes, attempts }) =>
+      `${when === 'train' ? `iteration ${iteration}` : escapeUnseen(when)}: ${formatShare(rate)} (${successes} of ${attempts})`,
   );
-  const trained = points.filter(({ set }) => set === 'train');
+  const trained = points.filter(({ when }) => when === 'train');
   return (
     <svg
       class="solve-rates"
@@ -40,10 +40,10 @@ export function SolveRates({ task, lastIteration }: SolveRatesProps) {
           points={trained.map(({ iteration, rate }) => `${x(iteration)},${y(rate)}`).join(' ')}
         />
       )}
-      {points.map(({ iteration, set, rate }) => (
+      {points.map(({ iteration, when, rate }) => (
         <circle
-          key={`${set} ${iteration}`}
-          class={set === 'train' ? 'trained' : 'held-out'}
+          key={`${when} ${iteration}`}
+          class={when === 'train' ? 'trained' : 'held-out'}
           cx={x(iteration)}
           cy={y(rate)}
           r={2.6}

@@ -3,13 +3,12 @@ import { useMemo, useState } from 'preact/hooks';
 import type { RunHead, TaskRow } from '../../runs/view/api.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { useSlowly } from '../data/use-slowly.ts';
-import { Field } from '../shell/field.tsx';
 import { type Route, within } from '../routing/route.ts';
-import { go } from '../routing/use-route.ts';
-import { focusRow, useKeys } from '../shell/keys.ts';
+import { Field } from '../shell/field.tsx';
+import { List, Pager, rangeText, useSelected } from '../shell/list.tsx';
 import { Problem } from '../shell/problem.tsx';
-import { TaskTable } from './task-table.tsx';
-import { type TaskSort, sortTasks } from './sort-tasks.ts';
+import { type TaskColumn, type TaskSort, sortTasks } from './sort-tasks.ts';
+import { taskColumns } from './task-columns.tsx';
 
 const searchId = 'task-search';
 const pageSize = 100;
@@ -21,30 +20,20 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
   const [search, setSearch] = useState('');
   const [sort, setSort] = useState<TaskSort>({ by: 'attempts', isDown: true });
   const [offset, setOffset] = useState(0);
-  const [selected, select] = useState(0);
   const sorted = useMemo(
     () => sortTasks(matching(answer ?? [], search), sort),
     [answer, search, sort],
   );
   const rows = sorted.slice(offset, offset + pageSize);
-  const move = (by: number) => () =>
-    focusRow(Math.max(0, Math.min(rows.length - 1, selected + by)));
-  const row = rows[selected];
   const to = (task: TaskRow): Route =>
     within(route, { run: run.id, view: 'tasks', item: encodeURIComponent(task.taskId) });
-  useKeys({
-    j: move(1),
-    ArrowDown: move(1),
-    k: move(-1),
-    ArrowUp: move(-1),
-    Enter: row && (() => go(to(row))),
-    '/': () => document.getElementById(searchId)?.focus(),
-  });
+  const { selected, select } = useSelected({ rows, to, searchId });
   const begin = (change: () => void): void => {
     change();
     setOffset(0);
     select(0);
   };
+  const turn = (by: number) => () => setOffset(offset + by);
   return (
     <div class="list">
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -60,39 +49,35 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
       <Problem text={problem} />
       {answer === undefined && problem === undefined && <p class="waiting">Reading tasks …</p>}
       {answer && (
-        <>
-          <div class="pager">
-            <span role="status">
-              {rows.length === 0 ? 'none' : `${offset + 1}–${offset + rows.length}`} of{' '}
-              {sorted.length.toLocaleString('en')} tasks
-            </span>
-            <button
-              type="button"
-              disabled={offset === 0}
-              onClick={() => setOffset(offset - pageSize)}
-            >
-              ← previous
-            </button>
-            <button
-              type="button"
-              disabled={offset + pageSize >= sorted.length}
-              onClick={() => setOffset(offset + pageSize)}
-            >
-              next →
-            </button>
-          </div>
-          {rows.length > 0 && (
-            <TaskTable
-              rows={rows}
-              lastIteration={run.iteration}
-              sort={sort}
-              setSort={(next) => begin(() => setSort(next))}
-              selected={selected}
-              select={select}
-              routeTo={to}
-            />
-          )}
-        </>
+        <Pager
+          turns={[
+            { label: '← previous', turn: offset === 0 ? undefined : turn(-pageSize) },
+            {
+              label: 'next →',
+              turn: offset + pageSize >= sorted.length ? undefined : turn(pageSize),
+            },
+          ]}
+        >
+          {rangeText(offset, rows)} of {sorted.length.toLocaleString('en')} tasks
+        </Pager>
+      )}
+      {rows.length > 0 && (
+        <List
+          label="Tasks"
+          rows={rows}
+          to={to}
+          columns={taskColumns(run.iteration)}
+          keyOf={({ taskId }) => taskId}
+          sort={sort}
+          setSort={({ key, isNumber = false }) =>
+            begin(() => {
+              const isDown = sort.by === key ? !sort.isDown : isNumber;
+              setSort({ by: key as TaskColumn, isDown });
+            })
+          }
+          selected={selected}
+          select={select}
+        />
       )}
     </div>
   );

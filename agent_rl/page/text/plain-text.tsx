@@ -30,7 +30,7 @@ export function PlainText({ text, label }: { text: string; label?: string }) {
   const isCut = text.length > shown;
   return (
     <div class="plain">
-      <pre {...(label !== undefined && { 'aria-label': label })}>
+      <pre aria-label={label}>
         <Visible text={isCut ? text.slice(0, shown) : text} />
       </pre>
       {isCut && (

@@ -3,7 +3,6 @@ import { Llama3Format } from './llama3-format.ts';
 import { PlainFormat } from './plain-format.ts';
 import { PythonBlockFormat } from './python-block-format.ts';
 
-export type { CodeTargetSettings } from './code-target.ts';
 export { HermesFormat, Llama3Format, PlainFormat, PythonBlockFormat };
 
 /** Every tool-call format that ships with the framework. */

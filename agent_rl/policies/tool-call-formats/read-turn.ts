@@ -110,7 +110,7 @@ export function callOf(
   const args = typeof given === 'string' ? parsedJson(given) : given;
   if (isRecord(args)) {
     const { value, written } = withoutMarks(args);
-    return { name, arguments: value, ...(written !== undefined && { written }) };
+    return { name, arguments: value, written };
   }
   return `The "${key}" of ${name} are not a JSON object: ${shape}.`;
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { integer } from '../../config/blocks/block.ts';
+import { integer, within } from '../../config/blocks/block.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import {
@@ -33,9 +33,7 @@ const AnswerSimilaritySettings = Type.Object({
       'Similarity that counts as 0: that of random pairs of answers of the tasks, or a number',
   }),
   pairs: integer('Random pairs of answers that a measured floor is the mean of', {
-    minimum: 8,
-    maximum: 4096,
-    default: 64,
+    ...within(8, 4096, 64),
     actsWith: { floor: 'measured' },
   }),
 });

@@ -13,7 +13,7 @@ const combining = (name: GroupScheme, description: string) =>
     name,
     description,
     needsSeveral: true,
-    ...(name !== 'normalised' && { ignoresWeights: true }),
+    ignoresWeights: name !== 'normalised',
   })(({ episodes, terms }: JudgedGroup) =>
     combineGroupRewards(
       episodes.map(({ scores }) => scores),

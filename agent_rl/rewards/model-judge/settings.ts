@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, integer, number, text } from '../../config/blocks/block.ts';
+import { choice, integer, number, text, variable, within } from '../../config/blocks/block.ts';
 import { webProperties } from '../../search/web/index.ts';
 
 const mostScore = 1e6;
@@ -23,9 +23,7 @@ export const ModelJudgeSettings = Type.Object({
     pattern: '^https?://',
   }),
   model: text('The model that judges, by its name on that server', { minLength: 1 }),
-  apiKeyEnv: Type.Optional(
-    text('Environment variable that holds the key', { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-  ),
+  apiKeyEnv: variable('Environment variable that holds the key'),
   instruction: text('What is judged and how, as the system message', {
     minLength: 1,
     default: defaultInstruction,
@@ -34,44 +32,34 @@ export const ModelJudgeSettings = Type.Object({
     'The user message; {task}, {reference}, {conversation} and {answer} (the final message) stand for what is judged. A task without an answer is not judged where {reference} is used',
     { minLength: 1, default: defaultTemplate },
   ),
-  lowest: number('The lowest score that the judge may give; it becomes 0', {
-    minimum: -mostScore,
-    maximum: mostScore,
-    default: 0,
-  }),
-  highest: number('The highest score that the judge may give; it becomes 1', {
-    minimum: -mostScore,
-    maximum: mostScore,
-    default: 10,
-  }),
+  lowest: number(
+    'The lowest score that the judge may give; it becomes 0',
+    within(-mostScore, mostScore, 0),
+  ),
+  highest: number(
+    'The highest score that the judge may give; it becomes 1',
+    within(-mostScore, mostScore, 10),
+  ),
   reply: choice(
     'What the judge answers with: an object that the server holds to a JSON Schema (reason, score), such an object unasked, or a bare number',
     ['json_schema', 'json', 'number'],
     'json_schema',
   ),
-  temperature: number('Of the judge; at 0 it says the same of the same', {
-    minimum: 0,
-    maximum: 10,
-    default: 0,
-  }),
-  maxTokens: integer('Most tokens of its answer', { minimum: 1, maximum: 1e6, default: 512 }),
+  temperature: number('Of the judge; at 0 it says the same of the same', within(0, 10, 0)),
+  maxTokens: integer('Most tokens of its answer', within(1, 1e6, 512)),
   maxChars: integer(
     'Most characters of the conversation or the answer that it is shown; what is left out of the middle is said',
-    { minimum: 200, maximum: 1e7, default: 20_000 },
+    within(200, 1e7, 20_000),
   ),
   parameters: Type.Record(Type.String(), Type.Unknown(), {
     default: {},
     description: 'Further parameters of the request, such as seed',
   }),
   ...webProperties,
-  timeoutS: number('Seconds one attempt may take, to its last byte', {
-    minimum: 0.01,
-    maximum: 600,
-    default: 60,
-  }),
+  timeoutS: number('Seconds one attempt may take, to its last byte', within(0.01, 600, 60)),
   deadlineS: number(
     'Seconds for everything: the wait for the rate limit, all attempts, their pauses. rollout.deadlines.gradingS limits all rewards of an episode together',
-    { minimum: 0.01, maximum: 3600, default: 100 },
+    within(0.01, 3600, 100),
   ),
 });
 export type ModelJudgeSettings = Static<typeof ModelJudgeSettings>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { flag, number } from '../../config/blocks/block.ts';
+import { flag, number, within } from '../../config/blocks/block.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
@@ -16,11 +16,7 @@ const Settings = Type.Object({
     'Whether only an answer in \\boxed{}, after #### or after "answer is" counts',
     false,
   ),
-  tolerance: number('Largest difference, as a share of the answer', {
-    minimum: 0,
-    maximum: 1,
-    default: 0,
-  }),
+  tolerance: number('Largest difference, as a share of the answer', within(0, 1, 0)),
 });
 
 /**

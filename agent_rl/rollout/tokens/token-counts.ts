@@ -1,4 +1,5 @@
-import type { TranscriptRecord } from '../../core/transcript.ts';
+import type { Part } from '../../core/rollout.ts';
+import { drawnSpans } from '../../core/transcript.ts';
 
 /** Tokens by what services charge for. */
 export interface TokenCounts {
@@ -11,12 +12,11 @@ export interface TokenCounts {
 
 export const noTokens: TokenCounts = { read: 0, sampled: 0, trained: 0 };
 
-/** What it took to sample a transcript. */
-export function sampling({ spans }: Pick<TranscriptRecord, 'spans'>): TokenCounts {
+/** What it took to sample a part. */
+export function sampling({ sequences }: Pick<Part, 'sequences'>): TokenCounts {
   let read = 0;
   let sampled = 0;
-  for (const { source, start, end } of spans) {
-    if (source !== 'sampled') continue;
+  for (const { start, end } of drawnSpans(sequences).flat()) {
     read += start;
     sampled += end - start;
   }

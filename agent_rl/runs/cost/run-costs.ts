@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts';
 import { runLength } from '../../config/index.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { Rollout } from '../../core/rollout.ts';
 import {
   addTokens,
   noTokens,
@@ -12,7 +12,7 @@ import type { Metrics } from '../../telemetry/metric-names.ts';
 import { evaluationsAfter } from './evaluations-after.ts';
 import { forecastText, type Rest, restTaken, type Taken } from './forecast.ts';
 
-type Counted = Pick<Trajectory, 'spans' | 'failedAttempts'>;
+type Counted = Pick<Rollout, 'parts' | 'failedAttempts'>;
 
 export interface RunCostsOptions {
   config: Config;
@@ -55,15 +55,14 @@ export class RunCosts {
   readonly secondsLeft = (): number | undefined =>
     this.#left && this.#left.seconds - (this.#clock() - this.#left.at) / 1000;
 
-  noteEpisode(episode: readonly Counted[]): void {
+  noteEpisode(rollout: Counted): void {
     this.#episodes += 1;
-    for (const trajectory of episode) this.#iteration = this.#add(this.#iteration, trajectory);
+    this.#iteration = this.#add(this.#iteration, rollout);
   }
 
-  noteEvaluationEpisode(episode: readonly Counted[]): void {
+  noteEvaluationEpisode(rollout: Counted): void {
     this.#evaluation.attempts += 1;
-    for (const trajectory of episode)
-      this.#evaluation.tokens = this.#add(this.#evaluation.tokens, trajectory);
+    this.#evaluation.tokens = this.#add(this.#evaluation.tokens, rollout);
   }
 
   /** Makes an evaluation, which says what later ones take. */
@@ -116,8 +115,8 @@ export class RunCosts {
     };
   }
 
-  #add(tokens: TokenCounts, { spans, failedAttempts = [] }: Counted): TokenCounts {
-    const own = sampling({ spans });
+  #add(tokens: TokenCounts, { parts, failedAttempts }: Counted): TokenCounts {
+    const own = parts.map(sampling).reduce(addTokens, noTokens);
     // What attempts read that failed is not known.
     const failed = failedAttempts.reduce((sum, { sampledTokens }) => sum + sampledTokens, 0);
     const counted = { ...own, sampled: own.sampled + failed };

@@ -1,52 +1,56 @@
-import type { LearnedEpisode } from '../../trainer/learned-episodes.ts';
+import type { RolloutKey } from '../../core/rollout.ts';
+import type { LearnedPart, SentSequence } from '../../trainer/learned-parts.ts';
 
 /**
- * A line of `trajectories/learned.jsonl`: what the update made of the episode that the same line of `train.jsonl` holds.
- * Per-token columns are over its sampled tokens, in order; one number stands for a column that is the same throughout.
+ * A line of `trajectories/learned.jsonl`: what the update made of the part that the same line of `train.jsonl` holds.
+ * Per-token columns are over the tokens that a sequence trains, in order; one number stands for a column that is the same
+ * throughout.
  */
-export interface LearnedRecord {
-  iteration: number;
+export interface LearnedRecord extends RolloutKey {
+  agent: string;
   taskId: string;
-  sample: number;
-  agent?: string;
   /** The bucket of the ledger. */
-  use: LearnedEpisode['use'];
+  use: LearnedPart['use'];
   /** Before a correction; null where it was not compared with a group. */
   advantage: number | null;
-  /** Absent where nothing was sent to the learner. */
-  sent?: {
-    /** Optimiser step of a pass, from 0. */
-    update: number;
-    weights: Column;
-    advantages: Column;
-    /** Under the learner's weights before the first pass, in nats. */
-    logProbs: Column;
-    /** Before the last pass, where there is more than one. */
-    lastLogProbs?: Column;
-    /** What ratios are to, where a correction replaced those under the weights that sampled. */
-    oldLogProbs?: Column;
-    refLogProbs?: Column;
-  };
+  /** One for each sequence of the part; null where it was not sent to the learner. */
+  sent: readonly (SentColumns | null)[];
+}
+
+export interface SentColumns {
+  /** Optimiser step of a pass, from 0. */
+  update: number;
+  weights: Column;
+  advantages: Column;
+  /** Under the learner's weights before the first pass, in nats. */
+  logProbs: Column;
+  /** Before the last pass, where there is more than one. */
+  lastLogProbs?: Column | undefined;
+  /** What ratios are to, where a correction replaced those under the weights that sampled. */
+  oldLogProbs?: Column | undefined;
+  refLogProbs?: Column | undefined;
 }
 
 export type Column = number | readonly number[];
 
-export function learnedLine({ trajectory, use, advantage, sent }: LearnedEpisode) {
-  const { taskId, sample, agent } = trajectory;
+export function learnedLine({ rollout, part, use, advantage, sent }: LearnedPart): LearnedRecord {
   return {
-    taskId,
-    sample,
-    ...(agent !== undefined && { agent }),
+    ...rollout.key,
+    agent: part.agent,
+    taskId: rollout.taskId,
     use,
     advantage: advantage ?? null,
-    ...(sent && { sent: columns(sent, trajectory.logProbs) }),
+    sent: part.sequences.map(({ logProbs }, index) => {
+      const own = sent[index];
+      return own === undefined ? null : columns(own, logProbs);
+    }),
   };
 }
 
 function columns(
-  { datum, update, logProbs, lastLogProbs }: NonNullable<LearnedEpisode['sent']>,
+  { datum, update, logProbs, lastLogProbs }: SentSequence,
   sampledLogProbs: readonly number[],
-): NonNullable<LearnedRecord['sent']> {
+): SentColumns {
   const places = [...datum.weights.keys()].filter((place) => datum.weights[place] !== 0);
   const column = (values: Float32Array): Column =>
     columnOf(places.map((at) => values[at] ?? Number.NaN));
@@ -58,9 +62,9 @@ function columns(
     weights: column(datum.weights),
     advantages: column(datum.advantages),
     logProbs: column(logProbs),
-    ...(lastLogProbs !== logProbs && { lastLogProbs: column(lastLogProbs) }),
-    ...(corrected && { oldLogProbs: column(datum.oldLogProbs) }),
-    ...(datum.refLogProbs && { refLogProbs: column(datum.refLogProbs) }),
+    lastLogProbs: lastLogProbs === logProbs ? undefined : column(lastLogProbs),
+    oldLogProbs: corrected ? column(datum.oldLogProbs) : undefined,
+    refLogProbs: datum.refLogProbs && column(datum.refLogProbs),
   };
 }
 

@@ -6,45 +6,44 @@ import { isRecord } from '../../core/is-record.ts';
 import type { Message } from '../../core/message.ts';
 import { requireSchema } from '../../core/services/batch.ts';
 import type {
-  EpisodePlace,
   FailedAttempt,
   GroupReward,
   JudgedBy,
-  Trajectory,
-} from '../../core/trajectory.ts';
+  Part,
+  Rollout,
+  RolloutKey,
+} from '../../core/rollout.ts';
 import { notARun, type RunFolder, runFolderAt } from '../run-folder.ts';
-import { readLines } from './read-lines.ts';
+import { readLines, Unreadable } from './read-lines.ts';
 
-/** A line of `trajectories/*.jsonl`. */
-export interface EpisodeRecord extends Pick<
-  Trajectory,
-  | 'taskId'
-  | 'slice'
-  | 'agent'
-  | 'learns'
-  | 'sample'
-  | 'step'
-  | 'outcome'
-  | 'success'
-  | 'turns'
-  | 'components'
-  | 'spans'
-  | 'tokens'
-  | 'logProbs'
-  | 'malformedCalls'
-> {
+/** A line of `trajectories/*.jsonl`: one agent's part in a rollout. */
+export interface EpisodeRecord
+  extends
+    RolloutKey,
+    Pick<Rollout, 'taskId' | 'step' | 'seed'>,
+    Pick<
+      Part,
+      | 'agent'
+      | 'policy'
+      | 'learns'
+      | 'sequences'
+      | 'outcome'
+      | 'success'
+      | 'turns'
+      | 'components'
+      | 'scores'
+      | 'metrics'
+      | 'malformedCalls'
+      | 'retries'
+      | 'cutTokens'
+    > {
   schema: number;
-  iteration: number;
-  /** Held-out episodes only. */
-  when?: string;
+  slice: string | null;
   reward: number | null;
-  scores: Readonly<Record<string, number>>;
-  metrics: Readonly<Record<string, number>>;
+  answer: string | null;
   messages: readonly Message[];
-  judgedBy?: JudgedBy | null;
-  groupReward?: GroupReward | null;
-  seed?: number | null;
-  place?: EpisodePlace | null;
+  judgedBy: JudgedBy | null;
+  groupReward: GroupReward | null;
   toolCalls: readonly {
     id: string;
     name: string;
@@ -53,12 +52,11 @@ export interface EpisodeRecord extends Pick<
     problem?: string;
   }[];
   problem: string | null;
-  failedAttempts?: readonly FailedAttempt[];
-  cutTokens?: number;
-  hidden?: Readonly<Record<string, unknown>>;
+  failedAttempts: readonly FailedAttempt[];
+  hidden: Readonly<Record<string, unknown>>;
 }
 
-/** `train` for the episodes that were learned from, `eval` for held-out ones. */
+/** `train` for what was learned from, `eval` for held-out tasks. */
 export type EpisodeFile = 'train' | 'eval';
 
 /** The folder of a run that recorded episodes. @throws AgentRlError `CHECKPOINT_INVALID` */
@@ -77,21 +75,27 @@ export function runWithEpisodes(run: string): RunFolder {
 /**
  * Reads a run's episodes, in the order they were written.
  *
- * @param skipped told of each line that cannot be read, which is then left out; without it such a line is an error
- * @yields one episode
+ * @param unreadable takes lines that cannot be read, which are then left out; without it such a line is an error
+ * @yields one part
  * @throws AgentRlError `DATASET_INVALID` for a line that is not a record of this version, with its place. A last line that is cut short is left
  * out: the run is still writing it, or was killed.
  */
 export async function* readEpisodes(
   { trajectories }: Pick<RunFolder, 'trajectories'>,
   name: EpisodeFile,
-  skipped?: (text: string) => void,
+  unreadable?: Unreadable,
 ): AsyncGenerator<EpisodeRecord> {
-  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf, skipped);
+  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf, unreadable);
   for await (const { record: episode, place } of lines) {
     requireSchema(episode, place);
     yield episode;
   }
+}
+
+/** @throws AgentRlError `DATASET_INVALID` where a run's records are in the form of another version, with the place */
+export async function requireReadable(folder: Pick<RunFolder, 'trajectories'>): Promise<void> {
+  for (const name of ['train', 'eval'] as const)
+    for await (const _ of readEpisodes(folder, name, new Unreadable())) break;
 }
 
 function episodeOf(line: string): EpisodeRecord {

@@ -1,27 +1,19 @@
 import { join } from 'node:path';
 
+import { membersOf } from '../../core/rollout.ts';
 import { JsonlWriter } from '../../telemetry/index.ts';
 import type { Evaluation } from '../../trainer/evaluate.ts';
-import type { EvaluationTime } from '../../trainer/trainer-contracts.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { trajectoryLine } from './trajectory-line.ts';
 
-export interface MadeEvaluation {
-  when: EvaluationTime;
-  /** Iterations done before it. */
-  iteration: number;
-  evaluation: Evaluation;
-}
-
-/** Appends the episodes of an evaluation to `trajectories/eval.jsonl`. @throws AgentRlError `OUTPUT_UNWRITABLE` */
+/** Appends the rollouts of an evaluation to `trajectories/eval.jsonl`. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export function writeEvaluation(
-  folder: RunFolder,
-  { when, iteration, evaluation }: MadeEvaluation,
+  folder: Pick<RunFolder, 'trajectories'>,
+  { rollouts }: Pick<Evaluation, 'rollouts'>,
 ): void {
   const lines = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
   try {
-    for (const trajectory of evaluation.trajectories)
-      lines.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
+    for (const member of rollouts.flatMap(membersOf)) lines.write(trajectoryLine(member));
     lines.flush();
   } finally {
     lines.close();

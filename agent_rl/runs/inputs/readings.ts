@@ -32,7 +32,7 @@ export function checkReadings(
   if (changes.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run ${run} cannot be resumed: its tasks would be read otherwise than it began (${changes.join('; ')}). Leave dataset.format, columns and answerPattern, and those of the folders of datasets, as they were, or start a new run from its checkpoint with --model.`,
+    `The run ${run} cannot be resumed: its tasks would be read otherwise than it began (${changes.join('; ')}). Leave format, columns and answerPattern of datasets as they were, or start a new run from its checkpoint with --model.`,
   );
 }
 

@@ -1,10 +1,11 @@
 import { isSystemFailure } from '../../core/outcome.ts';
-import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
+import { onlyAgent } from '../../core/rollout.ts';
+import type { Generation, GenerationRequest, RandomKey } from '../../core/services/generator.ts';
 import type { Span } from '../../core/transcript.ts';
 import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../episodes/read-episodes.ts';
 
-/** An agent's part in an episode, as it was played. */
-interface PlayedPart {
+/** A sequence of an agent's part, as it was played. */
+interface PlayedSequence {
   tokens: Int32Array;
   logProbs: Float64Array;
   sampled: readonly Span[];
@@ -19,7 +20,7 @@ export type Found =
 
 /** Every sampled token of a run, by what was asked when it was drawn. */
 export class RecordedTurns {
-  readonly #parts = new Map<string, PlayedPart[]>();
+  readonly #sequences = new Map<string, PlayedSequence[]>();
 
   /** @throws AgentRlError `CHECKPOINT_INVALID` for what is no run, `DATASET_INVALID` for a line that cannot be read */
   static async read(run: string): Promise<RecordedTurns> {
@@ -33,11 +34,11 @@ export class RecordedTurns {
   /** What was sampled right after the tokens of a request, by weights of a version; by any where it is absent. */
   find(request: GenerationRequest, version: number | undefined): Found {
     const { key, tokens, maxTokens, stopTokens } = request;
-    const parts = this.#parts.get(nameOf(key));
-    if (parts === undefined) return { why: 'other-episode' };
-    const begun = parts.filter((part) => beginsWith(part.tokens, tokens));
+    const played = this.#sequences.get(nameOf(key));
+    if (played === undefined) return { why: 'other-episode' };
+    const begun = played.filter((one) => beginsWith(one.tokens, tokens));
     // Where a tool failed, the record ends before what this time it answers.
-    const isBeyond = parts.some((part) => part.failed && beginsWith(tokens, part.tokens));
+    const isBeyond = played.some((one) => one.failed && beginsWith(tokens, one.tokens));
     const at = tokens.length;
     for (const { tokens: all, logProbs, sampled } of begun) {
       const span = sampled.find(({ start, end }) => start <= at && at < end);
@@ -57,27 +58,27 @@ export class RecordedTurns {
   }
 
   #add(episode: EpisodeRecord): void {
-    const { tokens, logProbs, spans, outcome } = episode;
     const name = nameOf(episode);
-    const part = {
-      tokens: Int32Array.from(tokens),
-      logProbs: Float64Array.from(logProbs),
-      sampled: spans.filter(({ source }) => source === 'sampled'),
-      failed: isSystemFailure(outcome),
-    };
-    const known = this.#parts.get(name);
-    if (known === undefined) this.#parts.set(name, [part]);
-    else known.push(part);
+    const known = this.#sequences.get(name) ?? [];
+    this.#sequences.set(name, known);
+    for (const { tokens, logProbs, spans } of episode.sequences)
+      known.push({
+        tokens: Int32Array.from(tokens),
+        logProbs: Float64Array.from(logProbs),
+        sampled: spans.filter(({ source }) => source === 'sampled'),
+        failed: isSystemFailure(episode.outcome),
+      });
   }
 }
 
+/** What draws are keyed by besides the turn; a request does not name the only agent of its episode. */
 const nameOf = ({
   seed,
   taskId,
   sample,
-  agent,
-}: Pick<EpisodeRecord, 'seed' | 'taskId' | 'sample' | 'agent'>): string =>
-  JSON.stringify([seed ?? null, taskId, sample, agent ?? null]);
+  agent = onlyAgent,
+}: Pick<RandomKey, 'seed' | 'taskId' | 'sample' | 'agent'>): string =>
+  JSON.stringify([seed, taskId, sample, agent]);
 
 const beginsWith = (all: ArrayLike<number>, tokens: ArrayLike<number>): boolean => {
   for (let at = 0; at < tokens.length; at++) if (tokens[at] !== all[at]) return false;

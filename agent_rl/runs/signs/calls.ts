@@ -2,8 +2,8 @@ import { largest } from '../../core/long-lists.ts';
 import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
 import type { RunEvidence } from './run-evidence.ts';
-import type { RunSettings } from '../run-settings.ts';
-import type { Series } from './series.ts';
+import type { RunSettings } from '../query/run-settings.ts';
+import type { Series } from '../query/series.ts';
 import { trendOf } from './trend.ts';
 
 /** Calls that cannot be read, or are not taken for calls. */
@@ -150,7 +150,7 @@ export const toolResults: Check = {
     const says = `${repeated} of ${scored} episodes end with what a tool last said, and ${right} of these are right`;
     // Few repeat it where results are long or need another step: then this says nothing.
     // Several agents may be right and lose.
-    const told = repeated >= leastRepeated && repeated >= 0.3 * scored && agents.size === 0;
+    const told = repeated >= leastRepeated && repeated >= 0.3 * scored && agents.size < 2;
     if (!told) return ok(says);
     const verdict = verdictOf(1 - right / repeated, { wrong: 0.98, suspicious: 0.9 });
     if (verdict === 'ok') return ok(says);

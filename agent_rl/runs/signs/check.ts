@@ -3,7 +3,7 @@ import type { RunEvidence } from './run-evidence.ts';
 
 /**
  * One reason why a run may not learn. To add one: write it in a file of its kind here, with a word on where each threshold
- * comes from, and put it into the list of `run-checks.ts`, causes before what follows from them. `explain` looks at a whole
+ * comes from, and put it into the list of `run-checks.ts`, causes before what follows from them. `runs explain` looks at a whole
  * run, and a run looks at itself while it trains (`run-watch.ts`).
  */
 export interface Check {

@@ -2,24 +2,12 @@ import { createHash } from 'node:crypto';
 
 import { largest, smallest } from '../../core/long-lists.ts';
 import type { AssistantMessage } from '../../core/message.ts';
+import { sampledTokens } from '../../core/rollout.ts';
 import type { EpisodeRecord } from '../episodes/read-episodes.ts';
-import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
-import { episodeId, sampledTokens } from '../episodes/episode-id.ts';
+import { partText, type RecordedPart } from '../query/parts.ts';
 
 /** What an example is shown of. */
-export type ExampleOf =
-  | 'scored'
-  | 'failed'
-  | 'malformed'
-  | 'unread'
-  | 'rejected'
-  | 'without call'
-  | 'solved without call'
-  | 'paid for nothing'
-  | 'cut off'
-  | 'masked'
-  | 'tool repeated in vain'
-  | 'unsolved';
+export type ExampleOf = keyof ReturnType<typeof kindsOf> | 'masked';
 
 /** Least and most of a number over episodes. */
 export interface Spread {
@@ -53,9 +41,9 @@ export interface EpisodeTally {
   masked: ReadonlyMap<string, number>;
   /** Whether it is. */
   learnedRecorded: boolean;
-  /** Scored episodes and those solved by agent, those that do not learn among them; empty where there is one agent. */
+  /** Scored episodes and those solved by agent, those that do not learn among them. */
   agents: ReadonlyMap<string, AgentTally>;
-  /** The newest of each kind, as `agent-rl show` calls it. */
+  /** The newest of each kind, as `agent-rl runs show` calls it. */
   examples: ReadonlyMap<ExampleOf, string>;
 }
 
@@ -90,43 +78,42 @@ export class EpisodeCounts {
   #reward: Spread = noSpread;
   #learnedRecorded: boolean = false;
 
-  note({ episode, learned }: TrainedEpisode): void {
+  note({ episode, learned }: RecordedPart): void {
     this.#noteAgent(episode);
-    if (episode.learns === false) return;
-    const facts = factsOf(episode);
-    const id = episodeId(episode);
-    for (const kind of facts.kinds) this.#examples.set(kind, id);
+    if (!episode.learns) return;
+    const kinds = kindsOf(episode);
+    const id = partText(episode);
+    for (const [kind, applies] of Object.entries(kinds))
+      if (applies) this.#examples.set(kind as ExampleOf, id);
     this.#learnedRecorded ||= learned !== undefined;
     if (learned?.use === 'masked') {
       const before = this.#masked.get(episode.outcome) ?? 0;
       this.#masked.set(episode.outcome, before + sampledTokens(episode));
       this.#examples.set('masked', id);
     }
-    if (episode.reward !== null) this.#noteScored(episode, facts);
+    if (episode.reward !== null) this.#noteScored(episode, kinds);
   }
 
-  #noteScored(episode: EpisodeRecord, { kinds, said }: Facts): void {
+  #noteScored(episode: EpisodeRecord, kinds: ReturnType<typeof kindsOf>): void {
     const counts = this.#counts;
-    const is = (kind: ExampleOf): number => Number(kinds.includes(kind));
     counts.scored += 1;
     counts.solved += Number(episode.success);
-    counts.unread += is('unread');
-    counts.solvedWithoutCall += is('solved without call');
-    counts.paidForNothing += is('paid for nothing');
+    counts.unread += Number(kinds.unread);
+    counts.solvedWithoutCall += Number(kinds['solved without call']);
+    counts.paidForNothing += Number(kinds['paid for nothing']);
     const repeats = repeatsTool(episode);
     counts.repeatedTool += Number(repeats);
     counts.repeatedToolSolved += Number(repeats && episode.success);
-    addTo(this.#different, digest(said));
+    addTo(this.#different, digest(saidText(saidIn(episode))));
     addTo(this.#tasks, episode.taskId);
     addTo(this.#prompts, digest(JSON.stringify(episode.messages[0]?.content ?? '')));
     this.#reward = widened(this.#reward, episode.groupReward?.reward ?? episode.reward ?? 0);
-    for (const [name, score] of Object.entries(episode.scores ?? {}))
+    for (const [name, score] of Object.entries(episode.scores))
       this.#scores.set(name, widened(this.#scores.get(name) ?? noSpread, score));
   }
 
-  #noteAgent({ agent, learns: learning, reward, success }: EpisodeRecord): void {
-    if (agent === undefined || reward === null) return;
-    const learns = learning !== false;
+  #noteAgent({ agent, learns, reward, success }: EpisodeRecord): void {
+    if (reward === null) return;
     const { scored, solved } = this.#agents.get(agent) ?? { scored: 0, solved: 0 };
     this.#agents.set(agent, { learns, scored: scored + 1, solved: solved + Number(success) });
   }
@@ -171,41 +158,28 @@ const widened = ({ count, least, most }: Spread, value: number): Spread => ({
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
 
-interface Facts {
-  kinds: readonly ExampleOf[];
-  /** What the policy said and called. */
-  said: string;
-}
+const saidIn = ({ messages }: EpisodeRecord): readonly AssistantMessage[] =>
+  messages.filter((message) => message.role === 'assistant');
 
-function factsOf(episode: EpisodeRecord): Facts {
-  const { messages, toolCalls, malformedCalls, outcome, success, reward } = episode;
-  const said = messages.filter((message) => message.role === 'assistant');
+/** What can be seen in an episode. */
+function kindsOf(episode: EpisodeRecord) {
+  const { toolCalls, malformedCalls, outcome, success, reward } = episode;
+  const said = saidIn(episode);
   const called = toolCalls.some(({ status }) => status !== 'rejected');
   const cutOff = outcome === 'truncated-tokens' || outcome === 'truncated-turns';
-  const unread =
-    toolCalls.length === 0 && malformedCalls === 0 && !cutOff && said.some(looksLikeCall);
-  const kinds: [ExampleOf, boolean][] = [
-    ['scored', reward !== null],
-    ['failed', reward === null],
-    ['malformed', malformedCalls > 0],
-    ['unread', unread],
-    ['rejected', toolCalls.some(({ status }) => status === 'rejected')],
-    ['without call', !called],
-    ['solved without call', success && !called],
-    [
-      'paid for nothing',
-      (reward ?? 0) > 0 &&
-        !called &&
-        said.length > 0 &&
-        said.every(({ content }) => content.trim() === ''),
-    ],
-    ['cut off', cutOff],
-    ['tool repeated in vain', reward !== null && !success && repeatsTool(episode)],
-    ['unsolved', reward !== null && !success],
-  ];
+  const isSilent = said.length > 0 && said.every(({ content }) => content.trim() === '');
   return {
-    kinds: kinds.flatMap(([kind, applies]) => (applies ? [kind] : [])),
-    said: saidText(said),
+    scored: reward !== null,
+    failed: reward === null,
+    malformed: malformedCalls > 0,
+    unread: toolCalls.length === 0 && malformedCalls === 0 && !cutOff && said.some(looksLikeCall),
+    rejected: toolCalls.some(({ status }) => status === 'rejected'),
+    'without call': !called,
+    'solved without call': success && !called,
+    'paid for nothing': (reward ?? 0) > 0 && !called && isSilent,
+    'cut off': cutOff,
+    'tool repeated in vain': reward !== null && !success && repeatsTool(episode),
+    unsolved: reward !== null && !success,
   };
 }
 

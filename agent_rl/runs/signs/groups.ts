@@ -73,7 +73,7 @@ export const oneSided: Check = {
   look: ({ settings, episodes }) => {
     if (episodes === undefined) return unknown('no training episode is recorded');
     const learning = [...episodes.agents].filter(([, { learns }]) => learns);
-    if (learning.length === 0) return ok('an episode has one agent');
+    if (episodes.agents.size < 2) return ok('an episode has one agent');
     // Agents that work together win and lose together.
     const best = largest([...episodes.agents.values()].map(rateOf));
     const found = learning.find(

@@ -63,10 +63,7 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
   const size = norm / Math.sqrt(trainedParameters);
   const step = largest(rates) / size;
   const success = trendOf(series, 'rollout/successRate');
-  const [early = 0, late = 1] = [
-    series.early('rollout/successRate'),
-    series.late('rollout/successRate'),
-  ];
+  const [early = 0, late = 1] = series.ends('rollout/successRate');
   const rate = `train.learningRate is ${shortNumber(settings.number('train.learningRate', largest(rates)))}`;
   const evidence = [`weights are ${shortNumber(size)} large (train/parameterNorm)`];
   const harms = success !== undefined && (success.fell || success.late === 0);

@@ -1,7 +1,7 @@
 import { sum } from '../../algorithms/statistics.ts';
 import { countText, percentText } from '../../telemetry/index.ts';
 import type { RunEvidence } from './run-evidence.ts';
-import type { RunSettings } from '../run-settings.ts';
+import type { RunSettings } from '../query/run-settings.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
 
 /** Half of what was sampled teaches nothing; a quarter is more than cut-off episodes of a healthy run take. */

@@ -1,6 +1,6 @@
 import { percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Check, ok, unknown } from './check.ts';
-import type { Series } from './series.ts';
+import type { Series } from '../query/series.ts';
 import { leastIterations, trendOf } from './trend.ts';
 
 export const kl: Check = {
@@ -45,10 +45,7 @@ export const entropy: Check = {
   effect: true,
   asks: 'Does the policy still try things, and choose?',
   look: ({ settings, series, hasSummary }) => {
-    const [early, late] = [
-      series.early('rollout/entropyEstimate'),
-      series.late('rollout/entropyEstimate'),
-    ];
+    const [early, late] = series.ends('rollout/entropyEstimate');
     if (early === undefined || late === undefined) return unknown('no entropy is recorded');
     const success = series.late('rollout/successRate') ?? 0;
     const rise = success - (series.early('rollout/successRate') ?? 0);
@@ -119,7 +116,7 @@ export const lengths: Check = {
   effect: true,
   asks: 'Do episodes keep their length?',
   look: ({ settings, series }) => {
-    const [was, is] = [series.early('rollout/lengthMean'), series.late('rollout/lengthMean')];
+    const [was, is] = series.ends('rollout/lengthMean');
     if (was === undefined || is === undefined) return unknown('rollout/lengthMean is not recorded');
     const says = `${shortNumber(was)} sampled tokens at first, ${shortNumber(is)} at last (rollout/lengthMean)`;
     const trusted = series.iterations.length >= leastIterations;
@@ -170,7 +167,7 @@ export const heldOut: Check = {
   effect: true,
   asks: 'Does held-out success follow?',
   look: ({ series, heldOut: evaluated, hasSummary, settings }) => {
-    const [early, late] = [series.early('rollout/successRate'), series.late('rollout/successRate')];
+    const [early, late] = series.ends('rollout/successRate');
     if (evaluated === undefined)
       return unknown(
         hasSummary

@@ -98,10 +98,7 @@ export const success: Check = {
     const { early, late, fell, rose } = trend;
     const says = `success goes from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)`;
     if (!fell) return ok(rose || late >= 0.8 ? says : `${says}, which may be chance`);
-    const [was = 0, is = 0] = [
-      series.early('rollout/rewardMean'),
-      series.late('rollout/rewardMean'),
-    ];
+    const [was = 0, is = 0] = series.ends('rollout/rewardMean');
     const paid = is >= was;
     return {
       verdict: 'wrong',
@@ -161,10 +158,7 @@ export const paidForNothing: Check = {
     const { solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
     // Of several environments one may need no tool.
     const tools = hasTools && settings.list('environment').length < 2;
-    const [was = 0, is = 0] = [
-      series.early('rollout/successWithoutCalls'),
-      series.late('rollout/successWithoutCalls'),
-    ];
+    const [was = 0, is = 0] = series.ends('rollout/successWithoutCalls');
     const withoutCall = tools && solved >= leastSolved ? solvedWithoutCall / solved : 0;
     const says = `${silent} of ${scored} episodes are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
@@ -184,7 +178,7 @@ export const paidForNothing: Check = {
         : says,
       tries: [
         `see whether what judges asks for an answer from the tool: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
-        'agent-rl attack tries what else is paid',
+        'agent-rl plugins attack tries what else is paid',
       ],
       example:
         silent >= leastSolved && silent > 0.02 * scored

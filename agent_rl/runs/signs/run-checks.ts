@@ -45,7 +45,7 @@ export interface Finding extends Omit<Answer, 'example'> {
   asks: string;
   /** What follows from a cause, by itself not one. */
   effect: boolean;
-  /** An episode to look at, as `agent-rl show` calls it. */
+  /** An episode to look at, as `agent-rl runs show` calls it. */
   episode?: string;
 }
 

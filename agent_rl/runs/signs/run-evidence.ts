@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { isRecord } from '../../core/is-record.ts';
-import { readTrainedEpisodes, type TrainedEpisode } from '../episodes/read-trained-episodes.ts';
-import { Unreadable } from '../episodes/unreadable.ts';
-import { readMetrics } from '../read-metrics.ts';
-import type { RecordedRun } from '../recorded-run.ts';
+import { batchesOf, type RecordedPart } from '../query/parts.ts';
+import { Unreadable } from '../episodes/read-lines.ts';
+import { readMetrics } from '../query/metrics.ts';
+import type { RecordedRun } from '../query/recorded-run.ts';
 import { EpisodeCounts, type EpisodeTally } from './episode-counts.ts';
-import { RunSettings } from '../run-settings.ts';
-import { Series } from './series.ts';
+import type { RunSettings } from '../query/run-settings.ts';
+import { Series } from '../query/series.ts';
 
 /** Success before and after training, as `summary.json` has it. */
 export interface HeldOut {
@@ -23,13 +22,13 @@ export interface RunEvidence {
   settings: RunSettings;
   series: Series;
   /** Absent where no training episode is recorded. */
-  episodes?: EpisodeTally;
+  episodes?: EpisodeTally | undefined;
   /** Whether the run has ended with a summary. */
   hasSummary: boolean;
   /** Absent where it has none, or was not evaluated both times. */
-  heldOut?: HeldOut;
+  heldOut?: HeldOut | undefined;
   /** Weights that are trained; absent where the run has not ended. */
-  trainedParameters?: number;
+  trainedParameters?: number | undefined;
   /** Whether the policy has tools. */
   tools: boolean;
   /** Where the user says what the policy is told, in the words of a sentence. */
@@ -44,48 +43,39 @@ export interface RecordedEvidence extends RunEvidence {
 
 /** Reads a run, whether it has ended or not. */
 export async function runEvidence(
-  { folder, config, summary }: RecordedRun,
+  { folder, settings, summary }: RecordedRun,
   prompt: string,
 ): Promise<RecordedEvidence> {
-  const settings = new RunSettings(config);
   const unreadable = new Unreadable();
   const series = new Series(await readMetrics(folder, unreadable));
-  const heldOut = heldOutOf(summary);
-  const trained = summary?.['trainedParameters'];
+  const isRecorded = existsSync(join(folder.trajectories, 'train.jsonl'));
+  const parts = batchesOf(folder, { file: 'train', hasLearned: true, unreadable });
   return {
     settings,
     series,
-    ...(existsSync(join(folder.trajectories, 'train.jsonl')) && {
-      episodes: await tallyEpisodes(readTrainedEpisodes(folder, unreadable)),
-    }),
+    episodes: isRecorded ? await tallyEpisodes(parts) : undefined,
     unreadable,
     hasSummary: summary !== undefined,
-    ...(heldOut && { heldOut }),
-    ...(typeof trained === 'number' && { trainedParameters: trained }),
+    heldOut: heldOutOf(summary),
+    trainedParameters: summary?.trainedParameters,
     tools: settings.list('tools').length > 0,
     prompt,
   };
 }
 
-/** Reads all episodes and holds none of them. */
+/** Reads all episodes and holds those of one iteration. */
 export async function tallyEpisodes(
-  episodes: AsyncIterable<TrainedEpisode>,
+  batches: AsyncIterable<readonly RecordedPart[]>,
 ): Promise<EpisodeTally> {
   const counts = new EpisodeCounts();
-  for await (const episode of episodes) counts.note(episode);
+  for await (const parts of batches) for (const part of parts) counts.note(part);
   return counts.tally();
 }
 
 function heldOutOf(summary: RecordedRun['summary']): HeldOut | undefined {
-  const evaluations = summary?.['eval'];
-  if (!isRecord(evaluations)) return undefined;
-  const [before, after] = [evaluations['before'], evaluations['after']].map((one) =>
-    isRecord(one) ? one['successRate'] : undefined,
-  );
-  if (typeof before !== 'number' || typeof after !== 'number') return undefined;
-  const difference = evaluations['difference'];
-  const interval = isRecord(difference) ? difference['interval95'] : undefined;
-  const [low, high] = isRecord(interval) ? [interval['low'], interval['high']] : [];
-  const known = typeof low === 'number' && typeof high === 'number';
-  return { before, after, interval: known ? [low, high] : null };
+  const { before, after, difference } = summary?.eval ?? {};
+  const [first = null, last = null] = [before?.successRate, after?.successRate];
+  if (first === null || last === null) return undefined;
+  const { interval95 = null } = difference ?? {};
+  return { before: first, after: last, interval: interval95 && [interval95.low, interval95.high] };
 }

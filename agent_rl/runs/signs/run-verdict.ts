@@ -1,18 +1,10 @@
 import { countText, percentText } from '../../telemetry/index.ts';
 import { type Finding, isTrouble } from './run-checks.ts';
 import type { RunEvidence } from './run-evidence.ts';
+import type { RunVerdict } from '../summary.ts';
 import { leastIterations, trendOf } from './trend.ts';
 
-/** What a run came to. */
-export interface RunVerdict {
-  /**
-   * `unclear`: no change beyond chance. `unknown`: nothing was measured before and after. `missed`: supervised training
-   * ended without the success that was to end it.
-   */
-  is: 'better' | 'worse' | 'unclear' | 'unknown' | 'control' | 'missed';
-  /** In one sentence or two: what happened to success, and the likely cause where it did not rise. */
-  says: string;
-}
+export type { RunVerdict };
 
 /** Whether a run got better or worse, and why. @param findings of `runChecks`, the first cause first */
 export function runVerdict(evidence: RunEvidence, findings: readonly Finding[]): RunVerdict {

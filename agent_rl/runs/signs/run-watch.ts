@@ -1,11 +1,11 @@
 import type { Metrics } from '../../telemetry/index.ts';
-import type { TrainedEpisode } from '../episodes/read-trained-episodes.ts';
-import type { IterationMetrics } from '../read-metrics.ts';
+import type { RecordedPart } from '../query/parts.ts';
+import type { IterationMetrics } from '../query/metrics.ts';
 import type { Check } from './check.ts';
 import { EpisodeCounts } from './episode-counts.ts';
 import { checks, type Finding, isTrouble, runChecks } from './run-checks.ts';
 import type { RunEvidence } from './run-evidence.ts';
-import { Series } from './series.ts';
+import { Series } from '../query/series.ts';
 import { leastIterations } from './trend.ts';
 
 /** Iterations that are kept, so that a quarter of them is the first five or the newest five. */
@@ -18,7 +18,7 @@ const saidElsewhere: ReadonlySet<string> = new Set(['control', 'failures', 'pari
 export type WatchedRun = Pick<RunEvidence, 'settings' | 'tools' | 'prompt' | 'trainedParameters'>;
 
 /**
- * Looks for the signs that `agent-rl explain` knows while a run trains. Each is told once, of several the first cause
+ * Looks for the signs that `agent-rl runs explain` knows while a run trains. Each is told once, of several the first cause
  * first, and effects only where no cause is found: what is surely wrong at once, what may be right once there are enough
  * iterations for a trend.
  */
@@ -40,7 +40,7 @@ export class RunWatch {
   note(
     iteration: number,
     metrics: Metrics,
-    episodes: readonly TrainedEpisode[],
+    episodes: readonly RecordedPart[],
   ): Finding | undefined {
     const kept = this.#first.length < first ? this.#first : this.#newest;
     kept.push({ iteration, metrics });

@@ -1,5 +1,5 @@
 import type { MetricName } from '../../telemetry/index.ts';
-import type { Series } from './series.ts';
+import type { Series } from '../query/series.ts';
 
 /** Fewer iterations than this show no trend. */
 export const leastIterations = 10;

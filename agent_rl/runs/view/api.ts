@@ -73,7 +73,7 @@ export interface RunFile {
   /** Null where no manifest has it. */
   sha256: string | null;
   /** Why the manifest that should have it cannot be read. */
-  sha256Problem?: string;
+  sha256Problem?: string | undefined;
 }
 
 /** What a run was started with, a session each; none where it was not recorded. */
@@ -84,16 +84,23 @@ export interface RunSession {
   versions: Readonly<Record<string, string>>;
 }
 
+/** Success at one slice of the held-out tasks; null where it was not measured. */
+export interface SliceRates {
+  name: string;
+  before: Rate | null;
+  after: Rate | null;
+}
+
 /** GET /api/runs/ID */
 export interface RunFacts {
   head: RunHead;
+  slices: readonly SliceRates[];
   config: readonly ConfigRow[];
   files: readonly RunFile[];
   /** `inputs.json` as it is: hashes of tasks and models, generators, machines. */
   inputs: Readonly<Record<string, unknown>> | null;
   /** `summary.json` as it is. */
   summary: Readonly<Record<string, unknown>> | null;
-  machines: readonly Readonly<Record<string, unknown>>[];
   /** Empty in runs that were recorded before there was such a record. */
   sessions: readonly RunSession[];
   /** The last lines of `run.log`. */
@@ -120,7 +127,7 @@ export interface MetricColumns {
 export interface TaskAttempts {
   iteration: number;
   /** `train`, or when it was held out. */
-  set: string;
+  when: string;
   attempts: number;
   successes: number;
   /** Null where none has a reward. */
@@ -149,7 +156,7 @@ export interface TimelineSpan {
   /** Seconds since the iteration began. */
   start: number;
   seconds: number;
-  args?: Readonly<Record<string, unknown>>;
+  args?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** GET /api/runs/ID/timeline?iteration=N */

@@ -1,5 +1,7 @@
 /* The part of `api.ts` that is about episodes. */
 
+import type { Message } from '../../core/message.ts';
+
 export interface IndexState {
   ready: boolean;
   /** Bytes of episode files indexed, and all of them. */
@@ -10,28 +12,23 @@ export interface IndexState {
   unreadableCount: number;
 }
 
-export type EpisodeSet = 'train' | 'eval';
-
 export interface EpisodeRow {
-  /**
-   * `train/3/task-17/2`: set (`train`, or when of a held-out episode: `before`, `during`, `after`, `selection`), iteration,
-   * task, sample, and agent where there are several. Parts are percent-encoded; a second one of the same name ends in `~2`.
-   */
+  /** `train/3/0/2/1`: what it was played for, iteration, round, slot and sample, and the agent where there are several. */
   id: string;
-  set: EpisodeSet;
-  /** Held-out episodes only. */
-  when: string | null;
+  /** `train`, or when it was held out: `before`, `during`, `after`, `selection`. */
+  when: string;
   iteration: number;
   taskId: string;
   sample: number;
-  agent: string | null;
+  /** `policy` where it is the only one. */
+  agent: string;
   outcome: string;
   success: boolean;
   /** Null when the system failed. */
   reward: number | null;
-  /** Before a correction; null where it was not compared, `undefined` where none was recorded. */
+  /** Before a correction; null where it was not compared, absent where none was recorded. */
   advantage?: number | null;
-  /** The bucket of the ledger; absent where it was not recorded, and for held-out episodes. */
+  /** The bucket of the ledger; absent where it was not recorded, and of held-out episodes. */
   use?: string;
   turns: number;
   /** Well-formed tool calls. */
@@ -41,9 +38,9 @@ export interface EpisodeRow {
   /** Calls whose status is not `ok`, and calls that could not be read. */
   errors: number;
   sampledTokens: number;
-  /** Of generation, tools and grading together; null where it was not recorded. */
-  seconds: number | null;
-  /** `metadata.slice` of the task; null where it was not recorded. */
+  /** Of generation, tools and grading together. */
+  seconds: number;
+  /** `metadata.slice` of the task; null where it has none. */
   slice: string | null;
   /** Episodes with the same one were compared with each other. */
   group: string;
@@ -58,7 +55,7 @@ export interface Facet {
 }
 
 /**
- * GET /api/runs/ID/episodes?set=&when=&outcome=&use=&slice=&tool=&iteration=&task=&success=&rewardFrom=&rewardTo=&text=&sort=&order=&offset=&limit=
+ * GET /api/runs/ID/episodes?when=&outcome=&use=&slice=&tool=&iteration=&task=&success=&rewardFrom=&rewardTo=&text=&sort=&order=&offset=&limit=
  *
  * Lists by comma; `task` is a part of its name; `success` is true or false; `iteration` is `3` or `3-8`; `sort` is a key of
  * EpisodeRow, in the order of the files without it; `order` is asc or desc; `limit` at most 500, 100 without it.
@@ -71,7 +68,7 @@ export interface EpisodePage {
   rows: readonly EpisodeRow[];
   facets: Readonly<
     Record<
-      'set' | 'when' | 'outcome' | 'use' | 'slice' | 'tool' | 'iteration' | 'success',
+      'when' | 'outcome' | 'use' | 'slice' | 'tool' | 'iteration' | 'success',
       readonly Facet[]
     >
   >;
@@ -105,30 +102,51 @@ export interface Cut {
   shown: number;
 }
 
-export interface EpisodeMessage {
-  role: string;
-  content: string;
-  reasoning?: string;
-  /** Of a tool's result. */
-  name?: string;
-  callId?: string;
-  toolCalls?: readonly { id: string; name: string; arguments: Readonly<Record<string, unknown>> }[];
-  malformedCalls?: readonly { id: string; text: string; problem: string }[];
-}
-
-export interface EpisodeCall {
-  id: string;
-  name: string;
-  arguments: unknown;
-  /** `ok`, `error`, `rejected` or `timeout`. */
-  status: string;
-  content: string;
-  ms: number;
-  /** Why the tool itself failed. */
+/** A line of `trajectories/*.jsonl` as it was recorded, but for its sequences. */
+export interface EpisodeLine {
+  seed: number;
+  /** Optimiser steps of the weights that sampled it. */
+  step: number;
+  /** Whether its agent learns. */
+  learns: boolean;
+  messages: readonly Message[];
+  toolCalls: readonly {
+    id: string;
+    name: string;
+    arguments: unknown;
+    /** `ok`, `error`, `rejected` or `timeout`. */
+    status: string;
+    content: string;
+    wallMs: number;
+    /** Why the tool itself failed. */
+    problem?: string;
+  }[];
+  malformedCalls: number;
+  /** The parts that the reward is the sum of. */
+  components: Readonly<Record<string, number>>;
+  /** Each reward before its weight. */
+  scores: Readonly<Record<string, number>>;
+  /** What the environment counts. */
+  metrics: Readonly<Record<string, number>>;
+  judgedBy: {
+    environment?: string;
+    environmentWeight: number;
+    rewards: readonly { name: string; weight: number; tool?: string }[];
+  } | null;
+  groupReward: Readonly<Record<string, unknown>> | null;
+  /** Verdicts of hidden tests, such as `passed` or `timeout`, of the environments that record them. */
+  hidden_tests?: readonly string[];
+  /** By `generation`, `tools`, `grading`. */
+  seconds: Readonly<Record<string, number>>;
+  sandboxLevel: string | null;
+  /** Why the system failed. */
   problem: string | null;
-  /** What the policy could not see: its input, and data it gave the environment; absent where there is none. */
-  hiddenInput?: unknown;
-  hiddenData?: unknown;
+  failure: unknown;
+  failedAttempts: readonly unknown[];
+  retries: readonly unknown[];
+  cutTokens: number;
+  /** What the policy could not see: what tools were given and gave, by the id of the call, and anything else. */
+  hidden: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 }
 
 /** Tokens by column; all columns have the length of `ids`. */
@@ -153,50 +171,25 @@ export interface LearnedColumns {
   /** Under the learner's weights before the first pass. */
   logProbs: readonly (number | null)[];
   /** Before the last pass; absent where there was one. */
-  lastLogProbs?: readonly (number | null)[];
+  lastLogProbs?: readonly (number | null)[] | undefined;
   /** What ratios are to, where a correction replaced what was sampled with. */
-  oldLogProbs?: readonly (number | null)[];
-  refLogProbs?: readonly (number | null)[];
+  oldLogProbs?: readonly (number | null)[] | undefined;
+  refLogProbs?: readonly (number | null)[] | undefined;
   /** exp of the last log-probability less the one that ratios are to. */
   ratios: readonly (number | null)[];
 }
 
-/** Why an episode's sampled tokens have no weight, in words; `trained` where they do. */
+/** What the update made of an episode, and what that means. */
 export interface LearnedFacts {
   use: string;
-  /** `The episode was exactly as good as its group`. */
   meaning: string;
   advantage: number | null;
-}
-
-export interface EpisodeVerdict {
-  /** The parts that the reward is the sum of. */
-  components: Readonly<Record<string, number>>;
-  /** Each reward before its weight. */
-  scores: Readonly<Record<string, number>>;
-  /** What the environment counts. */
-  metrics: Readonly<Record<string, number>>;
-  judgedBy: {
-    environment?: string;
-    environmentWeight: number;
-    rewards: readonly { name: string; weight: number; tool?: string }[];
-  } | null;
-  groupReward: Readonly<Record<string, unknown>> | null;
-  /** Verdicts of hidden tests, of the environments that record them. */
-  hiddenTests: readonly HiddenTest[] | null;
-}
-
-export interface HiddenTest {
-  name: string;
-  passed: boolean;
-  /** Such as `passed`, `failed` or `timeout`. */
-  status: string;
 }
 
 export interface Sibling {
   row: EpisodeRow;
   /**
-   * Index of the first token that differs from the episode asked for, or the length of the one that is the beginning of the
+   * Index of the first token of the first sequence that differs from the episode asked for, or the length of the one that is the beginning of the
    * other; null where both are equal. Absent where it was not looked at, because the group is very large.
    */
   partsAt?: number | null;
@@ -208,30 +201,13 @@ export interface EpisodeWhole {
   row: EpisodeRow;
   /** `file:line`, the record itself. */
   place: string;
-  seed: number | null;
-  drawnAt: { iteration: number; round: number; slot: number } | null;
-  /** Optimiser steps of the weights that sampled it. */
-  step: number | null;
-  /** Whether its agent learns. */
-  learns: boolean;
-  messages: readonly EpisodeMessage[];
-  calls: readonly EpisodeCall[];
-  malformedCalls: number;
-  tokens: EpisodeTokens;
+  record: EpisodeLine;
+  /** What its agent read and sampled; most have one sequence. */
+  sequences: readonly EpisodeTokens[];
+  /** Where what was sampled in each turn is. */
+  turns: readonly { tokens: number; version?: number }[];
   /** Null where it was not recorded. */
   learned: LearnedFacts | null;
-  verdict: EpisodeVerdict;
-  /** By `generation`, `tools`, `grading`; null where not recorded. */
-  seconds: Readonly<Record<string, number>> | null;
-  sandboxLevel: string | null;
-  /** Why the system failed. */
-  problem: string | null;
-  failure: unknown;
-  failedAttempts: readonly unknown[];
-  retries: readonly unknown[];
-  cutTokens: number;
-  /** Everything else that the policy could not see, as it is recorded. */
-  hidden: Readonly<Record<string, unknown>>;
   siblings: readonly Sibling[];
   /** The episodes before and after it in the file. */
   previous: string | null;

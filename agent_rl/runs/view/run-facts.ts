@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { append } from '../../core/long-lists.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { flatSettings } from '../flat-settings.ts';
 import { readProvenance } from '../inputs/provenance.ts';
-import type { RecordedRun } from '../recorded-run.ts';
-import type { ConfigRow, RunFacts, RunFile, RunHead } from './api.ts';
-import { flatSettings } from './compare-configs.ts';
-import { lastLines } from './run-state.ts';
+import type { RecordedRun } from '../query/recorded-run.ts';
+import type { ConfigRow, RunFacts, RunFile, RunHead, SliceRates } from './api.ts';
+import { lastLines, rateOf } from './run-state.ts';
 
 /** Lines of the log that are shown. */
 const logLines = 200;
@@ -21,10 +21,10 @@ export function runFacts(
   head: RunHead,
 ): RunFacts {
   const provenance = readProvenance(folder);
-  const machines = inputs?.['machines'];
   const { checkpoints } = folder;
   return {
     head,
+    slices: slicesOf(summary),
     config: flatSettings(config).map(([path, value]): ConfigRow => {
       const { source = 'unknown', place = null } = provenance?.settings[path] ?? {};
       return { path, value: value ?? null, source, place };
@@ -32,7 +32,6 @@ export function runFacts(
     files: filesOf(folder.path),
     inputs: inputs ?? null,
     summary: summary ?? null,
-    machines: Array.isArray(machines) ? machines.filter((one) => isRecord(one)) : [],
     sessions: provenance?.sessions ?? [],
     log: lastLines(folder.log, logLines),
     learnedRecorded: existsSync(join(folder.trajectories, 'learned.jsonl')),
@@ -41,6 +40,16 @@ export function runFacts(
       : [],
     profiled: existsSync(folder.profile),
   };
+}
+
+function slicesOf(summary: RecordedRun['summary']): SliceRates[] {
+  const { before, after } = summary?.eval ?? {};
+  const names = [before, after].flatMap((one) => Object.keys(one?.groups ?? {}));
+  return [...new Set(names)].map((name) => ({
+    name,
+    before: rateOf(before?.groups?.[name]),
+    after: rateOf(after?.groups?.[name]),
+  }));
 }
 
 /** All files of a run, with the hashes that manifests of checkpoints have. */
@@ -56,7 +65,7 @@ function filesOf(folder: string, below = '', manifest: Manifest = noManifest): R
         path,
         bytes: size,
         sha256: hashes[entry.name] ?? null,
-        ...(problem !== undefined && { sha256Problem: problem }),
+        sha256Problem: problem,
       });
     }
     if (files.length >= mostFiles) break;

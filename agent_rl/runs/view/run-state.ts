@@ -2,9 +2,10 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from '
 import { join } from 'node:path';
 
 import { largest } from '../../core/long-lists.ts';
-import { isRecord } from '../../core/is-record.ts';
 import { holderOfRun } from '../../telemetry/run-lock.ts';
+import type { StoredSummary } from '../query/stored-summary.ts';
 import type { RunFolder } from '../run-folder.ts';
+import type { SuccessRate } from '../../trainer/success-rate.ts';
 import type { Rate, RunHead, RunState } from './api.ts';
 
 /** What is read of each end of a file that may be long. */
@@ -31,7 +32,7 @@ export const lastLines = (file: string, most: number): string[] =>
     .filter((line) => line !== '')
     .slice(-most);
 
-type Summary = Readonly<Record<string, unknown>> | undefined;
+type Summary = StoredSummary | undefined;
 
 /**
  * Where a run stands, by its lock, its summary and its log.
@@ -48,7 +49,7 @@ export function runState(
   const failure = failureOf(folder);
   if (failure !== undefined) return { state: 'failed', stateWhy: failure };
   if (problem !== null) return { state: 'unknown', stateWhy: problem };
-  if (summary?.['interrupted'] === true)
+  if (summary?.interrupted === true)
     return { state: 'interrupted', stateWhy: 'it was stopped, and can be resumed' };
   if (summary !== undefined) return endOf(summary);
   if (holder !== undefined) return { state: 'interrupted', stateWhy: holder.why };
@@ -59,10 +60,9 @@ export function runState(
 
 /** How a run ended, by the verdict of its summary. */
 function endOf(summary: NonNullable<Summary>): { state: RunState; stateWhy: string | null } {
-  const { verdict } = summary;
-  const { is, says } = isRecord(verdict) ? verdict : {};
+  const { is, says = null } = summary.verdict ?? {};
   const isBad = is === 'worse' || is === 'missed';
-  return { state: isBad ? 'worse' : 'finished', stateWhy: typeof says === 'string' ? says : null };
+  return { state: isBad ? 'worse' : 'finished', stateWhy: says };
 }
 
 /** What ended the run, where its log says so after the last summary was written. */
@@ -104,31 +104,25 @@ export function lastIteration({ metrics }: RunFolder): number {
 
 /** Success rates of held-out tasks: those of the summary, or what the log says while there is none. */
 export function headlineOf({ log }: RunFolder, summary: Summary): RunHead['headline'] {
-  const held = summary?.['eval'];
-  const { before, after, difference } = isRecord(held) ? held : {};
+  const { before, after, difference } = summary?.eval ?? {};
   const headline = {
-    before: rateOf(before, 'successRate', 'n'),
-    after: rateOf(after, 'successRate', 'n'),
-    difference: rateOf(difference, 'difference', 'tasks'),
+    before: rateOf(before) ?? loggedRate(endOfFile(log, 'first')),
+    after: rateOf(after),
+    difference: difference
+      ? rateOf({ ...difference, successRate: difference.difference, n: difference.tasks })
+      : null,
   };
-  const logged = headline.before ?? loggedRate(endOfFile(log, 'first'));
-  const { after: ended, difference: gained } = headline;
-  return logged === null && ended === null
-    ? null
-    : { before: logged, after: ended, difference: gained };
+  return headline.before === null && headline.after === null ? null : headline;
 }
 
-function rateOf(evaluation: unknown, rate: string, count: string): Rate | null {
-  if (!isRecord(evaluation) || typeof evaluation[rate] !== 'number') return null;
-  const { interval95 } = evaluation;
-  const { low = null, high = null } = isRecord(interval95) ? interval95 : {};
-  const n = evaluation[count];
-  return {
-    value: evaluation[rate],
-    low: typeof low === 'number' ? low : null,
-    high: typeof high === 'number' ? high : null,
-    n: typeof n === 'number' ? n : null,
-  };
+/** A rate of a summary; null where it has none. */
+export function rateOf(
+  rate: Partial<Pick<SuccessRate, 'successRate' | 'interval95' | 'n'>> | null | undefined,
+): Rate | null {
+  const { successRate: value = null, interval95, n = null } = rate ?? {};
+  return value === null
+    ? null
+    : { value, low: interval95?.low ?? null, high: interval95?.high ?? null, n };
 }
 
 /** `Evaluation before iteration 0: 47 of 200 = 23.5 % [17.5, 29.5]`. */

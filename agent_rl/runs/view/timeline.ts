@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../core/is-record.ts';
 import { metricDefinition } from '../../telemetry/index.ts';
 import type { RunFolder } from '../run-folder.ts';
-import type { EpisodeCall, MetricColumns, Timeline, TimelineSpan } from './api.ts';
+import type { MetricColumns, Timeline, TimelineSpan } from './api.ts';
+import { lineOf } from './episodes/episode-whole.ts';
 import type { EpisodeIndex } from './index/episode-index.ts';
-import { readAt } from './index/read-appended.ts';
 
 /** A complete event of `profile.json`. */
 interface TraceEvent {
@@ -69,7 +69,7 @@ const spanOf = ({ name, ts, dur, args }: TraceEvent, start: number): TimelineSpa
   name,
   start: (ts - start) / 1e6,
   seconds: dur / 1e6,
-  ...(args?.of !== undefined && { args: { of: args.of } }),
+  args: args?.of === undefined ? undefined : { of: args.of },
 });
 
 /** Seconds of an iteration by what they were spent on, from its metrics. */
@@ -89,14 +89,10 @@ export function activitiesOf(
 /** Calls of the training episodes of an iteration, by tool. */
 export async function toolsOf(index: EpisodeIndex, iteration: number): Promise<Timeline['tools']> {
   const tools = new Map<string, { name: string; calls: number; errors: number; ms: number }>();
-  const own = index.all().filter(({ set, row }) => set === 'train' && row.iteration === iteration);
-  for (const { set, offset, bytes, row } of own) {
-    if (row.calls === 0) continue;
-    const record: unknown = JSON.parse((await readAt(index.fileOf(set), offset, bytes)).toString());
-    const calls = (isRecord(record) ? record['toolCalls'] : []) as (EpisodeCall & {
-      wallMs: number;
-    })[];
-    for (const { name, status, wallMs } of calls) {
+  for (const episode of index.all()) {
+    const { row } = episode;
+    if (row.when !== 'train' || row.iteration !== iteration || row.calls === 0) continue;
+    for (const { name, status, wallMs } of (await lineOf(episode, index)).toolCalls) {
       const tool = tools.get(name) ?? { name, calls: 0, errors: 0, ms: 0 };
       tool.calls += 1;
       tool.errors += Number(status !== 'ok');

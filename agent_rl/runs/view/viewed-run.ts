@@ -2,9 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
-import { isRecord } from '../../core/is-record.ts';
-import { mostUnreadable } from '../episodes/unreadable.ts';
-import { recordedRun, type RecordedRun } from '../recorded-run.ts';
+import { mostUnreadable } from '../episodes/read-lines.ts';
+import { recordedRun, type RecordedRun } from '../query/recorded-run.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
 import type {
   EpisodePage,
@@ -35,7 +34,7 @@ export class ViewedRun {
   readonly index: EpisodeIndex;
   readonly #metrics: MetricHistory;
   readonly #profile: RunProfile;
-  #texts: LazyTokenTexts | undefined;
+  readonly #texts = new LazyTokenTexts(() => this.#read());
   #recorded: { written: string; run: RecordedRun } | undefined;
 
   constructor(
@@ -78,17 +77,14 @@ export class ViewedRun {
 
   #headOf(recorded: Partial<RecordedRun> = {}, problem: string | null = null): RunHead {
     const { folder, id, index } = this;
-    const { config, summary } = recorded;
-    const [train, run] = [config?.['train'], config?.['run']].map((one) =>
-      isRecord(one) ? one : {},
-    );
-    const planned = train?.['maxIterations'] ?? train?.['iterations'];
-    const seed = run?.['seed'];
+    const { settings, summary } = recorded;
+    const planned = settings?.at('train.maxIterations') ?? settings?.at('train.iterations');
+    const seed = settings?.at('run.seed');
     return {
       id,
       name: folder.name,
       folder: folder.path,
-      mode: train?.['mode'] === 'sft' ? 'sft' : 'rl',
+      mode: recorded.isSupervised === true ? 'sft' : 'rl',
       ...runState(folder, summary, problem),
       iteration: lastIteration(folder),
       plannedIterations: typeof planned === 'number' ? planned : null,
@@ -174,23 +170,11 @@ export class ViewedRun {
   async episode(id: string, uncut: boolean): Promise<EpisodeWhole | undefined> {
     const episode = this.index.find(id);
     if (episode === undefined) return undefined;
-    this.#texts ??= new LazyTokenTexts(this.folder, this.#startModel());
     return episodeWhole(episode, { run: this.id, index: this.index, texts: this.#texts, uncut });
   }
 
-  #startModel(): string | undefined {
-    try {
-      const { model } = this.#read().config;
-      const { hfModelName, path } = isRecord(model) ? model : {};
-      return [hfModelName, path].find((name) => typeof name === 'string');
-    } catch {
-      // The run's head says that its settings cannot be read; its episodes can.
-      return undefined;
-    }
-  }
-
   tasks(): TaskRow[] {
-    return taskRows(this.index.all());
+    return taskRows(this.index.all().map(({ row }) => row));
   }
 
   async timeline(iteration: number): Promise<Timeline> {

@@ -3,15 +3,15 @@ import { basename, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { recordedRun } from '../recorded-run.ts';
+import { settingDifferences } from '../flat-settings.ts';
+import { recordedRun } from '../query/recorded-run.ts';
 import type { Comparison, EpisodeRow, RunEvent, RunHead, TaskEverywhere } from './api.ts';
-import { settingDifferences } from './compare-configs.ts';
 import { refuseLinks } from './refuse-links.ts';
 import { ViewedRun } from './viewed-run.ts';
 
 export interface ViewedRunsOptions {
   /** Folders of runs; all runs in `parent` without them. */
-  folders?: readonly string[];
+  folders?: readonly string[] | undefined;
   parent: string;
   /** Told what the user should know, once each. */
   warn: (text: string) => void;

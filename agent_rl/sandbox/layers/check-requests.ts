@@ -6,14 +6,17 @@ import type {
   SessionRequest,
 } from '../../core/services/sandbox.ts';
 import { isPlainObject, seen } from '../../core/python/seen-value.ts';
-import { filesProblem } from '../requests/file-problems.ts';
-import { limitsProblem, refuse, secondsProblem, seedProblem } from '../requests/limit-problems.ts';
 import {
+  filesProblem,
   callsProblem,
   fieldsProblem,
   type Problem,
   programProblem,
   testsProblem,
+  limitsProblem,
+  refuse,
+  secondsProblem,
+  seedProblem,
 } from '../requests/request-problems.ts';
 import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { Layer } from './layer.ts';

@@ -1,6 +1,7 @@
 import type { Sandbox, SandboxLimits } from '../../core/services/sandbox.ts';
 import { spanned } from '../../core/profile/spans.ts';
 import { notTimed } from '../../core/stopping/work-clock.ts';
+import type { SandboxIncident } from '../incident.ts';
 
 export type Execute = Sandbox['execute'];
 export type OpenSession = Sandbox['openSession'];
@@ -71,3 +72,23 @@ export const notTimedByCaller = around(notTimed);
 export const shownInProfile = around((next) =>
   spanned({ track: 'sandbox', name: 'program or end of a session' }, next),
 );
+
+/**
+ * Asks once more, of another process, when the sandbox failed itself. What fails twice stays `sandbox_error`, which no
+ * reward is made of. Sessions are not asked again: their variables are gone; nor is anything once `closed` is aborted.
+ */
+export const retryOnce = ({
+  onIncident,
+  closed,
+}: {
+  onIncident: (incident: SandboxIncident) => void;
+  closed: AbortSignal;
+}): Layer => ({
+  execute: (next) => async (request, signal) => {
+    const first = await next(request, signal);
+    if (first.status !== 'sandbox_error' || closed.aborted) return first;
+    const why = first.message ?? 'the sandbox failed';
+    onIncident({ kind: 'retry', message: `A program is run once more: ${why}` });
+    return next(request, signal);
+  },
+});

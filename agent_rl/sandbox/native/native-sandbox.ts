@@ -12,16 +12,20 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { withCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
-import { defaultLimits } from '../requests/limit-problems.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { tryProbes } from '../probes/probe-escapes.ts';
 import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import { findPython } from './find-python.ts';
 import { kernelProbes } from '../probes/kernel-probes.ts';
-import { missingProtections } from './missing-protections.ts';
-import { nativeLimits } from './native-limits.ts';
+import {
+  base64,
+  nativeLimits,
+  type SupervisorReply,
+  type SupervisorRequest,
+  type Hello,
+} from './protocol.ts';
 import { NativeSession } from './native-session.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
-import type { SupervisorReply, SupervisorRequest } from './protocol.ts';
 import { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SandboxIncident } from '../incident.ts';
 
@@ -61,7 +65,7 @@ export class NativeSandbox implements Sandbox {
       backend: 'native',
       level: `native:${level}+landlock${landlock}+seccomp${user === 'own' ? '+uid' : ''}`,
       python: hello.python.split('.').slice(0, 2).join('.'),
-      ...(preload.length > 0 && { modules: preload.toSorted() }),
+      modules: preload.length > 0 ? preload.toSorted() : undefined,
     });
   }
 
@@ -117,7 +121,7 @@ const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
       do: 'run',
       entry: 'run',
       limits: nativeLimits({ ...defaultLimits, ...limits }),
-      job: JSON.stringify({ code, seed, ...(files && { files }) }),
+      job: JSON.stringify({ code, seed, files }),
       stdin: base64(stdin),
     }),
     answer: (reply, _, level) => resultOf(reply, level),
@@ -158,7 +162,7 @@ function judgement(reply: SupervisorReply, statements: number, level: string): J
   const result = resultOf(reply, level);
   // Once the tests are over their solution is ended, which is no fault of its own.
   const over = verdicts.length === statements && result.status === 'signaled';
-  return { ...result, ...(over && { status: 'ok' }), verdicts };
+  return { ...result, status: over ? 'ok' : result.status, verdicts };
 }
 
 const resultOf = (reply: SupervisorReply, level: string): RunResult => ({
@@ -188,4 +192,20 @@ async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise
   }
 }
 
-const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
+/** What a level protects elsewhere and cannot protect on this machine. */
+export const missingProtections = ({ level, fixedAddresses, walls }: Hello): SandboxIncident[] => [
+  ...(fixedAddresses ? [] : [addresses]),
+  // Level lite never has it without root, as `agent-rl sandbox doctor` says, and counts from outside.
+  ...(level === 'ns' && walls.tasks === 'shared' ? [threads] : []),
+];
+
+const addresses = {
+  kind: 'addresses',
+  message: 'addresses of objects differ from run to run, since this container forbids fixing them',
+} as const;
+
+const threads = {
+  kind: 'threads',
+  message:
+    'a program can take the threads that others would start, since this kernel counts the threads of all programs together',
+} as const;

@@ -1,9 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import type { SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
-import { nativeLimits } from './native-limits.ts';
+import { base64, nativeLimits, type SessionGone, type SupervisorReply } from './protocol.ts';
 import { endingOf, sessionEnding, outputOf, readNotes } from './outcome.ts';
-import type { SessionGone, SupervisorReply } from './protocol.ts';
 import type { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SupervisorProcess } from './supervisor-process.ts';
 
@@ -135,5 +134,3 @@ export class NativeSession implements SandboxSession {
     return { ...resultWithoutOutput(status, message, this.options.level), alive: false };
   }
 }
-
-const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

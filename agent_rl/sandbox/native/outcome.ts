@@ -112,7 +112,8 @@ export function outputOf(reply: ProcessReply, level: string): Omit<RunResult, 's
     stderrBytes: reply.stderrBytes,
     truncated: reply.stdoutBytes > kept.stdout.length || reply.stderrBytes > kept.stderr.length,
     wallMs: reply.wallMs,
-    ...(reply.end && { cpuMs: reply.end.cpu_s * 1000, peakRssBytes: reply.end.peak_kib * 1024 }),
+    cpuMs: reply.end ? reply.end.cpu_s * 1000 : undefined,
+    peakRssBytes: reply.end ? reply.end.peak_kib * 1024 : undefined,
     level,
   };
 }

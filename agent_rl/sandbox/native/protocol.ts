@@ -1,4 +1,7 @@
-import type { NativeLimits } from './native-limits.ts';
+import { keptOutputBytes, type SandboxLimits } from '../../core/services/sandbox.ts';
+
+/** Text as requests hold it. */
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** The supervisor's first line. */
 export interface Hello {
@@ -89,3 +92,22 @@ export interface SupervisorReply extends ProcessReply {
 export interface SessionGone {
   gone: true;
 }
+
+/** Limits as the supervisor takes them. */
+type NativeLimits = ReturnType<typeof nativeLimits>;
+
+const mebibyte = 1024 * 1024;
+
+/** `totalS` bounds the processor time of a process that runs more than one program. */
+export const nativeLimits = ({ wallS, memoryMiB }: Required<SandboxLimits>, totalS = wallS) => ({
+  wall_s: wallS,
+  cpu_s: Math.ceil(totalS) + 1,
+  memory_mib: Math.floor(memoryMiB),
+  disk_mib: 32,
+  entries: 2048,
+  file_mib: 32,
+  tasks: 64,
+  descriptors: 64,
+  output_kept: keptOutputBytes,
+  output_most: 4 * mebibyte,
+});

@@ -15,7 +15,7 @@ import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 import { PyodideSession } from './pyodide-session.ts';
 import { withCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
-import { defaultLimits } from '../requests/limit-problems.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { bareResult } from '../requests/result-without-output.ts';
 import { childLimits, failed, level, runResultOf } from './run-results.ts';
 import { SandboxChild } from './sandbox-child.ts';

@@ -100,7 +100,8 @@ export class PyodideSession implements SandboxSession {
     const over = result.status === 'timeout' && this.#leftMs <= 0;
     const alive = result.alive && !over;
     if (!alive) await this.#end();
-    return { ...runResultOf(result), ...(over ? { message: this.#usedUp } : {}), alive };
+    const ran = runResultOf(result);
+    return { ...ran, message: over ? this.#usedUp : ran.message, alive };
   }
 
   async #end(): Promise<void> {

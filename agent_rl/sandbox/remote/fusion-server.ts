@@ -9,12 +9,15 @@ import {
   type RunResult,
   type SandboxRequests,
   type SandboxResults,
+  type CallResult,
+  type SandboxFiles,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../requests/limit-problems.ts';
-import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
 import type { HttpClient } from '../../http/http-client.ts';
 import { checkedAnswer, type RemoteServer } from './own-server.ts';
+import { readHarness } from '../harness/read-harness.ts';
+import { readCallResults } from '../requests/read-call-results.ts';
 
 /**
  * A server that speaks SandboxFusion's `POST /run_code` and no more. It runs programs and, as one program each, calls. It
@@ -136,3 +139,44 @@ const unable = (what: string): AgentRlError =>
     'SANDBOX_UNAVAILABLE',
     `The remote sandbox speaks only POST /run_code and cannot ${what}. Start \`agent-rl sandbox serve\` there, or use a sandbox of this machine.`,
   );
+
+const job = 'job.json';
+/** What the harness says of a program that ran out of memory, see `harness/program.py`. */
+const memoryErrorCode = 256;
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The harness and what is to be called, as files beside a program. Nothing of it is secret. */
+function callsFiles({ code, entry, args, seed = 0 }: CallsRequest): SandboxFiles {
+  const harness = readHarness().map(([name, source]) => [`harness/${name}.py`, base64(source)]);
+  // Arguments stay text: the harness reads them its own way.
+  const settings = { code, entry, args: JSON.stringify(args), seed };
+  return { ...Object.fromEntries(harness), [job]: base64(JSON.stringify(settings)) };
+}
+
+/** A program that makes the calls and writes one line of JSON for each into a file. */
+const callsProgram = (results: string): string => `import json, os, sys
+sys.path.insert(0, os.getcwd())
+from harness.program import calls
+with open(${JSON.stringify(job)}, encoding='utf-8') as file: job = json.load(file)
+out = open(${JSON.stringify(results)}, 'w', encoding='ascii')
+def emit(text, write=out.write, flush=out.flush):
+    write(text + '\\n')
+    flush()
+leave = os._exit
+code = calls(job['code'], job['entry'], job['args'], job['seed'], emit)
+if code == ${memoryErrorCode}: emit('{"memory":true}')
+leave(min(code, 255))
+`;
+
+/** The lines of the file, or `undefined` when our own harness did not write them. */
+function readResultLines(
+  text: string,
+  count: number,
+): { results: readonly CallResult[]; outOfMemory: boolean } | undefined {
+  const lines = text.split('\n').slice(0, -1);
+  const outOfMemory = lines.at(-1) === '{"memory":true}';
+  const results = readCallResults(`[${(outOfMemory ? lines.slice(0, -1) : lines).join(',')}]`);
+  if (results === undefined || results.length > count) return undefined;
+  return { results, outOfMemory };
+}

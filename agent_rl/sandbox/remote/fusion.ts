@@ -61,7 +61,7 @@ export function requestOf(body: Static<typeof FusionBody>): RunRequest {
   return {
     code: body.code,
     stdin: body.stdin ?? '',
-    ...(files.length > 0 && { files: Object.fromEntries(files) }),
+    files: files.length > 0 ? Object.fromEntries(files) : undefined,
     limits: { wallS: body.run_timeout ?? defaultRunS, ...(memoryMiB > 0 && { memoryMiB }) },
   };
 }

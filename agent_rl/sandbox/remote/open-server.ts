@@ -3,13 +3,7 @@ import { HttpClient, type HttpClientOptions } from '../../http/http-client.ts';
 import { FusionServer } from './fusion-server.ts';
 import { OwnServer, type RemoteServer } from './own-server.ts';
 import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
-
-/** A server that answers, and the connection to it. */
-export interface OpenedServer {
-  url: string;
-  http: HttpClient;
-  server: RemoteServer;
-}
+import { SandboxServer } from './sandbox-server.ts';
 
 /** Statuses by which a server says that it has no such page. */
 const unknownPage: ReadonlySet<number> = new Set([404, 405]);
@@ -22,11 +16,11 @@ const unknownPage: ReadonlySet<number> = new Set([404, 405]);
 export async function openServer(
   connection: HttpClientOptions,
   patienceS: number,
-): Promise<OpenedServer> {
+): Promise<SandboxServer> {
   const { url } = connection;
   const http = new HttpClient(connection);
   try {
-    return { url, http, server: await detect(http, url, patienceS) };
+    return new SandboxServer(url, http, await detect(http, url, patienceS));
   } catch (error) {
     await http.close();
     if (AgentRlError.is(error)) throw error;

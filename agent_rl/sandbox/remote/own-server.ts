@@ -13,7 +13,7 @@ import type {
   SessionRequest,
   SessionRun,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../requests/limit-problems.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
 import { type HttpClient, type HttpRequest, NoAnswer } from '../../http/http-client.ts';
 import {
@@ -113,7 +113,7 @@ export type Capabilities = Static<typeof CapabilitiesAnswer>;
 const factsOf = ({ level, python, modules = [] }: Capabilities): RemoteServer['facts'] => ({
   level: `remote:${level}`,
   python,
-  ...(modules.length > 0 && { modules }),
+  modules: modules.length > 0 ? modules : undefined,
 });
 
 /** What a server is, in words: all that a result may depend on. */

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { secretOf } from '../../core/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type {
@@ -12,11 +14,10 @@ import type { SandboxIncident } from '../incident.ts';
 import { NoAnswer } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 import { openServer, withRemedy } from './open-server.ts';
-import type { RemoteServer } from './own-server.ts';
-import { PooledServer } from './pooled-server.ts';
+import { factsText, type RemoteServer } from './own-server.ts';
 import { RemoteSession } from './remote-session.ts';
-import { requireSameServers } from './same-servers.ts';
-import { ServerPool } from './server-pool.ts';
+import type { SandboxServer } from './sandbox-server.ts';
+import { SandboxPool } from './server-pool.ts';
 
 export interface RemoteSandboxOptions {
   /** Of a server for `POST /run_code`, without that path, or of several that are alike. */
@@ -49,7 +50,7 @@ const defaultCheckS = 10;
  */
 export class RemoteSandbox implements Sandbox {
   private constructor(
-    private readonly pool: ServerPool,
+    private readonly pool: SandboxPool,
     private readonly options: Pick<RemoteSandboxOptions, 'workers'> & {
       onIncident: (incident: SandboxIncident) => void;
     },
@@ -71,8 +72,7 @@ export class RemoteSandbox implements Sandbox {
       await Promise.all(opened.map(({ http }) => http.close()));
       throw error;
     }
-    const [first, ...others] = opened.map((one) => new PooledServer(one));
-    const pool = new ServerPool([first!, ...others], { checkS, onIncident });
+    const pool = new SandboxPool(opened, checkS, onIncident);
     return new RemoteSandbox(pool, { workers, onIncident });
   }
 
@@ -102,12 +102,12 @@ export class RemoteSandbox implements Sandbox {
   }
 
   close(): Promise<void> {
-    return this.pool.close();
+    return this.pool.end();
   }
 
   /** Of the first server, and so of all. */
   get #facts(): RemoteServer['facts'] {
-    return this.pool.servers[0].server.facts;
+    return this.pool.servers[0]!.server.facts;
   }
 
   /** Whoever closes a session has its results already: a server that is gone costs none of them. */
@@ -159,10 +159,27 @@ function connectionOf({
     // Two more, for looks at whether it is there.
     connections: workers + 2,
     pauseMs,
-    ...(caFile !== undefined && { caFile }),
-    ...(tokenEnv !== undefined && {
-      token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
-    }),
+    caFile,
+    token: tokenEnv && secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
     onRetry: (message: string) => onIncident({ kind: 'retry', message }),
   };
+}
+
+/**
+ * Refuses servers that are not alike: what a program gives would depend on which of them happened to run it.
+ *
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`, naming each server that differs from the first, and how
+ */
+function requireSameServers([first, ...others]: readonly SandboxServer[]): void {
+  const different = others.filter(
+    ({ server }) => !isDeepStrictEqual(server.facts, first?.server.facts),
+  );
+  if (first === undefined || different.length === 0) return;
+  const each = [first, ...different].map(
+    ({ url, server }) => `${url} is ${factsText(server.facts)}`,
+  );
+  throw new AgentRlError(
+    'SANDBOX_UNAVAILABLE',
+    `The servers of sandbox.url differ: ${each.join('; ')}. What a program gives must not depend on the server that runs it: start all of them with the same --type, --python and --preload on machines that allow the same.`,
+  );
 }

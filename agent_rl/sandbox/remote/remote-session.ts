@@ -1,12 +1,12 @@
 import type { SandboxSession, SessionRequest } from '../../core/services/sandbox.ts';
 import { NoAnswer } from '../../http/http-client.ts';
 import { withAddress } from './open-server.ts';
-import type { PooledServer } from './pooled-server.ts';
-import type { ServerPool } from './server-pool.ts';
+import type { SandboxServer } from './sandbox-server.ts';
+import type { SandboxPool } from './server-pool.ts';
 
 interface Opened {
   session: SandboxSession;
-  server: PooledServer;
+  server: SandboxServer;
 }
 
 /**
@@ -14,12 +14,12 @@ interface Opened {
  * there: its variables are nowhere else. Where its server is lost, so is it, and `run` throws `NoAnswer`.
  */
 export class RemoteSession implements SandboxSession {
-  readonly #openers: ReadonlyMap<PooledServer, (signal?: AbortSignal) => Promise<SandboxSession>>;
+  readonly #openers: ReadonlyMap<SandboxServer, (signal?: AbortSignal) => Promise<SandboxSession>>;
   #opened: Promise<Opened> | undefined;
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE` where the servers have no sessions */
   constructor(
-    private readonly pool: ServerPool,
+    private readonly pool: SandboxPool,
     request: SessionRequest,
   ) {
     this.#openers = new Map(

@@ -1,6 +1,6 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { RunResult, Sandbox, SessionRequest } from '../../core/services/sandbox.ts';
-import type { Page, PageRequest } from '../../http/answer-request.ts';
+import { type Page, page } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { answerOf, FusionBody, requestOf } from './fusion.ts';
 import { check, problemText, protocolVersion } from './protocol.ts';
@@ -11,31 +11,23 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
   const { level, python, concurrency, modules } = sandbox.capabilities();
   const capabilities = { level, python, concurrency, modules, protocol: protocolVersion };
   return [
-    {
-      method: 'GET',
-      path: /^\/capabilities$/,
-      answer: async () => ({ server: 'agent_rl', ...capabilities }),
-    },
+    page('GET', /^\/capabilities$/, async () => ({ server: 'agent_rl', ...capabilities })),
     ...(['run', 'calls', 'judge'] as const).map((kind) =>
-      post(new RegExp(`^/${kind}$`), ({ body, signal }) =>
+      page('POST', new RegExp(`^/${kind}$`), ({ body, signal }) =>
         sandbox.execute({ ...(body as object), kind } as never, signal),
       ),
     ),
-    post(/^\/sessions$/, async ({ body }) => ({
+    page('POST', /^\/sessions$/, async ({ body }) => ({
       id: openedOrRefused(sessions, body as SessionRequest),
     })),
-    post(/^\/sessions\/(?<id>[^/]+)\/run$/, ({ body, groups, signal }) =>
+    page('POST', /^\/sessions\/(?<id>[^/]+)\/run$/, ({ body, groups, signal }) =>
       sessions.run(groups['id'] ?? '', body as never, signal),
     ),
-    {
-      method: 'DELETE',
-      path: /^\/sessions\/(?<id>[^/]+)$/,
-      answer: async ({ groups }) => {
-        await sessions.end(groups['id'] ?? '');
-        return {};
-      },
-    },
-    post(/^\/run_code$/, async ({ body, signal }) => {
+    page('DELETE', /^\/sessions\/(?<id>[^/]+)$/, async ({ groups }) => {
+      await sessions.end(groups['id'] ?? '');
+      return {};
+    }),
+    page('POST', /^\/run_code$/, async ({ body, signal }) => {
       const checked = check(FusionBody, body);
       if ('problems' in checked)
         throw new Refusal(422, problemText(checked.problems), checked.problems);
@@ -44,12 +36,6 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
     }),
   ];
 }
-
-const post = (path: RegExp, answer: (request: PageRequest) => Promise<object>): Page => ({
-  method: 'POST',
-  path,
-  answer,
-});
 
 /** A request that cannot be run is answered to callers of SandboxFusion as every other mistake of theirs. */
 function refusedIfBad(result: RunResult): RunResult {

@@ -1,14 +1,11 @@
-import { createServer, type RequestListener } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { checkRequests } from '../layers/check-requests.ts';
 import { layered } from '../layers/layer.ts';
-import { answerRequest } from '../../http/answer-request.ts';
-import type { Certificate } from '../../http/certificate.ts';
-import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
-import { Refusal } from '../../http/refusal.ts';
+import type { Certificate } from '../../http/authorities.ts';
+import { loopback } from '../../http/listen.ts';
+import type { Refusal } from '../../http/refusal.ts';
+import { type PagesServer, servePages } from '../../http/serve-pages.ts';
 import { ServedSessions } from './served-sessions.ts';
 import { sandboxPages } from './sandbox-pages.ts';
 
@@ -26,32 +23,18 @@ export interface ServeOptions {
   onFailure?: (message: string) => void;
 }
 
-/** Answers so far, by their status. */
-export type ServedCounts = Readonly<Record<string, number>>;
-
-export interface SandboxServer {
-  /** `http://127.0.0.1:8080` */
-  url: string;
-  counts: ServedCounts;
-  /** Ends the programs under way. The sandbox stays open. */
-  close(): Promise<void>;
-}
-
 const defaultMostRequests = 256;
 /** A request has to come whole within this. */
 const requestTimeoutMs = 60_000;
 
 /**
  * Lets others run programs in a sandbox of this machine: by this package's remote sandbox, and by whoever speaks
- * SandboxFusion's `POST /run_code`.
+ * SandboxFusion's `POST /run_code`. Closing it ends the programs under way; the sandbox stays open.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a server that others reach without a token, `SANDBOX_UNAVAILABLE` when the port
  *   is not available
  */
-export async function serveSandbox(
-  sandbox: Sandbox,
-  options: ServeOptions,
-): Promise<SandboxServer> {
+export async function serveSandbox(sandbox: Sandbox, options: ServeOptions): Promise<PagesServer> {
   const { host, port, token, certificate, onFailure = () => undefined } = options;
   if (token === undefined && !loopback.has(host)) {
     throw new AgentRlError(
@@ -59,43 +42,25 @@ export async function serveSandbox(
       `A sandbox served on ${host} runs programs of anybody who reaches it. Give --token-env, or --host 127.0.0.1.`,
     );
   }
-  const counts: Record<string, number> = {};
-  const stop = new AbortController();
   const checked = layered(sandbox, [checkRequests(sandbox.capabilities().level)]);
   const sessions = new ServedSessions(checked);
-  const pages = sandboxPages(checked, sessions);
-  const { mostRequests = defaultMostRequests } = options;
-  const shared = {
+  const server = await servePages({
     host,
-    pages,
+    port,
+    code: 'SANDBOX_UNAVAILABLE',
+    what: 'The sandbox',
+    pages: sandboxPages(checked, sessions),
     token,
-    mostRequests,
-    stopped: stop.signal,
-    underWay: { count: 0 },
-    arriving: { bytes: 0 },
+    certificate,
+    mostRequests: options.mostRequests ?? defaultMostRequests,
+    requestTimeoutMs,
     errorBody: detailOf,
+    onFailure,
+  });
+  const close = async (): Promise<void> => {
+    await Promise.all([server.close(), sessions.close()]);
   };
-  const answer: RequestListener = (request, response) => {
-    void answerRequest(request, response, shared).then(
-      (status) => (counts[status] = (counts[status] ?? 0) + 1),
-      (error: unknown) => onFailure(messageOf(error)),
-    );
-  };
-  const limits = { requestTimeout: requestTimeoutMs };
-  const server =
-    certificate === undefined
-      ? createServer(limits, answer)
-      : createSecureServer({ ...limits, ...certificate }, answer);
-  await listen(server, { host, port, code: 'SANDBOX_UNAVAILABLE', what: 'The sandbox' });
-  return {
-    url: urlOf(server),
-    counts,
-    close: async () => {
-      stop.abort(new Refusal(503, 'the server is closing'));
-      await sessions.close();
-      await closeServer(server);
-    },
-  };
+  return { ...server, close };
 }
 
 /** As FastAPI writes it, which SandboxFusion is made with. */

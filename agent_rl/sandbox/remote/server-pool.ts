@@ -1,18 +1,13 @@
 import { messageOf } from '../../core/errors.ts';
 import { NoAnswer } from '../../http/http-client.ts';
+import { leastBusy, type PoolChange, ServerPool } from '../../http/server-pool.ts';
 import type { SandboxIncident } from '../incident.ts';
 import { withAddress } from './open-server.ts';
-import type { PooledServer } from './pooled-server.ts';
-
-export interface ServerPoolOptions {
-  /** Seconds between looks at each server. */
-  checkS: number;
-  onIncident: (incident: SandboxIncident) => void;
-}
+import type { SandboxServer } from './sandbox-server.ts';
 
 /** A look at a server takes this long at most: its own process answers, whatever its programs do. */
 const checkDeadlineS = 10;
-/** So many looks in vain, one after another, and a server is given up until it answers again. */
+/** After this many failed looks in a row a server is given up until it answers again. */
 const mostMissed = 2;
 
 /**
@@ -20,20 +15,14 @@ const mostMissed = 2;
  * least busy; where a server gives no answer, the program runs on another, and the server gets no more of them until it
  * answers a look and is still what it was.
  */
-export class ServerPool {
-  readonly #timer: NodeJS.Timeout | undefined;
-  readonly #checking = new Set<PooledServer>();
-  #closed = false;
-
+export class SandboxPool extends ServerPool<SandboxServer> {
   constructor(
-    readonly servers: readonly [PooledServer, ...PooledServer[]],
-    private readonly options: ServerPoolOptions,
+    servers: readonly SandboxServer[],
+    checkS: number,
+    private readonly onIncident: (incident: SandboxIncident) => void,
   ) {
-    // What one server does not answer, nobody else does.
-    if (servers.length === 1) return;
-    this.#timer = setInterval(() => {
-      for (const server of servers) void this.#look(server);
-    }, 1000 * options.checkS).unref();
+    // Where there is one, no other could do its work.
+    super(servers, { everyMs: 1000 * checkS, all: servers.length > 1 });
   }
 
   /**
@@ -44,12 +33,12 @@ export class ServerPool {
    */
   async anywhere<Result>(
     of: 'programs' | 'sessions',
-    ask: (server: PooledServer) => Promise<Result>,
+    ask: (server: SandboxServer) => Promise<Result>,
   ): Promise<Result> {
     const left = new Set(this.servers);
     const problems: string[] = [];
     for (;;) {
-      const server = leastBusy([...left], of);
+      const server = leastBusyOf([...left], of);
       left.delete(server);
       try {
         return await ask(server);
@@ -59,7 +48,7 @@ export class ServerPool {
         problems.push(why);
         this.suspect(server, error);
         if (left.size === 0) throw new NoAnswer(problems.join('; '), { cause: error });
-        this.options.onIncident({
+        this.onIncident({
           kind: 'moved',
           message: `A program is run on another server of the sandbox: ${why}`,
         });
@@ -68,71 +57,50 @@ export class ServerPool {
   }
 
   /** Leaves a server out that gave no answer, until it passes a look. The only one is asked again and again. */
-  suspect(server: PooledServer, error: NoAnswer): void {
+  suspect(server: SandboxServer, error: NoAnswer): void {
     if (this.servers.length === 1) return;
-    this.#leaveOut(server, error.message);
-    void this.#look(server);
+    this.takeOut(server, error.message);
+    void this.look(server);
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#timer);
-    await Promise.all(this.servers.map((server) => server.close()));
+  async end(): Promise<void> {
+    this.close();
+    await Promise.all(this.servers.map(({ http }) => http.close()));
   }
 
-  async #look(server: PooledServer): Promise<void> {
-    if (this.#checking.has(server) || this.#closed) return;
-    this.#checking.add(server);
-    const problem = await problemOf(server);
-    this.#checking.delete(server);
-    if (this.#closed) return;
-    if (problem === undefined) this.#takeIn(server);
-    else this.#miss(server, problem);
+  protected override async problemOf({ server }: SandboxServer): Promise<string | undefined> {
+    try {
+      return await server.check(checkDeadlineS);
+    } catch (error) {
+      return messageOf(error);
+    }
   }
 
-  #takeIn(server: PooledServer): void {
-    server.missed = 0;
-    if (server.isUp) return;
-    server.isUp = true;
-    this.#report(`The sandbox's server ${server.url} answers and is used again.`);
-  }
-
-  #miss(server: PooledServer, problem: string): void {
-    server.missed += 1;
-    if (server.missed < mostMissed) return;
-    this.#leaveOut(server, problem);
+  protected override looked(server: SandboxServer, problem: string | undefined): void {
+    super.looked(server, problem);
+    server.missed = problem === undefined ? 0 : server.missed + 1;
+    if (problem === undefined || server.missed < mostMissed) return;
+    this.takeOut(server, problem);
     // Where no other could do it, it is better waited for.
-    if (this.servers.some(({ isUp }) => isUp))
-      server.abandon(`given up: ${withAddress(server.url, problem)}`);
+    if (this.up.length > 0) server.abandon(`given up: ${withAddress(server.url, problem)}`);
   }
 
-  #leaveOut(server: PooledServer, why: string): void {
-    if (!server.isUp) return;
-    server.isUp = false;
-    this.#report(
-      `The sandbox's server ${server.url} is left out until it answers as before: ${why}`,
-    );
-  }
-
-  #report(message: string): void {
-    this.options.onIncident({ kind: 'server', message });
+  protected override report({ url, problem }: SandboxServer, change: PoolChange) {
+    const what =
+      change === 'back'
+        ? 'answers and is used again.'
+        : `is left out until it answers as before: ${problem}`;
+    this.onIncident({ kind: 'server', message: `The sandbox's server ${url} ${what}` });
   }
 }
 
-async function problemOf({ server }: PooledServer): Promise<string | undefined> {
-  try {
-    return await server.check(checkDeadlineS);
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-/** Of those that are up, or of all where none is, the one with the smallest share of its places taken; the first of several. */
-function leastBusy(servers: readonly PooledServer[], of: 'programs' | 'sessions'): PooledServer {
-  const up = servers.filter(({ isUp }) => isUp);
-  const share = ({ sessions, running, server: { places } }: PooledServer): number =>
-    (of === 'sessions' ? sessions + running : running) / places;
-  return (up.length > 0 ? up : servers).reduce((least, one) =>
-    share(one) < share(least) ? one : least,
+/** Of those that are up, or of all where none is, the one with the smallest share of its places taken. */
+function leastBusyOf(servers: readonly SandboxServer[], of: 'programs' | 'sessions') {
+  const up = servers.filter(({ problem }) => problem === undefined);
+  const [first, ...others] = up.length > 0 ? up : servers;
+  return leastBusy(
+    [first!, ...others],
+    ({ sessions, running, server: { places } }) =>
+      (of === 'sessions' ? sessions + running : running) / places,
   );
 }

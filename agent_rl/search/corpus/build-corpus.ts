@@ -45,14 +45,12 @@ export interface BuildCorpusOptions {
   settings?: BuildSettings;
   /** Replaces an index that is there, whole or damaged. */
   rebuild?: boolean;
-  /** What to do about an index of other input or settings, where it is not `agent-rl index` that met it. */
+  /** What to do about an index of other input or settings, where it is not `agent-rl data index` that met it. */
   advice?: string;
   /** Used instead of opening the one that `dense` names. */
   embedder?: Embedder;
   version: string;
   signal?: AbortSignal;
-  /** Told after every batch. */
-  onProgress?: (passages: number) => void;
 }
 
 export interface CorpusBuild {
@@ -60,7 +58,7 @@ export interface CorpusBuild {
   /** False when the index was there already, whole and of the same input and settings. */
   built: boolean;
   /** Passages of which the embedder read only the beginning; absent where that is not known. */
-  shortened?: number;
+  shortened?: number | undefined;
 }
 
 // HNSW pays above this many vectors; below, comparing all is fast and exact.
@@ -104,7 +102,7 @@ interface Identity {
   settings: string;
 }
 
-const howServerIsAsked = new Set(['batchSize', 'baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries']);
+const howServerIsAsked = new Set(['baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries']);
 
 /** What decides the contents of an index. Where a server is and how it is asked does not. */
 function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Identity {
@@ -141,7 +139,7 @@ function refuseForeign(output: string, there: readonly string[]): void {
 async function existing(
   output: string,
   identity: Identity,
-  advice = 'Name another folder, delete this one, or replace it with agent-rl index --rebuild.',
+  advice = 'Name another folder, delete this one, or replace it with agent-rl data index --rebuild.',
 ): Promise<CorpusManifest> {
   const manifest = await readManifest(output);
   checkVersions(output, manifest);
@@ -190,11 +188,11 @@ async function fill(folder: string, options: FillOptions): Promise<Omit<CorpusBu
   writeFileAtomic(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
   const after = embedder?.shortened;
   const isKnown = before !== undefined && after !== undefined;
-  return { manifest, ...(isKnown && { shortened: after - before }) };
+  return { manifest, shortened: isKnown ? after - before : undefined };
 }
 
 async function addAll(writer: PassageTableWriter, options: FillOptions) {
-  const { source, settings = {}, embedder, signal, onProgress } = options;
+  const { source, settings = {}, embedder, signal } = options;
   const passagesOf = itemReader(await makeChunker(settings.chunking));
   let batch: Passage[] = [];
   let passages = 0;
@@ -203,7 +201,6 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
     const vectors = (await embedder?.embed(batch.map(searchedText), 'passage', signal)) ?? [];
     await writer.add(batch, vectors);
     passages += batch.length;
-    onProgress?.(passages);
     batch = [];
   };
   for await (const item of source.read()) {

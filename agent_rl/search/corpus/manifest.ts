@@ -49,7 +49,8 @@ export const probeText = 'What does the index say about itself?';
 export const manifestName = 'manifest.json';
 export const tableFolder = 'lance';
 
-const rebuildAdvice = 'Build it again: agent-rl index INPUT --output FOLDER --rebuild replaces it.';
+const rebuildAdvice =
+  'Build it again: agent-rl data index INPUT --output FOLDER --rebuild replaces it.';
 
 /** @throws AgentRlError `CORPUS_INVALID` when there is none or it cannot be read */
 export async function readManifest(folder: string): Promise<CorpusManifest> {
@@ -72,7 +73,9 @@ async function readJson(file: string): Promise<unknown> {
     const why = missing
       ? 'is not there: the folder holds no corpus index, or one whose building was broken off'
       : `cannot be read as JSON: ${messageOf(cause)}`;
-    const advice = missing ? 'Build one with agent-rl index INPUT --output FOLDER.' : rebuildAdvice;
+    const advice = missing
+      ? 'Build one with agent-rl data index INPUT --output FOLDER.'
+      : rebuildAdvice;
     throw new AgentRlError('CORPUS_INVALID', `${file} ${why}. ${advice}`, { cause });
   }
 }

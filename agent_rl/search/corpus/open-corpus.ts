@@ -80,5 +80,5 @@ async function checkEmbedder(
 const mismatch = (path: string, what: string): AgentRlError =>
   new AgentRlError(
     'CORPUS_MISMATCH',
-    `The corpus index in ${path} ${what}. Use the dense settings it was built with, dense: none to search by words alone, or build it again: agent-rl index INPUT --output FOLDER --rebuild.`,
+    `The corpus index in ${path} ${what}. Use the dense settings it was built with, dense: none to search by words alone, or build it again: agent-rl data index INPUT --output FOLDER --rebuild.`,
   );

@@ -152,8 +152,8 @@ const rankedOf = ({ _rowid: rowId, documentId, start }: Row, score: number): Ran
 function passageOf(row: Omit<PassageRow, '_rowid'>): Passage {
   const { documentId, alsoIn, title, searched, url, start, end } = row;
   const text = textOf(title, searched);
-  const others = alsoIn === null ? {} : { alsoIn: JSON.parse(alsoIn) as string[] };
-  return { documentId, title, text, start, end, ...(url !== null && { url }), ...others };
+  const others = alsoIn === null ? undefined : (JSON.parse(alsoIn) as string[]);
+  return { documentId, title, text, start, end, url: url ?? undefined, alsoIn: others };
 }
 
 /** Best score first, then by document: one order, whatever order rows came in. */

@@ -4,10 +4,10 @@ import type { SearchDocument } from '../../core/services/search.ts';
 export interface Passage {
   documentId: string;
   /** Other documents that hold it too, where repeated passages are kept once. */
-  alsoIn?: readonly string[];
+  alsoIn?: readonly string[] | undefined;
   title: string;
   text: string;
-  url?: string;
+  url?: string | undefined;
   /** Where the piece is in the document's text, in UTF-16 code units, the end excluded. */
   start: number;
   end: number;
@@ -20,7 +20,7 @@ export const wholeDocument = ({ id, title, text, url }: SearchDocument): Passage
   text,
   start: 0,
   end: text.length,
-  ...(url === undefined ? {} : { url }),
+  url,
 });
 
 /** What is embedded of a passage. A piece from the middle of a document is still about its title. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { integer, most, number, text } from '../../config/blocks/block.ts';
+import { integer, most, number, optionalText, text, within } from '../../config/blocks/block.ts';
 
 const prefix = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -25,7 +25,6 @@ const TransformersDense = Type.Object({
   ),
   queryPrefix: prefix('Put before each text; "query: " by default, as E5 wants it'),
   passagePrefix: prefix('Put before each text; "passage: " by default, as E5 wants it'),
-  batchSize: Type.Optional(integer('Texts at once; 16 by default', { minimum: 1, maximum: 1024 })),
 });
 
 const OpenAiDense = Type.Object({
@@ -34,23 +33,15 @@ const OpenAiDense = Type.Object({
     pattern: '^https?://',
   }),
   model: text('Name of the model on the server', { minLength: 1 }),
-  apiKeyEnv: Type.Optional(text('Environment variable that holds the key', { minLength: 1 })),
+  apiKeyEnv: optionalText('Environment variable that holds the key'),
   dimensions: Type.Optional(
-    integer('Width to request, where the server offers several', { minimum: 1, maximum: 65_536 }),
+    integer('Width to request, where the server offers several', within(1, 65_536)),
   ),
   queryPrefix: prefix('Put before each query; nothing by default'),
   passagePrefix: prefix('Put before each passage; nothing by default'),
-  batchSize: Type.Optional(
-    integer('Texts a request; 64 by default', { minimum: 1, maximum: 2048 }),
-  ),
-  timeoutS: Type.Optional(
-    number('Seconds a request may take; 60 by default', { minimum: 0.01, maximum: 3600 }),
-  ),
+  timeoutS: Type.Optional(number('Seconds a request may take; 60 by default', within(0.01, 3600))),
   maxRetries: Type.Optional(
-    integer('More tries after 429, 5xx and network errors; 3 by default', {
-      minimum: 0,
-      maximum: 10,
-    }),
+    integer('More tries after 429, 5xx and network errors; 3 by default', within(0, 10)),
   ),
 });
 
@@ -67,9 +58,7 @@ export const FusionSettings = Type.Union(
   [
     Type.Object({
       type: Type.Literal('reciprocal_rank'),
-      k: Type.Optional(
-        number('Constant beside the rank; 60 by default', { minimum: 1, maximum: most.count }),
-      ),
+      k: Type.Optional(number('Constant beside the rank; 60 by default', within(1, most.count))),
     }),
     Type.Object({
       type: Type.Literal('weighted'),
@@ -79,8 +68,8 @@ export const FusionSettings = Type.Union(
             'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
         }),
       ),
-      denseWeight: number('Weight of the list by vectors', { minimum: 0, maximum: most.count }),
-      textWeight: number('Weight of the list by words', { minimum: 0, maximum: most.count }),
+      denseWeight: number('Weight of the list by vectors', within(0, most.count)),
+      textWeight: number('Weight of the list by words', within(0, most.count)),
     }),
   ],
   { description: 'How the lists by words and by vectors become one; reciprocal_rank by default' },
@@ -91,25 +80,25 @@ const queryProperties = {
   dense: Type.Optional(DenseSettings),
   fusion: Type.Optional(FusionSettings),
   candidates: Type.Optional(
-    integer('Passages taken from each list before fusion; 50 by default, never below topK', {
-      minimum: 1,
-      maximum: 1000,
-    }),
+    integer(
+      'Passages taken from each list before fusion; 50 by default, never below topK',
+      within(1, 1000),
+    ),
   ),
   passagesPerDocument: Type.Optional(
-    integer('Most hits of one document, its best ones; as many as match by default', {
-      minimum: 1,
-      maximum: 1000,
-    }),
+    integer(
+      'Most hits of one document, its best ones; as many as match by default',
+      within(1, 1000),
+    ),
   ),
 };
 
 /** Where a built index is and how it is asked. */
 export const CorpusSettings = Type.Object({
-  path: text('Folder that `agent-rl index` made', { minLength: 1, path: 'file' }),
+  path: text('Folder that `agent-rl data index` made', { minLength: 1, path: 'file' }),
   documents: Type.Optional(
     text(
-      'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
+      'What the index is built from while the folder is not there, as `agent-rl data index` takes it; a folder that is there is never changed',
       { path: 'file', minLength: 1 },
     ),
   ),
@@ -120,15 +109,13 @@ export type CorpusSettings = Static<typeof CorpusSettings>;
 /** `chunking:` how long documents are cut into passages. */
 export const ChunkingSettings = Type.Object({
   tokens: Type.Optional(
-    integer('Most tokens of a passage; 256 by default', { minimum: 8, maximum: most.tokens }),
+    integer('Most tokens of a passage; 256 by default', within(8, most.tokens)),
   ),
   overlap: Type.Optional(
-    integer('Tokens two neighbours share; 0 by default', { minimum: 0, maximum: most.tokens }),
+    integer('Tokens two neighbours share; 0 by default', within(0, most.tokens)),
   ),
-  tokenizer: Type.Optional(
-    text('Folder with tokenizer.json that counts tokens; words are counted by default', {
-      minLength: 1,
-    }),
+  tokenizer: optionalText(
+    'Folder with tokenizer.json that counts tokens; words are counted by default',
   ),
 });
 export type ChunkingSettings = Static<typeof ChunkingSettings>;
@@ -188,7 +175,7 @@ export const BuildSettings = Type.Object({
   annFrom: Type.Optional(
     integer(
       'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
-      { minimum: 1, maximum: 1e9 },
+      within(1, 1e9),
     ),
   ),
 });

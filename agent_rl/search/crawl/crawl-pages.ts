@@ -1,9 +1,10 @@
 import PQueue from 'p-queue';
 
-import { closePageThread } from '../web/pages/read-in-thread.ts';
+import { closePageThread, readInThread } from '../web/pages/read-in-thread.ts';
 import { PageFetcher, type PageFetcherOptions } from './page-fetcher.ts';
 import { isLasting, type PageContent, PageStore, type RawPage } from './page-store.ts';
-import { readPage } from './read-page.ts';
+import { decodeText, mimeOf } from '../web/pages/decode-text.ts';
+import { WebFailure } from '../web/web-failure.ts';
 
 /** A page to fetch, and the name it is stored under. */
 export interface CrawlTarget {
@@ -121,4 +122,34 @@ function byHost(targets: readonly CrawlTarget[]): (readonly CrawlTarget[])[] {
     lanes.set(host, lane);
   }
   return [...lanes.values()];
+}
+
+const textTypes = /^(?:text\/(?:html|plain|markdown)|application\/xhtml\+xml)$/;
+
+/**
+ * The readable text of a page as Markdown, or why it has none.
+ *
+ * @throws The signal's reason.
+ */
+async function readPage(
+  { url, contentType, body }: RawPage,
+  signal: AbortSignal,
+): Promise<PageContent> {
+  const mime = mimeOf(contentType);
+  if (mime !== '' && !textTypes.test(mime)) {
+    return { url, failure: { kind: 'not-text', detail: `the page is ${mime.slice(0, 60)}` } };
+  }
+  try {
+    const { text: source } = decodeText(body, contentType);
+    const isHtml = mime.includes('html') || /^\s*<(?:!doctype|html)/i.test(source);
+    const { title, text } = isHtml
+      ? await readInThread(source, { signal })
+      : { title: '', text: source.trim() };
+    if (text !== '') return { url, title, text };
+    return { url, failure: { kind: 'no-readable-text', detail: 'the page shows no text' } };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof WebFailure)) throw error;
+    return { url, failure: { kind: error.kind, detail: error.message } };
+  }
 }

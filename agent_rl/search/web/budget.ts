@@ -29,7 +29,7 @@ export class Budget {
   }
 
   #requireRoom(): void {
-    const { maxCalls, maxCost, costPerCall, currency } = this.limits;
+    const { maxCalls, maxCost, costPerCall } = this.limits;
     const calls = this.#calls;
     if (maxCalls !== undefined && calls >= maxCalls) {
       throw spent(`budget.maxCalls = ${maxCalls}`, calls);
@@ -37,7 +37,7 @@ export class Budget {
     // Prices such as 0.008 have no exact binary form: a call must not be lost to the last bit.
     const next = (calls + 1) * costPerCall;
     if (maxCost !== undefined && next > maxCost * (1 + 1e-9)) {
-      throw spent(`budget.maxCost = ${maxCost} ${currency} at ${costPerCall} a call`, calls);
+      throw spent(`budget.maxCost = ${maxCost} at ${costPerCall} a call`, calls);
     }
   }
 }

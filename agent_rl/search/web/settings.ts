@@ -1,37 +1,37 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, integer, most, number, text } from '../../config/blocks/block.ts';
+import {
+  choice,
+  integer,
+  most,
+  number,
+  text,
+  variable,
+  within,
+} from '../../config/blocks/block.ts';
 
 /** Settings of every tool that uses the web. */
 export const webProperties = {
-  timeoutS: number('Seconds one attempt may take, to its last byte', {
-    minimum: 0.01,
-    maximum: 600,
-    default: 20,
-  }),
+  timeoutS: number('Seconds one attempt may take, to its last byte', within(0.01, 600, 20)),
   deadlineS: number(
     'Seconds for everything: the wait for the rate limit, all attempts, their pauses',
-    { minimum: 0.01, maximum: 3600, default: 60 },
+    within(0.01, 3600, 60),
   ),
-  maxRetries: integer('More tries after 429, 5xx and network errors; Retry-After is honoured', {
-    minimum: 0,
-    maximum: 10,
-    default: 2,
-  }),
+  maxRetries: integer(
+    'More tries after 429, 5xx and network errors; Retry-After is honoured',
+    within(0, 10, 2),
+  ),
   backoffFactor: number('Seconds before the first further try; doubled before each next one', {
-    minimum: 0,
-    maximum: 60,
-    default: 0.8,
+    ...within(0, 60, 0.8),
     idleWith: { maxRetries: 0 },
   }),
   rateLimitPerMin: Type.Optional(
-    integer('Most starts in any minute, of all workers together; without limit by default', {
-      minimum: 1,
-      maximum: most.count,
-    }),
+    integer(
+      'Most starts in any minute, of all workers together; without limit by default',
+      within(1, most.count),
+    ),
   ),
-  maxKiB: integer('Longest answer taken', { minimum: 1, maximum: 65_536, default: 2048 }),
-  connections: integer('Most connections to one server', { minimum: 1, maximum: 256, default: 16 }),
+  maxKiB: integer('Longest answer taken', within(1, 65_536, 2048)),
   caFile: Type.Optional(
     text('PEM file of authorities trusted besides the usual ones', { path: 'file', minLength: 1 }),
   ),
@@ -59,23 +59,12 @@ export const webProperties = {
     Type.Object(
       {
         maxCalls: Type.Optional(
-          integer('Most calls one session of a run makes, repeated ones counted', {
-            minimum: 0,
-            maximum: 1e9,
-          }),
+          integer('Most calls one session of a run makes, repeated ones counted', within(0, 1e9)),
         ),
         maxCost: Type.Optional(
-          number('Most one session of a run spends; needs costPerCall', {
-            minimum: 0,
-            maximum: 1e9,
-          }),
+          number('Most one session of a run spends; needs costPerCall', within(0, 1e9)),
         ),
-        costPerCall: number('What the provider bills for a call', {
-          minimum: 0,
-          maximum: 1e6,
-          default: 0,
-        }),
-        currency: text('Of maxCost and costPerCall', { minLength: 1, default: 'USD' }),
+        costPerCall: number('What the provider bills for a call', within(0, 1e6, 0)),
       },
       {
         description:
@@ -97,9 +86,7 @@ export const WebSearchSettings = Type.Object(
         pattern: '^https?://',
       }),
     ),
-    apiKeyEnv: Type.Optional(
-      text('Environment variable that holds the key', { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-    ),
+    apiKeyEnv: variable('Environment variable that holds the key'),
     apiKeyHeader: Type.Optional(
       text("Header that carries the key, bare, instead of the provider's own way", {
         pattern: '^[A-Za-z0-9-]+$',

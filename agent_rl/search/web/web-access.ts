@@ -70,7 +70,7 @@ export class WebAccess {
     const secret = secrets.length === 0 ? undefined : secrets.join('\n');
     const gate =
       rateLimitPerMin === undefined ? unlimited : rateLimitOf({ origin, secret }, rateLimitPerMin);
-    this.#budget = new Budget(gate, { costPerCall: 0, currency: 'USD', ...budget });
+    this.#budget = new Budget(gate, { costPerCall: 0, ...budget });
     if (cassette !== undefined && cassette.mode !== 'off') {
       const { mode, path, ttlHours } = cassette;
       this.#cassette = new Cassette({ mode, path, scope, ttlHours, isAnswer, hide: this.hide });

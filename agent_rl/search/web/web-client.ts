@@ -21,7 +21,7 @@ export interface WebRequest {
   url: URL;
   method: 'GET' | 'POST';
   headers?: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | undefined;
 }
 
 export interface WebResponse {
@@ -111,7 +111,7 @@ export class WebClient {
       path: url.pathname + url.search,
       method,
       headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
-      ...(body === undefined ? {} : { body }),
+      body: body ?? null,
       signal,
       // The attempt's own limit is to the last byte; these would only end silence.
       headersTimeout: 0,

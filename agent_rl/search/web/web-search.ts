@@ -8,7 +8,6 @@ import type { PluginReport } from '../../core/plugins/tool.ts';
 import { parseHiding } from '../../telemetry/redact.ts';
 import { openDispatcher } from './connection/open-dispatcher.ts';
 import { type FoundPage, type Provider, providerOf } from './providers.ts';
-import { refusesKey } from './refuses-key.ts';
 import { checkBudget, type WebSearchSettings } from './settings.ts';
 import { WebAccess } from './web-access.ts';
 import type { WebClient, WebRequest } from './web-client.ts';
@@ -148,7 +147,7 @@ const hitOf = (page: FoundPage, index: number): SearchHit => ({
   documentId: page.url,
   title: tidy(page.title),
   text: tidy(page.text),
-  ...(page.url === '' ? {} : { url: page.url }),
+  url: page.url || undefined,
   score: page.score ?? 1 / (index + 1),
 });
 
@@ -191,4 +190,19 @@ function refusal(
         `${text}. Check web.apiKeyEnv, web.endpoint and the account.`,
       )
     : new WebFailure('client-error', text);
+}
+
+const key = String.raw`(?:(?:api|access|subscription|service|bearer|auth\w*) (?:key|token|secret)|apikey|credentials?)`;
+const fault = String.raw`(?:invalid|not valid|not found|unknown|missing|wrong|incorrect|malformed|expired|revoked|disabled|unauthori[sz]ed)`;
+const refused = new RegExp(`\\b${key}\\b.{0,40}\\b${fault}\\b|\\b${fault}\\b.{0,40}\\b${key}\\b`);
+
+/**
+ * Whether the body of a status of 400 to 499 says that the key is not accepted: some providers have no status of its
+ * own for that (Brave: 422 with `SUBSCRIPTION_TOKEN_INVALID`).
+ *
+ * @param query may be repeated in the body; what the policy wrote is not the provider's word.
+ */
+export function refusesKey(body: string, query: string): boolean {
+  const said = body.replaceAll(query === '' ? '\0' : query, '');
+  return refused.test(said.toLowerCase().replaceAll(/[^a-z]+/g, ' '));
 }

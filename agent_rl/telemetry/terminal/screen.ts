@@ -175,8 +175,7 @@ const screens = new WeakMap<Terminal, Screen>();
 export function screenOf(terminal: Terminal): Screen {
   const { stderr, stdout } = process;
   const owner =
-    screens.get(terminal) ??
-    new Screen({ terminal, ...(terminal === stderr && { besides: [stdout] }) });
+    screens.get(terminal) ?? new Screen({ terminal, besides: terminal === stderr ? [stdout] : [] });
   screens.set(terminal, owner);
   return owner;
 }

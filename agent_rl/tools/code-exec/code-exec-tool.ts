@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, flag, integer, number } from '../../config/blocks/block.ts';
+import { choice, flag, number } from '../../config/blocks/block.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { partsOf, pythonRepr, type PythonValue } from '../../core/python/python-value.ts';
@@ -29,8 +29,6 @@ const sessionFace = {
 };
 
 const CodeExecSettings = Type.Object({
-  timeoutS: Type.Optional(number('Seconds one program may run', limitBounds.wallS)),
-  memoryMiB: Type.Optional(integer('Memory one program may use', limitBounds.memoryMiB)),
   session: Type.Optional(
     flag(
       'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
@@ -123,7 +121,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     const linesBefore = setup === undefined ? 0 : setup.split('\n').length;
     const code =
       setup === undefined ? program.code : `${setup}\n${program.code.replace(/^\uFEFF/, '')}`;
-    const request = { ...program, code, limits: this.#limits() };
+    const request = { ...program, code };
     if (tests !== undefined) {
       const run = await this.given.sandbox.execute({ kind: 'judge', ...request, tests }, signal);
       return shown(run, describeTests(run, tests, linesBefore));
@@ -165,8 +163,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     const { sessionS } = this.given.settings;
     const session = this.given.sandbox.openSession({
       seed,
-      limits: this.#limits(),
-      ...(sessionS !== undefined && { totalWallS: sessionS }),
+      totalWallS: sessionS,
     });
     if (setup === undefined) return session;
     const run = await session.run({ code: setup, stdin: '' }, signal);
@@ -177,14 +174,6 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
       run.status === 'sandbox_error' ? 'SANDBOX_UNAVAILABLE' : 'DATASET_INVALID',
       `The setup of a task failed before the agent's first program: ${content}`,
     );
-  }
-
-  #limits(): { wallS?: number; memoryMiB?: number } {
-    const { timeoutS, memoryMiB } = this.given.settings;
-    return {
-      ...(timeoutS !== undefined && { wallS: timeoutS }),
-      ...(memoryMiB !== undefined && { memoryMiB }),
-    };
   }
 }
 

@@ -48,7 +48,7 @@ export async function openHttp(
       return access.answer(
         { request, call },
         async (client, until) => {
-          const sent = { url, method, headers, ...(body === undefined ? {} : { body }) };
+          const sent = { url, method, headers, body };
           const answer = await follow(client, sent, settings, until);
           return { status: answer.status, text: access.hide(answer.text) };
         },
@@ -96,7 +96,6 @@ async function follow(
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const { status, headers, body, url } = await followRedirects(request.url, {
-    most: settings.maxRedirects,
     ask: async (at, hop) => {
       requireAllowed(at, settings);
       const again = { url: at, method: 'GET' as const, headers: headersFor(at, request) };

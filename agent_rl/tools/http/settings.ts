@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, integer, text } from '../../config/blocks/block.ts';
+import { choice, integer, text, within } from '../../config/blocks/block.ts';
 import { webProperties } from '../../search/web/index.ts';
 
 /** The tool's block in YAML: all there is to it. */
@@ -40,16 +40,10 @@ export const HttpSettings = Type.Object({
     description:
       "Hosts, with or without a port, that may be asked besides the URL's own, as by a redirect",
   }),
-  maxRedirects: integer('Redirects followed, to allowed hosts only', {
-    minimum: 0,
-    maximum: 10,
-    default: 3,
-  }),
-  maxContentChars: integer('Longest answer shown; the rest is cut visibly', {
-    minimum: 40,
-    maximum: 100_000,
-    default: 4000,
-  }),
+  maxContentChars: integer(
+    'Longest answer shown; the rest is cut visibly',
+    within(40, 100_000, 4000),
+  ),
   ...webProperties,
 });
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { flag, integer } from '../../config/blocks/block.ts';
+import { flag, integer, within } from '../../config/blocks/block.ts';
 import { tool } from '../../core/plugins/tool.ts';
 import type {
   Tool,
@@ -18,19 +18,13 @@ const OpenPageParameters = Type.Object(
 );
 
 const OpenPageSettings = Type.Object({
-  maxContentChars: integer('Longest text shown; the rest is cut visibly', {
-    minimum: 40,
-    maximum: 100_000,
-    default: 4000,
-  }),
+  maxContentChars: integer(
+    'Longest text shown; the rest is cut visibly',
+    within(40, 100_000, 4000),
+  ),
   allowHosts: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
     description: 'Hosts, with or without a port, that may have private addresses',
-  }),
-  maxRedirects: integer('Redirects followed; the address of each is checked', {
-    minimum: 0,
-    maximum: 20,
-    default: 5,
   }),
   proxyChecksAddresses: flag(
     'Behind a proxy: leaves it to the proxy to refuse names that do not resolve here',

@@ -44,7 +44,7 @@ export async function openSearch(
 }
 
 /**
- * Builds the index from `corpus.documents` when its folder is not there yet, as `agent-rl index` does. One that is
+ * Builds the index from `corpus.documents` when its folder is not there yet, as `agent-rl data index` does. One that is
  * there must be of these very documents and settings.
  *
  * @throws AgentRlError `DATASET_INVALID` when the documents are missing or wrong, `CORPUS_MISMATCH` when the index is
@@ -64,6 +64,6 @@ export async function buildMissingIndex({
     output: path,
     settings: dense === undefined ? {} : { dense },
     version: packageVersion(),
-    advice: `To search it as it is, leave corpus.documents out. To have one of these documents, delete it and run again, or replace it: agent-rl index ${input} --output ${path} --rebuild${vectors}`,
+    advice: `To search it as it is, leave corpus.documents out. To have one of these documents, delete it and run again, or replace it: agent-rl data index ${input} --output ${path} --rebuild${vectors}`,
   });
 }

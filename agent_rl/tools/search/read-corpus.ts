@@ -27,7 +27,7 @@ const PassageLine = Type.Object(
   open,
 );
 
-/** As `agent-rl prepare-data` writes them: a passage that several documents have is kept once. */
+/** As `agent-rl data prepare` writes them: a passage that several documents have is kept once. */
 const ChunkLine = Type.Object(
   { documentIds: Type.Array(identifier, { minItems: 1 }), ...content, start: place, end: place },
   open,
@@ -73,7 +73,7 @@ function fileOf(input: string): string {
   if (!existsSync(input)) {
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${input} does not exist. Name a JSONL file of documents or passages, or a folder that agent-rl prepare-data made.`,
+      `${input} does not exist. Name a JSONL file of documents or passages, or a folder that agent-rl data prepare made.`,
     );
   }
   if (!statSync(input).isDirectory()) return input;
@@ -81,7 +81,7 @@ function fileOf(input: string): string {
   if (name !== undefined) return join(input, name);
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The folder ${input} holds none of ${folderFiles.join(', ')}. Name a JSONL file, or a folder that agent-rl prepare-data made.`,
+    `The folder ${input} holds none of ${folderFiles.join(', ')}. Name a JSONL file, or a folder that agent-rl data prepare made.`,
   );
 }
 
@@ -110,7 +110,7 @@ function itemOf(value: unknown, file: string, line: number): CorpusItem {
     return { passage: passageOf([passage.document_id], passage) };
   }
   const { id, title = '', text, url } = check(DocumentLine);
-  return { document: { id, title, text, ...(url !== undefined && { url }) } };
+  return { document: { id, title, text, url } };
 }
 
 function passageOf(
@@ -123,8 +123,8 @@ function passageOf(
     end = start + text.length,
   }: Omit<Static<typeof PassageLine>, 'document_id'>,
 ): Passage {
-  const more = { ...(alsoIn.length > 0 && { alsoIn }), ...(url !== undefined && { url }) };
-  return { documentId, title, text, start, end, ...more };
+  const others = alsoIn.length > 0 ? alsoIn : undefined;
+  return { documentId, title, text, start, end, alsoIn: others, url };
 }
 
 const invalid = (file: string, line: number, text: string): AgentRlError =>

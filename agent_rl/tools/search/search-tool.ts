@@ -1,20 +1,19 @@
 import { type Static, Type } from 'typebox';
 
 import type { SearchBackend, SearchDocument, SearchHit } from '../../core/services/search.ts';
-import { tool } from '../../core/plugins/tool.ts';
-import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
+import { tool, type Tool, type ToolContext, type ToolResult } from '../../core/plugins/tool.ts';
 import { openTaskDocuments } from '../../search/corpus/index.ts';
 import { WebFailure, type WebFailureKind } from '../../search/web/index.ts';
 import { callName, failed } from '../web-call.ts';
-import { configureSearch } from './configure-search.ts';
-import { cutText, formatHits } from './format-hits.ts';
+import { configureSearch, SearchSettings } from './settings.ts';
 import { openSearch, type SharedSearch } from './open-search.ts';
-import { SearchSettings } from './settings.ts';
 
 const SearchParameters = Type.Object(
   { query: Type.String({ description: 'What to look for' }) },
   { additionalProperties: false },
 );
+
+const mostQueryCharacters = 400;
 
 /** What an environment hands the tool in `mode: task`. */
 export interface SearchInputs {
@@ -44,12 +43,12 @@ export class SearchTool implements Tool<typeof SearchParameters> {
     args: Static<typeof SearchParameters>,
     { inputs, random, signal }: ToolContext,
   ): Promise<ToolResult> {
-    const { topK, maxSnippetChars, maxQueryChars, output } = this.given.settings;
+    const { topK, maxSnippetChars, output } = this.given.settings;
     if (output === 'unavailable') return problem('unavailable', 'search is not available');
     const query = args.query.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
     if (query === '') return problem('bad-query', 'the query is empty');
-    if (query.length > maxQueryChars) {
-      const text = `the query has ${query.length} characters, at most ${maxQueryChars} are allowed`;
+    if (query.length > mostQueryCharacters) {
+      const text = `the query has ${query.length} characters, at most ${mostQueryCharacters} are allowed`;
       return problem('bad-query', text);
     }
     try {
@@ -95,3 +94,25 @@ const cutHit = (hit: SearchHit, maxChars: number): SearchHit => ({
 
 const problem = (failure: SearchProblem['failure'], text: string): ToolResult =>
   failed(text, { failure } satisfies SearchProblem);
+
+const ellipsis = '…';
+
+/** The start of a text, cut where the model can see it and between whole characters. */
+function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const kept = text.slice(0, maxChars - ellipsis.length);
+  // The first half of a pair would be no character.
+  return `${kept.replace(/[\uD800-\uDBFF]$/, '').trimEnd()}${ellipsis}`;
+}
+
+/** Hits as the model reads them, `[1] title` and the text below it. Short: a small model reads it. */
+export function formatHits(hits: readonly SearchHit[], showSource: boolean): string {
+  if (hits.length === 0) return 'No results.';
+  return hits
+    .map(({ title, text, url, documentId }, index) => {
+      const source = showSource ? (url ?? documentId) : '';
+      const head = [title, source === '' ? '' : `(${source})`].filter(Boolean).join(' ');
+      return [`[${index + 1}] ${head}`.trimEnd(), text].filter(Boolean).join('\n');
+    })
+    .join('\n\n');
+}

@@ -17,12 +17,6 @@ export const MlflowSettings = Type.Object(
       minLength: 1,
       default: 'agent_rl',
     }),
-    runName: Type.Optional(
-      Type.String({
-        description: "Name of the run in MLflow; by default the run's.",
-        minLength: 1,
-      }),
-    ),
     artifacts: Type.Boolean({
       description: 'Whether config.yaml and summary.json are uploaded.',
       default: true,

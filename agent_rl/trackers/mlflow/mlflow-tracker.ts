@@ -117,7 +117,7 @@ export class MlflowTracker implements Tracker {
     const kept: Kept = { key: found?.key ?? randomUUID() };
     // Before it is made: a crash in between leaves a run that is found by its key.
     if (found === undefined) writeFileAtomic(file, JSON.stringify(kept));
-    const name = this.#settings.runName ?? run.name;
+    const name = run.name;
     const tags = [
       { key: keyTag, value: kept.key },
       { key: 'agent_rl.folder', value: run.folder },

@@ -29,13 +29,6 @@ const WandbSettings = Type.Object(
       description: 'online uploads as it goes; offline writes files that wandb sync uploads.',
       default: 'online',
     }),
-    dir: Type.Optional(
-      Type.String({
-        description: "Folder that W&B's own folder wandb is made in; by default the run's.",
-        minLength: 1,
-        path: 'file',
-      }),
-    ),
     apiKeyEnv: Type.Optional(
       Type.String({
         description:
@@ -131,7 +124,7 @@ function requestOf(event: TrackedEvent, settings: WandbSettings): SidecarRequest
 
 function startOf(run: TrackedRun, settings: WandbSettings): SidecarRequest {
   const { folder, mode: job_type, config, from = -1 } = run;
-  const { project, entity, name = run.name, mode, dir = folder } = settings;
+  const { project, entity, name = run.name, mode } = settings;
   return {
     do: 'start',
     state: join(folder, 'trackers', 'wandb.json'),
@@ -139,7 +132,7 @@ function startOf(run: TrackedRun, settings: WandbSettings): SidecarRequest {
     ...(entity !== undefined && { entity }),
     name,
     mode,
-    dir,
+    dir: folder,
     config,
     job_type,
     from,

@@ -1,6 +1,6 @@
 import { wilson95 } from '../../algorithms/statistics.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { episodesOf, type Trajectory } from '../../core/trajectory.ts';
+import type { Part, Rollout } from '../../core/rollout.ts';
 import { visibleControls } from '../../telemetry/visible-controls.ts';
 import type { RolloutOptions } from '../training-options.ts';
 
@@ -14,20 +14,27 @@ export interface FailureCount {
 export const iterationsLookedAt = 10;
 
 /** Whether the system failed it, or one of its tools: what it did then says little about the policy. */
-const hasFailure = ({ reward, calls }: Trajectory): boolean =>
+const isBad = ({ reward, calls }: Part): boolean =>
   reward === undefined || calls.some(({ problem }) => problem !== undefined);
 
-export function countFailures(trajectories: readonly Trajectory[]): FailureCount {
-  const episodes = episodesOf(trajectories);
-  const failed = episodes.filter((episode) => episode.some(hasFailure));
-  return { episodes: episodes.length, failed: failed.length };
-}
+const hasFailure = ({ parts }: Rollout): boolean => parts.some(isBad);
+
+export const countFailures = (rollouts: readonly Rollout[]): FailureCount => ({
+  episodes: rollouts.length,
+  failed: rollouts.filter(hasFailure).length,
+});
 
 /** Why an episode failed and whose failure it was, or else what was wrong with a tool of it. */
-export function failureText({ outcome, problem, calls, failure }: Trajectory): string {
+export function failureText({ parts, problem, failure, ...rollout }: Rollout): string {
+  const { outcome, calls, unjudged } = parts.find(isBad) ?? {
+    outcome: rollout.outcome,
+    calls: [],
+    unjudged: undefined,
+  };
+  const { owner } = failure ?? unjudged?.failure ?? {};
+  const whose = owner === undefined ? '' : ` (${owner})`;
   const ofCall = calls.find((call) => call.problem !== undefined)?.problem;
-  const whose = failure === undefined ? '' : ` (${failure.owner})`;
-  const why = problem ?? ofCall ?? 'its environment gave it no reward';
+  const why = problem ?? unjudged?.problem ?? ofCall ?? 'its environment gave it no reward';
   return `${outcome}${whose}: ${visibleControls(why)}`;
 }
 
@@ -44,38 +51,37 @@ export class FailureGuard {
   ) {}
 
   /**
-   * To be called as episodes end, with the trajectories of the agents of one.
+   * To be called as rollouts end.
    *
    * @throws AgentRlError `ROLLOUTS_FAILED` after too many failures in a row
    */
-  note(episode: readonly Trajectory[]): void {
+  note(rollout: Rollout): void {
     // One that was cancelled says nothing about the next.
-    if (episode.some(({ outcome }) => outcome === 'aborted')) return;
-    const bad = episode.find(hasFailure);
-    this.#inARow = bad === undefined ? 0 : this.#inARow + 1;
-    if (bad === undefined || this.#inARow < this.limits.maxInARow) return;
+    if (rollout.parts.some(({ outcome }) => outcome === 'aborted')) return;
+    this.#inARow = hasFailure(rollout) ? this.#inARow + 1 : 0;
+    if (this.#inARow === 0 || this.#inARow < this.limits.maxInARow) return;
     throw failed(
-      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${bad.taskId}) ended as ${failureText(bad)}`,
+      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${rollout.taskId}) ended as ${failureText(rollout)}`,
     );
   }
 
   /**
-   * @param trajectories of an iteration or an evaluation
+   * @param rollouts of an iteration or an evaluation
    * @param before the counts of the iterations before, as far as they are looked at
    * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too large a share failed
    */
-  check(trajectories: readonly Trajectory[], before: readonly FailureCount[] = []): void {
-    const bad = trajectories.find(hasFailure);
+  check(rollouts: readonly Rollout[], before: readonly FailureCount[] = []): void {
+    const bad = rollouts.find(hasFailure);
     const example =
       bad === undefined ? '' : ` The first (task ${bad.taskId}) ended as ${failureText(bad)}`;
-    if (!trajectories.some(({ reward }) => reward !== undefined))
+    if (rollouts.every(({ parts }) => parts.every(({ reward }) => reward === undefined)))
       throw failed(
-        trajectories.length === 0
+        rollouts.length === 0
           ? 'There was no task.'
-          : `None of ${episodesOf(trajectories).length} episodes has a reward.${example}`,
+          : `None of ${rollouts.length} episodes has a reward.${example}`,
       );
     if (bad === undefined) return;
-    const counts = [...before, countFailures(trajectories)];
+    const counts = [...before, countFailures(rollouts)];
     const episodes = counts.reduce((all, one) => all + one.episodes, 0);
     const failures = counts.reduce((all, one) => all + one.failed, 0);
     const { maxShare } = this.limits;

@@ -1,5 +1,5 @@
 import { messageOf, runEndingError } from '../../core/errors.ts';
-import { type Failure, failureOf, PluginError, WrongValue } from '../../core/failure.ts';
+import { failureOf, PluginError, WrongValue } from '../../core/failure.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { runningPlugin } from '../../core/plugins/plugin-failure.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
 import { showValue } from '../../core/show-value.ts';
 import { abortable, inTime, underSignals } from '../../core/stopping/abort.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { Part } from '../../core/rollout.ts';
 import { checkNumbers, checkReward } from '../../rollout/check-verdict.ts';
 import { invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 import { retrying } from '../../rollout/retrying.ts';
@@ -23,14 +23,14 @@ export interface GroupRewarding {
   /** As the run file names it. */
   name: string;
   /** Where it is from, for messages. */
-  source?: string;
+  source?: string | undefined;
   manager: Pick<RewardManager, 'assign'>;
   /** The rewards that have a weight, the environment's among them, in the order they are added. */
   terms: readonly RewardTerm[];
   /** Seconds that the manager may take for a group; without them it is waited for. */
-  deadlineS?: number;
+  deadlineS?: number | undefined;
   /** Most times it is asked again when what failed may pass. 0 by default. */
-  retries?: number;
+  retries?: number | undefined;
 }
 
 /** What the members of a group are compared by. */
@@ -38,18 +38,18 @@ export interface RewardedGroup {
   /** One per member, in order; `undefined` where the system failed or the manager gave none. */
   rewards: readonly (number | undefined)[];
   /** What the manager says each reward is made of. */
-  components?: GroupRewards['components'];
+  components?: GroupRewards['components'] | undefined;
   /** What it multiplied each term by in this group. */
-  weights?: GroupRewards['weights'];
+  weights?: GroupRewards['weights'] | undefined;
   /** Times that the manager was asked again. */
   retries: number;
   /** Why there are no rewards, when the manager failed. */
-  failed?: { problem: string; failure: Failure };
+  failed?: NonNullable<Part['unjudged']> | undefined;
 }
 
 /** A member of a group as far as its reward goes. */
-export type Member = Pick<
-  Trajectory,
+export type RewardedPart = Pick<
+  Part,
   'messages' | 'calls' | 'outcome' | 'success' | 'scores' | 'components' | 'metrics' | 'reward'
 >;
 
@@ -61,7 +61,7 @@ export type Member = Pick<
  */
 export async function groupRewards(
   task: Task,
-  members: readonly Member[],
+  members: readonly RewardedPart[],
   { rewarding, signal: cancelled }: { rewarding: GroupRewarding | undefined; signal: AbortSignal },
 ): Promise<RewardedGroup> {
   if (rewarding === undefined || members.every(({ reward }) => reward === undefined))
@@ -73,7 +73,7 @@ export async function groupRewards(
 /** What the manager makes of a group. */
 async function managed(
   task: Task,
-  members: readonly Member[],
+  members: readonly RewardedPart[],
   { rewarding, signal }: { rewarding: GroupRewarding; signal: AbortSignal },
 ): Promise<RewardedGroup> {
   const judged = members.filter(({ reward }) => reward !== undefined);
@@ -100,10 +100,10 @@ async function managed(
   }
 }
 
-const penaltyOf = ({ components }: Member): number => components[invalidCallsComponent] ?? 0;
+const penaltyOf = ({ components }: RewardedPart): number => components[invalidCallsComponent] ?? 0;
 
-function judgedEpisode(member: Member, terms: readonly RewardTerm[]): JudgedEpisode {
-  const { messages, calls, outcome, success, scores = {}, metrics, reward = 0 } = member;
+function judgedEpisode(member: RewardedPart, terms: readonly RewardTerm[]): JudgedEpisode {
+  const { messages, calls, outcome, success, scores, metrics, reward = 0 } = member;
   // The sum again, in the order of `combineRewards`: what is added back to a sum need not give its last bit.
   const before =
     penaltyOf(member) === 0
@@ -150,7 +150,7 @@ function checkGiven(given: GroupRewards, episodes: number): void {
 }
 
 /** What judged members were given, at their places among all. */
-function spread({ rewards, components, weights }: GroupRewards, members: readonly Member[]) {
+function spread({ rewards, components, weights }: GroupRewards, members: readonly RewardedPart[]) {
   let next = 0;
   const places = members.map(({ reward }) => (reward === undefined ? undefined : next++));
   return {
@@ -159,9 +159,8 @@ function spread({ rewards, components, weights }: GroupRewards, members: readonl
       const member = members[index];
       return reward === undefined || member === undefined ? undefined : reward + penaltyOf(member);
     }),
-    ...(components && {
-      components: places.map((place) => (place === undefined ? {} : (components[place] ?? {}))),
-    }),
-    ...(weights && { weights }),
+    components:
+      components && places.map((place) => (place === undefined ? {} : (components[place] ?? {}))),
+    weights,
   };
 }

@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../core/keyed-rng.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import { agentAmong, type Member, type Part } from '../../core/rollout.ts';
 import type { TrainOptions } from '../training-options.ts';
 
 /** What is done to a run so that it must not learn. */
@@ -10,10 +10,12 @@ export interface ControlOptions {
   random: KeyedRng;
 }
 
-const agentOf = (group: readonly Trajectory[]): string | undefined => group[0]?.agent;
+/** The agent of a group, where its rollouts have several. */
+const agentOf = ([one]: readonly Member[]): string | undefined =>
+  one && agentAmong(one.rollout.parts, one.part.agent);
 
 /**
- * The verdicts an iteration is learned from, under a control: those of the episodes, group after group, or the same
+ * The verdicts an iteration is learned from, under a control: those of the parts themselves, for which nothing is returned, or the same
  * ones shuffled among all of them or among those of each group. An agent is given the verdicts of no other.
  *
  * Shuffled among all, verdicts say nothing of the episode nor of its task, and groups whose rewards are equal come to
@@ -22,21 +24,24 @@ const agentOf = (group: readonly Trajectory[]): string | undefined => group[0]?.
  */
 export function verdictsUnder(
   { control = 'none', random }: ControlOptions,
-  groups: readonly (readonly Trajectory[])[],
-): readonly (readonly Trajectory[])[] {
-  if (control === 'none') return groups;
+  groups: readonly (readonly Member[])[],
+): ReadonlyMap<Part, Part> {
+  if (control === 'none') return new Map();
+  const parts = groups.map((group) => group.map(({ part }) => part));
   if (control !== 'shuffled-rewards')
-    return groups.map((group, index) => shuffleRewards(group, random.child('group', index)));
-  const dealt = new Map(
-    [...new Set(groups.map(agentOf))].map((agent) => {
-      const own = groups.filter((group) => agentOf(group) === agent).flat();
-      const draws = agent === undefined ? random : random.child('agent', agent);
-      return [agent, shuffleRewards(own, draws).values()] as const;
+    return new Map(parts.flatMap((own, index) => dealt(own, random.child('group', index))));
+  return new Map(
+    [...new Set(groups.map(agentOf))].flatMap((agent) => {
+      const own = parts.filter((_, index) => agentOf(groups[index] ?? []) === agent).flat();
+      return dealt(own, agent === undefined ? random : random.child('agent', agent));
     }),
   );
-  return groups.map((group) =>
-    group.map((trajectory) => dealt.get(agentOf(group))?.next().value ?? trajectory),
-  );
+}
+
+/** Each part with the one whose verdict it is given. */
+function dealt(own: readonly Part[], random: KeyedRng): (readonly [Part, Part])[] {
+  const others = shuffleRewards(own, random);
+  return own.map((part, index) => [part, others[index] ?? part]);
 }
 
 /**

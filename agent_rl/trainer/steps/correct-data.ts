@@ -16,7 +16,7 @@ export interface CorrectedData {
 /**
  * Scores the data with the weights the update begins with. Their log-probabilities take the place of those under the policy
  * that sampled, and each advantage is multiplied by its token's factor between the two. What was sampled stays in the
- * trajectories.
+ * rollouts.
  *
  * @throws AgentRlError `PLUGIN_LOAD_FAILED` for what is no factor for each token
  */
@@ -33,7 +33,8 @@ export async function correctData(
   const wanted = data.map(({ datum }) => datum.weights);
   const scored = await learner.forward(tokens, { temperature, which: 'policy', wanted });
   let [count, total, masked] = [0, 0, 0];
-  const corrected = data.map(({ datum, trajectory }, index): TracedDatum => {
+  const corrected = data.map((one, index): TracedDatum => {
+    const { datum } = one;
     const proximal = scored[index];
     if (proximal === undefined)
       throw new Error(`The learner scored ${scored.length} of ${data.length} sequences.`);
@@ -51,7 +52,8 @@ export async function correctData(
       masked += Number(factor === 0);
     }
     count += places.length;
-    return { trajectory, datum: { ...datum, oldLogProbs: proximal, advantages } };
+    const changed = { ...datum, oldLogProbs: proximal, advantages };
+    return Object.assign({}, one, { datum: changed });
   });
   const rest = corrected.values();
   return {

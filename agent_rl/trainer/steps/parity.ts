@@ -15,10 +15,10 @@ export const noGap: ParityGap = { tokens: 0, max: 0, sum: 0, worst: 'none' };
 /** |log p(rollout) - log p(train)| of each trained token, nats. */
 export function gapOf(data: readonly TracedDatum[], logProbs: readonly Float32Array[]): ParityGap {
   let { tokens, max, sum, worst } = noGap;
-  for (const [index, { datum, trajectory }] of data.entries()) {
+  for (const [index, { datum, rollout, sequence }] of data.entries()) {
     for (const [place, weight] of datum.weights.entries()) {
       if (weight === 0) continue;
-      const sampled = trajectory.logProbs[place] ?? Number.NaN;
+      const sampled = sequence.logProbs[place] ?? Number.NaN;
       const learned = logProbs[index]?.[place] ?? Number.NaN;
       const distance = Math.abs(sampled - learned);
       tokens += 1;
@@ -26,7 +26,7 @@ export function gapOf(data: readonly TracedDatum[], logProbs: readonly Float32Ar
       // A NaN is the worst gap there is and must not hide behind a comparison.
       if (distance <= max) continue;
       max = Number.isNaN(distance) ? Infinity : distance;
-      worst = `token ${place} (id ${datum.tokens[place]}) of task ${trajectory.taskId}, sample ${trajectory.sample}: ${sampled} when sampled, ${learned} in training`;
+      worst = `token ${place} (id ${datum.tokens[place]}) of task ${rollout.taskId}, sample ${rollout.key.sample}: ${sampled} when sampled, ${learned} in training`;
     }
   }
   return { tokens, max, sum, worst };

@@ -18,14 +18,14 @@ export interface EpochResult extends OptimStepMetrics {
   /** Of whole sequences, padding excluded. */
   tokens: number;
   /** That the learner computed, padding included; absent where it does not say. */
-  computedTokens?: number;
+  computedTokens?: number | undefined;
 }
 
 export interface EpochOptions {
   loss: LossSpec;
   optim: OptimStepOptions;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
-  check?: (gradient: LossMetrics) => void;
+  check?: ((gradient: LossMetrics) => void) | undefined;
 }
 
 /** One pass over the data, and one optimiser step. */
@@ -45,14 +45,7 @@ export async function runEpoch(
     );
     const stepped = await learner.optimStep(optim);
     const tokens = sum(batch.data.map((datum) => datum.tokens.length));
-    return {
-      ...stepped,
-      loss,
-      means,
-      microBatches,
-      tokens,
-      ...(computedTokens !== undefined && { computedTokens }),
-    };
+    return { ...stepped, loss, means, microBatches, tokens, computedTokens };
   } catch (thrown) {
     // What failed is what is thrown, whether or not the learner can still be asked for anything.
     await learner.discardGradients().catch(() => undefined);
@@ -69,10 +62,10 @@ export async function withReference(
   const tokens = data.map(({ datum }) => datum.tokens);
   const wanted = data.map(({ datum }) => datum.weights);
   const scored = await reference.score(tokens, { temperature, wanted });
-  return data.map(({ datum, trajectory }, index) => {
+  return data.map(({ datum, ...from }, index) => {
     const refLogProbs = scored[index];
     if (refLogProbs === undefined)
       throw new Error(`The reference scored ${scored.length} of ${data.length} sequences.`);
-    return { trajectory, datum: { ...datum, refLogProbs } };
+    return { ...from, datum: { ...datum, refLogProbs } };
   });
 }

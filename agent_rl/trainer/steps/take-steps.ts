@@ -1,8 +1,8 @@
 import type { Learner, LossSpec, OptimStepOptions } from '../../core/services/learner.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { TranscriptRecord } from '../../core/transcript.ts';
 import type { TracedDatum } from '../build-data.ts';
-import type { SentSequence } from '../learned-episodes.ts';
+import type { SentSequence } from '../learned-parts.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
@@ -15,9 +15,9 @@ type ComparedEpoch = EpochResult & { gap: ParityGap };
 export interface StepsTaken {
   /** None when there is nothing to learn. */
   epochs: readonly ComparedEpoch[];
-  correction?: CorrectedData;
-  /** By the episode they were made from. */
-  sent: ReadonlyMap<Trajectory, SentSequence>;
+  correction?: CorrectedData | undefined;
+  /** By what they were made from. */
+  sent: ReadonlyMap<TranscriptRecord, SentSequence>;
 }
 
 export interface TakeStepsOptions {
@@ -52,7 +52,7 @@ export async function takeSteps(
     parts.push(isPulled ? await withReference(reference, data, temperature) : data);
   }
   const epochs: ComparedEpoch[] = [];
-  const sent = new Map<Trajectory, SentSequence>();
+  const sent = new Map<TranscriptRecord, SentSequence>();
   for (let step = 0; step < algorithm.epochs * parts.length; step++) {
     const update = step % parts.length;
     const data = parts[update] ?? [];
@@ -65,12 +65,12 @@ export async function takeSteps(
       optim: optimAt(step),
       check: ({ logProbs }) => {
         gap = gapOf(data, logProbs);
-        for (const [index, { trajectory, datum }] of data.entries()) {
+        for (const [index, { sequence, datum }] of data.entries()) {
           const lastLogProbs = logProbs[index];
           if (lastLogProbs === undefined)
             throw new Error(`The learner gave ${logProbs.length} of ${data.length} sequences.`);
-          const before = sent.get(trajectory) ?? { logProbs: lastLogProbs };
-          sent.set(trajectory, { datum, update, logProbs: before.logProbs, lastLogProbs });
+          const before = sent.get(sequence) ?? { logProbs: lastLogProbs };
+          sent.set(sequence, { datum, update, logProbs: before.logProbs, lastLogProbs });
         }
         if (first && parityBound !== undefined) requireParity(gap, parityBound);
       },
@@ -78,13 +78,13 @@ export async function takeSteps(
     onStep();
     epochs.push({ ...result, gap });
   }
-  return { epochs, sent, ...(correction && { correction }) };
+  return { epochs, sent, correction };
 }
 
 const lossOf = ({ loss, kl, entropyBonus }: AlgorithmOptions, temperature: number): LossSpec => ({
   name: 'policy',
   ...loss,
   kl,
-  ...(entropyBonus !== 0 && { entropyBonus }),
+  entropyBonus: entropyBonus === 0 ? undefined : entropyBonus,
   temperature,
 });

@@ -1,7 +1,7 @@
 import { mean } from '../../algorithms/statistics.ts';
 import { largest } from '../../core/long-lists.ts';
-import { learnersIn, type Trajectory } from '../../core/trajectory.ts';
-import { maskOf } from '../../core/transcript.ts';
+import { learnersIn, type Rollout } from '../../core/rollout.ts';
+import { drawnSpans } from '../../core/transcript.ts';
 
 /** Rates attempts by the mean log-probability of what the policy sampled in them. */
 export const byLogProbability = 'log-probability';
@@ -15,8 +15,7 @@ export type Strategy =
     }
   | { name: 'majority' };
 
-/** The agents of one attempt: mostly one. */
-type Attempt = readonly Trajectory[];
+type Attempt = Pick<Rollout, 'parts'>;
 
 /** Which attempt counts. */
 export interface Chosen {
@@ -48,17 +47,18 @@ export function chooseAttempt(attempts: readonly Attempt[], strategy: Strategy):
 }
 
 /** Mean log-probability of the tokens that its learners sampled, in nats and as they were drawn; 0 without one. */
-export function meanLogProb(attempt: Attempt): number {
-  const sampled = learnersIn(attempt).flatMap((trajectory) => {
-    const mask = maskOf(trajectory, 'sampled');
-    return trajectory.logProbs.filter((_, place) => mask[place] === 1);
-  });
+export function meanLogProb({ parts }: Attempt): number {
+  const sampled = learnersIn(parts).flatMap(({ sequences }) =>
+    drawnSpans(sequences).flatMap((spans, index) =>
+      spans.flatMap(({ start, end }) => sequences[index]?.logProbs.slice(start, end) ?? []),
+    ),
+  );
   return sampled.length === 0 ? 0 : mean(sampled);
 }
 
 /** How many attempts gave the same answer as each. */
 function votes(attempts: readonly Attempt[]): (number | undefined)[] {
-  const answers = attempts.map(([sole]) => sole?.answer);
+  const answers = attempts.map(({ parts }) => parts[0]?.answer);
   const counts = new Map<string, number>();
   for (const answer of answers)
     if (answer !== undefined) counts.set(answer, (counts.get(answer) ?? 0) + 1);
@@ -67,9 +67,9 @@ function votes(attempts: readonly Attempt[]): (number | undefined)[] {
 
 function scores(attempts: readonly Attempt[], { selector }: { selector: string }) {
   if (selector === byLogProbability) return attempts.map(meanLogProb);
-  return attempts.map((attempt) => {
-    const given = learnersIn(attempt).flatMap(
-      ({ unpaid, scores: paid }) => unpaid?.[selector] ?? paid?.[selector] ?? [],
+  return attempts.map(({ parts }) => {
+    const given = learnersIn(parts).flatMap(
+      ({ unpaid, scores: paid }) => unpaid?.[selector] ?? paid[selector] ?? [],
     );
     return given.length === 0 ? undefined : mean(given);
   });

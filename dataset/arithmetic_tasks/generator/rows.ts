@@ -12,7 +12,7 @@ export interface ArithmeticRow {
   expression: string;
   /** Operation and phrasing, by which results are clustered. */
   family: string;
-  slice?: string;
+  slice?: string | undefined;
 }
 
 const trainedKind: QuestionKind = { digits: 'trained', phrasings: 'trained', of: 'training' };
@@ -48,7 +48,7 @@ export function evalRows(count: number, names: readonly string[] = sliceNames): 
       differentQuestions(count, { ...kind, of: 'evaluation' }, name ?? '').map((question, index) =>
         rowOf(question, {
           id: `eval-${(name ?? 'trained').replaceAll(' ', '-')}-${index}`,
-          ...(name !== undefined && { slice: name }),
+          slice: name,
         }),
       ),
     );
@@ -66,12 +66,12 @@ function differentQuestions(count: number, kind: QuestionKind, name: string): Ar
 
 const rowOf = (
   { operation, phrasing, text, expression, answer }: ArithmeticQuestion,
-  { id, slice }: { id: string; slice?: string },
+  { id, slice }: { id: string; slice?: string | undefined },
 ): ArithmeticRow => ({
   task_id: id,
   question: text,
   answer,
   expression,
   family: `${operation.name}: ${phrasing}`,
-  ...(slice !== undefined && { slice }),
+  slice,
 });

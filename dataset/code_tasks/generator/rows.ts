@@ -93,7 +93,7 @@ function rowOf(task: GeneratedTask, slice: string | undefined) {
       mode,
       tricky: trickyParts(family),
       heldOutFamily: family.heldOut,
-      ...(slice !== undefined && { slice }),
+      slice,
     },
   };
 }

@@ -115,8 +115,8 @@ function rowsOf(part: Part, rng: KeyedRng) {
         hops: kind.path.length,
         family: part.familyOf?.(question) ?? kind.name,
         distractors: distractorsOf(question),
-        ...(absent && { absent }),
-        ...(slice !== undefined && { slice }),
+        absent: absent || undefined,
+        slice,
       },
     }));
   });

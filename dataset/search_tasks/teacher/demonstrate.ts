@@ -1,6 +1,8 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import { append } from '../../../agent_rl/core/long-lists.ts';
 import type { Message } from '../../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
+import { calledTurn } from '../../demonstrations/called-turn.ts';
 import { absentAnswer, type Question } from '../generator/question.ts';
 import { relationsOf } from '../generator/relations.ts';
 import type { WrittenDocument } from '../generator/world.ts';
@@ -37,16 +39,8 @@ export function demonstrate(
     const turn = messages.length / 2;
     const query = `${goal.thing} ${goal.relations[0] ?? ''}`;
     const found = search(query, rng.child('search', turn));
-    const id = `call_${turn}_0`;
-    messages.push(
-      {
-        role: 'assistant',
-        content: '',
-        reasoning: thought,
-        toolCalls: [{ id, name: 'search', arguments: { query } }],
-      },
-      { role: 'tool', name: 'search', callId: id, content: render(found) },
-    );
+    const call = { name: 'search', arguments: { query } };
+    append(messages, calledTurn(turn, { ...call, content: render(found), reasoning: thought }));
     const { notes, value } = read(found, goal, plan);
     const [relation, ...left] = goal.relations;
     const next = { thing: value ?? none, relations: value === undefined ? [] : left };

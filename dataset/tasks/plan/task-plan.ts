@@ -22,9 +22,9 @@ export interface TaskPlan<Row extends Task = Task> {
 export interface TaskPlanOptions {
   seed: number;
   /** Another order in every epoch; off for evaluation sweeps. Default true. */
-  shuffle?: boolean;
+  shuffle?: boolean | undefined;
   /** Most tasks ever drawn: a choice by the seed, not the first of the file. Default all. */
-  maxSamples?: number;
+  maxSamples?: number | undefined;
 }
 
 /** How far a run is in its plan; plain data for a checkpoint. */

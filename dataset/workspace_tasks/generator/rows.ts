@@ -95,7 +95,7 @@ export function evalRows(count: number, names = sliceNames): WorkspaceRow[] {
         const question = drawQuestion(forms(rng.child('forms')), 'eval', rng.child('question'));
         return rowOf(question, {
           id: `eval-${(name ?? 'trained pairs').replaceAll(' ', '-')}-${index}`,
-          ...(name !== undefined && { slice: name }),
+          slice: name,
         });
       }),
     );

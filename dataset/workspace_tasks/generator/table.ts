@@ -21,7 +21,7 @@ export interface Table {
   thing: string;
   number: string;
   /** A second number, in tables that name their columns. */
-  other?: string;
+  other?: string | undefined;
   /** The key that a nested table is under. */
   key: string;
   form: TableForm;
@@ -97,7 +97,17 @@ export function makeTable(
   const named = form.header;
   const columns = rng.child('columns').shuffle(named ? [thing, number, other] : [thing, number]);
   const quoted = rng.child('quoted').uniform() < 0.5;
-  return { file, thing, number, ...(named && { other }), key, form, columns, quoted, rows };
+  return {
+    file,
+    thing,
+    number,
+    other: named ? other : undefined,
+    key,
+    form,
+    columns,
+    quoted,
+    rows,
+  };
 }
 
 /** The text of the file. */

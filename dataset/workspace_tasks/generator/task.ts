@@ -25,7 +25,7 @@ export interface WorkspaceRow {
   /** The steps' forms in order: results are clustered by them. */
   family: string;
   /** What the task is reported under, apart from the totals. */
-  slice?: string;
+  slice?: string | undefined;
 }
 
 /** What is to be found, in words: `the zof of the kel of Velmora`. */
@@ -78,7 +78,7 @@ export function shortCuts(start: string, { chain, spare }: World): Set<string> {
 
 export function rowOf(
   { start, world, answer, setup, other }: WorkspaceQuestion,
-  { id, slice }: { id: string; slice?: string },
+  { id, slice }: { id: string; slice?: string | undefined },
 ): WorkspaceRow {
   return {
     task_id: id,
@@ -88,6 +88,6 @@ export function rowOf(
     other,
     depth: world.chain.length,
     family: stepsName(world.chain.map(formOf)),
-    ...(slice !== undefined && { slice }),
+    slice,
   };
 }

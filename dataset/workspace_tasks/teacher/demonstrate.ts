@@ -1,5 +1,7 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import { type AssistantMessage, type Message, user } from '../../../agent_rl/core/message.ts';
+import { append } from '../../../agent_rl/core/long-lists.ts';
+import { type Message, user } from '../../../agent_rl/core/message.ts';
+import { calledTurn } from '../../demonstrations/called-turn.ts';
 import type { Step } from '../generator/step.ts';
 import { rowOf, type WorkspaceQuestion } from '../generator/task.ts';
 import { planOf } from './plan.ts';
@@ -14,8 +16,6 @@ export type RunProgram = (
 /** What the teacher gets wrong: it answers with what it found on the way, or leaves a relation out. */
 export type Slip = 'stop' | 'skip';
 
-const toolName = 'code_exec';
-
 /** Most programs for one step. */
 const mostTries = 5;
 
@@ -28,7 +28,7 @@ const mostTries = 5;
  */
 export async function demonstrate(
   question: WorkspaceQuestion,
-  { run, rng, slip }: { run: RunProgram; rng: KeyedRng; slip?: Slip },
+  { run, rng, slip }: { run: RunProgram; rng: KeyedRng; slip?: Slip | undefined },
 ): Promise<{ messages: Message[]; correct: boolean } | undefined> {
   const { setup, start, world, answer } = question;
   const messages: Message[] = [user(rowOf(question, { id: '' }).question)];
@@ -39,7 +39,11 @@ export async function demonstrate(
     const found = await goThrough(step, thing, {
       run: (code) => run(code, setup),
       rng: rng.child('way', at),
-      say: (code, content) => addCall(messages, { thought, code, content }),
+      say: (code, content) => {
+        const turn = messages.filter(({ role }) => role === 'assistant').length;
+        const call = { name: 'code_exec', arguments: { code } };
+        append(messages, calledTurn(turn, { ...call, content, reasoning: thought }));
+      },
     });
     if (found === undefined) return undefined;
     thing = found;
@@ -88,19 +92,4 @@ async function goThrough(
     code = next(last.content, last.isError);
   }
   return last?.isError === false ? last.content : undefined;
-}
-
-function addCall(
-  messages: Message[],
-  { thought, code, content }: { thought: string; code: string; content: string },
-): void {
-  const turn = messages.filter(({ role }) => role === 'assistant').length;
-  const callId = `call_${turn}_0`;
-  const said: AssistantMessage = {
-    role: 'assistant',
-    content: '',
-    reasoning: thought,
-    toolCalls: [{ id: callId, name: toolName, arguments: { code } }],
-  };
-  messages.push(said, { role: 'tool', name: toolName, callId, content });
 }

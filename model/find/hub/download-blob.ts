@@ -15,7 +15,7 @@ export interface Blob {
 }
 
 export interface BlobOptions {
-  accessToken?: string;
+  accessToken?: string | undefined;
   signal: AbortSignal;
   /** Told how many bytes are there. */
   onBytes: (bytes: number) => void;
@@ -94,15 +94,11 @@ const hashOf = ({ checksum, size }: Blob): Hash =>
 async function fetchRest(part: Part, blob: Blob, options: BlobOptions): Promise<void> {
   const { url, size, name } = blob;
   const { accessToken, signal, onBytes } = options;
-  const response = await fetch(url, {
-    signal,
-    headers: {
-      // Sizes and ranges are of the file itself.
-      'accept-encoding': 'identity',
-      ...(part.length > 0 && { range: `bytes=${part.length}-` }),
-      ...(accessToken !== undefined && { authorization: `Bearer ${accessToken}` }),
-    },
-  });
+  // Sizes and ranges are of the file itself.
+  const headers = new Headers({ 'accept-encoding': 'identity' });
+  if (part.length > 0) headers.set('range', `bytes=${part.length}-`);
+  if (accessToken !== undefined) headers.set('authorization', `Bearer ${accessToken}`);
+  const response = await fetch(url, { signal, headers });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
     throw new HubStatusError(response.status);

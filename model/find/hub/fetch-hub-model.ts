@@ -105,7 +105,7 @@ async function download(request: HubRequest): Promise<string> {
 const credentials = ({ hubUrl, accessToken, signal }: HubRequest) => ({
   hubUrl,
   fetch: (input: string | URL | Request, init?: RequestInit) => fetch(input, { ...init, signal }),
-  ...(accessToken !== undefined && { accessToken }),
+  accessToken,
 });
 
 async function commitOf(request: HubRequest): Promise<string> {
@@ -159,9 +159,8 @@ async function fetchFile(request: HubRequest, commit: string, entry: ListFileEnt
     checksum,
   };
   if (!existsSync(cache.blob(checksum))) {
-    const options = { signal, ...(accessToken !== undefined && { accessToken }) };
     await showingProgress(blob, quiet, (onBytes) =>
-      downloadBlob(blob, cache.blob(checksum), { ...options, onBytes }),
+      downloadBlob(blob, cache.blob(checksum), { signal, accessToken, onBytes }),
     );
   }
   await cache.place(checksum, commit, name);

@@ -10,6 +10,12 @@ export type Filter = readonly [
   apply: (value: Value, bound: Bound, budget: Budget) => Value,
 ];
 
+/** What has parameters, and what it does with them. */
+export const takes = <Apply extends (...given: never) => unknown>(
+  parameters: string,
+  apply: Apply,
+): readonly [string, Apply] => [parameters, apply];
+
 /**
  * Puts arguments in the places of a function's parameters.
  *

@@ -17,19 +17,17 @@ import {
 } from '../values/value.ts';
 import { asCount, asText, asTextIfAny } from './arguments.ts';
 import { ownAttribute } from './attributes.ts';
-import type { Filter } from './bind.ts';
+import { type Filter, takes } from './bind.ts';
 import { capitalized, lowered, uppered } from './cases.ts';
 import { listFilters } from './list-filters.ts';
 import { lineEnds, replaced, textMethod } from './text-methods.ts';
 
-const ofText = (change: (text: string, budget: Budget) => string): Filter => [
-  '',
-  (value, _, budget) => {
+const ofText = (change: (text: string, budget: Budget) => string): Filter =>
+  takes('', (value, _, budget) => {
     const text = plainText(value, budget);
     budget.text(text.length);
     return change(text, budget);
-  },
-];
+  });
 
 /** The text of a value that Python keeps no HTML of. */
 function plainText(value: Value, budget: Budget): string {
@@ -37,11 +35,11 @@ function plainText(value: Value, budget: Budget): string {
   return str(value, budget);
 }
 
-const byDefault: Filter = [
+const byDefault: Filter = takes(
   'default_value? boolean?',
   (value, [instead = '', boolean = false]) =>
     value instanceof Undefined || (isTrue(boolean) && !isTrue(value)) ? instead : value,
-];
+);
 
 const textFilters: Readonly<Record<string, Filter>> = {
   string: ['', (value, _, budget) => (value instanceof Markup ? value : str(value, budget))],
@@ -58,38 +56,30 @@ const textFilters: Readonly<Record<string, Filter>> = {
       })
       .join('');
   }),
-  trim: [
-    'chars?',
-    (value, [characters], budget) => {
-      const text = plainText(value, budget);
-      budget.text(text.length);
-      return strip(text, 'strip', asTextIfAny(characters, 'trim'));
-    },
-  ],
-  replace: [
-    'old new count?',
-    (value, [old = null, now = null, count = null], budget) => {
-      const texts = [str(old, budget), str(now, budget)] as const;
-      const times = asCount(count === null ? undefined : count, -1, 'replace');
-      return replaced(str(value, budget), texts, times, budget);
-    },
-  ],
-  center: [
-    'width?',
-    (value, [width = 80n], budget) =>
-      textMethod(plainText(value, budget), 'center', budget)!.call({
-        positional: [width],
-        keywords: new Map(),
-      }),
-  ],
-  indent: [
+  trim: takes('chars?', (value, [characters], budget) => {
+    const text = plainText(value, budget);
+    budget.text(text.length);
+    return strip(text, 'strip', asTextIfAny(characters, 'trim'));
+  }),
+  replace: takes('old new count?', (value, [old = null, now = null, count = null], budget) => {
+    const texts = [str(old, budget), str(now, budget)] as const;
+    const times = asCount(count === null ? undefined : count, -1, 'replace');
+    return replaced(str(value, budget), texts, times, budget);
+  }),
+  center: takes('width?', (value, [width = 80n], budget) =>
+    textMethod(plainText(value, budget), 'center', budget)!.call({
+      positional: [width],
+      keywords: new Map(),
+    }),
+  ),
+  indent: takes(
     'width? first? blank?',
     (value, [width = 4n, first = false, blank = false], budget) => {
       const by = typeof width === 'string' ? width : ' '.repeat(indentOf(width, budget));
       return indented(asText(value, 'indent'), by, [isTrue(first), isTrue(blank)], budget);
     },
-  ],
-  truncate: [
+  ),
+  truncate: takes(
     'length? killwords? end? leeway?',
     (value, [most, killWords = false, ending = '...', leeway], budget) => {
       const [text, end] = [asText(value, 'truncate'), asText(ending, 'truncate')];
@@ -102,19 +92,15 @@ const textFilters: Readonly<Record<string, Filter>> = {
       const space = cut.lastIndexOf(' ');
       return (isTrue(killWords) || space < 0 ? cut : cut.slice(0, space)) + end;
     },
-  ],
-  wordcount: [
-    '',
-    (value, _, budget) => {
-      const text = plainText(value, budget);
-      budget.text(text.length);
-      if (/[^\p{ASCII}]/u.test(text))
-        throw new Unsupported('wordcount of a text that is not ASCII');
-      const words = text.match(/\w+/g)?.length ?? 0;
-      budget.spend(words);
-      return BigInt(words);
-    },
-  ],
+  ),
+  wordcount: takes('', (value, _, budget) => {
+    const text = plainText(value, budget);
+    budget.text(text.length);
+    if (/[^\p{ASCII}]/u.test(text)) throw new Unsupported('wordcount of a text that is not ASCII');
+    const words = text.match(/\w+/g)?.length ?? 0;
+    budget.spend(words);
+    return BigInt(words);
+  }),
 };
 
 const indentOf = (width: Value, budget: Budget): number => {
@@ -138,35 +124,25 @@ function indented(
 }
 
 const numberFilters: Readonly<Record<string, Filter>> = {
-  abs: [
-    '',
-    (value) => {
-      const number = asNumber(value);
-      if (number === undefined) throw badNumber('abs', value);
-      return typeof number === 'bigint' ? (number < 0n ? -number : number) : Math.abs(number);
-    },
-  ],
-  int: [
-    'default? base?',
-    (value, [instead = 0n, base = 10n], budget) => {
-      if (value instanceof Undefined) throw new Error(value.message);
-      if (typeof value === 'string') budget.spend(value.length);
-      if (base !== 10n) throw new Unsupported('int with a base');
-      return integerOf(value) ?? instead;
-    },
-  ],
-  float: [
-    'default?',
-    (value, [instead = 0], budget) => {
-      if (value instanceof Undefined) throw new Error(value.message);
-      if (typeof value === 'string') budget.spend(value.length);
-      return floatOf(value) ?? instead;
-    },
-  ],
-  round: [
-    'precision? method?',
-    (value, [precision = 0n, method = 'common']) => rounded(value, precision, method),
-  ],
+  abs: takes('', (value) => {
+    const number = asNumber(value);
+    if (number === undefined) throw badNumber('abs', value);
+    return typeof number === 'bigint' ? (number < 0n ? -number : number) : Math.abs(number);
+  }),
+  int: takes('default? base?', (value, [instead = 0n, base = 10n], budget) => {
+    if (value instanceof Undefined) throw new Error(value.message);
+    if (typeof value === 'string') budget.spend(value.length);
+    if (base !== 10n) throw new Unsupported('int with a base');
+    return integerOf(value) ?? instead;
+  }),
+  float: takes('default?', (value, [instead = 0], budget) => {
+    if (value instanceof Undefined) throw new Error(value.message);
+    if (typeof value === 'string') budget.spend(value.length);
+    return floatOf(value) ?? instead;
+  }),
+  round: takes('precision? method?', (value, [precision = 0n, method = 'common']) =>
+    rounded(value, precision, method),
+  ),
 };
 
 const badNumber = (name: string, value: Value): Error =>
@@ -249,7 +225,7 @@ const otherFilters: Readonly<Record<string, Filter>> = {
   escape: escaping,
   d: byDefault,
   attr: ['name', (value, [name], budget) => ownAttribute(value, asText(name, 'attr'), budget)],
-  tojson: [
+  tojson: takes(
     'ensure_ascii? indent? separators? sort_keys?',
     (value, [asciiOnly = false, indent = null, separators = null, sortKeys = false], budget) => {
       const by =
@@ -266,7 +242,7 @@ const otherFilters: Readonly<Record<string, Filter>> = {
       };
       return new JsonWriter(style, budget).write(value);
     },
-  ],
+  ),
 };
 
 function separatorsOf(given: Value, comma: string): readonly [string, string] {

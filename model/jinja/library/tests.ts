@@ -14,7 +14,7 @@ import {
   View,
 } from '../values/value.ts';
 import { isIterable } from './attributes.ts';
-import type { Bound } from './bind.ts';
+import { type Bound, takes } from './bind.ts';
 import { isOf } from './cases.ts';
 
 /** A test: its parameters as `bind` reads them, and what it asks. */
@@ -23,10 +23,8 @@ export type Test = readonly [
   holds: (value: Value, bound: Bound, budget: Budget) => boolean,
 ];
 
-const compared = (holds: (order: number) => boolean): Test => [
-  'other',
-  (value, [other = null], budget) => holds(order(value, other, budget)),
-];
+const compared = (holds: (order: number) => boolean): Test =>
+  takes('other', (value, [other = null], budget) => holds(order(value, other, budget)));
 
 const equal: Test = ['other', (value, [other = null], budget) => equals(value, other, budget)];
 const unequal: Test = ['other', (value, [other = null], budget) => !equals(value, other, budget)];
@@ -51,13 +49,13 @@ export const tests: Readonly<Record<string, Test>> = {
   string: ['', (value) => typeof value === 'string' || value instanceof Markup],
   escaped: ['', (value) => value instanceof Markup],
   mapping: ['', (value) => value instanceof Dict],
-  sequence: [
+  sequence: takes(
     '',
     (value, _, budget) =>
       lengthIfAny(value, budget) !== undefined &&
       !(value instanceof View) &&
       !(value instanceof Loop),
-  ],
+  ),
   iterable: ['', isIterable],
   callable: ['', (value) => value instanceof Callable || value instanceof Undefined],
   odd: ['', (value, _, budget) => restIs(value, 2n, 1n, budget)],

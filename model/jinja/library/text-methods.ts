@@ -4,7 +4,7 @@ import { itemsOf, isTrue } from '../values/sequences.ts';
 import { lengthOf, pythonSpace, type Side, sliceOf, strip } from '../values/python-text.ts';
 import { Callable, Tuple, Unsupported, type Value } from '../values/value.ts';
 import { asCount, asText, asTextIfAny } from './arguments.ts';
-import { type Bound, callable } from './bind.ts';
+import { type Bound, callable, takes } from './bind.ts';
 import { capitalized, casesOf, isOf, lowered, titled, uppered } from './cases.ts';
 
 type Method = readonly [
@@ -16,19 +16,14 @@ const spaces = new RegExp(`([${pythonSpace}]+)`);
 // oxlint-disable-next-line no-control-regex -- What Python takes for the end of a line.
 export const lineEnds = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
-const stripping = (side: Side): Method => [
-  'chars? /',
-  (text, [characters]) => strip(text, side, asTextIfAny(characters, side)),
-];
+const stripping = (side: Side): Method =>
+  takes('chars? /', (text, [characters]) => strip(text, side, asTextIfAny(characters, side)));
 
-const asking = (question: Parameters<typeof isOf>[0]): Method => [
-  '',
-  (text) => isOf(question, text),
-];
+const asking = (question: Parameters<typeof isOf>[0]): Method =>
+  takes('', (text) => isOf(question, text));
 
-const padding = (name: string, place: (missing: number, width: number) => number): Method => [
-  'width fillchar? /',
-  (text, [width, fill = ' '], budget) => {
+const padding = (name: string, place: (missing: number, width: number) => number): Method =>
+  takes('width fillchar? /', (text, [width, fill = ' '], budget) => {
     const symbol = asText(fill, name);
     if (lengthOf(symbol) !== 1) throw new TypeError('the fill character must be one character');
     const wide = asCount(width, 0, name);
@@ -36,23 +31,19 @@ const padding = (name: string, place: (missing: number, width: number) => number
     budget.text(text.length + missing * symbol.length);
     const before = place(missing, wide);
     return symbol.repeat(before) + text + symbol.repeat(missing - before);
-  },
-];
+  });
 
-const affix = (side: 'startsWith' | 'endsWith'): Method => [
-  'prefix start? end? /',
-  (text, [given, start, end], budget) => {
+const affix = (side: 'startsWith' | 'endsWith'): Method =>
+  takes('prefix start? end? /', (text, [given, start, end], budget) => {
     const part = partOf(text, start, end);
     const affixes = given instanceof Tuple ? given.items : [given];
     budget.items(affixes.length);
     const all = affixes.map((one) => asText(one, side.toLowerCase()));
     return part !== undefined && all.some((one) => part.text[side](one));
-  },
-];
+  });
 
-const finding = (name: string, isLast: boolean, mustBe: boolean): Method => [
-  'sub start? end? /',
-  (text, [given, start, end]) => {
+const finding = (name: string, isLast: boolean, mustBe: boolean): Method =>
+  takes('sub start? end? /', (text, [given, start, end]) => {
     const sought = asText(given, name);
     const part = partOf(text, start, end);
     const at = (isLast ? part?.text.lastIndexOf(sought) : part?.text.indexOf(sought)) ?? -1;
@@ -61,8 +52,7 @@ const finding = (name: string, isLast: boolean, mustBe: boolean): Method => [
       return -1n;
     }
     return BigInt(part.start + lengthOf(part.text.slice(0, at)));
-  },
-];
+  });
 
 /** The part of a text between two optional places, and where it starts. */
 function partOf(text: string, from: Value | undefined, to: Value | undefined) {
@@ -75,9 +65,8 @@ function partOf(text: string, from: Value | undefined, to: Value | undefined) {
   return start > length || start > end ? undefined : { start, text: sliceOf(text, start, end) };
 }
 
-const splitting = (isFromRight: boolean): Method => [
-  'sep? maxsplit?',
-  (text, [given, most], budget) => {
+const splitting = (isFromRight: boolean): Method =>
+  takes('sep? maxsplit?', (text, [given, most], budget) => {
     const separator = asTextIfAny(given, 'split');
     if (separator === '') throw new Error('empty separator');
     const limit = asCount(most, -1, 'split');
@@ -87,8 +76,7 @@ const splitting = (isFromRight: boolean): Method => [
         : limited(text.split(separator), separator, limit, isFromRight);
     budget.items(parts.length);
     return parts;
-  },
-];
+  });
 
 /** Parts of a text of which those beyond a number of cuts are joined again. */
 function limited(parts: string[], separator: string, limit: number, isFromRight: boolean) {
@@ -135,16 +123,14 @@ function splitLines(text: string, keepEnds: boolean): string[] {
   return rest === '' ? lines : [...lines, rest];
 }
 
-const partition = (isLast: boolean): Method => [
-  'sep /',
-  (text, [given]) => {
+const partition = (isLast: boolean): Method =>
+  takes('sep /', (text, [given]) => {
     const separator = asText(given, 'partition');
     if (separator === '') throw new Error('empty separator');
     const at = isLast ? text.lastIndexOf(separator) : text.indexOf(separator);
     if (at < 0) return new Tuple(isLast ? ['', '', text] : [text, '', '']);
     return new Tuple([text.slice(0, at), separator, text.slice(at + separator.length)]);
-  },
-];
+  });
 
 /** Python's `text.replace(old, now, count)`, paid for before it is made. */
 export function replaced(
@@ -175,23 +161,17 @@ const methods: Readonly<Record<string, Method>> = {
   casefold: ['', (text) => casesOf(text, 'casefold')],
   swapcase: ['', (text) => casesOf(text, 'swapcase')],
   capitalize: ['', (text) => capitalized(text)],
-  title: [
-    '',
-    (text, _, budget) => {
-      budget.spend(2 * text.length);
-      return titled(text);
-    },
-  ],
+  title: takes('', (text, _, budget) => {
+    budget.spend(2 * text.length);
+    return titled(text);
+  }),
   split: splitting(false),
   rsplit: splitting(true),
-  splitlines: [
-    'keepends?',
-    (text, [keepEnds = false], budget) => {
-      const lines = splitLines(text, isTrue(keepEnds));
-      budget.items(lines.length);
-      return lines;
-    },
-  ],
+  splitlines: takes('keepends?', (text, [keepEnds = false], budget) => {
+    const lines = splitLines(text, isTrue(keepEnds));
+    budget.items(lines.length);
+    return lines;
+  }),
   partition: partition(false),
   rpartition: partition(true),
   startswith: affix('startsWith'),
@@ -200,61 +180,44 @@ const methods: Readonly<Record<string, Method>> = {
   rfind: finding('rfind', true, false),
   index: finding('index', false, true),
   rindex: finding('rindex', true, true),
-  count: [
-    'sub start? end? /',
-    (text, [given, start, end], budget) => {
-      const [sought, part] = [asText(given, 'count'), partOf(text, start, end)];
-      if (part === undefined) return 0n;
-      if (sought === '') return BigInt(lengthOf(part.text) + 1);
-      const found = part.text.split(sought).length - 1;
-      budget.spend(found);
-      return BigInt(found);
-    },
-  ],
-  replace: [
-    'old new / count?',
-    (text, [old, now, count], budget) =>
-      replaced(
-        text,
-        [asText(old, 'replace'), asText(now, 'replace')],
-        asCount(count, -1, 'replace'),
-        budget,
-      ),
-  ],
-  removeprefix: [
-    'prefix /',
-    (text, [given]) => {
-      const prefix = asText(given, 'removeprefix');
-      return text.startsWith(prefix) ? text.slice(prefix.length) : text;
-    },
-  ],
-  removesuffix: [
-    'suffix /',
-    (text, [given]) => {
-      const suffix = asText(given, 'removesuffix');
-      return suffix !== '' && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
-    },
-  ],
-  join: [
-    'iterable /',
-    (text, [iterable = null], budget) => {
-      const parts = itemsOf(iterable, budget).map((item) => asText(item, 'join'));
-      budget.text(parts.reduce((sum, part) => sum + part.length + text.length, 0));
-      return parts.join(text);
-    },
-  ],
+  count: takes('sub start? end? /', (text, [given, start, end], budget) => {
+    const [sought, part] = [asText(given, 'count'), partOf(text, start, end)];
+    if (part === undefined) return 0n;
+    if (sought === '') return BigInt(lengthOf(part.text) + 1);
+    const found = part.text.split(sought).length - 1;
+    budget.spend(found);
+    return BigInt(found);
+  }),
+  replace: takes('old new / count?', (text, [old, now, count], budget) =>
+    replaced(
+      text,
+      [asText(old, 'replace'), asText(now, 'replace')],
+      asCount(count, -1, 'replace'),
+      budget,
+    ),
+  ),
+  removeprefix: takes('prefix /', (text, [given]) => {
+    const prefix = asText(given, 'removeprefix');
+    return text.startsWith(prefix) ? text.slice(prefix.length) : text;
+  }),
+  removesuffix: takes('suffix /', (text, [given]) => {
+    const suffix = asText(given, 'removesuffix');
+    return suffix !== '' && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
+  }),
+  join: takes('iterable /', (text, [iterable = null], budget) => {
+    const parts = itemsOf(iterable, budget).map((item) => asText(item, 'join'));
+    budget.text(parts.reduce((sum, part) => sum + part.length + text.length, 0));
+    return parts.join(text);
+  }),
   center: padding('center', (missing, width) => Math.floor(missing / 2) + (missing & width & 1)),
   ljust: padding('ljust', () => 0),
   rjust: padding('rjust', (missing) => missing),
-  zfill: [
-    'width /',
-    (text, [width], budget) => {
-      const missing = Math.max(0, asCount(width, 0, 'zfill') - lengthOf(text));
-      budget.text(text.length + missing);
-      const sign = /^[+-]/.exec(text)?.[0] ?? '';
-      return sign + '0'.repeat(missing) + text.slice(sign.length);
-    },
-  ],
+  zfill: takes('width /', (text, [width], budget) => {
+    const missing = Math.max(0, asCount(width, 0, 'zfill') - lengthOf(text));
+    budget.text(text.length + missing);
+    const sign = /^[+-]/.exec(text)?.[0] ?? '';
+    return sign + '0'.repeat(missing) + text.slice(sign.length);
+  }),
   isalpha: asking('alpha'),
   isalnum: asking('alnum'),
   isdigit: asking('digit'),

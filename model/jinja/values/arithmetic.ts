@@ -1,4 +1,3 @@
-import { unreachable } from '../../../agent_rl/core/unreachable.ts';
 import type { Budget } from '../budget.ts';
 import type { Arithmetic } from '../syntax/nodes.ts';
 import { asNumber } from './comparing.ts';
@@ -17,8 +16,8 @@ export function arithmetic(operator: Arithmetic, left: Value, right: Value, budg
   const [x, y] = [asNumber(left), asNumber(right)];
   if (x !== undefined && y !== undefined) {
     return typeof x === 'bigint' && typeof y === 'bigint'
-      ? ofIntegers(operator, x, y)
-      : ofFloats(operator, asFloat(x), asFloat(y));
+      ? ofIntegers[operator](x, y)
+      : ofFloats[operator](asFloat(x), asFloat(y));
   }
   const joined = operator === '+' ? sum(left, right, budget) : undefined;
   const repeated = operator === '*' ? product(left, right, budget) : undefined;
@@ -110,28 +109,22 @@ export function asFloat(value: bigint | number): number {
   return float;
 }
 
-function ofIntegers(operator: Arithmetic, x: bigint, y: bigint): Value {
-  switch (operator) {
-    case '+':
-      return x + y;
-    case '-':
-      return x - y;
-    case '*':
-      refuseHuge(bitsOf(x) + bitsOf(y));
-      return x * y;
-    case '/':
-      return quotient(x, y);
-    case '**':
-      return power(x, y);
-    case '//':
-    case '%': {
-      if (y === 0n) throw byZero();
-      const rest = ((x % y) + y) % y;
-      return operator === '%' ? rest : (x - rest) / y;
-    }
-    default:
-      return unreachable(operator);
-  }
+const ofIntegers: Readonly<Record<Arithmetic, (x: bigint, y: bigint) => Value>> = {
+  '+': (x, y) => x + y,
+  '-': (x, y) => x - y,
+  '*': (x, y) => {
+    refuseHuge(bitsOf(x) + bitsOf(y));
+    return x * y;
+  },
+  '/': (x, y) => quotient(x, y),
+  '**': (x, y) => power(x, y),
+  '//': (x, y) => (x - restOf(x, y)) / y,
+  '%': (x, y) => restOf(x, y),
+};
+
+function restOf(x: bigint, y: bigint): bigint {
+  if (y === 0n) throw byZero();
+  return ((x % y) + y) % y;
 }
 
 export function quotient(x: bigint, y: bigint): number {
@@ -143,7 +136,7 @@ export function quotient(x: bigint, y: bigint): number {
 }
 
 function power(x: bigint, y: bigint): Value {
-  if (y < 0n) return ofFloats('**', asFloat(x), asFloat(y));
+  if (y < 0n) return floatPower(asFloat(x), asFloat(y));
   refuseHuge(bitsOf(x) * Number(y));
   return x ** y;
 }
@@ -154,29 +147,18 @@ function refuseHuge(bits: number): void {
   if (bits > mostBits) throw new Unsupported(`an integer of more than ${mostBits} bits`);
 }
 
-function ofFloats(operator: Arithmetic, x: number, y: number): number {
-  switch (operator) {
-    case '+':
-      return x + y;
-    case '-':
-      return x - y;
-    case '*':
-      return x * y;
-    case '**':
-      return floatPower(x, y);
-    case '/':
-      if (y === 0) throw byZero();
-      return x / y;
-    case '//':
-    case '%': {
-      if (y === 0) throw byZero();
-      const [quotientOf, rest] = divided(x, y);
-      return operator === '//' ? quotientOf : rest;
-    }
-    default:
-      return unreachable(operator);
-  }
-}
+const ofFloats: Readonly<Record<Arithmetic, (x: number, y: number) => number>> = {
+  '+': (x, y) => x + y,
+  '-': (x, y) => x - y,
+  '*': (x, y) => x * y,
+  '**': (x, y) => floatPower(x, y),
+  '/': (x, y) => {
+    if (y === 0) throw byZero();
+    return x / y;
+  },
+  '//': (x, y) => divided(x, y)[0],
+  '%': (x, y) => divided(x, y)[1],
+};
 
 function floatPower(x: number, y: number): number {
   if (x === 0 && y < 0) throw byZero();
@@ -197,6 +179,7 @@ function finite(result: number, of: number): number {
 
 /** Python's `divmod` of floats. */
 function divided(x: number, y: number): [number, number] {
+  if (y === 0) throw byZero();
   let rest = x % y;
   let whole = (x - rest) / y;
   if (rest !== 0 && rest < 0 !== y < 0) {

@@ -3,7 +3,7 @@ import { acceptedAnswers, mentionsAnswer } from '../../../agent_rl/core/tasks/an
 import { answeredNumber } from '../../../agent_rl/core/tasks/find-number.ts';
 import { fractionKey } from '../../../agent_rl/core/tasks/fraction.ts';
 import type { Task } from '../../../agent_rl/core/tasks/task.ts';
-import { episodesOf, isSolved, type Trajectory } from '../../../agent_rl/core/trajectory.ts';
+import { isJudged, isSolved, type Part, type Rollout } from '../../../agent_rl/core/rollout.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
 
 /** What the attempts at a task that have a verdict came to besides success. Plain JSON. */
@@ -38,50 +38,46 @@ const none: TaskCounts = {
  */
 export function countsOf(
   tasks: readonly TaskAttempts[],
-  trajectories: readonly Trajectory[],
+  rollouts: readonly Rollout[],
   asked: readonly Task[] = [],
 ): TaskCounts[] {
   const byTask = new Map<string, TaskCounts>();
   const answers = new Map(asked.map((task) => [task.taskId, acceptedAnswers(task)]));
-  for (const episode of episodesOf(trajectories)) {
-    const taskId = episode[0]?.taskId ?? '';
-    if (episode.every(({ reward }) => reward !== undefined))
-      byTask.set(taskId, added(byTask.get(taskId) ?? none, episode, answers.get(taskId) ?? []));
+  for (const rollout of rollouts.filter(isJudged)) {
+    const { taskId } = rollout;
+    byTask.set(taskId, added(byTask.get(taskId) ?? none, rollout, answers.get(taskId) ?? []));
   }
   return tasks.map(({ taskId }) => byTask.get(taskId) ?? none);
 }
 
-function added(
-  counts: TaskCounts,
-  episode: readonly Trajectory[],
-  answers: readonly string[],
-): TaskCounts {
-  const ran = episode.flatMap(({ calls }) => calls.filter(({ status }) => status !== 'rejected'));
+function added(counts: TaskCounts, rollout: Rollout, answers: readonly string[]): TaskCounts {
+  const { parts } = rollout;
+  const ran = parts.flatMap(({ calls }) => calls.filter(({ status }) => status !== 'rejected'));
   const errors = ran.filter(({ status }) => status !== 'ok').length;
-  const solved = isSolved(episode) ? 1 : 0;
+  const solved = isSolved(rollout) ? 1 : 0;
   return {
     calls: counts.calls + ran.length,
     errors: counts.errors + errors,
     solvedCalls: counts.solvedCalls + solved * ran.length,
     solvedErrors: counts.solvedErrors + solved * errors,
-    saidOther: counts.saidOther + sum(episode.map(saidOther)),
+    saidOther: counts.saidOther + sum(parts.map(saidOther)),
     found:
       counts.found + (ran.some(({ result }) => mentionsAnswer(result.content, answers)) ? 1 : 0),
-    scores: withScores(counts.scores ?? {}, episode),
+    scores: withScores(counts.scores ?? {}, parts),
   };
 }
 
 function withScores(
   sums: Readonly<Record<string, number>>,
-  episode: readonly Trajectory[],
+  parts: readonly Part[],
 ): Record<string, number> {
   const all = { ...sums };
-  for (const { scores = {} } of episode)
+  for (const { scores } of parts)
     for (const [name, score] of Object.entries(scores)) all[name] = (all[name] ?? 0) + score;
   return all;
 }
 
-function saidOther({ metrics, calls, answer }: Trajectory): number {
+function saidOther({ metrics, calls, answer }: Part): number {
   const told = answeredNumber(calls.at(-1)?.result.content ?? '');
   return metrics['saidOther'] ?? (told !== undefined && fractionKey(told) === answer ? 1 : 0);
 }

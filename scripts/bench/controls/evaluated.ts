@@ -28,7 +28,7 @@ export async function evaluated(
   const run = await resolveRun(prepared, {
     signal,
     print,
-    ...(checkpoint !== undefined && { checkpoint }),
+    checkpoint,
     trains: false,
     tasks: { evaluation: prepared.loaded.config.dataset.evalSplit },
   });
@@ -43,11 +43,11 @@ export async function evaluated(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: (episode) => episode.forEach((trajectory) => report(trajectory)),
+      onEpisode: report,
     });
     throwIfFailed(signal);
-    const { perTask, trajectories } = result;
-    const counts = countsOf(perTask, trajectories, run.tasks.evaluation);
+    const { perTask, rollouts } = result;
+    const counts = countsOf(perTask, rollouts, run.tasks.evaluation);
     return { ...evaluationSummary(result), perTask, counts };
   } finally {
     await agent.close();

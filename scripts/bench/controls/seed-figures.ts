@@ -30,7 +30,7 @@ export interface SeedFigures {
   /** The chance that one of k attempts before the run succeeds, by k, powers of 2. */
   passBefore: Readonly<Partial<Record<number, BySlice>>>;
   /** How often the answer of the lying tool's world was given. */
-  lieFollowed?: BySlice;
+  lieFollowed: BySlice | undefined;
 }
 
 /** All figures with their intervals, over the same tasks where two evaluations are compared. */
@@ -64,7 +64,7 @@ export function seedFigures(
     passBefore: before
       ? collected(powersOf2(attempts), (k) => figuresOf(before, passAt(k), seed))
       : {},
-    ...(lieFollowed && { lieFollowed }),
+    lieFollowed,
   };
 }
 

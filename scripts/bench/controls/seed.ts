@@ -15,7 +15,7 @@ export interface SeedOptions {
   /** `a.b=c`, over the config. */
   sets: readonly string[];
   /** Folder of the model that this seed starts from, in place of the config's. */
-  starter?: string;
+  starter?: string | undefined;
   /** At each task before the run, for pass@k. */
   attempts: number;
   /** Taken off for each call and each error by the part that trains with prices. */
@@ -33,12 +33,12 @@ type Settings = Readonly<Record<string, unknown>>;
 /** A run file with this seed and more settings over it. */
 export const prepareSeed = (
   file: string,
-  { seed, sets }: { seed: number; sets?: readonly string[] },
+  { seed, sets }: { seed: number; sets?: readonly string[] | undefined },
   settings: Settings,
 ): Promise<PreparedRun> =>
   prepareRun({
     file,
-    ...(sets && { overrides: sets }),
+    overrides: sets,
     flags: Object.entries({ 'run.seed': seed, ...settings }).map(([key, value]) => ({
       source: 'bench:controls',
       path: key,

@@ -6,8 +6,7 @@ import { codeTasksRun } from './code-tasks-run.ts';
 
 interface Episode {
   taskId: string;
-  tokens: number[];
-  spans: { start: number; source: string }[];
+  sequences: { tokens: number[]; spans: { start: number; source: string }[] }[];
 }
 
 /** The contexts in which a run on the code tasks draws the first turns of its tasks, one for each task. */
@@ -17,7 +16,8 @@ export const promptsOfTasks = (iterations: number): Promise<number[][]> =>
     const file = path.join(folder, `of-${iterations}`, 'trajectories', 'train.jsonl');
     const prompts = new Map<string, number[]>();
     for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
-      const { taskId, tokens, spans } = JSON.parse(line) as Episode;
+      const { taskId, sequences } = JSON.parse(line) as Episode;
+      const { tokens, spans } = sequences[0] ?? { tokens: [], spans: [] };
       const drawn = spans.find(({ source }) => source === 'sampled');
       if (drawn !== undefined) prompts.set(taskId, tokens.slice(0, drawn.start));
     }

@@ -38,7 +38,7 @@ interface WayReport {
   /** Mean reciprocal rank, 0 beyond the tenth. */
   mrrAt10: Measured;
   /** MRR@10 less that of BM25 on the same questions; absent for BM25. */
-  mrrGain?: Measured;
+  mrrGain: Measured | undefined;
   /** Of questions asked one after another, their vectors made anew. */
   p50Ms: number;
   p95Ms: number;
@@ -138,7 +138,7 @@ async function measureWays(
       way,
       questions: asked.length,
       ...measures,
-      ...(fusion !== undefined && { mrrGain: gainByPage(byWords, mrr) }),
+      mrrGain: fusion && gainByPage(byWords, mrr),
       ...(await latency(await open(embedder, fusion), asked)),
     });
   }

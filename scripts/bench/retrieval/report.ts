@@ -1,27 +1,24 @@
 import { table } from '../../docs/markdown.ts';
 import { fixed, type Machine, machineText, mebibytes } from '../bench-run.ts';
 import { measuredText } from './by-page.ts';
-import type { SimilarityReport } from './answer-similarity.ts';
 import type { QualityReport } from './quality.ts';
 import type { SpeedReport } from './speed.ts';
 import type { TaskReport } from './task-documents.ts';
 
 export interface RetrievalReport {
   machine: Machine;
-  quality?: QualityReport;
-  similarity: readonly SimilarityReport[];
+  quality?: QualityReport | undefined;
   speed: SpeedReport[];
-  tasks?: TaskReport;
+  tasks?: TaskReport | undefined;
   peakRssBytes: number;
 }
 
 /** A report as Markdown. */
 export function retrievalText(report: RetrievalReport): string {
-  const { machine, quality, similarity, speed, tasks, peakRssBytes } = report;
+  const { machine, quality, speed, tasks, peakRssBytes } = report;
   const parts = [
     `${machineText(machine)}, peak resident ${mebibytes(peakRssBytes)}`,
     quality && qualityText(quality),
-    similarity.length === 0 ? undefined : similarityTable(similarity),
     speed.length === 0 ? undefined : speedTable(speed),
     tasks &&
       `Documents of a task, ${tasks.documents} each: opened, asked and closed in ${fixed(tasks.p50Ms, 1)} ms (p50), ${fixed(tasks.p95Ms, 1)} ms (p95); 64 at once ${fixed(tasks.perSecond)} a second; memory grew by ${fixed(tasks.grownMiB, 1)} MiB over ${tasks.episodes} of them`,
@@ -58,31 +55,6 @@ const qualityText = ({ vectors, titleInQuestion, sets, results }: QualityReport)
       ]),
     ),
   ].join('\n');
-
-const similarityTable = (reports: readonly SimilarityReport[]): string =>
-  table(
-    ['Embedder', 'Floor', 'Questions', 'Said', 'Reward', 'Right one higher', 'AUC'],
-    reports.flatMap(({ embedder, floor, questions, right, others }) => [
-      [
-        embedder,
-        fixed(floor, 3),
-        String(questions),
-        'the rest of the answer',
-        fixed(right, 3),
-        '',
-        '',
-      ],
-      ...others.map(({ said, reward, ordered, auc }) => [
-        embedder,
-        fixed(floor, 3),
-        String(questions),
-        said,
-        fixed(reward, 3),
-        measuredText(ordered),
-        fixed(auc, 3),
-      ]),
-    ]),
-  );
 
 const speedTable = (speed: readonly SpeedReport[]): string =>
   table(

@@ -28,7 +28,7 @@ export interface ViewReport {
   /** Of the server, after all that. */
   rssBytes: number;
   /** Of a page in a browser, where there is one. */
-  tab?: TabReport;
+  tab: TabReport | undefined;
 }
 
 /** Opens a run in a server of its own, and asks it as a page does. */
@@ -86,7 +86,7 @@ export async function measureView(
       textS,
       episodeS: whole.seconds,
       rssBytes,
-      ...(tab && { tab }),
+      tab,
     };
   } finally {
     server.kill('SIGINT');

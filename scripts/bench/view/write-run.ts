@@ -64,33 +64,32 @@ function linesOf(index: number): [episode: object, learned: object] {
     arguments: { code: `print(${said.join(' + ')})` },
   };
   const reward = Math.round(10 * rng.uniform()) / 10;
+  const key = { run: 'bench', when: 'train', iteration, round: 0, slot, sample };
+  const head = { ...key, agent: 'policy', taskId };
+  const spans = [
+    { start: 0, end: promptTokens, source: 'user' },
+    { start: promptTokens, end: promptTokens + sampledTokens, source: 'sampled', version: 0 },
+  ];
+  const sequence = {
+    tokens: [...rng.integers(promptTokens + sampledTokens, 800)],
+    spans,
+    logProbs: [...Array.from({ length: promptTokens }, () => 0), ...numbers],
+  };
   const episode = {
-    iteration,
+    ...head,
     schema: batchSchema,
-    runId: 'bench',
+    policy: 'policy',
+    learns: true,
     step: iteration - 1,
-    taskId,
     slice: rng.pick(slices),
-    sample,
     seed: 1,
-    place: { iteration, round: 0, slot },
     messages: [
       { role: 'user', content: `What is the sum of ${said.slice(0, 20).join(', ')}?` },
       { role: 'assistant', content: '', reasoning: said.join(' '), toolCalls: [call] },
       { role: 'tool', name: 'code_exec', callId: call.id, content: said.slice(0, 30).join('\n') },
       { role: 'assistant', content: `It is ${said[0]}.` },
     ],
-    tokens: [...rng.integers(promptTokens + sampledTokens, 800)],
-    spans: [
-      { start: 0, end: promptTokens, source: 'user' },
-      {
-        start: promptTokens,
-        end: promptTokens + sampledTokens,
-        source: 'sampled',
-        version: iteration,
-      },
-    ],
-    logProbs: [...Array.from({ length: promptTokens }, () => 0), ...numbers],
+    sequences: [sequence],
     toolCalls: [{ ...call, status: 'ok', content: said.slice(0, 30).join('\n'), wallMs: 12 }],
     turns: 2,
     malformedCalls: 0,
@@ -102,8 +101,16 @@ function linesOf(index: number): [episode: object, learned: object] {
     metrics: {},
     seconds: { generation: 1, tools: 0.1, grading: 0.1 },
     problem: null,
+    failedAttempts: [],
+    retries: [],
+    cutTokens: 0,
   };
   const sent = { update: 0, weights: 0.001, advantages: 0.5, logProbs: numbers };
-  const of = { iteration, taskId, sample, use, advantage: reward - 0.5 };
-  return [episode, use === 'trained' ? { ...of, sent } : of];
+  const learned = {
+    ...head,
+    use,
+    advantage: reward - 0.5,
+    sent: [use === 'trained' ? sent : null],
+  };
+  return [episode, learned];
 }

@@ -14,8 +14,8 @@ export interface MedQuadFiles {
 /**
  * Prepares and indexes the documents of a folder of MedQuAD's files, unless that was done before.
  *
- * @throws AgentRlError `CONFIG_INVALID` where `out` holds what was made of another folder, and as `agent-rl prepare-data` and
- *   `agent-rl index` do
+ * @throws AgentRlError `CONFIG_INVALID` where `out` holds what was made of another folder, and as `agent-rl data prepare` and
+ *   `agent-rl data index` do
  */
 export async function medQuadFiles(
   source: string,
@@ -32,8 +32,8 @@ export async function medQuadFiles(
   const folder = path.resolve(source);
   const report = path.join(data, 'report.json');
   if (existsSync(report)) rejectOther(report, folder);
-  else await run('prepare-data', folder, '--output', data, '--overwrite');
-  await run('index', data, '--output', index);
+  else await run('data', 'prepare', folder, '--output', data, '--overwrite');
+  await run('data', 'index', data, '--output', index);
   return { data, index };
 }
 

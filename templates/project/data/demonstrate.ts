@@ -1,4 +1,4 @@
-import type { KeyedRng } from 'agent_rl';
+import type { KeyedRng } from 'agent_rl/plugin';
 
 import { convert, type Kind } from '../plugins/units.ts';
 import type { Question } from './questions.ts';

@@ -1,4 +1,4 @@
-import { KeyedRng } from 'agent_rl';
+import { KeyedRng } from 'agent_rl/plugin';
 
 import { demonstrate } from './demonstrate.ts';
 import { questionsOf } from './questions.ts';

@@ -1,4 +1,4 @@
-import { KeyedRng } from 'agent_rl';
+import { KeyedRng } from 'agent_rl/plugin';
 
 import { convert, kinds, type Kind, unitsOf } from '../plugins/units.ts';
 

@@ -7,7 +7,7 @@ import {
   Type,
   user,
   verdict,
-} from 'agent_rl';
+} from 'agent_rl/plugin';
 
 /** Asks one question. The first message without a call is the answer, and all that is judged. */
 @environment({

@@ -1,4 +1,4 @@
-import { tool, type Tool, type ToolResult, Type } from 'agent_rl';
+import { tool, type Tool, type ToolResult, Type } from 'agent_rl/plugin';
 
 import { convert } from './units.ts';
 

@@ -1,4 +1,4 @@
-import { type EpisodeView, reward, Type } from 'agent_rl';
+import { type EpisodeView, reward, Type } from 'agent_rl/plugin';
 
 /**
  * A small price on every call after the first, so that the agent learns not to ask twice. Only a right answer pays it: a

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Turn } from 'agent_rl';
+import type { Turn } from 'agent_rl/plugin';
 import { describeEnvironmentContract } from 'agent_rl/contracts';
 
 import { ConversionsEnvironment } from '../plugins/conversions-environment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { KeyedRng } from 'agent_rl';
+import { KeyedRng } from 'agent_rl/plugin';
 
 import { demonstrate } from '../data/demonstrate.ts';
 import { questionsOf, type Split } from '../data/questions.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { EpisodeView } from 'agent_rl';
+import type { EpisodeView } from 'agent_rl/plugin';
 import { describeRewardContract } from 'agent_rl/contracts';
 
 import { extraCalls } from '../plugins/extra-calls-reward.ts';

@@ -201,7 +201,7 @@ const title =
 
   test('shows hostile text as text', async () => {
     writeHostileRun(runFolder('first'), runFolder('hostile'));
-    const seen = await visit('#/runs/hostile/episodes?set=train');
+    const seen = await visit('#/runs/hostile/episodes?when=train');
     const { page } = seen;
     await page.getByText(/^1–\d+ of/).waitFor();
     await keepScreenshot(page, 'hostile');
@@ -235,7 +235,7 @@ const title =
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const start = readdirSync(target).find((name) => name.endsWith('.html')) ?? '';
     address = pathToFileURL(join(target, start)).href;
-    const seen = await visit('#/runs/first/episodes?set=train&success=false');
+    const seen = await visit('#/runs/first/episodes?when=train&success=false');
     await seen.page.getByText(/that match, of/).waitFor();
     await seen.page.locator('table.episodes tbody a').first().click();
     await seen.page.getByRole('heading', { name: /^turn 1/ }).waitFor();

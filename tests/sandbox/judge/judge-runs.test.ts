@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { keptOutputBytes, type RunResult } from '#agent_rl/core/services/sandbox.ts';
 import { judgeCode, type Judgement } from '#agent_rl/sandbox/judge/judge.ts';
-import { nativeLimits } from '#agent_rl/sandbox/native/native-limits.ts';
+import { nativeLimits } from '#agent_rl/sandbox/native/protocol.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 import { startedSandbox } from '#tests/support/started-sandbox.ts';
 

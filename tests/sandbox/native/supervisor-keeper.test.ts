@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { messageOf } from '#agent_rl/core/errors.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
-import { nativeLimits } from '#agent_rl/sandbox/native/native-limits.ts';
+import { nativeLimits } from '#agent_rl/sandbox/native/protocol.ts';
 import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
 import { descendants } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';

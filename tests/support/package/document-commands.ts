@@ -9,7 +9,7 @@ const chosen: Readonly<Record<string, RegExp>> = {
   'docs/guides/rewards.md': /--dry-run$/,
   'docs/guides/tools.md': /plugins/,
   'docs/guides/corpus-and-web.md': /index dataset|my_search/,
-  'docs/tutorials/search-agent.md': /--dry-run$|verify-dataset/,
+  'docs/tutorials/search-agent.md': /--dry-run$|data verify/,
 };
 
 /** Commands of the pages, to be run in a project that installed the package. */

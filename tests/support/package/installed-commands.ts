@@ -20,7 +20,7 @@ export const own = 'my-agent';
 export const installedCommands: InstalledCommand[] = [
   {
     title: 'a program imports the package by its name',
-    command: `node --input-type=module -e "import('agent_rl').then(({ Type }) => console.log(typeof Type.Object))"`,
+    command: `node --input-type=module -e "import('agent_rl/plugin').then(({ Type }) => console.log(typeof Type.Object))"`,
     writes: /^function$/m,
   },
   {

@@ -12,12 +12,16 @@ const folder = temporaryFolder();
 const episode = {
   taskId: 'a',
   sample: 0,
+  agent: 'policy',
   tokens: [1, 2],
   logProbs: [-0.5],
   outcome: 'completed',
   success: true,
   reward: 1,
 };
+
+const lineOf = ({ tokens, logProbs, ...one }: typeof episode): string =>
+  JSON.stringify({ ...one, sequences: [{ tokens, logProbs }] });
 
 let runs = 0;
 function hashesWith(change: Partial<typeof episode>, weights = 'w') {
@@ -27,9 +31,9 @@ function hashesWith(change: Partial<typeof episode>, weights = 'w') {
   mkdirSync(step, { recursive: true });
   mkdirSync(join(run, 'checkpoints', 'step-9'));
   writeFileSync(join(step, 'model.safetensors'), weights);
-  const lines = [episode, { ...episode, sample: 1, ...change }].map((one) => JSON.stringify(one));
+  const lines = [episode, { ...episode, sample: 1, ...change }].map(lineOf);
   writeFileSync(join(run, 'trajectories', 'train.jsonl'), `${lines.join('\n')}\n`);
-  writeFileSync(join(run, 'trajectories', 'eval.jsonl'), `${JSON.stringify(episode)}\n`);
+  writeFileSync(join(run, 'trajectories', 'eval.jsonl'), `${lineOf(episode)}\n`);
   return hashesOf(run);
 }
 

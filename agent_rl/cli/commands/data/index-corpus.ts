@@ -7,10 +7,10 @@ export const indexCorpus = command({
   describe: 'Build the search index of a corpus',
   examples: [
     ['documents.jsonl --output corpus', 'By words alone (BM25)'],
-    ['prepared --output corpus --config my_index.yaml', 'What prepare-data wrote, with settings'],
+    ['prepared --output corpus --config my_index.yaml', 'What data prepare wrote, with settings'],
   ],
   positionals: {
-    input: requiredFlag('JSONL file of documents or passages, or a folder that prepare-data wrote'),
+    input: requiredFlag('JSONL file of documents or passages, or a folder that data prepare wrote'),
   },
   flags: {
     output: requiredFlag('Folder of the index'),

@@ -13,7 +13,7 @@ import {
 } from '../../flags/flag.ts';
 
 export const verifyDataset = command({
-  name: 'verify-dataset',
+  name: 'verify',
   describe: 'Check a dataset: reference solutions against their tests, answers against documents',
   examples: [
     ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
@@ -32,10 +32,10 @@ export const verifyDataset = command({
     dataset: requiredFlag('File of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending'),
     format: textFlag('code (the default), humaneval, mbpp, search, question or plain'),
     column: listFlag(
-      'Column that a field of the format is taken from, as FIELD=COLUMN (dataset.columns of a run file): --column question=problem',
+      'Column that a field of the format is taken from, as FIELD=COLUMN (datasets[].columns of a run file): --column question=problem',
     ),
     'answer-pattern': textFlag(
-      'Regular expression of what is kept of answer (dataset.answerPattern of a run file)',
+      'Regular expression of what is kept of answer (datasets[].answerPattern of a run file)',
     ),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
     degenerate: switchFlag(
@@ -57,8 +57,8 @@ export const verifyDataset = command({
     return jobs.verifyDataset({
       ...flags,
       dataset: namedOrShipped(dataset),
-      ...(column.length > 0 && { columns: columnsOf(column) }),
-      ...(documents !== undefined && { documents: namedOrShipped(documents) }),
+      columns: columnsOf(column),
+      documents: documents === undefined ? documents : namedOrShipped(documents),
       ...job,
     });
   },

@@ -55,7 +55,7 @@ function named(all: readonly PluginDescription[], name: string): PluginDescripti
 }
 
 export const plugins = command({
-  name: 'plugins [name]',
+  name: '$0 [name]',
   describe:
     'List what a run file can name: tools, environments, policies, rewards, call formats, parts of algorithms',
   examples: [

@@ -13,7 +13,7 @@ import {
   textFlag,
 } from '../../flags/flag.ts';
 
-/** The flags of `agent-rl prepare-data`. */
+/** The flags of `agent-rl data prepare`. */
 export const prepareDataFlags = {
   output: aliased(
     requiredFlag('Folder for documents, passages, both splits and the report'),

@@ -17,10 +17,9 @@ type Given = Values<typeof prepareDataFlags>;
 const invalid = (message: string): AgentRlError => new AgentRlError('CONFIG_INVALID', message);
 
 /** @throws AgentRlError `CONFIG_INVALID` */
-function formatOf({ format: given }: Given): { format?: SourceFormat } {
-  if (given === undefined) return {};
+function formatOf({ format: given }: Given): SourceFormat | undefined {
   const format = sourceFormats.find((known) => known === given);
-  if (format !== undefined) return { format };
+  if (given === undefined || format !== undefined) return format;
   throw invalid(`--format ${given} is unknown. Known formats: ${sourceFormats.join(', ')}.`);
 }
 
@@ -46,8 +45,8 @@ function columnsOf({ column: given, urlColumn: url, keepColumns }: Given): Colum
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */
-function crawlOf(given: Given): { crawl?: CrawlSettings } {
-  if (!given.crawl) return {};
+function crawlOf(given: Given): CrawlSettings | undefined {
+  if (!given.crawl) return undefined;
   const { cacheDir, requestsPerSecond, concurrency, batchSize, skipExisting } = given;
   const contact = given.contact?.trim() ?? '';
   if (!/@|^https?:\/\//.test(contact) || /[\r\n()]/.test(contact)) {
@@ -55,7 +54,7 @@ function crawlOf(given: Given): { crawl?: CrawlSettings } {
       `--contact is ${JSON.stringify(contact)}; --crawl needs a mail address or a page there, so that hosts can tell who is asking: --contact you@example.org.`,
     );
   }
-  const crawl = {
+  return {
     contentDir: given.contentDir ?? join(cacheDir, 'content'),
     cacheDir,
     userAgent: `agent_rl/${packageVersion()} (prepare-data; +${contact})`,
@@ -69,14 +68,12 @@ function crawlOf(given: Given): { crawl?: CrawlSettings } {
     maxPageBytes: Math.round(1e6 * given.maxPageMb),
     allowPrivate: given.allowPrivate,
   };
-  return { crawl };
 }
 
 /** @throws AgentRlError `CONFIG_INVALID`, naming the flag. */
 export function settingsOf(given: Given): Omit<PrepareDataOptions, 'source' | 'signal' | 'print'> {
   const { overwrite, skipInvalid, maxRecords, chunkTokens, splitBy, evalShare, seed } = given;
   const hubUrl = given.hubUrl ?? process.env['HF_ENDPOINT'] ?? 'https://huggingface.co';
-  const splits = given.hubSplit?.split(',');
   const overlap = { from: 0, to: chunkTokens - 1, whole: true };
   return {
     outputDir: given.output,
@@ -94,11 +91,11 @@ export function settingsOf(given: Given): Omit<PrepareDataOptions, 'source' | 's
     hub: {
       hubUrl: hubUrl.replace(/\/+$/, ''),
       revision: given.revision,
-      ...(given.hubConfig !== undefined && { config: given.hubConfig }),
-      ...(splits && { splits }),
+      config: given.hubConfig,
+      splits: given.hubSplit?.split(','),
     },
-    ...formatOf(given),
-    ...crawlOf(given),
-    ...(maxRecords !== undefined && { maxRecords }),
+    format: formatOf(given),
+    crawl: crawlOf(given),
+    maxRecords,
   };
 }

@@ -3,7 +3,7 @@ import { requiredFlag } from '../../flags/flag.ts';
 import { prepareDataFlags } from './prepare-data-flags.ts';
 
 export const prepareDataCommand = command({
-  name: 'prepare-data <source>',
+  name: 'prepare <source>',
   describe: 'Make documents, passages and questions with a split from a dataset or a list of pages',
   examples: [
     ['my_questions.jsonl --output prepared --column question=query', 'From a file of your own'],

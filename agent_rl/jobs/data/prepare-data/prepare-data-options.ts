@@ -8,20 +8,20 @@ import type { SplitBy } from '../../../../dataset/prepare/split/split-questions.
 export interface HubSettings {
   hubUrl: string;
   revision: string;
-  config?: string;
-  splits?: readonly string[];
+  config?: string | undefined;
+  splits?: readonly string[] | undefined;
 }
 
-/** What `agent-rl prepare-data` was asked to do. */
+/** What `agent-rl data prepare` was asked to do. */
 export interface PrepareDataOptions extends JobContext {
   /** A file, a folder, or a dataset of the hub as `owner/name`. */
   source: string;
   outputDir: string;
   overwrite: boolean;
   /** Found out from the files when absent. */
-  format?: SourceFormat;
+  format?: SourceFormat | undefined;
   columns: ColumnMap;
-  maxRecords?: number;
+  maxRecords?: number | undefined;
   /** Records that cannot be read are dropped and reported, instead of an error. */
   skipInvalid: boolean;
   /** Folder of the tokenizer that counts tokens. */
@@ -36,5 +36,5 @@ export interface PrepareDataOptions extends JobContext {
   cacheDir: string;
   hub: HubSettings;
   /** Absent: documents have the texts that the source gives. */
-  crawl?: CrawlSettings;
+  crawl?: CrawlSettings | undefined;
 }

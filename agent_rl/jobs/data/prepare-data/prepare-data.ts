@@ -70,14 +70,13 @@ async function filesOf(options: PrepareDataOptions): Promise<readonly string[]> 
   const { hub, cacheDir, signal, print } = options;
   const found = findSource(options.source);
   if (found.kind === 'files') return found.files;
-  const token = process.env['HF_TOKEN'];
   print(`${found.dataset}: a dataset of ${hub.hubUrl}, ${hub.revision}.`);
   return fetchHubDataset(found.dataset, {
     ...hub,
     cacheDir,
     signal,
     print,
-    ...(token === undefined || token === '' ? {} : { accessToken: token }),
+    accessToken: process.env['HF_TOKEN'] || undefined,
   });
 }
 

@@ -66,7 +66,7 @@ export function reportOf(facts: ReportFacts) {
       evalShareWanted: options.evalShare,
       evalShare: questions === 0 ? 0 : rounded(split.eval.length / questions),
     },
-    ...(crawl === undefined ? {} : { crawl }),
+    crawl,
     settings: { tokenizer, chunkTokens, chunkOverlap, nearDuplicateThreshold, columns },
   };
 }

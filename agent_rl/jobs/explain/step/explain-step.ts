@@ -1,12 +1,14 @@
-import type { RecordedRun } from '../../../runs/recorded-run.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import type { RecordedRun } from '../../../runs/query/recorded-run.ts';
 import { countText, percentText, visibleControls } from '../../../telemetry/index.ts';
 import type { JobResult } from '../../job.ts';
-import { leftOutLines } from '../left-out-text.ts';
-import { RunSettings } from '../../../runs/run-settings.ts';
-import { sharesByOutcome, stepGroups } from './gradient-shares.ts';
-import { zeroGradient } from './ledger-words.ts';
-import { runTokenizer } from './run-tokenizer.ts';
-import { stepEvidence } from './step-evidence.ts';
+import { leftOutLines } from '../findings-text.ts';
+import { Unreadable } from '../../../runs/episodes/read-lines.ts';
+import { readMetrics } from '../../../runs/query/metrics.ts';
+import { batchesOf, type RecordedPart } from '../../../runs/query/parts.ts';
+import type { RunSettings } from '../../../runs/query/run-settings.ts';
+import { runTokenizer } from '../../../runs/query/run-tokenizer.ts';
+import { sharesByOutcome, stepGroups, tokenPulls } from './gradient.ts';
 import {
   decoding,
   groupLines,
@@ -14,8 +16,8 @@ import {
   outcomeLines,
   tokenLines,
   updateLines,
+  zeroGradient,
 } from './step-text.ts';
-import { tokenPulls } from './token-pulls.ts';
 
 const shownTokens = 6;
 
@@ -30,7 +32,7 @@ export async function explainStep(
   const zero = zeroGradient(metrics);
   const learned = episodes.some((one) => one.learned !== undefined);
   const groups = stepGroups(episodes);
-  const shares = sharesByOutcome(episodes.filter(({ episode }) => episode.learns !== false));
+  const shares = sharesByOutcome(episodes.filter(({ episode }) => episode.learns));
   const pulls = tokenPulls(episodes, shownTokens);
   const decode = decoding(await runTokenizer(recorded));
   const success = metrics['rollout/successRate'];
@@ -42,7 +44,7 @@ export async function explainStep(
     ...(episodes.length === 0 ? ['Its episodes are not recorded.'] : groupLines(groups)),
     ...(learned ? [] : [lacking]),
     ...(pulls.size > 0 ? [...outcomeLines(shares), ...tokenLines(pulls, decode)] : []),
-    ...(pulls.size > 0 ? lossNote(new RunSettings(recorded.config)) : []),
+    ...(pulls.size > 0 ? lossNote(recorded.settings) : []),
     ...updateLines(step, around),
   ];
   print(visibleControls(lines.join('\n')));
@@ -51,7 +53,7 @@ export async function explainStep(
     metrics,
     zeroGradient: zero ?? null,
     learnedRecorded: learned,
-    unreadable: unreadable.facts(),
+    unreadable,
     groups: groups.map(({ members, ...group }) =>
       Object.assign(group, { rewards: members.map(({ episode }) => episode.reward) }),
     ),
@@ -63,6 +65,31 @@ export async function explainStep(
     },
   };
 }
+
+const neighbours = 5;
+
+/** What is recorded of one iteration and, of metrics, of up to five before it and five after it. */
+async function stepEvidence({ folder }: RecordedRun, iteration: number) {
+  const unreadable = new Unreadable();
+  const all = await readMetrics(folder, unreadable);
+  const step = all.find((one) => one.iteration === iteration);
+  if (step === undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `${folder.path} has no iteration ${iteration}. ${all.length === 0 ? 'It has none yet' : `It has ${all[0]?.iteration} to ${all.at(-1)?.iteration}`}.`,
+    );
+  const around = all.filter((one) => {
+    const distance = Math.abs(one.iteration - iteration);
+    return distance > 0 && distance <= neighbours;
+  });
+  for await (const episodes of batchesOf(folder, { file: 'train', hasLearned: true, unreadable }))
+    if ((episodes[0]?.episode.iteration ?? 0) >= iteration)
+      return { step, around, episodes: ofIteration(episodes, iteration), unreadable };
+  return { step, around, episodes: [], unreadable };
+}
+
+const ofIteration = (parts: readonly RecordedPart[], iteration: number): readonly RecordedPart[] =>
+  parts.filter(({ episode }) => episode.iteration === iteration);
 
 const lacking =
   'What the update made of each episode is not recorded (trajectories/learned.jsonl): which groups and tokens carry the gradient is not known.';

@@ -1,18 +1,18 @@
 import { sum } from '../../../algorithms/statistics.ts';
 import type { TokenUse } from '../../../rollout/tokens/ledger.ts';
-import type { TrainedEpisode } from '../../../runs/episodes/read-trained-episodes.ts';
-import type { IterationMetrics } from '../../../runs/read-metrics.ts';
+import { onlyAgent } from '../../../core/rollout.ts';
+import type { RecordedPart } from '../../../runs/query/parts.ts';
+import type { IterationMetrics } from '../../../runs/query/metrics.ts';
 import { countText, type MetricName, percentText, shortNumber } from '../../../telemetry/index.ts';
 import type { Tokenizer } from '../../../../model/text/tokenizer.ts';
-import { Series } from '../../../runs/signs/series.ts';
-import type { sharesByOutcome, StepGroup } from './gradient-shares.ts';
-import { ledgerWords } from './ledger-words.ts';
-import type { TokenPulls } from './token-pulls.ts';
+import { Series } from '../../../runs/query/series.ts';
+import { useMeanings } from '../../../runs/query/use-meanings.ts';
+import type { sharesByOutcome, StepGroup, TokenPulls } from './gradient.ts';
 
 const column = (text: string, width: number): string => text.padEnd(width);
 
 export function ledgerLines({ metrics }: Pick<IterationMetrics, 'metrics'>): string[] {
-  const uses = Object.keys(ledgerWords) as TokenUse[];
+  const uses = Object.keys(useMeanings) as TokenUse[];
   const of = (use: TokenUse): number => metrics[`ledger/${use}`] ?? 0;
   const sampled = sum(uses.map(of));
   return [
@@ -21,7 +21,7 @@ export function ledgerLines({ metrics }: Pick<IterationMetrics, 'metrics'>): str
       .filter((use) => of(use) > 0)
       .map(
         (use) =>
-          `  ${column(`${of(use)}`, 9)} ${column(percentText(of(use) / sampled), 8)} ${column(use, 15)} ${ledgerWords[use]}`,
+          `  ${column(`${of(use)}`, 9)} ${column(percentText(of(use) / sampled), 8)} ${column(use, 15)} ${useMeanings[use]}`,
       ),
   ];
 }
@@ -43,12 +43,12 @@ export function groupLines(groups: readonly StepGroup[]): string[] {
       .slice(0, shownGroups)
       .map(
         ({ taskId, agent, members, kind, share }) =>
-          `  ${column(percentText(share), 8)} ${[taskId, agent ?? []].flat().join('/')}: ${kind}, rewards ${rewardsText(members)}`,
+          `  ${column(percentText(share), 8)} ${agent === onlyAgent ? taskId : `${taskId}/${agent}`}: ${kind}, rewards ${rewardsText(members)}`,
       ),
   ];
 }
 
-const rewardsText = (members: readonly TrainedEpisode[]): string =>
+const rewardsText = (members: readonly RecordedPart[]): string =>
   members
     .map(({ episode: { reward, groupReward } }) => groupReward?.reward ?? reward)
     .map((reward) => (reward === null ? '-' : shortNumber(reward)))
@@ -89,6 +89,31 @@ export function tokenLines({ size, up, down, strongest }: TokenPulls, decode: De
       return `  ${pull > 0 ? 'up  ' : 'down'}  ${JSON.stringify(`${text[0]}»${text[1]}«${text[2]}`)}, p ${shortNumber(probability)}, in ${episode}`;
     }),
   ];
+}
+
+/** Why there is no gradient, or why it has no effect; nothing where there is one. */
+export function zeroGradient(metrics: IterationMetrics['metrics']): string | undefined {
+  const of = (use: TokenUse): number => metrics[`ledger/${use}`] ?? 0;
+  const uses = (Object.keys(useMeanings) as TokenUse[]).toSorted((a, b) => of(b) - of(a));
+  const norm = metrics['train/gradNorm'];
+  const left = uses
+    .filter((use) => use !== 'trained' && of(use) > 0)
+    .map((use) => `${of(use)} ${use} (${useMeanings[use]})`)
+    .join(', ');
+  if (sum(uses.map(of)) === 0) return 'nothing was sampled, or no ledger was recorded';
+  if (of('trained') === 0 && norm === undefined)
+    return `no sampled token has a part in the loss: ${left}`;
+  if (norm === 0) {
+    const shares = [
+      `clipped ${metrics['sent/clipFraction'] ?? 0}`,
+      `guarded ${metrics['sent/guarded'] ?? 0}`,
+      `factor 0 by the correction ${metrics['correction/maskedShare'] ?? 0}`,
+    ];
+    return `tokens were sent and the loss gave them none; shares of them: ${shares.join(', ')}`;
+  }
+  return metrics['train/learningRate'] === 0
+    ? 'the learning rate is 0: the step had no effect'
+    : undefined;
 }
 
 /** Figures of the update, each beside the median of the iterations around it. */

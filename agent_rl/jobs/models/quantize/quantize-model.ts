@@ -95,7 +95,7 @@ function refuseAdapter(folder: string): void {
   if (existsSync(join(folder, 'config.json'))) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder} holds an adapter, and only whole models are quantised. Merge it into its model first (agent-rl merge-lora), or quantise the model alone and keep the adapter over it.`,
+    `${folder} holds an adapter, and only whole models are quantised. Merge it into its model first (agent-rl model merge-lora), or quantise the model alone and keep the adapter over it.`,
   );
 }
 

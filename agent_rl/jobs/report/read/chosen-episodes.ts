@@ -1,8 +1,5 @@
-import {
-  type EpisodeFile,
-  type EpisodeRecord,
-  readEpisodes,
-} from '../../../runs/episodes/read-episodes.ts';
+import type { EpisodeFile, EpisodeRecord } from '../../../runs/episodes/read-episodes.ts';
+import { batchesOf, type RecordedPart } from '../../../runs/query/parts.ts';
 import type { RunFolder } from '../../../runs/run-folder.ts';
 
 /** The kinds of episodes that a report shows one of each. */
@@ -19,7 +16,7 @@ export interface ChosenEpisodes {
   /** `eval`: those of the evaluation after training; `train`: those of the last iteration, as there was none. */
   from: EpisodeFile;
   iteration: number;
-  first: Partial<Record<EpisodeKind, EpisodeRecord>>;
+  first: Record<EpisodeKind, EpisodeRecord | undefined>;
   /** How many there are of each kind, those of slices too. */
   counts: Record<EpisodeKind, number>;
   /** Those that the system failed: they have no verdict. */
@@ -31,36 +28,62 @@ export async function chooseEpisodes(folder: RunFolder): Promise<ChosenEpisodes 
   return (await chooseFrom(folder, 'eval')) ?? (await chooseFrom(folder, 'train'));
 }
 
-async function chooseFrom(folder: RunFolder, from: EpisodeFile) {
-  let chosen: ChosenEpisodes | undefined;
-  for await (const episode of readEpisodes(folder, from)) {
-    if (from === 'eval' && episode.when !== 'after') continue;
-    if (episode.learns === false) continue;
-    const { iteration } = episode;
-    // Only the newest iteration is kept.
-    if (chosen?.iteration !== iteration) chosen = none(from, iteration);
-    const kind = kindOf(episode);
-    if (kind === undefined) {
-      chosen.unjudged += 1;
-      continue;
-    }
-    chosen.counts[kind] += 1;
-    chosen.first[kind] ??= episode;
-  }
-  return chosen;
+async function chooseFrom(
+  folder: RunFolder,
+  from: EpisodeFile,
+): Promise<ChosenEpisodes | undefined> {
+  let newest: readonly RecordedPart[] = [];
+  for await (const parts of batchesOf(folder, { file: from }))
+    if (from === 'train' || parts[0]?.episode.when === 'after') newest = parts;
+  const episodes = newest.map(({ episode }) => episode).filter(({ learns }) => learns);
+  const [first] = episodes;
+  if (first === undefined) return undefined;
+  const of = (kind: EpisodeKind | undefined) => episodes.filter((one) => kindOf(one) === kind);
+  const kinds = Object.keys(episodeKinds) as EpisodeKind[];
+  const each = <Value>(value: (own: readonly EpisodeRecord[]) => Value) =>
+    Object.fromEntries(kinds.map((kind) => [kind, value(of(kind))])) as Record<EpisodeKind, Value>;
+  return {
+    from,
+    iteration: first.iteration,
+    first: each(([one]) => one),
+    counts: each(({ length }) => length),
+    unjudged: of(undefined).length,
+  };
 }
 
-const none = (from: EpisodeFile, iteration: number): ChosenEpisodes => ({
-  from,
-  iteration,
-  first: {},
-  counts: { solved: 0, repaired: 0, failed: 0 },
-  unjudged: 0,
-});
-
-function kindOf({ reward, success, toolCalls, malformedCalls }: EpisodeRecord) {
+function kindOf(episode: EpisodeRecord): EpisodeKind | undefined {
+  const { reward, success, toolCalls, malformedCalls } = episode;
   if (reward === null) return undefined;
   if (!success) return 'failed';
   const failed = malformedCalls > 0 || toolCalls.some(({ status }) => status !== 'ok');
   return failed ? 'repaired' : 'solved';
+}
+
+/** The attempts of one evaluation as `trajectories/eval.jsonl` has them, those of slices among them. */
+export interface RecordedEvaluation {
+  when: string;
+  iteration: number;
+  /** Attempts with a verdict, and those of them that solved the task. */
+  judged: number;
+  successes: number;
+  /** Attempts that the system failed. */
+  unjudged: number;
+}
+
+/** Each evaluation that a run recorded, in order. @throws AgentRlError `DATASET_INVALID` */
+export async function recordedEvaluations(folder: RunFolder): Promise<RecordedEvaluation[]> {
+  const found: RecordedEvaluation[] = [];
+  for await (const parts of batchesOf(folder, { file: 'eval' })) {
+    const episodes = parts.map(({ episode }) => episode).filter(({ learns }) => learns);
+    const judged = episodes.filter(({ reward }) => reward !== null);
+    const { when = 'eval', iteration = 0 } = parts[0]?.episode ?? {};
+    found.push({
+      when,
+      iteration,
+      judged: judged.length,
+      successes: judged.filter(({ success }) => success).length,
+      unjudged: episodes.length - judged.length,
+    });
+  }
+  return found;
 }

@@ -1,8 +1,9 @@
-import { chartStyles } from '../charts/chart-styles.ts';
-import type { Chart } from '../charts/chart.ts';
-import { describe, drawChart, legendHeight, type Size } from '../charts/chart-svg.ts';
 import { unreachable } from '../../../core/unreachable.ts';
-import type { Block, Report, Section, TranscriptEntry } from '../report.ts';
+import { type Chart, describe } from '../../../runs/charts/chart.ts';
+import { curvesOf, plainLook } from '../../../runs/charts/curves.ts';
+import type { Block, Report, Section } from '../report.ts';
+import type { TranscriptEntry } from '../../show/transcript-entries.ts';
+import { chartMarkup, chartStyles, legendHeight, type Size } from './chart-markup.ts';
 import { markup, Markup } from './markup.ts';
 import { pageStyles } from './page-styles.ts';
 
@@ -92,14 +93,14 @@ const half: Size = { width: 490, height: 235 };
 function figure(chart: Chart, id: string, isFirst: boolean): Markup {
   const { width, height } = isFirst ? wide : half;
   const size = { width, height: height + legendHeight(chart, width) };
-  const { note = '' } = chart;
+  const notes = curvesOf(chart, plainLook).notes.join(' ');
   return markup`<figure class="${isFirst ? 'across' : 'half'}">
 <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="${id}-title ${id}-text">
 <title id="${id}-title">${chart.title}</title>
 <desc id="${id}-text">${describe(chart)}</desc>
-${drawChart(chart, size)}
+${chartMarkup(chart, size)}
 </svg>
-${note === '' ? [] : markup`<figcaption>${note}</figcaption>`}
+${notes === '' ? [] : markup`<figcaption>${notes}</figcaption>`}
 </figure>`;
 }
 

@@ -1,6 +1,13 @@
 import { unreachable } from '../../../core/unreachable.ts';
-import type { Chart } from '../charts/chart.ts';
-import type { Block, Report, TranscriptEntry } from '../report.ts';
+import {
+  type Chart,
+  isNumber,
+  type Line,
+  shownUnit,
+  valueText,
+} from '../../../runs/charts/chart.ts';
+import type { Block, Report } from '../report.ts';
+import { entryText } from '../../show/transcript-entries.ts';
 import { visibleControls } from '../../../telemetry/index.ts';
 
 /** Text for pull requests and READMEs, in GitHub's Markdown. */
@@ -58,11 +65,6 @@ function fenced(text: string): string {
   return `${fence}text\n${shown}\n${fence}`;
 }
 
-const entryText = ({ label, text }: TranscriptEntry): string =>
-  [...(label === '' ? [] : [`[${label}]`]), ...text.split('\n').map((line) => `  ${line}`)].join(
-    '\n',
-  );
-
 /** The first by itself, the others folded away. */
 function chartsText([first, ...others]: readonly Chart[]): string {
   const shown = first === undefined ? '' : chartText(first);
@@ -74,30 +76,28 @@ function chartsText([first, ...others]: readonly Chart[]): string {
 const mostRows = 9;
 
 /** A few points of each curve: GitHub's Markdown draws none. */
-function chartText({ title, unit, share, over, lines, note }: Chart): string {
-  const xs = [...new Set(lines.flatMap(({ points }) => points.map(({ x }) => x)))].toSorted(
-    (a, b) => a - b,
-  );
+function chartText(chart: Chart): string {
+  const { title, over, lines } = chart;
+  const xs = [...new Set(lines.flatMap((line) => line.xs))].toSorted((a, b) => a - b);
   const step = (xs.length - 1) / (mostRows - 1);
   const some =
     xs.length <= mostRows
       ? xs
       : Array.from({ length: mostRows }, (_, row) => xs[Math.round(row * step)] ?? 0);
-  const cell = (points: Chart['lines'][number]['points'], x: number): string => {
-    const point = points.find((one) => one.x === x);
-    const y = point?.y;
-    if (y === undefined || y === null) return '-';
-    const written = (value: number): string =>
-      share === true ? (100 * value).toFixed(1) : String(Number(value.toPrecision(4)));
-    const interval =
-      point?.low === undefined || point.high === undefined
-        ? ''
-        : ` [${written(point.low)}, ${written(point.high)}]`;
-    return `${written(y)}${share === true ? ' %' : ''}${interval}`;
-  };
-  const rows = some.map((x) => [String(x)].concat(lines.map(({ points }) => cell(points, x))));
+  const rows = some.map((x) => [String(x)].concat(lines.map((line) => cellText(line, x, chart))));
   const left = some.length < xs.length ? [`Shown are ${some.length} of ${xs.length} rows.`] : [];
-  const notes = [...(note === undefined ? [] : [note]), ...left].map((one) => ` ${plain(one)}`);
-  const caption = `**${plain(`${title}, ${unit}`)}**${notes.join('')}`;
-  return `${caption}\n\n${tableText([over, ...lines.map(({ name }) => name)], rows)}`;
+  const notes = [chart.note ?? [], left].flat().map((one) => ` ${plain(one)}`);
+  const unit = shownUnit(chart);
+  const caption = `**${plain(unit === '' ? title : `${title}, ${unit}`)}**${notes.join('')}`;
+  return `${caption}\n\n${tableText([over, ...lines.map(({ label }) => label)], rows)}`;
+}
+
+function cellText({ xs, ys, low, high }: Line, x: number, chart: Chart): string {
+  const at = xs.indexOf(x);
+  const ends = [low?.[at], high?.[at]]
+    .filter(isNumber)
+    .map((end) => valueText(end, chart).replace(/ %$/, ''));
+  const value = ys[at] ?? null;
+  if (value === null) return '-';
+  return `${valueText(value, chart)}${ends.length === 2 ? ` [${ends.join(', ')}]` : ''}`;
 }

@@ -1,7 +1,6 @@
 import { largest } from '../../../core/long-lists.ts';
-import type { Chart } from '../charts/chart.ts';
-import { chartStyles } from '../charts/chart-styles.ts';
-import { describe, drawChart, legendHeight, type Size } from '../charts/chart-svg.ts';
+import { type Chart, describe } from '../../../runs/charts/chart.ts';
+import { chartMarkup, chartStyles, legendHeight, type Size } from './chart-markup.ts';
 import { markup, Markup } from './markup.ts';
 
 /** The first chart has the whole width, those after it share rows of three. */
@@ -22,7 +21,7 @@ export function svgReport({ title, charts }: Picture): string {
   const { placed, height } = placesOf(charts);
   const drawn = placed.map(
     ({ chart, x, y, size }) =>
-      markup`<g transform="translate(${x} ${y})">${drawChart(chart, size)}</g>`,
+      markup`<g transform="translate(${x} ${y})">${chartMarkup(chart, size)}</g>`,
   );
   const picture = markup`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title description">
 <title id="title">${title}</title>

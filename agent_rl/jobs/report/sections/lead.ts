@@ -3,10 +3,9 @@ import { countText, percentText } from '../../../telemetry/index.ts';
 import type { RunState } from '../../../runs/view/api.ts';
 import { runState } from '../../../runs/view/run-state.ts';
 import type { SuccessRate } from '../../../trainer/success-rate.ts';
-import { isSupervised, iterationsOf, type ReportedRun, settingOf } from '../read/reported-run.ts';
+import { iterationsOf, type ReportedRun } from '../read/reported-run.ts';
 import { counted } from './by-run.ts';
-import { spreadText, whole } from './compared.ts';
-import { whyNoMean } from './why-no-mean.ts';
+import { spreadText, whole, whyNoMean } from './compared.ts';
 
 /** `23.5 % [17.5, 29.5]`, without how many of how many. */
 const rateAlone = (rate: SuccessRate): string => rateText(rate).replace(/^\d+ of \d+ = /, '');
@@ -48,13 +47,13 @@ function severalText(runs: readonly ReportedRun[]): string {
 }
 
 function resultOf(run: ReportedRun): string[] {
-  if (isSupervised(run)) return lossText(run);
+  if (run.isSupervised) return lossText(run);
   const { before, after, difference } = whole(run);
   const n = after?.n ?? before?.n;
   if (run.summary === undefined) return recordedText(run);
   if (n === undefined) return ['Nothing was evaluated on held-out tasks.'];
-  const greedy = settingOf(run, 'eval.strategy') === 'greedy';
-  const samples = greedy ? 1 : Number(settingOf(run, 'eval.samples') ?? 1);
+  const greedy = run.settings.at('eval.strategy') === 'greedy';
+  const samples = greedy ? 1 : Number(run.settings.at('eval.samples') ?? 1);
   const of = samples > 1 ? 'attempts at held-out tasks' : 'held-out tasks';
   const solved = [
     ...(before ? [`${rateAlone(before)} before training`] : []),
@@ -108,8 +107,8 @@ function lossText({ summary, metrics }: ReportedRun): string[] {
 /** What is to be known of how it ended. */
 function endOf(run: ReportedRun): string[] {
   const { summary } = run;
-  const done = countText(iterationsOf(run), isSupervised(run) ? 'step' : 'iteration');
-  const control = settingOf(run, 'train.control');
+  const done = countText(iterationsOf(run), run.isSupervised ? 'step' : 'iteration');
+  const control = run.settings.at('train.control');
   return [
     ...(summary === undefined
       ? [`The run has no summary.json: ${stateText(run)}. It has ${done} so far.`]

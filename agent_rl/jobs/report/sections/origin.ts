@@ -6,8 +6,7 @@ import { flatSettings } from '../../../runs/flat-settings.ts';
 import { pathWord } from '../../../runs/run-folder.ts';
 import { trainCall } from '../../code/call-instead.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/cut-text.ts';
-import { type Section, text } from '../report.ts';
+import { type Section, text, cutText } from '../report.ts';
 import { byRun, type Fact } from './by-run.ts';
 
 const mostCharacters = 200;
@@ -48,19 +47,15 @@ const places = new Set(['run.outputDir', 'run.name']);
 
 function changedSettings({ config }: ReportedRun): Fact[] {
   const defaults = new Map(settingsOfRuns().map((setting) => [setting.path, setting.default]));
-  return flatSettings(config).flatMap(([path, json]): Fact[] => {
+  return flatSettings(config).flatMap(([path, value]): Fact[] => {
+    const json = JSON.stringify(value);
+    const shown = typeof value === 'string' ? value : json;
     const usual = defaults.get(path.replaceAll(/\.\d+(?=\.|$)/g, '[]'));
-    const isUsual = usual !== undefined && [json, textOf(json)].includes(usual);
+    const isUsual = usual !== undefined && [json, shown].includes(usual);
     const isEmpty = json === '[]' || json === '{}';
     if (isUsual || isEmpty || places.has(path)) return [];
-    return [[path, cutText(textOf(json), mostCharacters)]];
+    return [[path, cutText(shown, mostCharacters)]];
   });
-}
-
-/** A value without the quotes of JSON. */
-function textOf(json: string): string {
-  const value: unknown = JSON.parse(json);
-  return typeof value === 'string' ? value : json;
 }
 
 function machineFacts({ inputs, summary, log }: ReportedRun): Fact[] {

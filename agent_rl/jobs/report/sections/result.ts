@@ -1,26 +1,20 @@
 import {
-  change,
   differenceText,
   intervalNote,
   rateText,
   shareText,
   worstCaseText,
 } from '../../../runs/evaluation-table.ts';
-import { percentText } from '../../../telemetry/index.ts';
-import { type ReportedRun, settingOf } from '../read/reported-run.ts';
+import { percentText, pointsText } from '../../../telemetry/figures.ts';
+import type { ReportedRun } from '../read/reported-run.ts';
 import { type Block, type Section, table, text } from '../report.ts';
-import { type Compared, spreadText, whole } from './compared.ts';
-import { whyNoMean } from './why-no-mean.ts';
+import { type Compared, spreadText, whole, whyNoMean } from './compared.ts';
 
-const ofGroup = ({ summary }: ReportedRun, name: string): Compared => {
-  const { before, after, difference } = summary?.eval ?? {};
-  const [first, last] = [before?.groups?.[name], after?.groups?.[name]];
-  return {
-    before: first,
-    after: last,
-    difference: difference?.groups?.[name],
-  };
-};
+const ofGroup = ({ summary }: ReportedRun, name: string): Compared => ({
+  before: summary?.eval?.before?.groups?.[name],
+  after: summary?.eval?.after?.groups?.[name],
+  difference: summary?.eval?.difference?.groups?.[name],
+});
 
 const groupsOf = ({ summary }: ReportedRun): string[] =>
   [summary?.eval?.before, summary?.eval?.after].flatMap((one) => Object.keys(one?.groups ?? {}));
@@ -55,7 +49,7 @@ export function resultSection(runs: readonly ReportedRun[]): Section[] {
 function failureRows(run: ReportedRun, named: boolean): string[][] {
   const { before, after } = run.summary?.eval ?? {};
   if ([before, after].every((one) => (one?.systemFailures ?? 0) === 0)) return [];
-  const which = named ? [run.folder.name, String(settingOf(run, 'run.seed'))] : [];
+  const which = named ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
   const cells = [before, after].map((one) => (one ? worstCaseText(one) : '-'));
   return [['All, if failed episodes had failed, or solved', ...which, ...cells, '-']];
 }
@@ -67,9 +61,9 @@ function rowsOf(
 ): string[][] {
   const rows = runs.flatMap((run) => {
     const { before, after, difference } = comparedOf(run);
-    if (before === undefined && after === undefined) return [];
-    const cells = [before, after].map((rate) => (rate === undefined ? '-' : rateText(rate)));
-    const which = runs.length > 1 ? [run.folder.name, String(settingOf(run, 'run.seed'))] : [];
+    if (!before && !after) return [];
+    const cells = [before, after].map((rate) => (rate ? rateText(rate) : '-'));
+    const which = runs.length > 1 ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
     return [[name, ...which, ...cells, difference ? differenceText(difference) : '-']];
   });
   const compared = runs.filter((run) => {
@@ -88,7 +82,7 @@ function rowsOf(
       '',
       spreadText(rates('before'), percentText),
       spreadText(rates('after'), percentText),
-      spreadText(differences, change),
+      spreadText(differences, pointsText),
     ],
   ];
 }

@@ -1,6 +1,5 @@
 import type { ReportedRun } from '../read/reported-run.ts';
-import { cutText } from '../render/cut-text.ts';
-import { type Block, type Section, text } from '../report.ts';
+import { type Block, type Section, text, cutText } from '../report.ts';
 import { counted } from './by-run.ts';
 
 const mostCharacters = 1000;

@@ -4,7 +4,6 @@ import type { ToolCallFormat } from '../../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../../core/plugins/tool.ts';
 import { PlainFormat } from '../../../policies/tool-call-formats/plain-format.ts';
 import { closeThought, openThought } from '../../../policies/tool-call-formats/read-turn.ts';
-import { withoutPartial } from './without-partial.ts';
 
 /** Reads turns as the policy does. Who gave no tools is given no calls: what was written as one is text. */
 export class TurnReader {
@@ -66,8 +65,19 @@ function firstOf(
 export function turnReader({ model, format, chosen }: ResolvedRun): TurnReader {
   const { thinking, templateDate } = chosen.policy.settings;
   const inThought = model.text.template.cueOpensThought({
-    ...(typeof thinking === 'boolean' && { thinking }),
-    ...(typeof templateDate === 'string' && { date: templateDate }),
+    thinking: typeof thinking === 'boolean' ? thinking : undefined,
+    date: typeof templateDate === 'string' ? templateDate : undefined,
   });
   return new TurnReader(format ?? new PlainFormat(), inThought);
+}
+
+/** A text without an end that may be the beginning of one of some texts. */
+export function withoutPartial(text: string, wholes: readonly string[]): string {
+  const longest = wholes.reduce((most, { length }) => Math.max(most, length - 1), 0);
+  for (let length = Math.min(longest, text.length); length > 0; length--) {
+    const end = text.slice(-length);
+    const begins = (whole: string): boolean => whole.length > length && whole.startsWith(end);
+    if (wholes.some(begins)) return text.slice(0, -length);
+  }
+  return text;
 }

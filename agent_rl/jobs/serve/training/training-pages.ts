@@ -11,7 +11,7 @@ import {
   type ServerInfo,
   UseBody,
 } from '../../../generation/served/protocol.ts';
-import type { Page } from '../../../http/answer-request.ts';
+import { type Page, page } from '../../../http/answer-request.ts';
 import { Refusal } from '../../../http/refusal.ts';
 import type { Places } from '../places.ts';
 import { bodyReader } from '../request-fields.ts';
@@ -23,7 +23,7 @@ export interface TrainingParts {
   sampler: Sampler;
   places: Places;
   /** Absent where its weights stay what they are. */
-  replacing?: { inbox: WeightInbox; use: (weights: WeightRef) => Promise<void> };
+  replacing: { inbox: WeightInbox; use: (weights: WeightRef) => Promise<void> } | undefined;
   /** Seconds after which an episode or a client that asked for nothing is forgotten. */
   idleS: number;
 }
@@ -42,88 +42,63 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
   /** Whose weights are drawn from, where they are not those it began with. */
   let given: { client: string; version: number } | undefined;
   const pages: readonly Page[] = [
-    { method: 'GET', path: /^\/agent_rl\/generator$/, answer: async () => info },
-    {
-      method: 'POST',
-      path: at(paths.generate),
-      answer: async ({ body, signal }) => {
-        const { client, version, ...request } = read.generate(body);
-        requireTokens(request, info);
-        return clients.turn({ client, episode: request.episode, signal }, (episode) => {
-          const isWanted = given?.client === client && given.version === version;
-          if (version !== undefined && !isWanted)
-            throw new Refusal(
-              409,
-              `This server draws from ${given === undefined ? 'the weights that it began with' : `version ${given.version} of a training's weights`}, and not from your version ${version}.`,
-              [],
-              otherWeights,
-            );
-          const { drawn, agent, ...key } = request.key;
-          const drawing = {
-            ...key,
-            ...(agent !== undefined && { agent }),
-            ...(drawn !== undefined && { drawn }),
-          };
-          return sampler.generate({ ...request, episode, key: drawing }, signal);
+    page('GET', at(paths.info), async () => info),
+    page('POST', at(paths.generate), async ({ body, signal }) => {
+      const { client, version, ...request } = read.generate(body);
+      requireTokens(request, info);
+      return clients.turn({ client, episode: request.episode, signal }, (episode) => {
+        const isWanted = given?.client === client && given.version === version;
+        if (version !== undefined && !isWanted)
+          throw new Refusal(
+            409,
+            `This server draws from ${given === undefined ? 'the weights that it began with' : `version ${given.version} of a training's weights`}, and not from your version ${version}.`,
+            [],
+            otherWeights,
+          );
+        return sampler.generate({ ...request, episode }, signal);
+      });
+    }),
+    page('POST', at(paths.release), async ({ body }) => {
+      const { client, episode } = read.episode(body);
+      clients.release(client, episode);
+      return {};
+    }),
+    page('POST', at(paths.leave), async ({ body }) => {
+      const { client } = read.client(body);
+      clients.forget(client);
+      await replacing?.inbox.forget(client);
+      return {};
+    }),
+    page('PUT', at(`${paths.file}(?<client>${clientPattern})/${fileName}`), async (request) => {
+      const { groups, content } = request;
+      if (replacing === undefined) throw notReplaced();
+      const { client = '', name = '' } = groups;
+      clients.own(client);
+      await replacing.inbox.put(client, name, content);
+      return {};
+    }),
+    page('POST', at(paths.use), async ({ body }) => {
+      if (replacing === undefined) throw notReplaced();
+      const { client, version, files } = read.use(body);
+      clients.own(client);
+      const location = replacing.inbox.whole(client, files);
+      try {
+        await places.between(async () => {
+          await replacing.use({ version, kind: 'folder', location });
+          given = { client, version };
         });
-      },
-    },
-    {
-      method: 'POST',
-      path: at(paths.release),
-      answer: async ({ body }) => {
-        const { client, episode } = read.episode(body);
-        clients.release(client, episode);
-        return {};
-      },
-    },
-    {
-      method: 'POST',
-      path: at(paths.leave),
-      answer: async ({ body }) => {
-        const { client } = read.client(body);
-        clients.forget(client);
-        await replacing?.inbox.forget(client);
-        return {};
-      },
-    },
-    {
-      method: 'PUT',
-      path: new RegExp(
-        `^${paths.file}(?<client>${clientPattern})/(?<name>[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127})$`,
-      ),
-      answer: async ({ groups, content }) => {
-        if (replacing === undefined) throw notReplaced();
-        const { client = '', name = '' } = groups;
-        clients.own(client);
-        await replacing.inbox.put(client, name, content);
-        return {};
-      },
-    },
-    {
-      method: 'POST',
-      path: at(paths.use),
-      answer: async ({ body }) => {
-        if (replacing === undefined) throw notReplaced();
-        const { client, version, files } = read.use(body);
-        clients.own(client);
-        const location = replacing.inbox.whole(client, files);
-        try {
-          await places.between(async () => {
-            await replacing.use({ version, kind: 'folder', location });
-            given = { client, version };
-          });
-        } catch (thrown) {
-          throw refusedIfWrong(thrown, location);
-        } finally {
-          await replacing.inbox.forget(client);
-        }
-        return {};
-      },
-    },
+      } catch (thrown) {
+        throw refusedIfWrong(thrown, location);
+      } finally {
+        await replacing.inbox.forget(client);
+      }
+      return {};
+    }),
   ];
   return { pages, close: () => clients.close() };
 }
+
+const fileName = '(?<name>[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127})';
 
 const at = (path: string): RegExp => new RegExp(`^${path}$`);
 

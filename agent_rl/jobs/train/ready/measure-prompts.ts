@@ -2,12 +2,12 @@ import type { Agent } from '../../../compose/open-agent.ts';
 import type { ResolvedRun } from '../../../compose/resolve-run.ts';
 import { sum } from '../../../algorithms/statistics.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
+import { keyOutsideRuns } from '../../../core/rollout.ts';
 import { unbiased } from '../../../core/services/generator.ts';
 import { inTime } from '../../../core/stopping/abort.ts';
 import { largest } from '../../../core/long-lists.ts';
 import type { Task } from '../../../core/tasks/task.ts';
 import { policyOf } from '../../../rollout/episode-parts.ts';
-import { sole, worldOf } from '../../../rollout/world.ts';
 
 /** A task whose prompt leaves no room to answer. */
 export interface LongPrompt {
@@ -86,14 +86,19 @@ async function promptTokens(
   task: Task,
   signal: AbortSignal,
 ): Promise<number> {
-  const parts = await make({ task, sample: 0, step: 0, seed: 0, sampling: unbiased });
+  const parts = await make({
+    task,
+    key: keyOutsideRuns(),
+    step: 0,
+    seed: 0,
+    sampling: unbiased,
+  });
   try {
-    const { toolRunner } = parts;
-    const world = worldOf(parts);
+    const { toolRunner, world } = parts;
     const { conversations } = await world.start();
     // What an agent is told before its first turn is not known yet, and may be all it is told.
     const begun = Object.entries(conversations).filter(
-      ([agent, messages]) => agent === sole || messages.length > 0,
+      ([, messages]) => world.agents.length === 1 || messages.length > 0,
     );
     const lengths = begun.map(
       ([agent, messages]) => policyOf(parts, agent).begin(messages, toolRunner.specs).length,

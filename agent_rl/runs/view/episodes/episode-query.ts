@@ -15,7 +15,6 @@ export interface EpisodeQuery {
 }
 
 export const facetNames = [
-  'set',
   'when',
   'outcome',
   'use',
@@ -28,7 +27,6 @@ export type FacetName = (typeof facetNames)[number];
 
 const sortable: readonly (keyof EpisodeRow)[] = [
   'id',
-  'set',
   'when',
   'iteration',
   'taskId',
@@ -52,7 +50,7 @@ const sortable: readonly (keyof EpisodeRow)[] = [
 const limits = { standard: 100, most: 500 };
 
 /** Columns and the order that have few values, whatever the run. */
-const choices = { set: ['train', 'eval'], success: ['true', 'false'], order: ['asc', 'desc'] };
+const choices = { success: ['true', 'false'], order: ['asc', 'desc'] };
 
 /** A filter that is not allowed, in words for the caller. */
 export class QueryProblem extends Error {

@@ -1,11 +1,9 @@
 import type { EpisodePage, EpisodeRow } from '../api.ts';
-import type { IndexedEpisode } from '../index/episode-row.ts';
 import { type EpisodeQuery, type FacetName, facetNames } from './episode-query.ts';
 
 /** What a column holds for the filter of a facet; several where an episode has several tools. */
 const valuesOf: Readonly<Record<FacetName, (row: EpisodeRow) => readonly string[]>> = {
-  set: ({ set }) => [set],
-  when: ({ when }) => (when === null ? [] : [when]),
+  when: ({ when }) => [when],
   outcome: ({ outcome }) => [outcome],
   use: ({ use }) => (use === undefined ? [] : [use]),
   slice: ({ slice }) => (slice === null ? [] : [slice]),
@@ -42,13 +40,13 @@ function testsOf({
 }
 
 /** Episodes that match all filters of a query but the text, sorted, and how many there are of each value. */
-export function filterEpisodes(
-  episodes: readonly IndexedEpisode[],
+export function filterEpisodes<One extends { row: EpisodeRow }>(
+  episodes: readonly One[],
   query: EpisodeQuery,
-): { matching: readonly IndexedEpisode[]; facets: EpisodePage['facets'] } {
+): { matching: readonly One[]; facets: EpisodePage['facets'] } {
   const tests = [...testsOf(query)];
   const counts = new Map(facetNames.map((name) => [name, new Map<string, number>()]));
-  const matching: IndexedEpisode[] = [];
+  const matching: One[] = [];
   for (const episode of episodes) {
     const failed = tests.filter(([, test]) => !test(episode.row)).map(([name]) => name);
     if (failed.length === 0) matching.push(episode);
@@ -59,18 +57,14 @@ export function filterEpisodes(
       : facetNames.filter((one) => one === failed[0]))
       for (const value of valuesOf[name](episode.row)) countIn(counts.get(name)!, value);
   }
-  const facetOf = (name: FacetName) => facetsOf(counts.get(name)!, name === 'iteration');
-  const facets = {
-    set: facetOf('set'),
-    when: facetOf('when'),
-    outcome: facetOf('outcome'),
-    use: facetOf('use'),
-    slice: facetOf('slice'),
-    tool: facetOf('tool'),
-    iteration: facetOf('iteration'),
-    success: facetOf('success'),
+  const facets = facetNames.map((name) => [
+    name,
+    facetsOf(counts.get(name) ?? new Map(), name === 'iteration'),
+  ]);
+  return {
+    matching: sorted(matching, query),
+    facets: Object.fromEntries(facets) as EpisodePage['facets'],
   };
-  return { matching: sorted(matching, query), facets };
 }
 
 const countIn = (counts: Map<string, number>, value: string): void => {
@@ -84,10 +78,10 @@ const facetsOf = (values: ReadonlyMap<string, number>, numeric: boolean) =>
       numeric ? Number(a.value) - Number(b.value) : b.count - a.count || compare(a.value, b.value),
     );
 
-function sorted(
-  episodes: IndexedEpisode[],
+function sorted<One extends { row: EpisodeRow }>(
+  episodes: One[],
   { sort, descending }: EpisodeQuery,
-): readonly IndexedEpisode[] {
+): readonly One[] {
   if (sort === undefined) return descending ? episodes.toReversed() : episodes;
   return episodes.toSorted((a, b) => {
     const [one, other] = [a.row[sort], b.row[sort]];

@@ -1,7 +1,6 @@
-import { isRecord } from '../../../core/is-record.ts';
 import type { Sibling } from '../api.ts';
 import type { EpisodeIndex } from '../index/episode-index.ts';
-import type { IndexedEpisode } from '../index/episode-row.ts';
+import { episodeOf, type IndexedEpisode } from '../index/episode-row.ts';
 import { readAt } from '../index/read-appended.ts';
 
 /** Of the lines of a group; those beyond are listed without where they part. */
@@ -16,19 +15,17 @@ export async function siblingsOf(
   const { row } = episode;
   const others = index.all().filter((one) => one.row.group === row.group && one !== episode);
   const siblings: Sibling[] = [];
-  let bytes = 0;
+  let read = 0;
   for (const other of others) {
-    bytes += other.bytes;
-    if (bytes > mostBytes) siblings.push({ row: other.row });
-    else siblings.push({ row: other.row, partsAt: partsAt(tokens, await tokensOf(other, index)) });
+    const { set, offset, bytes } = other;
+    read += bytes;
+    if (read > mostBytes) siblings.push({ row: other.row });
+    else {
+      const { sequences } = episodeOf(await readAt(index.fileOf(set), offset, bytes), set);
+      siblings.push({ row: other.row, partsAt: partsAt(tokens, sequences[0]?.tokens ?? []) });
+    }
   }
   return siblings;
-}
-
-async function tokensOf({ set, offset, bytes }: IndexedEpisode, index: EpisodeIndex) {
-  const record: unknown = JSON.parse((await readAt(index.fileOf(set), offset, bytes)).toString());
-  const tokens = isRecord(record) ? record['tokens'] : [];
-  return Array.isArray(tokens) ? (tokens as readonly number[]) : [];
 }
 
 /** Index of the first token in which two differ; null where they are equal. */

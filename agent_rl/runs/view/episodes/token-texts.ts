@@ -1,10 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { messageOf } from '../../../core/errors.ts';
 import { bytesOfToken } from '../../../../model/text/token-bytes.ts';
-import { Tokenizer } from '../../../../model/text/tokenizer.ts';
-import { type RunFolder, runFolderAt } from '../../run-folder.ts';
+import type { Tokenizer } from '../../../../model/text/tokenizer.ts';
+import type { RecordedRun } from '../../query/recorded-run.ts';
+import { runTokenizer, tokenizerPlaces } from '../../query/run-tokenizer.ts';
 
 /** Texts of tokens one by one, in the run's own vocabulary. */
 export interface TokenTexts {
@@ -12,23 +10,6 @@ export interface TokenTexts {
 }
 
 const replacement = '\uFFFD';
-
-/** Opens a run's tokenizer: that of a checkpoint, or of the model it began with. @throws Error in words where there is none */
-async function openTokenTexts(
-  folder: Pick<RunFolder, 'path'>,
-  model: string | undefined,
-): Promise<TokenTexts> {
-  const { checkpoints } = runFolderAt(folder.path);
-  const saved = existsSync(checkpoints) ? readdirSync(checkpoints) : [];
-  const places = saved.map((name) => join(checkpoints, name));
-  if (model !== undefined) places.push(model);
-  const place = places.find((one) => existsSync(join(one, 'tokenizer.json')));
-  if (place === undefined)
-    throw new Error(
-      `There is no tokenizer.json in ${[checkpoints, model ?? []].flat().join(' or ')}`,
-    );
-  return textsOf(await Tokenizer.fromFolder(place));
-}
 
 /** Tokens are decoded behind another one: some decoders take the space off the first. */
 export function textsOf(tokenizer: Tokenizer): TokenTexts {
@@ -60,21 +41,22 @@ function withBytes(text: string, token: string | undefined): string {
 
 /** A tokenizer that opens when it is first asked for; why not, where it does not. */
 export class LazyTokenTexts {
-  #opened: Promise<{ texts: TokenTexts | null; problem: string | null }> | undefined;
+  #opened: TokenTexts | undefined;
 
-  constructor(
-    private readonly folder: Pick<RunFolder, 'path'>,
-    private readonly model: string | undefined,
-  ) {}
+  constructor(private readonly run: () => Pick<RecordedRun, 'folder' | 'settings'>) {}
 
   async open(): Promise<{ texts: TokenTexts | null; problem: string | null }> {
-    this.#opened ??= openTokenTexts(this.folder, this.model).then(
-      (texts) => ({ texts, problem: null }),
-      (thrown: unknown) => ({ texts: null, problem: messageOf(thrown) }),
-    );
-    const opened = await this.#opened;
-    // The first checkpoint may still come.
-    if (opened.texts === null) this.#opened = undefined;
-    return opened;
+    try {
+      const run = this.run();
+      const tokenizer = this.#opened === undefined ? await runTokenizer(run) : undefined;
+      // The first checkpoint may still come.
+      if (tokenizer !== undefined) this.#opened = textsOf(tokenizer);
+      const { checkpoints } = run.folder;
+      const places = [checkpoints, ...tokenizerPlaces(run).slice(-1)].join(' or ');
+      const texts = this.#opened ?? null;
+      return { texts, problem: texts ? null : `There is no tokenizer.json in ${places}` };
+    } catch (thrown) {
+      return { texts: null, problem: messageOf(thrown) };
+    }
   }
 }

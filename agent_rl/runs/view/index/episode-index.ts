@@ -1,17 +1,19 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { isRecord } from '../../../core/is-record.ts';
+import type { EpisodeFile } from '../../episodes/read-episodes.ts';
+import { learnedOf, partText } from '../../query/parts.ts';
 import type { RunFolder } from '../../run-folder.ts';
-import type { EpisodeRow, EpisodeSet, IndexState } from '../api.ts';
+import type { IndexState } from '../api.ts';
+import { episodeOf, type IndexedEpisode, rowOf } from './episode-row.ts';
 import {
   emptyIndex,
   type IndexContents,
   type IndexedFile,
   indexedFiles as files,
-} from './index-contents.ts';
-import { episodeOf, type IndexedEpisode, rowOf } from './episode-row.ts';
-import { readIndexCache, writeIndexCache } from './index-cache.ts';
+  readIndexCache,
+  writeIndexCache,
+} from './index-cache.ts';
 import { changeOf, type ReadLine, readOn } from './indexed-file.ts';
 
 /** So much more than the cache has is worth writing it anew while the run goes on. */
@@ -24,8 +26,6 @@ const worthWritingBytes = 32 * 2 ** 20;
 export class EpisodeIndex {
   #contents = emptyIndex();
   #byId = new Map<string, IndexedEpisode>();
-  /** Episodes of each iteration in the order of `train.jsonl`, and how many of them `learned.jsonl` has had. */
-  #toLearn = new Map<number, { episodes: IndexedEpisode[]; next: number }>();
   #reading: Promise<boolean> | undefined;
   #ready = false;
   #busy = false;
@@ -50,7 +50,7 @@ export class EpisodeIndex {
     return [...train, ...held];
   }
 
-  count(set: EpisodeSet): number {
+  count(set: EpisodeFile): number {
     return this.#contents.episodes[set].length;
   }
 
@@ -135,51 +135,31 @@ export class EpisodeIndex {
     this.#reached = 0;
   }
 
-  #add(set: EpisodeSet, { line, offset, bytes }: ReadLine): void {
+  #add(set: EpisodeFile, { line, offset, bytes }: ReadLine): void {
     const record = episodeOf(bytes, `${this.fileOf(set)}:${line + 1}`);
-    this.#put({ row: rowOf(record, set), set, line, offset, bytes: bytes.length });
+    this.#put({ row: rowOf(record), set, line, offset, bytes: bytes.length });
   }
 
   #put(episode: IndexedEpisode): void {
-    const { row, set } = episode;
-    const { id } = row;
-    for (let number = 2; this.#byId.has(row.id); number++) row.id = `${id}~${number}`;
-    this.#byId.set(row.id, episode);
-    this.#contents.episodes[set].push(episode);
-    if (set === 'eval') return;
-    const known = this.#toLearn.get(row.iteration);
-    if (known === undefined) this.#toLearn.set(row.iteration, { episodes: [episode], next: 0 });
-    else known.episodes.push(episode);
+    this.#byId.set(episode.row.id, episode);
+    this.#contents.episodes[episode.set].push(episode);
   }
 
-  /**
-   * A run that was begun before there was such a file has no lines for its first iterations: lines are joined within an
-   * iteration.
-   */
   #learn({ offset, bytes }: ReadLine): void {
-    const record: unknown = JSON.parse(bytes.toString());
-    if (!isRecord(record) || typeof record['use'] !== 'string')
-      throw new Error('it does not say what became of an episode');
-    const { iteration, taskId, sample, agent = null, use, advantage = null } = record;
-    const waiting = this.#toLearn.get(Number(iteration));
-    const episode = waiting?.episodes[waiting.next];
-    if (waiting !== undefined) waiting.next += 1;
-    if (episode === undefined || !sameEpisode(episode.row, [taskId, sample, agent]))
-      throw new Error('train.jsonl has another episode there');
-    const { row } = episode;
-    row.use = use;
-    row.advantage = typeof advantage === 'number' ? advantage : null;
+    const record = learnedOf(bytes.toString());
+    const episode = this.#byId.get(partText(record));
+    if (episode?.row.taskId !== record.taskId)
+      throw new Error(`train.jsonl has no episode ${partText(record)} of ${record.taskId}`);
+    episode.row.use = record.use;
+    episode.row.advantage = record.advantage;
     episode.learned = { offset, bytes: bytes.length };
   }
 
   #take(contents: IndexContents): void {
     this.#contents = { ...contents, episodes: { train: [], eval: [] } };
     this.#byId = new Map();
-    this.#toLearn = new Map();
     for (const set of ['train', 'eval'] as const)
       for (const episode of contents.episodes[set]) this.#put(episode);
-    for (const waiting of this.#toLearn.values())
-      waiting.next = waiting.episodes.findLastIndex(({ learned }) => learned !== undefined) + 1;
     this.#cachedBytes = this.#indexedBytes();
   }
 
@@ -200,6 +180,3 @@ export class EpisodeIndex {
     this.warn(`The index of ${path} is not kept, and is made anew by each start: ${problem}`);
   }
 }
-
-const sameEpisode = (row: EpisodeRow, named: readonly unknown[]): boolean =>
-  [row.taskId, row.sample, row.agent].every((part, at) => part === named[at]);

@@ -4,12 +4,31 @@ import { join } from 'node:path';
 import { messageOf } from '../../../core/errors.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { writeFileAtomic } from '../../../telemetry/index.ts';
-import { Unreadable } from '../../episodes/unreadable.ts';
+import { Unreadable } from '../../episodes/read-lines.ts';
 import type { RunFolder } from '../../run-folder.ts';
-import type { IndexContents } from './index-contents.ts';
+import type { EpisodeFile } from '../../episodes/read-episodes.ts';
+import type { IndexedEpisode } from './episode-row.ts';
+import { type FileMark, nothingRead } from './indexed-file.ts';
+
+export const indexedFiles = ['train', 'eval', 'learned'] as const;
+/** Of `trajectories/`, without its ending. */
+export type IndexedFile = (typeof indexedFiles)[number];
+
+/** All that was read of a run's records. */
+export interface IndexContents {
+  marks: Record<IndexedFile, FileMark>;
+  episodes: Record<EpisodeFile, IndexedEpisode[]>;
+  unreadable: Unreadable;
+}
+
+export const emptyIndex = (): IndexContents => ({
+  marks: { train: nothingRead, eval: nothingRead, learned: nothingRead },
+  episodes: { train: [], eval: [] },
+  unreadable: new Unreadable(),
+});
 
 /** Another number where rows or marks change. */
-const schema = 1;
+const schema = 2;
 
 const cacheFile = ({ trajectories }: RunFolder): string => join(trajectories, 'view-index.json');
 

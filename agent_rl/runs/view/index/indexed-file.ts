@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 import { messageOf } from '../../../core/errors.ts';
-import type { Unreadable } from '../../episodes/unreadable.ts';
+import type { Unreadable } from '../../episodes/read-lines.ts';
 import { readAppended, readAt } from './read-appended.ts';
 
 /** How much of a file is indexed, and by what it is known again. */

@@ -14,6 +14,9 @@ const mostResponseBytes = 256 * 2 ** 20;
 
 const shownOfAnswer = 300;
 
+// Text Embeddings Inference takes no more, unless it is told to.
+const textsAtOnce = 32;
+
 /**
  * Asks a server that speaks OpenAI's `POST /v1/embeddings`: vLLM, Text Embeddings Inference, llama.cpp and others.
  * Proxies are taken from HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
@@ -65,11 +68,11 @@ class OpenAiEmbedder implements Embedder {
     as: EmbeddedAs,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]> {
-    const { queryPrefix = '', passagePrefix = '', batchSize: size = 64 } = this.settings;
+    const { queryPrefix = '', passagePrefix = '' } = this.settings;
     const prefix = as === 'query' ? queryPrefix : passagePrefix;
     const vectors: Float32Array[] = [];
-    for (let first = 0; first < texts.length; first += size) {
-      const batch = texts.slice(first, first + size).map((text) => prefix + text);
+    for (let first = 0; first < texts.length; first += textsAtOnce) {
+      const batch = texts.slice(first, first + textsAtOnce).map((text) => prefix + text);
       append(vectors, await this.#batch(batch, signal));
     }
     return vectors;
@@ -97,14 +100,9 @@ class OpenAiEmbedder implements Embedder {
           method: 'POST',
           headers: {
             'content-type': 'application/json',
-            ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
+            authorization: this.key === undefined ? undefined : `Bearer ${this.key}`,
           },
-          body: JSON.stringify({
-            model,
-            input,
-            encoding_format: 'float',
-            ...(dimensions === undefined ? {} : { dimensions }),
-          }),
+          body: JSON.stringify({ model, input, encoding_format: 'float', dimensions }),
           signal: either,
         });
         return { status, text: await body.text() };

@@ -101,7 +101,7 @@ class TransformersEmbedder implements Embedder {
   ): Promise<readonly Float32Array[]> {
     const prefixed = texts.map((text) => this.#prefix(as) + text);
     // Padding would put its own vector last.
-    const size = this.#pooling === 'last_token' ? 1 : (this.settings.batchSize ?? 16);
+    const size = this.#pooling === 'last_token' ? 1 : 16;
     const vectors: Float32Array[] = [];
     for (let first = 0; first < prefixed.length; first += size) {
       signal?.throwIfAborted();

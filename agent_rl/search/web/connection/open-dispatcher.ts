@@ -4,8 +4,8 @@ import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { authorities, type AuthoritiesOptions } from '../../../http/authorities.ts';
 
 export interface DispatcherOptions extends AuthoritiesOptions {
-  /** Most connections to one origin. */
-  connections: number;
+  /** Most connections to one origin. 16 by default. */
+  connections?: number;
   /** Makes connections that no proxy makes. */
   connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
 }
@@ -17,7 +17,7 @@ export interface DispatcherOptions extends AuthoritiesOptions {
  * @throws AgentRlError `CONFIG_INVALID` for a file of authorities that cannot be read, or an unusable proxy.
  */
 export function openDispatcher(options: DispatcherOptions): Dispatcher {
-  const { connections, environment } = options;
+  const { connections = 16, environment } = options;
   const ca = authorities(options);
   const tls = ca === undefined ? {} : { ca };
   const { http, https, none } = proxiesOf(environment);

@@ -23,7 +23,6 @@ export interface PageReaderOptions {
   settings: CommonWebSettings & {
     /** Hosts that may have private addresses. */
     allowHosts: readonly string[];
-    maxRedirects: number;
     /** Whether a proxy is trusted to refuse private addresses of names that do not resolve here. */
     proxyChecksAddresses: boolean;
   };
@@ -89,7 +88,6 @@ export class PageReader {
   async #read(client: WebClient, first: URL, signal: AbortSignal): Promise<ReadPage> {
     const headers = { accept: 'text/html, text/plain;q=0.9, */*;q=0.1' };
     const answer = await followRedirects(first, {
-      most: this.options.settings.maxRedirects,
       ask: async (url) => {
         await this.#requirePublic(url);
         return client.send({ url, method: 'GET', headers }, signal);

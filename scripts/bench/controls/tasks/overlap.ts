@@ -15,10 +15,10 @@ export interface Overlap {
 /** What can be compared of a task. */
 export interface Comparable {
   prompt: string;
-  world?: string;
+  world?: string | undefined;
   /** Its forms with a plus between them. */
-  family?: string;
-  answer?: string;
+  family?: string | undefined;
+  answer?: string | undefined;
 }
 
 /** In fewer of the prompts than this share, a word counts as a name and is left out of comparisons up to names. */
@@ -35,14 +35,17 @@ function wordingOf(prompts: readonly string[]): Set<string> {
   return new Set(common.map(([word]) => word));
 }
 
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
 export const comparable = (task: Task): Comparable => {
   const { setup, family } = task.metadata;
   const { answer } = task as Task & { answer?: unknown };
   return {
     prompt: task.prompt,
-    ...(typeof setup === 'string' && { world: setup }),
-    ...(typeof family === 'string' && { family }),
-    ...(typeof answer === 'string' && { answer }),
+    world: textOf(setup),
+    family: textOf(family),
+    answer: textOf(answer),
   };
 };
 

@@ -26,7 +26,7 @@ export async function runTasks(options: SeedOptions): Promise<OwnTasks> {
   const plan = planOf(tasks.sets, {
     seed: config.run.seed,
     shuffle: dataset.shuffle,
-    ...(dataset.maxSamples !== undefined && { maxSamples: dataset.maxSamples }),
+    maxSamples: dataset.maxSamples,
   });
   const drawn = (count: number): readonly Task[] => plan.tasksAt(0, count);
   const all = drawn(train.iterations * rollout.tasksPerStep);

@@ -42,7 +42,7 @@ export async function tableWithoutModel(options: SeedOptions): Promise<
       failed: 0,
       groups: reportGroups(task),
       ofSlice: typeof slice === 'string',
-      ...(typeof family === 'string' && { family }),
+      family: typeof family === 'string' ? family : undefined,
     });
   }
   const { seed } = options;

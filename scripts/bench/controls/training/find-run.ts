@@ -46,6 +46,6 @@ function essence(config: Config): string {
   const { checkpoint: _, ...rest } = config;
   const rollout = { ...config.rollout, workers: 1 };
   const datasets = config.datasets.map(({ weight }) => weight);
-  const { path: _path, hfModelName: _name, ...model } = config.model;
+  const { path: _path, ...model } = config.model;
   return canonicalJson({ ...rest, rollout, model, datasets, run: { seed, device } });
 }

@@ -2,16 +2,12 @@ import { posix } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { Command } from '#agent_rl/cli/command.ts';
+import { linesOf } from '#agent_rl/cli/command.ts';
 import { commands } from '#agent_rl/cli/commands.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { projectFile } from '#tests/support/source-files.ts';
 
-const all = commands.flatMap((command): [string, Command][] =>
-  'commands' in command
-    ? command.commands.map((member) => [`${command.name} ${member.name}`, member])
-    : [[command.name.split(' ')[0] ?? '', command]],
-);
+const all = linesOf(commands);
 
 describe.each(all)('the help of %s', (name, { examples, options, positionals }) => {
   test('shows examples whose flags exist', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import type { Command } from '#agent_rl/cli/command.ts';
+import { movedCommands } from '#agent_rl/cli/commands.ts';
 import { trainFrom } from '#agent_rl/cli/commands/train.ts';
 import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
 import { AgentRlError, type ErrorCode, noteNextStep } from '#agent_rl/core/errors.ts';
@@ -148,7 +149,7 @@ describe('the exit code', () => {
     [['chat', '--color', '--no-color'], '--color was given 2 times (--color, --no-color)'],
     [['plugins', '--config', 'a', '--config', 'b'], '--config was given 2 times (a, b)'],
     [
-      ['verify-dataset', '--dataset', 'a', '--format', 'mbpp', '--format', 'agent_rl'],
+      ['data', 'verify', '--dataset', 'a', '--format', 'mbpp', '--format', 'agent_rl'],
       '--format was given 2 times (mbpp, agent_rl)',
     ],
   ])('of %j, which repeats an option, is 2', async (args, expected) => {
@@ -160,7 +161,7 @@ describe('the exit code', () => {
     [['train', '--iterations', '3'], 'Did you mean --max-iterations? The setting train.iterations'],
     [['train', '--learning-rate=1e-4'], 'is given with --set train.learningRate=VALUE.'],
     [['train', '--maxIterations', '3'], 'Did you mean --max-iterations?'],
-    [['score', '--modle', 'm'], 'Unknown option: --modle. Did you mean --model?'],
+    [['model', 'score', '--modle', 'm'], 'Unknown option: --modle. Did you mean --model?'],
     [['train', 'my_run.yaml'], 'Unknown argument: my_run.yaml.'],
   ])('of %j is 2, with what was meant', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
@@ -169,6 +170,8 @@ describe('the exit code', () => {
 
   test.each([
     [['tran'], /Did you mean train\?/],
+    [['runs', 'shwo'], /Did you mean show\?/],
+    [['model', '--json'], /Name a command of model: generate, score, merge-lora/],
     [['--json'], /Name a command/],
     [
       ['train', '--sede', '3'],
@@ -183,11 +186,20 @@ describe('the exit code', () => {
       ['sft', '--seed', '2'],
       /needs a run file, .*npx agent-rl new NAME .*Those of the package are in .*configs\.\n/,
     ],
-    [['verify-dataset'], /Missing required argument: dataset/],
+    [['data', 'verify'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
   ])('of %j is 2, with what is wrong', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
+  });
+
+  test.each(Object.entries(movedCommands))('of %s, which is now %s, is 2', async (old, now) => {
+    const { code, stderr } = await commandLine([old, '--config', 'a']);
+    expect([code, stderr]).toEqual([
+      2,
+      `CONFIG_INVALID: agent-rl ${old} is now agent-rl ${now}.\n`,
+    ]);
+    expect((await commandLine([...now.split(' '), '--help'])).stdout).toContain(`agent-rl ${now}`);
   });
 
   test('of wrong values is 2, naming the flag', async () => {
@@ -210,26 +222,26 @@ describe('the exit code', () => {
       /--sandbox-type, --sandbox-workers: no effect on search/,
     ],
     [['--format', 'search', '--degenerate'], /--degenerate: no effect on search/],
-  ])('of verify-dataset with %j is 2, and nothing is started', async (more, reason) => {
-    const { code, stderr } = await commandLine(['verify-dataset', '--dataset', 'x', ...more]);
+  ])('of data verify with %j is 2, and nothing is started', async (more, reason) => {
+    const { code, stderr } = await commandLine(['data', 'verify', '--dataset', 'x', ...more]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
   });
 
   test('of a check that found faults is 1', async () => {
     const verifyDataset = () => Promise.resolve({ ok: false });
-    const args = ['verify-dataset', '--dataset', 'x.jsonl'];
+    const args = ['data', 'verify', '--dataset', 'x.jsonl'];
     expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(1);
   });
 });
 
-test('verify-dataset gives the job the sandbox that was written', async () => {
+test('data verify gives the job the sandbox that was written', async () => {
   const given: object[] = [];
   const verifyDataset = async (options: object) => {
     given.push(options);
     return { ok: true };
   };
   const sandbox = ['--sandbox-type', 'native:lite', '--sandbox-python', '/p'];
-  const args = ['verify-dataset', '--dataset', 'x', ...sandbox, '--sandbox-workers', '3'];
+  const args = ['data', 'verify', '--dataset', 'x', ...sandbox, '--sandbox-workers', '3'];
   expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(0);
   expect(given[0]).toMatchObject({
     sandboxType: 'native:lite',
@@ -241,12 +253,12 @@ test('verify-dataset gives the job the sandbox that was written', async () => {
 describe('what is printed', () => {
   test.each<[string[], Command | undefined, string]>([
     [[], trainFrom('search_qa_grpo.yaml'), 'search_qa_grpo.yaml'],
-    [['attack'], undefined, 'code_exec_grpo.yaml'],
+    [['plugins', 'attack'], undefined, 'code_exec_grpo.yaml'],
     [['serve', '--model', 'model/starter'], undefined, 'code_exec_grpo.yaml'],
   ])('by %j names the run file it uses where none was named', async (args, only, file) => {
     const job = () => Promise.resolve({ ok: true });
     const jobs = { train: job, attack: job, serveModel: job };
-    const { code, stdout } = await commandLine(args, { jobs, ...(only && { only }) });
+    const { code, stdout } = await commandLine(args, { jobs, only });
     const path = join(packageRoot(), 'configs', file);
     expect([code, stdout]).toEqual([0, `No run file was named with --config: using ${path}\n`]);
   });

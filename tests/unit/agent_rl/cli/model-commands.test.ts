@@ -29,7 +29,7 @@ async function given(...args: string[]): Promise<Given> {
 
 const four = ['--model', 'm', '--output', 'four'];
 
-describe('agent-rl quantize', () => {
+describe('agent-rl model quantize', () => {
   test.each([
     ['--block-size', 'abc', 'is "abc"; expected a whole number from 16.'],
     ['--text-tokens', '0', 'is "0"; expected a whole number from 2.'],
@@ -37,7 +37,7 @@ describe('agent-rl quantize', () => {
     ['--lora-alpha', '0', 'is "0"; expected a number above 0.'],
     ['--engine-threads', '0', 'is "0"; expected a whole number from 1.'],
   ])('refuses %s %s', async (flag, value, message) => {
-    const { code, stderr } = await given('quantize', ...four, flag, value);
+    const { code, stderr } = await given('model', 'quantize', ...four, flag, value);
     expect(code).toBe(2);
     expect(stderr).toContain(`CONFIG_INVALID: ${flag} ${message}`);
   });
@@ -46,15 +46,23 @@ describe('agent-rl quantize', () => {
 test.each([
   ['--lora-alpha', '3'],
   ['--lora-targets', 'mlp'],
-])('agent-rl quantize refuses %s without an adapter to write', async (flag, value) => {
-  const { code, stderr } = await given('quantize', ...four, '--lora-rank', '0', flag, value);
+])('agent-rl model quantize refuses %s without an adapter to write', async (flag, value) => {
+  const { code, stderr } = await given(
+    'model',
+    'quantize',
+    ...four,
+    '--lora-rank',
+    '0',
+    flag,
+    value,
+  );
   expect(code).toBe(2);
   expect(stderr).toContain('--lora-rank 0 writes no adapter');
 });
 
 const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];
 
-describe('agent-rl score', () => {
+describe('agent-rl model score', () => {
   test('asks for what its flags say', async () => {
     const flags = [
       '--adapter',
@@ -66,7 +74,7 @@ describe('agent-rl score', () => {
       '--batch-tokens',
       '64',
     ];
-    const { options, code, stdout } = await given('score', ...files, ...flags, '--json');
+    const { options, code, stdout } = await given('model', 'score', ...files, ...flags, '--json');
     expect(options).toEqual([
       expect.objectContaining({
         model: 'm',
@@ -84,35 +92,39 @@ describe('agent-rl score', () => {
   });
 
   test('has defaults', async () => {
-    const { options } = await given('score', ...files);
+    const { options } = await given('model', 'score', ...files);
     expect(options[0]).toMatchObject({ adapters: [], device: 'cpu', batchTokens: 4096 });
     expect(options[0]).not.toHaveProperty('engineThreads');
   });
 
   test('quantises in blocks of 64, or of the size that is given', async () => {
-    const { options } = await given('score', ...files, '--quantize', '--revision', 'v2');
+    const { options } = await given('model', 'score', ...files, '--quantize', '--revision', 'v2');
     expect(options[0]).toMatchObject({ quantize: { bits: 4, blockSize: 64 }, revision: 'v2' });
     const block = ['--quantize-block-size', '32'];
-    const other = await given('score', ...files, '--quantize', ...block);
+    const other = await given('model', 'score', ...files, '--quantize', ...block);
     expect(other.options[0]).toMatchObject({ quantize: { bits: 4, blockSize: 32 } });
-    const without = await given('score', ...files, ...block);
+    const without = await given('model', 'score', ...files, ...block);
     expect({ code: without.code, options: without.options }).toEqual({ code: 2, options: [] });
     expect(without.stderr).toContain('--quantize-block-size 32 has no effect without --quantize');
   });
 
   test('needs a model, an input and an output', async () => {
-    const { code, stderr, options } = await given('score', '--model', 'm');
+    const { code, stderr, options } = await given('model', 'score', '--model', 'm');
     expect({ code, options }).toEqual({ code: 2, options: [] });
     expect(stderr).toContain('Missing required arguments: input, output');
   });
 });
 
-describe('agent-rl generate', () => {
+describe('agent-rl model generate', () => {
   test('asks for what its flags say', async () => {
     const asked = '--model m --prompt Hello. --tools tools.json --thinking';
     const drawing = '--temperature 0.5 --top-k 3 --top-p 0.9 --min-p 0.1 --seed 7';
     const counts = '--samples 2 --batch 4 --max-tokens 9 --engine-threads 2';
-    const { options } = await given('generate', ...`${asked} ${drawing} ${counts}`.split(' '));
+    const { options } = await given(
+      'model',
+      'generate',
+      ...`${asked} ${drawing} ${counts}`.split(' '),
+    );
     expect(options).toEqual([
       expect.objectContaining({
         prompt: 'Hello.',
@@ -129,7 +141,7 @@ describe('agent-rl generate', () => {
   });
 
   test('samples 128 tokens of the whole distribution by default', async () => {
-    const { options } = await given('generate', ...files);
+    const { options } = await given('model', 'generate', ...files);
     expect(options[0]).toMatchObject({
       maxTokens: 128,
       sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
@@ -153,15 +165,15 @@ describe('numbers of the command line', () => {
     ['generate', '--top-k', ' ', 'is " "; expected a whole number from 0.'],
     ['generate', '--seed', '1e99', 'is "1e99"; expected a whole number from 0.'],
   ])('are refused as they were written: %s %s %s', async (command, flag, value, message) => {
-    const { code, stderr, options } = await given(command, ...files, flag, value);
+    const { code, stderr, options } = await given('model', command, ...files, flag, value);
     expect({ code, options }).toEqual({ code: 2, options: [] });
     expect(stderr).toContain(`CONFIG_INVALID: ${flag} ${message}`);
   });
 });
 
-test('agent-rl merge-lora asks for what its flags say, and may be given several adapters', async () => {
+test('agent-rl model merge-lora asks for what its flags say, and may be given several adapters', async () => {
   const flags = '--model m --adapter a --adapter b --output out --dtype BF16';
-  const { options } = await given('merge-lora', ...flags.split(' '));
+  const { options } = await given('model', 'merge-lora', ...flags.split(' '));
   expect(options).toEqual([
     expect.objectContaining({
       baseModel: 'm',
@@ -172,14 +184,14 @@ test('agent-rl merge-lora asks for what its flags say, and may be given several 
   ]);
 });
 
-test('agent-rl merge-lora has other names for its flags', async () => {
+test('agent-rl model merge-lora has other names for its flags', async () => {
   const line = 'merge-lora --base-model m --lora-model a --lora-model=b --output-path out';
   const { code, options, stderr } = await given(...line.split(' '));
   const expected = { baseModel: 'm', loraModels: ['a', 'b'], outputPath: 'out' };
   expect([code, options, stderr]).toEqual([0, [expect.objectContaining(expected)], '']);
 });
 
-test('agent-rl merge-lora refuses a flag under two names', async () => {
+test('agent-rl model merge-lora refuses a flag under two names', async () => {
   const line = 'merge-lora --model m --base-model n --adapter a --output out';
   const { code, stderr } = await given(...line.split(' '));
   expect(code).toBe(2);
@@ -187,6 +199,6 @@ test('agent-rl merge-lora refuses a flag under two names', async () => {
 });
 
 test('what follows -- is not read as a flag', async () => {
-  const { code, stderr } = await given('score', ...files, '--', '--onnx');
+  const { code, stderr } = await given('model', 'score', ...files, '--', '--onnx');
   expect([code, stderr]).toEqual([0, '']);
 });

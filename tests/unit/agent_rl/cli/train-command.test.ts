@@ -24,24 +24,10 @@ async function trained(...args: string[]): Promise<TrainingOptions> {
 }
 
 describe('--model', () => {
-  test('is a folder, whatever model of the hub the run file names', async () => {
-    const { loaded } = await trained(
-      'train',
-      '--config',
-      config,
-      '--set',
-      'model.hfModelName=org/name',
-      '--model',
-      'm',
-    );
-    expect([loaded.config.model.path, loaded.config.model.hfModelName]).toEqual(['m', undefined]);
-  });
-
-  test('is a model of the hub where it is named like one and no such folder is there', async () => {
-    const hub = await trained('train', '--config', config, '--model', 'org/name');
-    expect(hub.loaded.config.model.hfModelName).toBe('org/name');
-    const shipped = await trained('train', '--config', config, '--model', 'model/starter');
-    expect(shipped.loaded.config.model).toMatchObject({ path: 'model/starter' });
+  test('goes over the run file and over --set', async () => {
+    const set = ['--set', 'model.path=org/name'];
+    const { loaded } = await trained('train', '--config', config, ...set, '--model', 'm');
+    expect(loaded.config.model.path).toBe('m');
   });
 
   test.each(['--model-path', '--hf-model-name'])('is also called %s', async (name) => {

@@ -5,6 +5,8 @@ import { episodeMaker } from '#agent_rl/compose/episode-maker.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { attack } from '#agent_rl/jobs/attack/attack.ts';
+import { oneAgent } from '#agent_rl/rollout/world.ts';
+import { keyOutsideRuns } from '#agent_rl/core/rollout.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
@@ -31,8 +33,8 @@ describe('the agents of an environment', () => {
   test('learn unless the run file says otherwise', async () => {
     const { chosen } = await prepared([{ name: 'guesser', train: false }]);
     expect(chosen.environments[0]?.agents).toEqual([
-      { name: 'speaker', learns: true },
-      { name: 'guesser', learns: false },
+      { name: 'speaker', learns: true, policy: 'policy' },
+      { name: 'guesser', learns: false, policy: 'policy' },
     ]);
   });
 
@@ -48,14 +50,16 @@ describe('the agents of an environment', () => {
       prepared(['speaker', 'guesser'].map((name) => ({ name, train: false }))),
     );
     expect(idle.message).toContain('none of the agents of word_game learns');
-    expect(agentProblems([{ name: 'question' }], { agents: [{ name: 'a', train: true }] })).toEqual(
-      [
-        {
-          path: 'agents.0.name',
-          text: 'the environments of this run have one agent without a name. Leave agents out.',
-        },
-      ],
-    );
+    expect(
+      agentProblems([{ name: 'question', agents: oneAgent }], {
+        agents: [{ name: 'a', train: true }],
+      }),
+    ).toEqual([
+      {
+        path: 'agents.0.name',
+        text: 'the environments of this run have one agent. Leave agents out.',
+      },
+    ]);
   });
 
   test('play what the run file says', async () => {
@@ -77,23 +81,17 @@ describe('the agents of an environment', () => {
     expect(make.agentsOf?.(task)?.map(({ name }) => name)).toEqual(['speaker', 'guesser']);
     const played = await runEpisode(
       make,
-      { task, sample: 0, step: 0, seed: 1, sampling: unbiased },
+      { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased },
       new AbortController().signal,
     );
-    expect(
-      played.map(({ agent, learns, reward, judgedBy }) => [
-        agent,
-        learns,
-        reward,
-        judgedBy?.environment,
-      ]),
-    ).toEqual([
-      ['speaker', false, 1, 'word_game'],
-      ['guesser', undefined, 1, 'word_game'],
+    expect(played.parts.map(({ agent, learns, reward }) => [agent, learns, reward])).toEqual([
+      ['speaker', false, 1],
+      ['guesser', true, 1],
     ]);
+    expect(played.judgedBy?.environment).toBe('word_game');
   });
 
-  test('are more than agent-rl attack can play', async () => {
+  test('are more than agent-rl plugins attack can play', async () => {
     const run = await prepared();
     const attacking = attack({
       ...run,

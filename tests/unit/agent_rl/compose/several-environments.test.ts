@@ -31,7 +31,12 @@ const answer: Answer = ({ answer: right }) => `The answer is ${right}, I think, 
 describe('a run with several environments', () => {
   const played = async (datasets: readonly object[]) =>
     (await ask({ environment: worlds, datasets }, { split: 'eval', answer })).map(
-      ({ taskId, reward, success, judgedBy }) => [taskId, reward, success, judgedBy?.environment],
+      ({ taskId, parts: [part], judgedBy }) => [
+        taskId,
+        part?.reward,
+        part?.success,
+        judgedBy?.environment,
+      ],
     );
 
   test('plays each task in the one that its folder names, or its own metadata', async () => {

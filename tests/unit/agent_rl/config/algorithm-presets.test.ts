@@ -123,14 +123,14 @@ test('an unknown name is refused with its place and the names there are', () => 
   expect(() => read('{name: grppo}')).toThrow(/run\.yaml:4:\d+ algorithm\.name: .*grpo/);
 });
 
-test('agent-rl algorithms shows parts, paper and departures of each', async () => {
-  const { code, stdout } = await commandLine(['algorithms']);
+test('agent-rl plugins algorithms shows parts, paper and departures of each', async () => {
+  const { code, stdout } = await commandLine(['plugins', 'algorithms']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /\ndr-grpo\n[^]*arxiv\.org\/abs\/2503\.20783\n {2}advantage +group-relative \{std: none\}\n {2}loss +clipped\n {2}selection +all\n {2}aggregation +constant\n/,
   );
   for (const { name, departures } of algorithmTable())
     for (const text of [`${name}\n`, ...departures]) expect(stdout).toContain(text);
-  const { stdout: json } = await commandLine(['algorithms', '--json']);
+  const { stdout: json } = await commandLine(['plugins', 'algorithms', '--json']);
   expect(JSON.parse(json)).toEqual(algorithmTable());
 });

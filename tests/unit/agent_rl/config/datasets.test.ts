@@ -46,7 +46,7 @@ describe('datasets', () => {
       '--set datasets.0.dir=5 datasets.0.dir: ',
     );
     expect(problemsOf('')).toContain('datasets: is missing.');
-    expect(problemsOf('dataset: {format: plain}')).not.toContain('Did you mean');
+    expect(problemsOf('dataset: {trainSplit: a}')).not.toContain('Did you mean');
     expect(problemsOf('dataset: {dir: a}')).toContain(
       'dataset.dir: is not a known key. Did you mean "datasets[].dir"?',
     );

@@ -75,11 +75,6 @@ describe('a setting that cannot act in the run is named with its place and the r
       'the gradient is unbiased',
     ],
     [
-      ['policy.type=huggingface', 'model.hfModelName=n', 'model.path=m'],
-      'model.path',
-      'model.hfModelName takes its place',
-    ],
-    [
       ['environment.freeSearches=5'],
       'environment.freeSearches 5',
       'environment.searchPenalty is 0',

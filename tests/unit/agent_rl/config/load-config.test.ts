@@ -41,7 +41,7 @@ describe('a good file', () => {
   });
 
   test('printed and read again is the same config', () => {
-    const text = `${least}train: {learningRate: 1e-5}\ntools: [{type: code_exec, timeoutS: 3}]\n`;
+    const text = `${least}train: {learningRate: 1e-5}\ntools: [{type: code_exec, session: true}]\n`;
     const { config } = loadConfig({ file: fresh(text) });
     expect(loadConfig({ file: fresh(resolvedYaml(config)) }).config).toEqual(config);
   });
@@ -147,7 +147,7 @@ groupSize: 3
 run: {device: gpu, seed: -1}
 `;
     expect(problemsOf(text)).toEqual([
-      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: trainSplit, evalSplit, format, columns, answerPattern, maxSamples, shuffle, tooLong.',
+      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: trainSplit, evalSplit, maxSamples, shuffle, tooLong.',
       'run.yaml:6:17 train.learningRate: expected a number, got "fast".',
       'run.yaml:7:13 train.schedule: expected one of cosine, constant, got "cosin". Did you mean "cosine"?',
       'run.yaml:8:9 rollout: expected a block of keys and values, got null (nothing stands after the colon).',
@@ -293,7 +293,6 @@ describe('settings that contradict each other', () => {
     ],
     ['sandbox: {type: pyodide, preload: [numpy]}', 'sandbox.preload', 'no effect with'],
     ['sandbox: {type: remote}', 'sandbox.type', 'sandbox.url is not set'],
-    ['model: {hfModelName: x/y}', 'model.hfModelName', 'not used by policy type minimind'],
   ])('%s', (text, path, problem) => {
     const problems = problemsOf(`${least}${text}\n`);
     expect(

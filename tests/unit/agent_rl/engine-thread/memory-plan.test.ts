@@ -7,8 +7,8 @@ import {
   memoryPlan,
   planInWords,
   type MemoryRequest,
+  packsWeights,
 } from '#agent_rl/engine-thread/memory-plan.ts';
-import { packsWeights } from '#agent_rl/engine-thread/packs-weights.ts';
 import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { longestShape } from '#agent_rl/learner/batch-shape.ts';
 import { scoreBody, trainBody } from '#agent_rl/learner/train-program.ts';

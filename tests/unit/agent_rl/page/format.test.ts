@@ -1,13 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import {
-  formatBytes,
-  formatNumber,
-  formatPoints,
-  formatSeconds,
-  formatShare,
-  formatTicks,
-} from '#agent_rl/page/text/format.ts';
+import { formatNumber, formatSeconds, formatShare } from '#agent_rl/page/text/format.ts';
+import { bytesText, pointsText } from '#agent_rl/telemetry/figures.ts';
 
 test.each([
   [null, 'not recorded'],
@@ -32,24 +26,15 @@ test.each([
 });
 
 test('a difference of shares has its sign', () => {
-  expect([0.71, -0.046, 0].map(formatPoints)).toEqual(['+71.0', '-4.6', '0.0']);
+  expect([0.71, -0.046, 0].map(pointsText)).toEqual(['+71.0', '-4.6', '0.0']);
 });
 
 test('shares and bytes have their units', () => {
   expect([formatShare(0.4567), formatShare(null)]).toEqual(['45.7 %', 'not recorded']);
-  expect([0, 1023, 1536, 5 * 2 ** 30].map(formatBytes)).toEqual([
+  expect([0, 1023, 1536, 5 * 2 ** 30].map(bytesText)).toEqual([
     '0 B',
     '1023 B',
     '1.5 KiB',
     '5.0 GiB',
   ]);
-});
-
-test('ticks of an axis differ from each other, however close they are', () => {
-  expect(formatTicks([0.9999995, 1, 1.0000005], 5e-7, '1')).toEqual([
-    '0.9999995',
-    '1',
-    '1.0000005',
-  ]);
-  expect(formatTicks([0, 0.25, null], 0.25, '1')).toEqual(['0', '0.25', null]);
 });

@@ -1,20 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { EpisodePage, EpisodeRow, TaskRow } from '#agent_rl/runs/view/api.ts';
-import { filterEpisodes } from '#agent_rl/page/data/filter-episodes.ts';
+import { filtered as answerOf } from '#agent_rl/page/data/filtered.ts';
 import { episodesPath, nextSort, withFilter } from '#agent_rl/page/episodes/episode-query.ts';
 import { sliceLines } from '#agent_rl/page/overview/slice-lines.ts';
 import { parseRoute } from '#agent_rl/page/routing/route.ts';
 import { changeOf, sortTasks } from '#agent_rl/page/tasks/sort-tasks.ts';
 
 const row = (sample: number, more: Partial<EpisodeRow>): EpisodeRow => ({
-  id: `train/1/a/${sample}`,
-  set: 'train',
-  when: null,
+  id: `train/1/0/0/${sample}`,
+  when: 'train',
   iteration: 1,
   taskId: 'a',
   sample,
-  agent: null,
+  agent: 'policy',
   outcome: 'completed',
   success: true,
   reward: 1,
@@ -37,7 +36,7 @@ const rows = [
   row(3, { iteration: 9, question: 'Where?' }),
 ];
 const page = { total: 4, matching: 4, rows, facets: {}, index: {} } as unknown as EpisodePage;
-const filtered = (query: string): EpisodePage => filterEpisodes(page, new URLSearchParams(query));
+const filtered = (query: string): EpisodePage => answerOf(page, query);
 const samples = (query: string): number[] => filtered(query).rows.map(({ sample }) => sample);
 
 describe('episodes of an export', () => {
@@ -101,7 +100,7 @@ describe('tasks', () => {
     question: '',
     byIteration: rates.map(([iteration, successes]) => ({
       iteration,
-      set: 'train',
+      when: 'train',
       attempts: 4,
       successes,
       rewardMean: null,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { EpisodeWhole } from '#agent_rl/runs/view/api.ts';
+import type { EpisodeTokens, EpisodeWhole } from '#agent_rl/runs/view/api.ts';
 import { tokenFacts, whyMasked } from '#agent_rl/page/episode/token-facts.ts';
 import { scaleOf, tokenClasses, tokenModes } from '#agent_rl/page/episode/token-modes.ts';
 
-const tokens: EpisodeWhole['tokens'] = {
+const tokens: EpisodeTokens = {
   ids: [7, 8, 9],
   texts: ['Q', 'a', '\u001b'],
   problem: null,
@@ -24,16 +24,15 @@ const tokens: EpisodeWhole['tokens'] = {
 
 const whole = (more: Partial<EpisodeWhole> = {}): EpisodeWhole =>
   ({
-    row: { set: 'train', advantage: -1 },
-    learns: true,
-    learned: { use: 'trained', meaning: 'It was trained on', advantage: -1 },
-    tokens,
+    row: { when: 'train', advantage: -1 },
+    record: { learns: true },
+    learned: { use: 'trained', meaning: 'moved the weights', advantage: -1 },
     ...more,
   }) as EpisodeWhole;
 
 describe('what the page says of a token', () => {
   test('of one in the loss: probabilities, ratio, advantage and weight', () => {
-    expect(Object.fromEntries(tokenFacts(whole(), 1))).toEqual({
+    expect(Object.fromEntries(tokenFacts(whole(), tokens, 1))).toEqual({
       token: '"a"',
       id: '8 at 1',
       source: 'sampled, weights 4',
@@ -46,7 +45,7 @@ describe('what the page says of a token', () => {
   });
 
   test('of one the policy did not write: why it is masked, and no numbers', () => {
-    expect(Object.fromEntries(tokenFacts(whole(), 0))).toEqual({
+    expect(Object.fromEntries(tokenFacts(whole(), tokens, 0))).toEqual({
       token: '"Q"',
       id: '7 at 0',
       source: 'user',
@@ -59,17 +58,18 @@ describe('what the page says of a token', () => {
     [
       'its episode was as good as its group',
       { learned: { use: 'zero-advantage', meaning: 'As good as its group', advantage: 0 } },
-      'As good as its group (zero-advantage)',
+      'zero-advantage: As good as its group',
     ],
-    ['it was held out', { row: { set: 'eval' } }, 'Held-out episodes are never trained on.'],
-    ['its agent does not learn', { learns: false }, 'Its agent does not learn.'],
+    ['it was held out', { row: { when: 'before' } }, 'Held-out episodes are never trained on.'],
+    ['its agent does not learn', { record: { learns: false } }, 'Its agent does not learn.'],
     [
       'the run kept no record',
-      { learned: null, tokens: { ...tokens, learned: null } },
+      { learned: null },
       'Not recorded: this run kept no record of its updates.',
     ],
   ])('a sampled token is masked because %s', (_, more, why) => {
-    expect(whyMasked(whole(more as Partial<EpisodeWhole>), 2)).toBe(why);
+    const own = 'learned' in more && more.learned === null ? { ...tokens, learned: null } : tokens;
+    expect(whyMasked(whole(more as Partial<EpisodeWhole>), own, 2)).toBe(why);
   });
 
   test.each([
@@ -78,12 +78,12 @@ describe('what the page says of a token', () => {
     ['\u202e', String.raw`"\u202e"`],
     ['"', String.raw`"\""`],
   ])('the token %j is shown as %s', (text, expected) => {
-    const facts = tokenFacts(whole({ tokens: { ...tokens, texts: [text, '', ''] } }), 0);
+    const facts = tokenFacts(whole(), { ...tokens, texts: [text, '', ''] }, 0);
     expect(facts[0]).toEqual(['token', expected]);
   });
 
   test('what was not recorded is said to be so, and never 0', () => {
-    const facts = tokenFacts(whole({ tokens: { ...tokens, learned: null } }), 1);
+    const facts = tokenFacts(whole(), { ...tokens, learned: null }, 1);
     expect(Object.fromEntries(facts)).toMatchObject({
       'log p, training': 'not recorded',
       ratio: 'not recorded',

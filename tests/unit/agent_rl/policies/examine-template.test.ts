@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ToolCallFormat } from '#agent_rl/core/index.ts';
+import type { ToolCallFormat } from '#agent_rl/core/plugins/tool-call-format.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { openToolCallFormat } from '#agent_rl/compose/plugins/open-tool-call-format.ts';
 import { examineTemplate } from '#agent_rl/policies/examine-template.ts';
 import {
-  CodeExecTool,
   HermesFormat,
   Llama3Format,
   PlainFormat,
   PythonBlockFormat,
-} from '#agent_rl/index.ts';
+} from '#agent_rl/policies/index.ts';
+import { CodeExecTool } from '#agent_rl/plugin.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import type { LanguageModel } from '#model/text/language-model.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';

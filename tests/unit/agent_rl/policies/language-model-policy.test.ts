@@ -2,8 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { construct, runContainer } from '#agent_rl/compose/plugins/container.ts';
-import { greedy, maskOf, policies, Registry, system, user } from '#agent_rl/core/index.ts';
-import type { ActOptions, Message, ToolMessage, Transcript } from '#agent_rl/core/index.ts';
+import { type Message, system, type ToolMessage, user } from '#agent_rl/core/message.ts';
+import { Registry } from '#agent_rl/core/plugins/plugin.ts';
+import { type ActOptions, policies } from '#agent_rl/core/plugins/policy.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
+import { maskOf, type Transcript } from '#agent_rl/core/transcript.ts';
 import { builtinPolicies, HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';
 import * as fc from '#tests/support/properties.ts';

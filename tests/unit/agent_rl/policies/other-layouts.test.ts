@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { greedy, user } from '#agent_rl/core/index.ts';
-import type { ActOptions, Message, ToolMessage } from '#agent_rl/core/index.ts';
+import { type Message, type ToolMessage, user } from '#agent_rl/core/message.ts';
+import type { ActOptions } from '#agent_rl/core/plugins/policy.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import { LanguageModelPolicy, Llama3Format, PythonBlockFormat } from '#agent_rl/policies/index.ts';
 import { ScriptedGenerator } from '#tests/support/scripted-generator.ts';
 import { llamaModel, modelWithTemplate, plainTemplate } from '#tests/support/templates.ts';

@@ -6,7 +6,10 @@ import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
 import { mrr } from '#agent_rl/rewards/mrr.ts';
-import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
+import { keyOutsideRuns } from '#agent_rl/core/rollout.ts';
+import { memberOf } from '#tests/support/rollouts.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
@@ -47,7 +50,6 @@ const searchSettings = {
   mode: 'task' as const,
   topK: 3,
   maxSnippetChars: 200,
-  maxQueryChars: 50,
 };
 const open: SearchTool[] = [];
 afterEach(async () => {
@@ -65,10 +67,10 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
     const query = queries[turn];
     return { message: query === undefined ? says('Ina Kost.') : says('', ['search', { query }]) };
   });
-  return runSoleEpisode(
+  const rollout = await runEpisode(
     () => ({
       policy,
-      environment: new SearchEnv({ task, settings: environmentSettings }),
+      world: worldOfOne(new SearchEnv({ task, settings: environmentSettings })),
       tools: new Map([['search', tool]]),
       toolRunner,
       rewards: [{ name: 'mrr', weight: 1, score: (episode) => mrr(episode, { over }) }],
@@ -80,9 +82,10 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
         invalidCallLimit: 3,
       },
     }),
-    { task, sample: 0, step: 0, seed: 1, sampling: unbiased },
+    { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased },
     new AbortController().signal,
   );
+  return memberOf(rollout).part;
 }
 
 /** What the journal says each search found. */

@@ -24,7 +24,8 @@ const turn = (calls: ExecutedCall[], malformed = 0): Turn => ({
 });
 const episode = (turns: Turn[], success = true) => {
   const verdict: Verdict = { outcome: 'completed', reward: 1, components: {}, success };
-  return { task: { taskId: 't', prompt: '', metadata: {} }, messages: [], turns, verdict };
+  const task = { taskId: 't', prompt: '', metadata: {} };
+  return { task, agent: 'policy', messages: [], turns, verdict };
 };
 
 describeRewardContract('well_formed_calls', {

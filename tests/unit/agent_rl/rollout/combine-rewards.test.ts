@@ -102,7 +102,7 @@ describe('the reward of an episode', () => {
       { name: 'a', weight: 1, score: () => Promise.reject(new Error('never asked')) },
     ];
     const { reward, scores } = await combineRewards(judged(undefined), { ...plain, rewards });
-    expect([reward, scores]).toEqual([undefined, undefined]);
+    expect([reward, scores]).toEqual([undefined, {}]);
   });
 
   test('may have a part whose name every object has something under', async () => {

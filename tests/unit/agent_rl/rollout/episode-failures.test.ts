@@ -3,8 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { TransientError } from '#agent_rl/core/failure.ts';
 import { user } from '#agent_rl/core/message.ts';
 import { notTimed } from '#agent_rl/core/stopping/work-clock.ts';
-import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { calling, limits, play, request } from '#tests/support/play-episode.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
@@ -24,24 +25,24 @@ describe('An episode in which something fails', () => {
   ] as const)(
     'fails when the environment hangs in %s',
     async (_, environment, outcome, setting) => {
-      const { trajectory } = await play({
+      const { episode } = await play({
         script: calling(),
         environment,
         parts: { limits: { ...limits, deadlines } },
       });
-      expect(trajectory).toMatchObject({
+      expect(episode).toMatchObject({
         outcome,
         reward: undefined,
         failure: { owner: 'plugin', retryable: false },
       });
-      expect(trajectory.problem).toContain(`longer than 0.02 s`);
-      expect(trajectory.problem).toContain(`rollout.deadlines.${setting}`);
+      expect(episode.problem).toContain(`longer than 0.02 s`);
+      expect(episode.problem).toContain(`rollout.deadlines.${setting}`);
     },
   );
 
   test('is not cut short by slow sampling, nor by a wait for a service of the run', async () => {
     const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
-    const { trajectory } = await play({
+    const { episode } = await play({
       script: async () => {
         await slow();
         return { message: says('done') };
@@ -54,16 +55,16 @@ describe('An episode in which something fails', () => {
       },
       parts: { limits: { ...limits, deadlines } },
     });
-    expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
+    expect(episode).toMatchObject({ outcome: 'completed', reward: 1 });
   });
 
   test('continues after a tool that throws: nobody escapes an episode by breaking a tool', async () => {
-    const { trajectory, policy } = await play({
+    const { episode, policy } = await play({
       script: calling(['echo', { text: 'x' }]),
       tool: fails,
     });
-    expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
-    expect(trajectory.calls[0]).toMatchObject({
+    expect(episode).toMatchObject({ outcome: 'completed', reward: 1 });
+    expect(episode.calls[0]).toMatchObject({
       status: 'error',
       problem: expect.stringMatching(/^Tool "echo" failed \(tests.*:\d+:\d+\): out of order$/),
     });
@@ -73,7 +74,7 @@ describe('An episode in which something fails', () => {
 
   test('calls a tool again whose failure may pass, and says so', async () => {
     let calls = 0;
-    const { trajectory } = await play({
+    const { episode } = await play({
       script: calling(['echo', { text: 'x' }]),
       tool: ({ text }) => {
         calls += 1;
@@ -82,24 +83,24 @@ describe('An episode in which something fails', () => {
       },
       parts: { limits: { ...limits, retries: 2 } },
     });
-    expect(trajectory).toMatchObject({ outcome: 'completed', calls: [{ status: 'ok' }] });
-    expect(trajectory.retries).toEqual([expect.stringContaining('busy')]);
+    expect(episode).toMatchObject({ outcome: 'completed', calls: [{ status: 'ok' }] });
+    expect(episode.retries).toEqual([expect.stringContaining('busy')]);
   });
 
   test('has no reward when what may pass does not', async () => {
-    const { trajectory } = await play({
+    const { episode } = await play({
       script: calling(['echo', { text: 'x' }]),
       tool: () => {
         throw new TransientError('busy');
       },
       parts: { limits: { ...limits, retries: 1 } },
     });
-    expect(trajectory).toMatchObject({
+    expect(episode).toMatchObject({
       outcome: 'infrastructure-error',
       reward: undefined,
       failure: { owner: 'host', retryable: false },
     });
-    expect(trajectory.problem).toContain('(after 2 attempts)');
+    expect(episode.problem).toContain('(after 2 attempts)');
   });
 
   test('is played again under its key when its start fails for a reason that may pass', async () => {
@@ -110,7 +111,7 @@ describe('An episode in which something fails', () => {
       if (seen.length < 3) throw new TransientError('no machine is free');
       return {
         policy: new ScriptedPolicy(calling()),
-        environment: new ScriptedEnvironment(),
+        world: worldOfOne(new ScriptedEnvironment()),
         tools: new Map(),
         toolRunner: new ToolRunner([]),
         rewards: [],
@@ -119,10 +120,10 @@ describe('An episode in which something fails', () => {
       };
     };
     const signal = new AbortController().signal;
-    const trajectory = await runSoleEpisode(parts, request, signal, retries);
-    expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
-    expect(trajectory.failedAttempts).toHaveLength(2);
-    expect(trajectory.failedAttempts?.[0]).toMatchObject({
+    const rollout = await runEpisode(parts, request, signal, retries);
+    expect(rollout).toMatchObject({ outcome: 'completed', parts: [{ reward: 1 }] });
+    expect(rollout.failedAttempts).toHaveLength(2);
+    expect(rollout.failedAttempts[0]).toMatchObject({
       problem: 'no machine is free',
       failure: { owner: 'host', retryable: true },
     });
@@ -130,14 +131,14 @@ describe('An episode in which something fails', () => {
 
   test('keeps no more of a long tool result than maxEpisodeTokens has room for, and ends', async () => {
     // Prompt 4, turn 3, observation 3: with room for 8, two tokens of the observation are left out.
-    const { trajectory, environment } = await play({
+    const { episode, environment } = await play({
       script: calling(['echo', { text: 'x' }], ['echo', { text: 'x' }]),
       parts: { limits: { ...limits, maxEpisodeTokens: 8 } },
     });
     expect(environment.ends).toEqual(['token-limit']);
-    expect(trajectory.tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50]);
-    expect(trajectory.logProbs).toHaveLength(8);
-    expect(trajectory.cutTokens).toBe(2);
+    expect(episode.sequences[0]?.tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50]);
+    expect(episode.sequences[0]?.logProbs).toHaveLength(8);
+    expect(episode.cutTokens).toBe(2);
   });
 
   test.each([
@@ -153,12 +154,12 @@ describe('An episode in which something fails', () => {
   ])('trains on no verdict such as %j', async (wrong, problem) => {
     const right = { outcome: 'completed', reward: 1, components: {}, success: true };
     const finish = async () => ({ ...right, ...wrong }) as never;
-    const { trajectory } = await play({ script: calling(), environment: { finish } });
-    expect(trajectory).toMatchObject({
+    const { episode } = await play({ script: calling(), environment: { finish } });
+    expect(episode).toMatchObject({
       outcome: 'grader-error',
       reward: undefined,
       failure: { owner: 'plugin', retryable: false },
     });
-    expect(trajectory.problem).toMatch(problem);
+    expect(episode.problem).toMatch(problem);
   });
 });

@@ -3,20 +3,22 @@ import { describe, expect, test } from '@jest/globals';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { user } from '#agent_rl/core/message.ts';
-import { maskOf } from '#agent_rl/core/transcript.ts';
-import { runSoleEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { drawnMasks } from '#agent_rl/core/transcript.ts';
+import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { calling, limits, play, request, type Setting } from '#tests/support/play-episode.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
-describe('runSoleEpisode', () => {
+describe('runEpisode', () => {
   test('plays calls and observations until the environment is done', async () => {
-    const { trajectory, policy, environment } = await play({
+    const { episode, policy, environment } = await play({
       script: calling(['echo', { text: 'hi' }]),
     });
-    expect(trajectory).toMatchObject({
+    expect(episode).toMatchObject({
       taskId: 't1',
-      sample: 2,
+      key: { sample: 2 },
+      agent: 'policy',
       step: 5,
       turns: 2,
       outcome: 'completed',
@@ -25,7 +27,7 @@ describe('runSoleEpisode', () => {
       components: { solved: 1 },
       malformedCalls: 0,
     });
-    expect(trajectory).not.toHaveProperty('problem');
+    expect(episode.problem).toBeUndefined();
     expect(policy.observed).toEqual([
       { role: 'tool', name: 'echo', callId: 'call_0_0', content: 'hi' },
     ]);
@@ -37,7 +39,7 @@ describe('runSoleEpisode', () => {
   test('shows the policy no secret of the environment, not even one that is cut', async () => {
     process.env['ACME_API_TOKEN'] = 'planted-canary';
     try {
-      const { policy, trajectory } = await play({
+      const { policy, episode } = await play({
         script: calling(['echo', { text: 'planted-canary' }]),
         environment: {
           start: async () => [user('a task of planted-canary')],
@@ -50,7 +52,7 @@ describe('runSoleEpisode', () => {
       });
       expect(JSON.stringify(policy.observed)).not.toContain('plant');
       expect(policy.observed.at(-1)).toEqual(user('[redacted]?'));
-      const { messages, calls } = trajectory;
+      const { messages, calls } = episode;
       expect(messages[0]).toEqual(user('a task of [redacted]'));
       expect(calls[0]?.result.content).not.toContain('plant');
     } finally {
@@ -59,11 +61,15 @@ describe('runSoleEpisode', () => {
   });
 
   test('keeps every sampled token, with its probability, and nothing else as sampled', async () => {
-    const { trajectory } = await play({ script: calling(['echo', { text: 'hi' }]) });
+    const { episode } = await play({ script: calling(['echo', { text: 'hi' }]) });
     // Prompt 1-4, turn 100 7 2, tool 50 51, cue 3, turn 101 7 2.
-    expect(trajectory.tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50, 51, 3, 101, 7, 2]);
-    expect([...maskOf(trajectory, 'sampled')]).toEqual([0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1]);
-    expect(trajectory.logProbs).toEqual([
+    const [sequence, ...others] = episode.sequences;
+    expect(others).toEqual([]);
+    expect(sequence?.tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50, 51, 3, 101, 7, 2]);
+    expect(drawnMasks(episode.sequences).map((mask) => Array.from(mask))).toEqual([
+      [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1],
+    ]);
+    expect(sequence?.logProbs).toEqual([
       0, 0, 0, 0, -1, -0.07, -0.02, 0, 0, 0, -1.01, -0.07, -0.02,
     ]);
   });
@@ -80,7 +86,7 @@ describe('runSoleEpisode', () => {
         { id: 'call_0_2', name: 'echo', arguments: { text: 'third' } },
       ],
     };
-    const { policy, trajectory } = await play({
+    const { policy, episode } = await play({
       script: ({ key }) => ({ message: key.turn === 0 ? turn : says('done') }),
     });
     expect(policy.observed).toEqual([
@@ -93,12 +99,12 @@ describe('runSoleEpisode', () => {
       },
       { role: 'tool', name: 'echo', callId: 'call_0_2', content: 'third' },
     ]);
-    expect(trajectory.malformedCalls).toBe(1);
-    expect(trajectory.calls).toHaveLength(2);
+    expect(episode.malformedCalls).toBe(1);
+    expect(episode.calls).toHaveLength(2);
   });
 
   test('ends at the limit of invalid calls and subtracts their penalty', async () => {
-    const { trajectory, environment } = await play({
+    const { episode, environment } = await play({
       script: calling(
         ['ech', {}],
         ['echo', {}],
@@ -108,13 +114,13 @@ describe('runSoleEpisode', () => {
       parts: { invalidCallPenalty: 0.25 },
     });
     expect(environment.ends).toEqual(['invalid-calls']);
-    expect(trajectory.turns).toBe(3);
-    expect(trajectory.reward).toBe(1 - 3 * 0.25);
-    expect(trajectory.components).toEqual({ solved: 1, invalidCalls: -0.75 });
+    expect(episode.turns).toBe(3);
+    expect(episode.reward).toBe(1 - 3 * 0.25);
+    expect(episode.components).toEqual({ solved: 1, invalidCalls: -0.75 });
   });
 
   test('adds weighted rewards, and leaves out one that does not apply', async () => {
-    const { trajectory } = await play({
+    const { episode } = await play({
       script: calling(),
       parts: {
         rewards: [
@@ -123,15 +129,15 @@ describe('runSoleEpisode', () => {
         ],
       },
     });
-    expect(trajectory.reward).toBe(1.5);
-    expect(trajectory.components).toEqual({ solved: 1, turns: 0.5 });
+    expect(episode.reward).toBe(1.5);
+    expect(episode.components).toEqual({ solved: 1, turns: 0.5 });
   });
 
   test('ends after the last turn without telling the policy more', async () => {
     const again: Script = () => ({ message: says('', ['echo', { text: 'x' }]) });
-    const { trajectory, environment, policy } = await play({ script: again });
+    const { episode, environment, policy } = await play({ script: again });
     expect(environment.ends).toEqual(['turn-limit']);
-    expect(trajectory.turns).toBe(4);
+    expect(episode.turns).toBe(4);
     expect(policy.observed).toHaveLength(3);
   });
 
@@ -148,11 +154,11 @@ describe('runSoleEpisode', () => {
   test.each(['max-tokens', 'context-full'] as const)(
     'does not act on a turn cut off by %s',
     async (stop) => {
-      const { trajectory, environment } = await play({
+      const { episode, environment } = await play({
         script: () => ({ message: says('', ['echo', { text: 'x' }]), stop }),
       });
       expect(environment.ends).toEqual(['token-limit']);
-      expect(trajectory.calls).toEqual([]);
+      expect(episode.calls).toEqual([]);
     },
   );
 
@@ -201,16 +207,16 @@ describe('runSoleEpisode', () => {
       'gave up',
     ],
   ])('has no reward and says why when %s', async (_, setting, problem) => {
-    const { trajectory, policy, environment } = await play({
+    const { episode, policy, environment } = await play({
       script: calling(['echo', { text: 'x' }]),
       ...(setting as Partial<Setting>),
     });
-    expect(trajectory).toMatchObject({
+    expect(episode).toMatchObject({
       outcome: 'infrastructure-error',
       success: false,
       reward: undefined,
     });
-    expect(trajectory.problem).toMatch(problem);
+    expect(episode.problem).toMatch(problem);
     expect(environment.ends).toEqual(['aborted']);
     expect(policy.released).toHaveLength(1);
   });
@@ -225,7 +231,7 @@ describe('runSoleEpisode', () => {
     const playing = play({
       script: calling(['echo', { text: 'x' }]),
       tool,
-      parts: { policy, environment },
+      parts: { policy, world: worldOfOne(environment) },
     });
     await expect(playing).rejects.toBe(spent);
     expect(environment.ends).toEqual(['aborted']);
@@ -233,11 +239,12 @@ describe('runSoleEpisode', () => {
   });
 
   test('says so when the parts of an episode cannot be made', async () => {
-    const trajectory = await runSoleEpisode(fails, request, new AbortController().signal);
-    expect(trajectory).toMatchObject({
+    const rollout = await runEpisode(fails, request, new AbortController().signal);
+    expect(rollout).toMatchObject({
       outcome: 'infrastructure-error',
       problem: 'out of order',
-      tokens: [],
+      judgedBy: undefined,
+      parts: [{ agent: 'policy', outcome: 'infrastructure-error', sequences: [] }],
     });
   });
 
@@ -249,8 +256,8 @@ describe('runSoleEpisode', () => {
     ],
   ] as const)('is a grader error when the verdict %s', async (_, verdict) => {
     const finish = verdict as NonNullable<Environment['finish']>;
-    const { trajectory, environment } = await play({ script: calling(), environment: { finish } });
-    expect(trajectory).toMatchObject({
+    const { episode, environment } = await play({ script: calling(), environment: { finish } });
+    expect(episode).toMatchObject({
       outcome: 'grader-error',
       success: false,
       reward: undefined,
@@ -261,8 +268,8 @@ describe('runSoleEpisode', () => {
   test('drops the reward of a verdict that blames the system', async () => {
     const finish = async () =>
       ({ outcome: 'grader-error', reward: 1, components: {}, success: true }) as const;
-    const { trajectory } = await play({ script: calling(), environment: { finish } });
-    expect(trajectory).toMatchObject({
+    const { episode } = await play({ script: calling(), environment: { finish } });
+    expect(episode).toMatchObject({
       outcome: 'grader-error',
       success: false,
       reward: undefined,
@@ -274,20 +281,20 @@ describe('runSoleEpisode', () => {
     const problem = 'The sandbox failed: nobody answers';
     const none = { reward: undefined, components: {}, success: false };
     const finish = async () => ({ outcome: 'infrastructure-error', ...none, problem }) as const;
-    const { trajectory } = await play({ script: calling(), environment: { finish } });
-    expect(trajectory).toMatchObject({ outcome: 'infrastructure-error', problem });
+    const { episode } = await play({ script: calling(), environment: { finish } });
+    expect(episode).toMatchObject({ outcome: 'infrastructure-error', problem });
   });
 
   test('is aborted without a reward when it is cancelled, even if nothing reacts', async () => {
     const cancelled = new AbortController();
-    const { trajectory } = await play({
+    const { episode } = await play({
       signal: cancelled.signal,
       script: async () => {
         cancelled.abort(new Error('Ctrl-C'));
         return new Promise<never>(() => {});
       },
     });
-    expect(trajectory).toMatchObject({ outcome: 'aborted', reward: undefined, problem: 'Ctrl-C' });
+    expect(episode).toMatchObject({ outcome: 'aborted', reward: undefined, problem: 'Ctrl-C' });
   });
 
   test('lets go of its parts whatever happens', async () => {
@@ -298,9 +305,9 @@ describe('runSoleEpisode', () => {
     expect(closed).toBe(2);
     const policy = new ScriptedPolicy(calling());
     policy.release = fails;
-    const { trajectory } = await play({ script: calling(), parts: { policy, close } });
+    const { episode } = await play({ script: calling(), parts: { policy, close } });
     expect(closed).toBe(3);
-    expect(trajectory).toMatchObject({ outcome: 'infrastructure-error', problem: 'out of order' });
+    expect(episode).toMatchObject({ outcome: 'infrastructure-error', problem: 'out of order' });
   });
 
   test('keeps a secret of the environment out of the problem', async () => {
@@ -308,8 +315,8 @@ describe('runSoleEpisode', () => {
     const leak = (): never => {
       throw new Error('401 for key sk-planted-123456');
     };
-    const { trajectory } = await play({ script: leak });
+    const { episode } = await play({ script: leak });
     delete process.env['PLANTED_API_KEY'];
-    expect(trajectory.problem).toBe('401 for key [redacted]');
+    expect(episode.problem).toBe('401 for key [redacted]');
   });
 });

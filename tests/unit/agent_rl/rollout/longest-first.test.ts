@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { LongestFirst } from '#agent_rl/rollout/longest-first.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const task = (taskId: string, metadata: Readonly<Record<string, unknown>> = {}) => ({
   taskId,
@@ -9,15 +10,7 @@ const task = (taskId: string, metadata: Readonly<Record<string, unknown>> = {}) 
 });
 
 /** An episode that sampled so many tokens, after two that were given. */
-const sampled = (tokens: number) => [
-  {
-    tokens: Array.from({ length: 2 + tokens }, () => 0),
-    spans: [
-      { start: 0, end: 2, source: 'user' },
-      { start: 2, end: 2 + tokens, source: 'sampled', version: 0 },
-    ] as const,
-  },
-];
+const sampled = (tokens: number) => played({ prompt: 2, sampled: tokens });
 
 const orderOf = (order: LongestFirst, tasks: readonly ReturnType<typeof task>[]) =>
   order.order(tasks.map((one) => ({ task: one })));

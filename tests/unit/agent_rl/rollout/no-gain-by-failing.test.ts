@@ -79,8 +79,8 @@ const ways: readonly [name: string, setting: Setting][] = [
 
 describe('A policy gains nothing when it', () => {
   test.each(ways)('%s', async (_, setting) => {
-    const { trajectory } = await play({ ...setting, environment: { finish: lost } });
-    expect(trajectory).toMatchObject({ reward: 0, success: false });
-    expect(trajectory.failure).toBeUndefined();
+    const { episode } = await play({ ...setting, environment: { finish: lost } });
+    expect(episode).toMatchObject({ reward: 0, success: false });
+    expect(episode.failure).toBeUndefined();
   });
 });

@@ -3,9 +3,10 @@ import { Type } from 'typebox';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
 import type { EpisodeMaker } from '#agent_rl/rollout/episode-parts.ts';
 import { planGroups, AsyncRolloutWorker, RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
@@ -20,7 +21,7 @@ const make: EpisodeMaker = () => ({
     const tokens = Array.from({ length: 1 + random.integer(4) }, () => random.integer(100));
     return { message: turn === 2 ? says('done') : says('', ['die', {}]), tokens };
   }),
-  environment: new ScriptedEnvironment(),
+  world: worldOfOne(new ScriptedEnvironment()),
   tools: new Map([
     ['die', { call: async (_: never, { random }) => ({ content: String(random.integer(6)) }) }],
   ]),
@@ -36,30 +37,34 @@ const make: EpisodeMaker = () => ({
 });
 
 const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: taskId, metadata: {} }));
-const place = { iteration: 3, round: 0 };
+const key = { run: 'run', when: 'train', iteration: 3, round: 0 } as const;
 const groups = planGroups(tasks, {
   groupSize: 4,
   step: 1,
   sampling: unbiased,
   seedPath: [7],
-  place,
+  key,
 });
 const signal = new AbortController().signal;
 
 /** Everything but how long it took. */
-const comparable = (episodes: readonly (readonly Trajectory[])[]) =>
-  episodes.flat().map((trajectory) =>
-    Object.assign({}, trajectory, {
-      seconds: undefined,
-      calls: trajectory.calls.map((call) => Object.assign({}, call, { wallMs: undefined })),
+const comparable = (rollouts: readonly Rollout[]) =>
+  rollouts.map((rollout) =>
+    Object.assign({}, rollout, {
+      parts: rollout.parts.map((part) =>
+        Object.assign({}, part, {
+          seconds: undefined,
+          calls: part.calls.map((call) => Object.assign({}, call, { wallMs: undefined })),
+        }),
+      ),
     }),
   );
 
 describe('rollout workers', () => {
-  test('play the same trajectories, in the requested order, 1, 4 or 16 at a time', async () => {
+  test('play the same rollouts, in the requested order, 1, 4 or 16 at a time', async () => {
     const requests = groups.flat();
     const one = comparable(await new RolloutWorker(make).collect(requests, { signal }));
-    expect(one.map(({ taskId, sample }) => taskId + sample)).toEqual(
+    expect(one.map(({ taskId, key: { sample } }) => taskId + sample)).toEqual(
       ['a', 'b', 'c'].flatMap((id) => [0, 1, 2, 3].map((sample) => `${id}${sample}`)),
     );
     for (const inFlight of [1, 4, 16]) {
@@ -73,7 +78,7 @@ describe('rollout workers', () => {
     const counted: EpisodeMaker = async (request) => {
       most = Math.max(most, ++inFlight);
       await Promise.resolve();
-      if (request.sample === 1) {
+      if (request.key.sample === 1) {
         inFlight -= 1;
         throw new Error('unlucky');
       }
@@ -83,10 +88,10 @@ describe('rollout workers', () => {
     const ended: string[] = [];
     const played = await new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
       signal,
-      onEpisode: ([one]) => ended.push(one?.outcome ?? 'none'),
+      onEpisode: (one) => ended.push(one.outcome),
     });
     expect(most).toBe(3);
-    expect(played.flat().map(({ outcome }) => outcome === 'completed')).toEqual(
+    expect(played.map(({ outcome }) => outcome === 'completed')).toEqual(
       [0, 1, 2].flatMap(() => [true, false, true, true]),
     );
     expect(ended).toHaveLength(12);
@@ -102,8 +107,8 @@ describe('rollout workers', () => {
     const told: string[] = [];
     const collected = new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
       signal,
-      onEpisode: ([played]) => {
-        told.push(`${played?.taskId} ${played?.sample}`);
+      onEpisode: (played) => {
+        told.push(`${played.taskId} ${played.key.sample}`);
         throw new Error('the disk is full');
       },
     });
@@ -126,14 +131,14 @@ describe('planGroups', () => {
     const seeds = groups.map((group) => new Set(group.map(({ seed }) => seed)));
     expect(seeds.map(({ size }) => size)).toEqual([1, 1, 1]);
     expect(new Set(seeds.flatMap((set) => Array.from(set))).size).toBe(3);
-    expect(groups[1]?.map(({ sample }) => sample)).toEqual([0, 1, 2, 3]);
+    expect(groups[1]?.map((request) => request.key.sample)).toEqual([0, 1, 2, 3]);
   });
 
   test('plays a task that comes up twice in two ways', () => {
     const [task] = tasks;
     if (task === undefined) throw new Error('no task');
     const plan = planGroups([task, task], {
-      place,
+      key,
       groupSize: 1,
       step: 1,
       sampling: unbiased,

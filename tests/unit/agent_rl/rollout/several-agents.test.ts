@@ -5,7 +5,7 @@ import type { ActOptions } from '#agent_rl/core/plugins/policy.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { ActiveRequest } from '#agent_rl/generation/slot.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
-import { sampledTokens } from '#agent_rl/rollout/tokens/ledger.ts';
+import { keyOutsideRuns, sampledTokens } from '#agent_rl/core/rollout.ts';
 import { limits, play } from '#tests/support/play-episode.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 import { named, playDuet, verdictOf } from '#tests/support/two-players.ts';
@@ -35,14 +35,16 @@ describe('an episode of several agents', () => {
       ['guesser', 1],
     ]);
     expect(environment.ends).toEqual([['done', 'guesser']]);
-    expect(speaker.learns).toBeUndefined();
+    expect([speaker.learns, speaker.policy]).toEqual([true, 'policy']);
   });
 
   test('has transcripts of its agents that hold what each sampled alone', async () => {
     const { speaker, guesser } = await playDuet();
     // Four tokens of a prompt, three sampled, two observed and a cue, three sampled.
-    for (const { tokens } of [speaker, guesser])
-      expect(tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50, 51, 3, 101, 7, 2]);
+    for (const { sequences } of [speaker, guesser])
+      expect(sequences.map(({ tokens }) => tokens)).toEqual([
+        [1, 2, 3, 4, 100, 7, 2, 50, 51, 3, 101, 7, 2],
+      ]);
     expect(sampledTokens(speaker)).toBe(6);
   });
 
@@ -77,7 +79,7 @@ describe('an episode of several agents', () => {
       says('speaker 1'),
     ]);
     // Its own prompt of six tokens.
-    expect(guesser.tokens.slice(0, 6)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(guesser.sequences[0]?.tokens.slice(0, 6)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(policy.released.map((name) => name.split('/').slice(-2))).toEqual([
       ['speaker', '0'],
       ['speaker', '1'],
@@ -126,16 +128,17 @@ describe('an episode of several agents', () => {
   });
 
   test('fails for all its agents when the generator fails one', async () => {
-    const { speaker, guesser, environment } = await playDuet({
+    const { rollout, speaker, guesser, environment } = await playDuet({
       script: (options, heard) => {
         if (options.key.agent === 'guesser') throw new Error('no memory');
         return named(options, heard);
       },
     });
     for (const one of [speaker, guesser]) {
-      expect(one).toMatchObject({ outcome: 'infrastructure-error', problem: 'no memory' });
+      expect(one.outcome).toBe('infrastructure-error');
       expect(one.reward).toBeUndefined();
     }
+    expect(rollout).toMatchObject({ outcome: 'infrastructure-error', problem: 'no memory' });
     // What was sampled before is still there to be booked.
     expect([sampledTokens(speaker), sampledTokens(guesser)]).toEqual([3, 0]);
     expect(environment.ends).toEqual([['aborted', 'guesser']]);
@@ -151,11 +154,12 @@ describe('an episode of several agents', () => {
       },
     });
     expect([failed.speaker.reward, failed.guesser.reward]).toEqual([undefined, undefined]);
-    expect(failed.speaker).toMatchObject({ outcome: 'grader-error', problem: 'no judge' });
+    expect(failed.speaker.outcome).toBe('grader-error');
+    expect(failed.rollout).toMatchObject({ outcome: 'grader-error', problem: 'no judge' });
     const missing = await playDuet({
       environment: { finish: async () => ({ speaker: verdictOf(1) }) },
     });
-    expect(missing.guesser.problem).toContain('There is no verdict for guesser');
+    expect(missing.rollout.problem).toContain('There is no verdict for guesser');
     const banana = await playDuet({
       environment: {
         finish: async () => ({
@@ -164,7 +168,7 @@ describe('an episode of several agents', () => {
         }),
       },
     });
-    expect(banana.speaker.problem).toContain('verdict of guesser.outcome is "banana"');
+    expect(banana.rollout.problem).toContain('verdict of guesser.outcome is "banana"');
   });
 
   test.each([
@@ -178,35 +182,39 @@ describe('an episode of several agents', () => {
       'an agent in tell is "judge"; expected one of its agents: speaker, guesser.',
     ],
   ])('says what an environment answered that is none: %#', async (environment, problem) => {
-    const { speaker, guesser } = await playDuet({ environment });
-    expect(speaker.problem).toContain(problem);
+    const { rollout, guesser } = await playDuet({ environment });
+    expect(rollout.problem).toContain(problem);
     expect(guesser.outcome).toBe('infrastructure-error');
   });
 
-  test('has a trajectory for each agent when its parts cannot be made', async () => {
+  test('has a part for each agent when its environment cannot be made', async () => {
     const make = Object.assign(
       () => {
         throw new Error('no sandbox');
       },
-      { agentsOf: () => ['speaker', 'guesser'].map((name) => ({ name, learns: true })) },
+      {
+        agentsOf: () =>
+          ['speaker', 'guesser'].map((name) => ({ name, learns: true, policy: 'policy' })),
+      },
     );
     const request = {
       task: { taskId: 't', prompt: '', metadata: {} },
-      sample: 0,
+      key: keyOutsideRuns(),
       step: 0,
       seed: 1,
       sampling: unbiased,
     };
     const played = await runEpisode(make, request, new AbortController().signal);
-    expect(played.map(({ agent, problem }) => [agent, problem])).toEqual([
-      ['speaker', 'no sandbox'],
-      ['guesser', 'no sandbox'],
+    expect(played.problem).toBe('no sandbox');
+    expect(played.parts.map(({ agent, outcome }) => [agent, outcome])).toEqual([
+      ['speaker', 'infrastructure-error'],
+      ['guesser', 'infrastructure-error'],
     ]);
   });
 
-  test('says on a trajectory that its agent does not learn', async () => {
+  test('says of a part that its agent does not learn', async () => {
     const { speaker, guesser } = await playDuet({ learns: { guesser: false } });
-    expect([speaker.learns, guesser.learns]).toEqual([undefined, false]);
+    expect([speaker.learns, guesser.learns]).toEqual([true, false]);
   });
 
   test('shows each reward whose part it scores', async () => {
@@ -225,15 +233,15 @@ describe('an episode of several agents', () => {
   });
 });
 
-test('an episode of one agent names none', async () => {
+test('an episode of one agent does not name it in the keys of draws', async () => {
   const keys: object[] = [];
-  const { trajectory, policy } = await play({
-    script: ({ key, episode }) => {
-      keys.push({ ...key, episode });
+  const { episode, policy } = await play({
+    script: ({ key, episode: name }) => {
+      keys.push({ ...key, episode: name });
       return { message: says('done') };
     },
   });
   expect(keys).toEqual([{ seed: 9, taskId: 't1', sample: 2, turn: 0, episode: '9/5/t1/2' }]);
   expect(policy.released).toEqual(['9/5/t1/2']);
-  expect('agent' in trajectory).toBe(false);
+  expect(episode.agent).toBe('policy');
 });

@@ -33,7 +33,7 @@ function evaluation(perTask: readonly TaskAttempts[]): Evaluation {
     environmentByGroup: {},
     scores: {},
     perTask,
-    trajectories: [],
+    rollouts: [],
   };
 }
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { failedText, failureReporter } from '#agent_rl/runs/failed-episodes.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Outcome } from '#agent_rl/core/outcome.ts';
+import { played } from '#tests/support/rollouts.ts';
 
-const judged = {
+const judged = played({ taskId: 'sum-1', outcome: 'wrong-answer' });
+const failed = (problem?: string, outcome: Outcome = 'grader-error') =>
+  played({ taskId: 'sum-2', outcome, problem, failure: undefined });
+const withBrokenTool = played({
   taskId: 'sum-1',
   outcome: 'wrong-answer',
-  reward: 0,
-  calls: [],
-} as never as Trajectory;
-const failed = (problem?: string, outcome: Trajectory['outcome'] = 'grader-error') =>
-  ({ taskId: 'sum-2', outcome, reward: undefined, problem, calls: [] }) as never as Trajectory;
-const withBrokenTool = { ...judged, calls: [{ problem: 'Tool "look" failed: no index' }] } as never;
+  calls: [{ problem: 'Tool "look" failed: no index' } as never],
+});
 
 describe('failed episodes', () => {
   test('are counted by reason, the most frequent first', () => {

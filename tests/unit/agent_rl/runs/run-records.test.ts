@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import type { Log, ProcessTreeMemory } from '#agent_rl/telemetry/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 

@@ -10,7 +10,7 @@ import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
 import { OpenRun } from '#agent_rl/runs/open-run.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 /** What these settings decide is not seen by the trainer: the other test of all settings only sees them handed over. */
 const outputDir = temporaryFolder();
@@ -45,7 +45,7 @@ async function runWith(...overrides: string[]) {
     secondsLeft: () => undefined,
     logRollouts: config.run.logRollouts,
   } as ConstructorParameters<typeof RunRecords>[0]);
-  records.onEpisode([trajectory({ taskId: 'task-of-this-episode' })]);
+  records.onEpisode(played({ taskId: 'task-of-this-episode' }));
   log.debug('said at level debug');
   log.info('said at level info');
   records.close();

@@ -1,20 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Member } from '#agent_rl/core/rollout.ts';
+import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { batchOf } from '#agent_rl/core/services/batch.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import { options } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { groupOf, member, sequence } from '#tests/support/rollouts.ts';
 
-const group = (...trajectories: Trajectory[]) => ({
-  task: { taskId: 't', prompt: '', metadata: {} },
-  trajectories,
-  rewards: trajectories.map(({ reward }) => reward),
-  advantages: trajectories.map(({ reward }) => reward),
-  zeroVariance: false,
-  again: false,
-});
+const group = (...members: Member[]) => [groupOf(members)];
 
 describe('buildData', () => {
   test.each([
@@ -25,7 +19,7 @@ describe('buildData', () => {
     'with %o lets the aggregation "constant" divide by the most an episode may sample',
     (limits, weight) => {
       const { data } = buildData(
-        { groups: [group(trajectory({ reward: 1 }), trajectory({ reward: -1 }))], discarded: [] },
+        { groups: [group(member({ reward: 1 }), member({ reward: -1 }))], discarded: [] },
         { ...options.algorithm, aggregation: 'constant' },
         { ...options.rollout, ...limits },
       );
@@ -37,16 +31,18 @@ describe('buildData', () => {
   );
 
   test('sends the learner nothing after the last sampled token, however long a tool result is', () => {
-    const long = trajectory({ reward: 1, prompt: 2, sampled: 3 });
+    const long = sequence(2, 3);
     const tail = Array.from({ length: 32_768 }, (_, index) => index);
-    const withTail: Trajectory = {
-      ...long,
+    const withTail: TranscriptRecord = {
       tokens: [...long.tokens, ...tail],
       logProbs: [...long.logProbs, ...tail.map(() => 0)],
       spans: [...long.spans, { start: 5, end: 5 + tail.length, source: 'tool' }],
     };
     const [one] = buildData(
-      { groups: [group(withTail, trajectory({ reward: -1 }))], discarded: [] },
+      {
+        groups: [group(member({ reward: 1, sequences: [withTail] }), member({ reward: -1 }))],
+        discarded: [],
+      },
       options.algorithm,
       options.rollout,
     ).data;
@@ -57,34 +53,36 @@ describe('buildData', () => {
   });
 
   test('says of each row which line of the records it goes on from', () => {
-    const place = { iteration: 3, round: 0, slot: 1 };
-    const played: Trajectory[] = [
-      { ...trajectory({ reward: 1 }), taskId: 'a', sample: 4, step: 2, place, agent: 'speaker' },
-      trajectory({ reward: -1 }),
+    const key = { run: 'r', when: 'train', iteration: 3, round: 0, slot: 1, sample: 4 } as const;
+    const members = [
+      member({ ...key, reward: 1, taskId: 'a', step: 2, agent: 'speaker' }),
+      member({ reward: -1, sequences: [sequence(1, 0), sequence(2, 3)] }),
     ];
     const { data } = buildData(
-      { groups: [group(...played)], discarded: [] },
+      { groups: [group(...members)], discarded: [] },
       options.algorithm,
       options.rollout,
     );
-    expect(data.map(({ datum }) => datum.episode)).toEqual([
-      { taskId: 'a', sample: 4, step: 2, place, agent: 'speaker' },
-      { taskId: played[1]?.taskId, sample: played[1]?.sample, step: played[1]?.step },
+    const other = members[1]?.rollout;
+    expect(data.map(({ datum }) => datum.from)).toEqual([
+      { key, agent: 'speaker', sequence: 0, taskId: 'a', step: 2 },
+      { key: other?.key, agent: 'policy', sequence: 1, taskId: 't', step: 0 },
     ]);
     const batch = batchOf(data.map(({ datum }) => datum));
-    const lines = played.map((one) => trajectoryLine('run', one));
+    const lines = members.map(trajectoryLine);
     expect(lines.map(({ schema }) => schema)).toEqual([batch.schema, batch.schema]);
-    for (const [index, line] of lines.entries())
-      expect(line).toMatchObject(batch.data[index]?.episode ?? {});
+    for (const [index, line] of lines.entries()) {
+      const { key: named, agent, taskId, step } = batch.data[index]?.from ?? {};
+      expect(line).toMatchObject({ ...named, agent, taskId, step });
+    }
   });
 
   test('trains on an episode that the system failed when it has an advantage, as a penalised one', () => {
-    const penalised = {
-      ...group(trajectory({ reward: 1 }), trajectory({ outcome: 'grader-error' })),
+    const penalised = groupOf([member({ reward: 1 }), member({ outcome: 'grader-error' })], {
       advantages: [0.5, -0.5],
-    };
+    });
     const { uses, data } = buildData(
-      { groups: [penalised], discarded: [] },
+      { groups: [[penalised]], discarded: [] },
       options.algorithm,
       options.rollout,
     );
@@ -93,7 +91,7 @@ describe('buildData', () => {
   });
 
   test('books what the system failed as that, also in a group whose place another took', () => {
-    const discarded = [group(trajectory(), trajectory({ outcome: 'grader-error' }))];
+    const discarded = [group(member(), member({ outcome: 'grader-error' }))];
     const { uses } = buildData({ groups: [], discarded }, options.algorithm, options.rollout);
     expect(uses.map(({ use }) => use)).toEqual(['resampled', 'grader']);
   });

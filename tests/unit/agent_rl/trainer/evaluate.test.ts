@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { chooseTasks, evaluate, evaluationMetrics } from '#agent_rl/trainer/evaluate.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const task = (taskId: string, family: string) => ({ taskId, prompt: '', metadata: { family } });
 const tasks = [task('a', 'sums'), task('b', 'sums'), task('c', 'words')];
@@ -17,10 +17,10 @@ const options = {
 describe('evaluate', () => {
   test('counts successes over all attempts, by family and per task', async () => {
     // a succeeds twice, b once, c never and once by no fault of the policy.
-    const rollouts = new ScriptedRollouts(({ task: { taskId }, sample }) =>
+    const rollouts = new ScriptedRollouts(({ task: { taskId }, key: { sample } }) =>
       taskId === 'c' && sample === 1
-        ? trajectory({ outcome: 'infrastructure-error' })
-        : trajectory({ reward: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 }),
+        ? played({ outcome: 'infrastructure-error' })
+        : played({ reward: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 }),
     );
     const result = await evaluate(rollouts, tasks, options);
     expect(result).toMatchObject({
@@ -57,7 +57,7 @@ describe('evaluate', () => {
   });
 
   test('draws the same at every step, so that only the weights differ', async () => {
-    const rollouts = new ScriptedRollouts(() => trajectory());
+    const rollouts = new ScriptedRollouts(() => played());
     await evaluate(rollouts, tasks, options);
     await evaluate(rollouts, tasks, { ...options, step: 40 });
     const seeds = rollouts.requests.map(({ seed }) => seed);
@@ -65,7 +65,7 @@ describe('evaluate', () => {
   });
 
   test('reports groups of the caller’s choosing', async () => {
-    const rollouts = new ScriptedRollouts(() => trajectory({ reward: 1 }));
+    const rollouts = new ScriptedRollouts(() => played({ reward: 1 }));
     const { groups } = await evaluate(rollouts, tasks, {
       ...options,
       groupsOf: ({ taskId }) => ['all', taskId],
@@ -79,7 +79,7 @@ describe('evaluate', () => {
   });
 
   test('is not a success rate of 0 when everything failed, unless it was cancelled', async () => {
-    const rollouts = new ScriptedRollouts(() => trajectory({ outcome: 'aborted' }));
+    const rollouts = new ScriptedRollouts(() => played({ outcome: 'aborted' }));
     await expect(evaluate(rollouts, tasks, options)).rejects.toMatchObject({
       code: 'ROLLOUTS_FAILED',
       message: 'None of 6 episodes has a reward. The first (task a) ended as aborted: it broke',
@@ -100,8 +100,8 @@ describe('evaluate', () => {
 
   test('means of what the environment counts, in all and by group', async () => {
     // Of the four attempts at sums three choose rightly, of the two at words none.
-    const rollouts = new ScriptedRollouts(({ task: { taskId }, sample }) =>
-      trajectory({
+    const rollouts = new ScriptedRollouts(({ task: { taskId }, key: { sample } }) =>
+      played({
         metrics: { chosen: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 },
       }),
     );
@@ -113,7 +113,7 @@ describe('evaluate', () => {
   test('reports tasks of a slice in their group and leaves them out of the totals', async () => {
     const ofSlice = { ...task('d', 'held out'), metadata: { family: 'new', slice: 'held out' } };
     const rollouts = new ScriptedRollouts(({ task: { taskId } }) =>
-      trajectory({ reward: taskId === 'd' ? 1 : 0 }),
+      played({ reward: taskId === 'd' ? 1 : 0 }),
     );
     expect(await evaluate(rollouts, [...tasks, ofSlice], options)).toMatchObject({
       tasks: 3,
@@ -133,11 +133,11 @@ describe('a strategy', () => {
     b: ['right', 'wrong', 'wrong'],
     c: ['right', 'right', 'broken'],
   };
-  const rollouts = new ScriptedRollouts(({ task: { taskId }, sample }) => {
+  const rollouts = new ScriptedRollouts(({ task: { taskId }, key: { sample } }) => {
     const answer = said[taskId]?.[sample] ?? '';
     return answer === 'broken'
-      ? trajectory({ outcome: 'infrastructure-error' })
-      : { ...trajectory({ reward: Number(answer === 'right') }), answer };
+      ? played({ outcome: 'infrastructure-error' })
+      : played({ reward: Number(answer === 'right'), answer });
   });
   const voting = { ...options, samples: 3, strategy: { name: 'majority' } } as const;
 

@@ -4,7 +4,7 @@ import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { abortable } from '#agent_rl/core/stopping/abort.ts';
 import type { CheckpointReason, TrainerState } from '#agent_rl/trainer/trainer-contracts.ts';
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played as rolloutOf } from '#tests/support/rollouts.ts';
 
 const train = { ...options.train, iterations: 4 };
 const failure = new Error('It broke.');
@@ -24,7 +24,7 @@ const listening = () => {
 
 describe('a failure leaves a checkpoint of the last whole iteration', () => {
   test('when no episode of an iteration has a reward', async () => {
-    const none = fromIteration(3, () => trajectory({ outcome: 'grader-error' }));
+    const none = fromIteration(3, () => rolloutOf({ outcome: 'grader-error' }));
     const { trainer, checkpoints } = setUp(none, { train });
     await expect(trainer.train(never)).rejects.toMatchObject({ code: 'ROLLOUTS_FAILED' });
     expect(checkpoints).toEqual(['failed 2']);
@@ -71,7 +71,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
 
   test('when an evaluation between iterations fails, and the iteration before it is recorded', async () => {
     const none: Script = (request) =>
-      request.task.taskId === 'e' ? trajectory({ outcome: 'grader-error' }) : mixed(request);
+      request.task.taskId === 'e' ? rolloutOf({ outcome: 'grader-error' }) : mixed(request);
     const evaluation = { ...options.eval, every: 2 };
     const { trainer, metrics, checkpoints } = setUp(none, { train, eval: evaluation });
     await expect(trainer.train(never)).rejects.toMatchObject({ code: 'ROLLOUTS_FAILED' });
@@ -97,7 +97,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
 
 describe('a failure leaves no further checkpoint', () => {
   test('where the newest is of that iteration', async () => {
-    const none = fromIteration(3, () => trajectory({ outcome: 'grader-error' }));
+    const none = fromIteration(3, () => rolloutOf({ outcome: 'grader-error' }));
     const checkpoint = { every: 1, keepBest: false };
     const { trainer, checkpoints } = setUp(none, { train, checkpoint });
     await expect(trainer.train(never)).rejects.toThrow('has a reward');
@@ -118,7 +118,7 @@ describe('a failure leaves no further checkpoint', () => {
 
   test('where nothing was done', async () => {
     const before = { ...options.eval, before: true };
-    const { trainer, checkpoints } = setUp(() => trajectory({ outcome: 'grader-error' }), {
+    const { trainer, checkpoints } = setUp(() => rolloutOf({ outcome: 'grader-error' }), {
       eval: before,
     });
     await expect(trainer.train(never)).rejects.toThrow('has a reward');
@@ -261,7 +261,7 @@ describe('an evaluation that a run did not come to', () => {
       const whole = await played(mixed);
       expect(whole.seen).toEqual(['during 2', 'selection 2', 'best 2', 'selection 4', 'last 4']);
       const failed = await played((request) =>
-        request.task.taskId === id ? trajectory({ outcome: 'grader-error' }) : mixed(request),
+        request.task.taskId === id ? rolloutOf({ outcome: 'grader-error' }) : mixed(request),
       );
       expect(failed.seen).toEqual(id === 'e' ? ['failed 2'] : ['during 2', 'failed 2']);
       const resumed = await played(mixed, failed.state);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const taskOf = (taskId: string) => ({ taskId, prompt: '', metadata: { family: 'sums' } });
 
@@ -14,7 +14,7 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
     if (ofTask === undefined) return mixed(request);
     const place = made[taskId] ?? 0;
     made[taskId] = place + 1;
-    return trajectory({ reward: ofTask[place] ?? 0 });
+    return played({ reward: ofTask[place] ?? 0 });
   };
 };
 
@@ -32,8 +32,7 @@ test('a run evaluates before, now and then, and after', async () => {
     {
       onEvaluation: (when, iteration, { successRate }) =>
         seen.push(`${when} ${iteration}: ${successRate}`),
-      onEvaluationEpisode: ([played], episodes) =>
-        evaluated.push(`${played?.taskId} of ${episodes}`),
+      onEvaluationEpisode: ({ taskId }, episodes) => evaluated.push(`${taskId} of ${episodes}`),
       aroundEvaluation: (make) => {
         around += 1;
         return make();
@@ -119,7 +118,7 @@ test('a run takes no half evaluation for a whole one', async () => {
     { onEvaluationEpisode: () => stop.abort(), onEvaluation: (when) => seen.push(when) },
   );
   const result = await trainer.train(stop.signal);
-  expect(result).not.toHaveProperty('before');
+  expect(result.before).toBeUndefined();
   expect(result.state.before).toBeNull();
   expect([seen, checkpoints]).toEqual([[], ['interrupted 0']]);
 });
@@ -128,16 +127,16 @@ test('a run makes the baseline once: resumed it keeps it, or has none', async ()
   const evaluation = { eval: { ...options.eval, before: true } };
   const first = setUp(mixed, evaluation);
   const { state, before } = await first.trainer.train(never);
-  expect(before?.trajectories).toHaveLength(1);
+  expect(before?.rollouts).toHaveLength(1);
   const goesOn = (from: typeof state) => {
     const { trainer, rollouts } = setUp(mixed, evaluation);
     trainer.restore(from);
     return trainer.train(never).then((result) => ({ result, rollouts }));
   };
   const kept = await goesOn(state);
-  expect(kept.result.before).toEqual({ ...before, trajectories: [] });
+  expect(kept.result.before).toEqual({ ...before, rollouts: [] });
   const none = await goesOn({ ...state, before: null });
-  expect(none.result).not.toHaveProperty('before');
+  expect(none.result.before).toBeUndefined();
   expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);
 });
 

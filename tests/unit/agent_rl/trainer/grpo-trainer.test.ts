@@ -5,7 +5,7 @@ import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
 import type { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { part, played, rollout } from '#tests/support/rollouts.ts';
 import {
   options,
   mixed,
@@ -145,8 +145,8 @@ describe('GRPOTrainer', () => {
 
   test('draws other tasks for groups that teach nothing, up to the cap', async () => {
     // Task t1 and whatever replaces it is flat until round 2.
-    const script: Script = ({ task, sample }) =>
-      trajectory({ reward: ['t1', 'again-0-1-0'].includes(task.taskId) ? 0 : 1 - sample });
+    const script: Script = ({ task, key: { sample } }) =>
+      played({ reward: ['t1', 'again-0-1-0'].includes(task.taskId) ? 0 : 1 - sample });
     const { trainer, metrics, rollouts } = setUp(script, {
       algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 2 }) },
       train: { ...options.train, iterations: 1 },
@@ -186,10 +186,10 @@ describe('GRPOTrainer', () => {
   });
 
   test('leaves a member the system failed out of its group and of the loss', async () => {
-    const script: Script = ({ sample }) =>
+    const script: Script = ({ key: { sample } }) =>
       sample === 2
-        ? trajectory({ outcome: 'infrastructure-error' })
-        : mixed({ sample } as EpisodeRequest);
+        ? played({ outcome: 'infrastructure-error' })
+        : mixed({ key: { sample } } as EpisodeRequest);
     const { trainer, learner, metrics } = setUp(script, {
       rollout: { ...options.rollout, groupSize: 3 },
     });
@@ -210,8 +210,8 @@ describe('GRPOTrainer', () => {
   });
 
   test('can leave truncated episodes out of the loss but not out of their group', async () => {
-    const script: Script = ({ sample }) =>
-      trajectory({ reward: 1 - sample, outcome: sample === 1 ? 'truncated-tokens' : 'completed' });
+    const script: Script = ({ key: { sample } }) =>
+      played({ reward: 1 - sample, outcome: sample === 1 ? 'truncated-tokens' : 'completed' });
     const { trainer, learner, metrics } = setUp(script, {
       rollout: {
         ...options.rollout,
@@ -225,13 +225,13 @@ describe('GRPOTrainer', () => {
   });
 
   test('stops when no episode has a reward, saying why', async () => {
-    const { trainer } = setUp(() => trajectory({ outcome: 'grader-error' }));
+    const { trainer } = setUp(() => played({ outcome: 'grader-error' }));
     await expect(trainer.train(never)).rejects.toMatchObject({
       code: 'ROLLOUTS_FAILED',
       message:
         'None of 4 episodes has a reward. The first (task t0) ended as grader-error: it broke',
     });
-    const unjudged = setUp(() => ({ ...trajectory(), reward: undefined }));
+    const unjudged = setUp(() => rollout([{ ...part(), reward: undefined }]));
     await expect(unjudged.trainer.train(never)).rejects.toThrow(
       'The first (task t0) ended as completed: its environment gave it no reward',
     );
@@ -299,7 +299,7 @@ describe('GRPOTrainer', () => {
     });
     expect(timeless(resumed.state)).toEqual(timeless(state));
     const seen = ({ requests }: ScriptedRollouts) =>
-      requests.map(({ seed, task, sample }) => [seed, task.taskId, sample]);
+      requests.map(({ seed, task, key }) => [seed, task.taskId, key.sample]);
     expect([...seen(first.rollouts), ...seen(second.rollouts)]).toEqual(seen(whole.rollouts));
     expect([...first.learner.steps, ...second.learner.steps]).toEqual(whole.learner.steps);
   });
@@ -307,7 +307,7 @@ describe('GRPOTrainer', () => {
   test('as a control learns from rewards that are dealt out anew', async () => {
     // Without it every group is flat, and nothing is learned.
     const byTask: Script = ({ task }) =>
-      trajectory({ reward: Number(task.taskId.slice(1)) % 2, success: true });
+      played({ reward: Number(task.taskId.slice(1)) % 2, success: true });
     const train = { ...options.train, iterations: 20 };
     const plain = setUp(byTask, { train });
     expect(await plain.trainer.train(never)).toMatchObject({ control: 'none' });

@@ -2,27 +2,35 @@ import { describe, expect, test } from '@jest/globals';
 
 import { reinforcePlusPlus } from '#agent_rl/algorithms/advantages/reinforce-plus-plus.ts';
 import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
-import { episodesOf, type Trajectory } from '#agent_rl/core/trajectory.ts';
+import { membersOf, type Part } from '#agent_rl/core/rollout.ts';
+import { groupOf, part as partOf, rollout } from '#tests/support/rollouts.ts';
+import { rolloutsIn } from '#agent_rl/trainer/collect/collection.ts';
 import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { compare } from '#agent_rl/trainer/success-rate.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
 
 const { algorithm } = options;
 
-const part = (agent: string, sketch: Parameters<typeof trajectory>[0]): Trajectory => ({
-  ...trajectory(sketch),
-  agent,
-});
+const part = (agent: string, sketch: Parameters<typeof partOf>[0]): Part =>
+  partOf({ ...sketch, agent });
 
 /** Speakers earn 1 and 0, guessers 0 and 0.5: the mean of all four is neither's. */
-const duet: Script = ({ sample, seed }) => [
-  { ...part('speaker', { reward: sample === 0 ? 1 : 0, sampled: 2 }), seed },
-  { ...part('guesser', { reward: sample === 0 ? 0 : 0.5, sampled: 3, success: false }), seed },
-];
+const duet: Script = ({ key: { sample } }) =>
+  rollout([
+    part('speaker', { reward: sample === 0 ? 1 : 0, sampled: 2 }),
+    part('guesser', { reward: sample === 0 ? 0 : 0.5, sampled: 3, success: false }),
+  ]);
+
+/** The same with something changed of each part. */
+const duetWith =
+  (change: (part: Part, taskId: string) => Partial<Part>): Script =>
+  (request) =>
+    rollout(
+      duet(request).parts.map((one) => Object.assign({ ...one }, change(one, request.task.taskId))),
+    );
 
 const oneIteration = { train: { ...options.train, iterations: 1 } };
 
@@ -60,10 +68,7 @@ describe('training several agents', () => {
   });
 
   test('learns nothing from an agent that does not learn, and books what it sampled', async () => {
-    const frozen: Script = (request) =>
-      [duet(request)]
-        .flat()
-        .map((one) => (one.agent === 'guesser' ? Object.assign(one, { learns: false }) : one));
+    const frozen = duetWith(({ agent }) => ({ learns: agent !== 'guesser' }));
     const { trainer, learner, metrics } = setUp(frozen, oneIteration);
     await trainer.train(never);
     expect(advantagesOf(learner).map(([tokens]) => tokens)).toEqual([2, 2, 2, 2]);
@@ -79,10 +84,7 @@ describe('training several agents', () => {
 
   test('shows advantages over a whole batch none of the rewards of an agent that does not learn', async () => {
     const seen: unknown[] = [];
-    const frozen: Script = (request) =>
-      [duet(request)]
-        .flat()
-        .map((one) => (one.agent === 'speaker' ? Object.assign(one, { learns: false }) : one));
+    const frozen = duetWith(({ agent }) => ({ learns: agent !== 'speaker' }));
     const advantage: typeof algorithm.advantage = {
       name: 'seeing',
       of: (groups) => {
@@ -108,12 +110,9 @@ describe('training several agents', () => {
 
   test('normalises over a whole batch of one agent, and not over what another role earns', async () => {
     // Guessers earn ten more than speakers.
-    const unequal: Script = (request) =>
-      [duet(request)]
-        .flat()
-        .map((one) =>
-          one.agent === 'guesser' ? Object.assign(one, { reward: (one.reward ?? 0) + 10 }) : one,
-        );
+    const unequal = duetWith(({ agent, reward = 0 }) => ({
+      reward: agent === 'guesser' ? reward + 10 : reward,
+    }));
     const { trainer, learner } = setUp(unequal, {
       ...oneIteration,
       algorithm: {
@@ -146,15 +145,11 @@ describe('training several agents', () => {
   });
 
   test('plays a task again only where no agent has anything to learn from it', async () => {
-    const flatFor =
-      (tasks: readonly string[]): Script =>
-      (request) =>
-        [duet(request)].flat().map((one) =>
-          // Speakers always earn the same; guessers too, at some tasks.
-          one.agent === 'speaker' || tasks.includes(request.task.taskId)
-            ? Object.assign(one, { reward: 1 })
-            : one,
-        );
+    // Speakers always earn the same; guessers too, at some tasks.
+    const flatFor = (tasks: readonly string[]) =>
+      duetWith(({ agent }, taskId) =>
+        agent === 'speaker' || tasks.includes(taskId) ? { reward: 1 } : {},
+      );
     const dynamic = {
       ...oneIteration,
       algorithm: { ...algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
@@ -172,11 +167,11 @@ describe('training several agents', () => {
 
   test('replaces and counts what failed by episode', async () => {
     const failing: Script = (request) =>
-      request.sample === 0 && request.task.taskId === 't0'
-        ? [
+      request.key.sample === 0 && request.task.taskId === 't0'
+        ? rollout([
             part('speaker', { outcome: 'infrastructure-error', sampled: 2 }),
             part('guesser', { outcome: 'infrastructure-error', sampled: 0 }),
-          ]
+          ])
         : duet(request);
     const { outcomes } = options.rollout;
     const { trainer, rollouts, metrics } = setUp(failing, {
@@ -187,7 +182,7 @@ describe('training several agents', () => {
       },
     });
     await trainer.train(never);
-    expect(rollouts.requests.map(({ task, sample }) => task.taskId + sample)).toEqual([
+    expect(rollouts.requests.map(({ task, key: { sample } }) => task.taskId + sample)).toEqual([
       't00',
       't01',
       't10',
@@ -205,10 +200,11 @@ describe('training several agents', () => {
   test('does not compare an agent that never had a turn', async () => {
     // At each task the guesser is asked in the first attempt alone.
     const { trainer, learner, metrics } = setUp(
-      ({ sample, seed }) => [
-        { ...part('speaker', { reward: 1 - sample, sampled: 2 }), seed },
-        { ...part('guesser', { reward: 1 - sample, sampled: sample === 0 ? 3 : 0 }), seed },
-      ],
+      ({ key: { sample } }) =>
+        rollout([
+          part('speaker', { reward: 1 - sample, sampled: 2 }),
+          part('guesser', { reward: 1 - sample, sampled: sample === 0 ? 3 : 0 }),
+        ]),
       oneIteration,
     );
     await trainer.train(never);
@@ -227,13 +223,13 @@ describe('training several agents', () => {
       shown.push(group.episodes.length);
       return ranking(group);
     };
-    const failing: Script = ({ sample, seed }) => {
+    const failing: Script = ({ key: { sample } }) => {
       const verdict =
         sample === 1 ? ({ outcome: 'infrastructure-error' } as const) : { reward: sample };
-      return [
-        { ...part('speaker', { ...verdict, sampled: 2 }), seed },
-        { ...part('guesser', { ...verdict, sampled: sample === 2 ? 3 : 0 }), seed },
-      ];
+      return rollout([
+        part('speaker', { ...verdict, sampled: 2 }),
+        part('guesser', { ...verdict, sampled: sample === 2 ? 3 : 0 }),
+      ]);
     };
     const { outcomes, failures } = options.rollout;
     const { trainer, metrics } = setUp(
@@ -280,10 +276,11 @@ describe('training several agents', () => {
 
   test('shuffles the rewards of an agent among those of the same agent', async () => {
     const { trainer, learner } = setUp(
-      ({ task, sample, seed }) => [
-        { ...part('speaker', { reward: sample, sampled: 2, taskId: task.taskId }), seed },
-        { ...part('guesser', { reward: 10 + sample, sampled: 3 }), seed },
-      ],
+      ({ key: { sample } }) =>
+        rollout([
+          part('speaker', { reward: sample, sampled: 2 }),
+          part('guesser', { reward: 10 + sample, sampled: 3 }),
+        ]),
       { train: { ...options.train, iterations: 4, control: 'shuffled-rewards' } },
     );
     await trainer.train(never);
@@ -299,16 +296,12 @@ describe('evaluating several agents', () => {
   const settings = { samples: 2, temperature: 1, seed: 3, step: 0, signal: never };
   /** Both solve a; of b the speaker alone, once. */
   const rollouts = (better = false) =>
-    new ScriptedRollouts(({ task: { taskId }, sample, seed }) => {
+    new ScriptedRollouts(({ task: { taskId }, key: { sample } }) => {
       const both = taskId === 'a' || better;
-      return [
-        {
-          ...part('speaker', { reward: both || sample === 0 ? 1 : 0 }),
-          seed,
-          metrics: { words: 3 },
-        },
-        { ...part('guesser', { reward: both ? 1 : 0 }), seed, metrics: { words: 1 } },
-      ];
+      return rollout([
+        part('speaker', { reward: both || sample === 0 ? 1 : 0, metrics: { words: 3 } }),
+        part('guesser', { reward: both ? 1 : 0, metrics: { words: 1 } }),
+      ]);
     });
 
   test('an attempt is solved when all agents that learn solved it, and each is counted by itself', async () => {
@@ -317,14 +310,13 @@ describe('evaluating several agents', () => {
     expect(result.groups['agent speaker']).toMatchObject({ n: 4, successes: 3 });
     expect(result.groups['agent guesser']).toMatchObject({ n: 4, successes: 2 });
     expect(result.environment).toEqual({ 'speaker/words': 3, 'guesser/words': 1 });
-    expect(result.trajectories).toHaveLength(8);
+    expect(result.rollouts.flatMap(membersOf)).toHaveLength(8);
   });
 
   test('the mean reward leaves out agents that do not learn', async () => {
-    const frozen = new ScriptedRollouts(({ seed }) => [
-      { ...part('speaker', { reward: 0.25 }), seed },
-      { ...part('guesser', { reward: 1 }), seed, learns: false },
-    ]);
+    const frozen = new ScriptedRollouts(() =>
+      rollout([part('speaker', { reward: 0.25 }), part('guesser', { reward: 1, learns: false })]),
+    );
     expect(await evaluate(frozen, tasks, settings)).toMatchObject({ rewardMean: 0.25 });
   });
 
@@ -340,15 +332,20 @@ describe('evaluating several agents', () => {
   });
 });
 
-test('episodes are told apart by all that keys them, and trajectories without an agent are each one', () => {
-  const one = { ...part('speaker', { taskId: 't' }), seed: 1 };
-  const other = { ...part('guesser', { taskId: 't' }), seed: 1 };
-  const later = { ...other, seed: 2 };
-  const alone = trajectory();
-  expect(episodesOf([one, alone, later, other, alone])).toEqual([
-    [one, other],
-    [alone],
-    [later],
-    [alone],
+test('the rollouts of a collection have all their parts, as the reward managers left them', () => {
+  const duets = [0, 1].map((sample) =>
+    rollout([part('speaker', {}), part('guesser', {})], { sample }),
+  );
+  const judged = part('speaker', { reward: 4 });
+  const groups = ['speaker', 'guesser'].map((agent) => {
+    const own = duets.flatMap(membersOf).filter((one) => one.part.agent === agent);
+    const [first, ...others] = own;
+    if (first === undefined) throw new Error('There is no member.');
+    const left = agent === 'speaker' ? { ...first, part: judged } : first;
+    return groupOf([left, ...others]);
+  });
+  expect(rolloutsIn({ groups: [groups], discarded: [] })).toEqual([
+    { ...duets[0], parts: [judged, duets[0]?.parts[1]] },
+    duets[1],
   ]);
 });

@@ -5,7 +5,7 @@ import { evaluate, type Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import { type SftObserver, type SftState, SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 /** One user token, `said` assistant tokens marked by `id`, one tool token. */
 const conversation = (id: number, said: number): TranscriptRecord => {
@@ -154,7 +154,7 @@ describe('SFTTrainer', () => {
     }));
     const rollouts = new ScriptedRollouts(({ task: { taskId } }) => {
       const success = Number(taskId.slice(5)) < successes;
-      return trajectory({ reward: Number(success), success });
+      return played({ reward: Number(success), success });
     });
     return evaluate(rollouts, tasks, {
       samples: 1,

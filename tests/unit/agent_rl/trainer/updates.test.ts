@@ -5,17 +5,12 @@ import { correctData } from '#agent_rl/trainer/steps/correct-data.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { always, mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { groupOf, member, played } from '#tests/support/rollouts.ts';
 
 const { algorithm } = options;
-const group = (taskId: string, rewards: readonly number[], sampled = 3) => ({
-  task: { taskId, prompt: '', metadata: {} },
-  trajectories: rewards.map((reward, sample) => trajectory({ taskId, sample, reward, sampled })),
-  rewards,
-  advantages: rewards,
-  zeroVariance: false,
-  again: false,
-});
+const group = (taskId: string, rewards: readonly number[], sampled = 3) => [
+  groupOf(rewards.map((reward, sample) => member({ taskId, sample, reward, sampled }))),
+];
 
 describe('updatesPerBatch', () => {
   test('takes a step for each part of each pass, each with a place of its own in the schedule', async () => {
@@ -41,7 +36,7 @@ describe('updatesPerBatch', () => {
     const total = updates.map((data) =>
       data.flatMap(({ datum }) => [...datum.weights]).reduce((a, b) => a + b, 0),
     );
-    expect(updates.map((data) => data.map(({ trajectory: { taskId } }) => taskId))).toEqual([
+    expect(updates.map((data) => data.map(({ rollout: { taskId } }) => taskId))).toEqual([
       ['a', 'a'],
       ['b', 'b'],
     ]);
@@ -56,14 +51,14 @@ describe('updatesPerBatch', () => {
       options.rollout,
     );
     expect(
-      updates.map((data) => [...new Set(data.map((one) => one.trajectory.taskId))].join('')),
+      updates.map((data) => [...new Set(data.map((one) => one.rollout.taskId))].join('')),
     ).toEqual(['abc', 'de']);
   });
 
   test('leaves out a step that has nothing to learn from, and compares probabilities in the first one', async () => {
     const { trainer, learner } = setUp(
-      ({ task, sample }) =>
-        task.taskId === 't0' ? trajectory({ reward: 1 }) : trajectory({ reward: sample }),
+      ({ task, key: { sample } }) =>
+        task.taskId === 't0' ? played({ reward: 1 }) : played({ reward: sample }),
       {
         algorithm: { ...algorithm, updatesPerBatch: 2 },
         train: { ...options.train, iterations: 1 },
@@ -124,7 +119,7 @@ describe('a correction', () => {
     expect(sampled(first?.datum.advantages)).toEqual([0.5, 0.5]);
     expect(sampled(first?.datum.oldLogProbs)).toEqual([-0.25, -0.25]);
     expect(sampled(first?.datum.weights)).toEqual([0.25, 0.25]);
-    expect(first?.trajectory).toBe(updates[0]?.[0]?.trajectory);
+    expect(first?.sequence).toBe(updates[0]?.[0]?.sequence);
     expect([corrected.factorMean, corrected.maskedShare]).toEqual([0.5, 0]);
     expect(learner.forwards[0]).toMatchObject({ which: 'policy', temperature: 0.8 });
   });

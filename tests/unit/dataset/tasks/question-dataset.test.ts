@@ -120,7 +120,7 @@ describe('what a table has wrong', () => {
   test('is told with its line and the columns there are', async () => {
     const columns = { question: 'problem' };
     expect(await problemsOf('wrong.csv', 'question,answer\nQ,1\nR,2\n', { columns })).toBe(
-      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question, and most often answer; name the columns that hold them with dataset.columns. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.',
+      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question, and most often answer; name the columns that hold them with datasets[].columns. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
     );
   });
 

@@ -12,7 +12,7 @@ describe('a format that is not known is refused, also when every object has some
     const { code, message } = await rejectionOf(readTaskFile(`${dir}/train.jsonl`, format));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toBe(
-      `The format "${format}" is not known (dataset.format, or --format of verify-dataset). Known: code, humaneval, mbpp, plain, search, question.`,
+      `The format "${format}" is not known (datasets[].format, or --format of data verify). Known: code, humaneval, mbpp, plain, search, question.`,
     );
     const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
     expect((await rejectionOf(read)).message).toBe(

@@ -36,9 +36,9 @@ function cache(name: string, revision: string): string {
   return snapshot;
 }
 
-async function resolved(model: Readonly<Record<string, string>>) {
+async function resolved(model: Readonly<Record<string, string>>, policy = 'huggingface') {
   const flags = [
-    { source: 'test', path: 'policy.type', value: 'huggingface' },
+    { source: 'test', path: 'policy.type', value: policy },
     ...Object.entries(model).map(([name, value]) => ({
       source: 'test',
       path: `model.${name}`,
@@ -52,8 +52,8 @@ async function resolved(model: Readonly<Record<string, string>>) {
 
 test('a model of the hub becomes its folder in the cache', async () => {
   const snapshot = cache('org/name', 'main');
-  const config = await resolved({ hfModelName: 'org/name' });
-  expect(config.model).toMatchObject({ hfModelName: snapshot });
+  const config = await resolved({ path: 'org/name' });
+  expect(config.model).toMatchObject({ path: snapshot });
   expect(modelFolder(config)).toBe(snapshot);
 });
 
@@ -65,24 +65,24 @@ test('a folder that holds several models names them', () => {
 
 test('another branch is another folder, and is left out of the settings afterwards', async () => {
   const snapshot = cache('org/name', 'v2');
-  const config = await resolved({ hfModelName: 'org/name', revision: 'v2' });
+  const config = await resolved({ path: 'org/name', revision: 'v2' });
   expect(modelFolder(config)).toBe(snapshot);
   expect(config.model).not.toHaveProperty('revision');
-  await expect(resolved({ hfModelName: 'org/name' })).rejects.toMatchObject({
+  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject({
     code: 'SOURCE_UNAVAILABLE',
     message: expect.stringContaining('org/name (main) is not whole in'),
   });
 });
 
 test('a folder is left as it is, named by path or by what looks like a model of the hub', async () => {
-  const config = await resolved({ hfModelName: 'model/starter' });
-  expect(config.model.hfModelName).toBe('model/starter');
+  const config = await resolved({ path: 'model/starter' });
+  expect(config.model.path).toBe('model/starter');
   expect(modelFolder(config)).toMatch(/model\/starter$/);
   expect((await resolved({ path: folder })).model.path).toBe(folder);
 });
 
 test('a revision of a folder is refused', async () => {
-  await expect(resolved({ hfModelName: 'model/starter', revision: 'v2' })).rejects.toMatchObject({
+  await expect(resolved({ path: 'model/starter', revision: 'v2' })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringMatching(
       /model\.revision is "v2", and "model\/starter" is not a model of the hub/,
@@ -91,15 +91,23 @@ test('a revision of a folder is refused', async () => {
 });
 
 test.each(['../main', 'a/../../b', '/main', ''])('%j is not a revision', async (revision) => {
-  await expect(resolved({ hfModelName: 'org/name', revision })).rejects.toMatchObject({
+  await expect(resolved({ path: 'org/name', revision })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('model.revision'),
   });
 });
 
 test('what is neither a folder nor org/name is said to be neither', async () => {
-  const config = await resolved({ hfModelName: 'gpt2' });
-  expect(() => modelFolder(config)).toThrow(/No model is in "gpt2".*named as org\/name/);
+  const config = await resolved({ path: 'gpt2' });
+  expect(() => modelFolder(config)).toThrow(/No model is in "gpt2".*of the hub as org\/name/);
+});
+
+test('a model of the hub is refused by the policy minimind, which reads folders', async () => {
+  cache('org/name', 'main');
+  const config = await resolved({ path: 'org/name' }, 'minimind');
+  expect(() => modelFolder(config)).toThrow(
+    /No model is in "org\/name".*A model of the hub needs policy\.type huggingface/,
+  );
 });
 
 test('an absolute path that holds no model is named as the only place', () => {

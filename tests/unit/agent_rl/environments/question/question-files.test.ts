@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { idleSettings } from '#agent_rl/config/checks/idle-settings.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { type Answer, ask, policies, successRate } from '#tests/support/scripted-questions.ts';
@@ -69,7 +68,7 @@ describe('questions whose answer is cut out by a pattern', () => {
     expect(code).toBe('DATASET_INVALID');
     expect(message).toContain('12 of 12 tasks cannot be judged:');
     expect(message).toContain(
-      "dataset.answerPattern: '#### (.+)', or set environment.match to number",
+      "datasets[].answerPattern: '#### (.+)', or set environment.match to number",
     );
     expect(message.split('\n')).toHaveLength(7);
   });
@@ -102,7 +101,7 @@ describe('questions of which one has a label that is not one number', () => {
     const [first, second, , , , , more] = message.split('\n');
     expect(first).toBe('6 of 8 tasks cannot be judged:');
     expect(second).toBe(
-      `  ${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" is not one number or expression that can be compared. Keep it with dataset.answerPattern, or set environment.match to whole.`,
+      `  ${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" is not one number or expression that can be compared. Keep it with datasets[].answerPattern, or set environment.match to whole.`,
     );
     expect(more).toBe('  …');
   });
@@ -114,32 +113,16 @@ describe('folders of questions', () => {
   const answers: Readonly<Record<string, string>> = { M: '1', W: 'two' };
   const answer: Answer = ({ prompt }) => answers[prompt] ?? '';
 
-  test('are read each as it says itself, and else as all are', async () => {
+  test('are read each as its own block says', async () => {
     const settings = {
       environment: { type: 'question' },
       datasets: [
-        { dir: `${folder}/maths` },
+        { dir: `${folder}/maths`, columns: { question: 'problem' }, answerPattern: '\\d' },
         { dir: `${folder}/words`, columns: { question: 'ask' }, answerPattern: '\\w+' },
       ],
-      dataset: { columns: { question: 'problem' }, answerPattern: '\\d' },
     };
     const played = await ask(settings, { split: 'eval', answer });
     expect([played.length, successRate(played)]).toEqual([2, 1]);
-  });
-
-  test('leave what is said of all with nothing to do where each speaks for itself', () => {
-    const settings = {
-      datasets: [{ dir: 'a', columns: { question: 'ask' } }],
-      dataset: { columns: { question: 'problem' }, answerPattern: '\\d' },
-    };
-    const { config } = loadConfig({ file: 'run.yaml', settings: { ...settings, environment } });
-    const idle = idleSettings({
-      config,
-      runsPrograms: true,
-      drawsTokens: true,
-      learnsHere: true,
-    }).map(({ path }) => path);
-    expect(idle).toEqual(['dataset.columns']);
   });
 
   test('are refused with a pattern that is no regular expression', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { alignedLogProbs } from '#agent_rl/generation/openai/llama-cpp-log-probs.ts';
-import { missingLogProb } from '#agent_rl/generation/openai/missing-log-prob.ts';
+import { alignedLogProbs, missingLogProb } from '#agent_rl/generation/openai/llama-cpp-dialect.ts';
 
 const missing = Number.NaN;
 const entry = (id: number, logprob = -id) => ({ id, logprob });

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
 import { greedy, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
-import { tinkerGenerator } from '#agent_rl/generation/tinker/open-tinker-generator.ts';
+import { tinkerGenerator } from '#agent_rl/generation/tinker/tinker-generator.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { recording } from '#tests/support/tinker/recording.ts';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { played } from '#tests/support/rollouts.ts';
 import { type Attempt, reportOf, rewardIn } from '#agent_rl/jobs/attack/attack-report.ts';
 
 const attack = { name: 'a', description: 'd', texts: () => [], places: [] };
@@ -48,10 +49,10 @@ test('a text that may be right is found when it is so on more than a quarter of 
 
 test('the reward is that which is trained on', () => {
   const outcomes = { 'grader-error': 'penalise', 'infrastructure-error': 'retry' };
-  const rollout = { outcomes, failures: { penalty: -2 } } as unknown as Parameters<
+  const rules = { outcomes, failures: { penalty: -2 } } as unknown as Parameters<
     typeof rewardIn
   >[1];
-  expect(rewardIn({ outcome: 'grader-error', reward: undefined }, rollout)).toBe(-2);
-  expect(rewardIn({ outcome: 'infrastructure-error', reward: undefined }, rollout)).toBeUndefined();
-  expect(rewardIn({ outcome: 'completed', reward: 1 }, rollout)).toBe(1);
+  expect(rewardIn(played({ outcome: 'grader-error' }), rules)).toBe(-2);
+  expect(rewardIn(played({ outcome: 'infrastructure-error' }), rules)).toBeUndefined();
+  expect(rewardIn(played({ reward: 1 }), rules)).toBe(1);
 });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { user } from '#agent_rl/core/message.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Member } from '#agent_rl/core/rollout.ts';
 import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
 import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { member, sequence } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 let made = 0;
@@ -23,8 +23,7 @@ interface RunSketch {
   rate?: number;
   /** After training, in this iteration. */
   after?: readonly Attempt[];
-  /** Training episodes, with their iteration. */
-  train?: readonly { iteration: number; played: Trajectory }[];
+  train?: readonly Member[];
   /** Tasks of the slice `hard`. */
   hard?: readonly string[];
 }
@@ -36,26 +35,18 @@ function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
     records.map((record) => `${JSON.stringify(record)}\n`).join('');
   writeBelow(run, 'config.yaml', `run: {seed: 1}\ntrain: {learningRate: ${rate}}\n`);
   writeBelow(run, 'summary.json', JSON.stringify({ wallSeconds: 10 * rate, cpuSeconds: 20 }));
-  const attempts = after.map(
-    ({ task, solved, prompt = 'Why?' }) =>
-      Object.assign({}, trajectory({ taskId: task, reward: Number(solved) }), {
-        messages: [user(prompt), { role: 'assistant', content: String(solved) }],
-      }) as Trajectory,
+  const attempts = after.map(({ task, solved, prompt = 'Why?' }, slot) =>
+    member({
+      when: 'after',
+      iteration: 5,
+      slot,
+      taskId: task,
+      reward: Number(solved),
+      messages: [user(prompt), { role: 'assistant', content: String(solved) }],
+    }),
   );
-  writeBelow(
-    run,
-    'trajectories/eval.jsonl',
-    lines(
-      attempts.map((one) =>
-        Object.assign({ when: 'after', iteration: 5 }, trajectoryLine('r', one)),
-      ),
-    ),
-  );
-  writeBelow(
-    run,
-    'trajectories/train.jsonl',
-    lines(train.map(({ iteration, played }) => ({ iteration, ...trajectoryLine('r', played) }))),
-  );
+  writeBelow(run, 'trajectories/eval.jsonl', lines(attempts.map(trajectoryLine)));
+  writeBelow(run, 'trajectories/train.jsonl', lines(train.map(trajectoryLine)));
   if (hard !== undefined) {
     const perTask = hard.map((taskId) => ({ taskId, groups: ['hard'], ofSlice: true }));
     writeBelow(
@@ -112,17 +103,21 @@ describe('held-out tasks of two runs', () => {
 });
 
 describe('training of two runs', () => {
-  const played = (sample: number, change: Partial<Trajectory> = {}) => ({
-    iteration: 1,
-    played: { ...trajectory({ taskId: 'a', sample }), ...change },
-  });
-  const of = (iteration: number, one: { played: Trajectory }) => ({ ...one, iteration });
+  const first = sequence(2, 3);
+  const played = (iteration: number, sample: number, change: Partial<typeof first> = {}) =>
+    member({
+      when: 'train',
+      iteration,
+      taskId: 'a',
+      sample,
+      sequences: [{ ...first, ...change }],
+    });
 
   test('parts at the first token that differs, told with its turn', async () => {
-    const a = runOf({ train: [played(0), of(2, played(0)), of(2, played(1))] });
+    const a = runOf({ train: [played(1, 0), played(2, 0), played(2, 1)] });
     // Tokens are 1, 2 of the prompt and 10, 11, 12 sampled.
     const b = runOf({
-      train: [played(0), of(2, played(0)), of(2, played(1, { tokens: [1, 2, 10, 99, 12] }))],
+      train: [played(1, 0), played(2, 0), played(2, 1, { tokens: [1, 2, 10, 99, 12] })],
     });
     const { result, text } = await compared(a, b);
     expect(result['parting']).toMatchObject({
@@ -130,7 +125,8 @@ describe('training of two runs', () => {
       unpaired: 0,
       first: {
         iteration: 2,
-        episode: '2/a/1',
+        episode: 'train/2/0/0/1',
+        taskId: 'a',
         token: 3,
         source: 'sampled',
         turn: 1,
@@ -139,13 +135,15 @@ describe('training of two runs', () => {
         b: [99, 12],
       },
     });
-    expect(text).toContain('Training parts in iteration 2\n  2/a/1: token 3, sampled in turn 1');
+    expect(text).toContain(
+      'Training parts in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
+    );
   });
 
   test('of the same tokens with other probabilities says that the weights differ', async () => {
-    const a = runOf({ train: [played(0), of(2, played(0))] });
+    const a = runOf({ train: [played(1, 0), played(2, 0)] });
     const b = runOf({
-      train: [played(0), of(2, played(0, { logProbs: [0, 0, -0.5, -0.4, -0.5] }))],
+      train: [played(1, 0), played(2, 0, { logProbs: [0, 0, -0.5, -0.4, -0.5] })],
     });
     const { result, text } = await compared(a, b);
     expect(result['parting']).toEqual({
@@ -159,9 +157,8 @@ describe('training of two runs', () => {
   });
 
   test('ends where one episode is longer', async () => {
-    const a = runOf({ train: [played(0)] });
-    const longer = trajectory({ taskId: 'a', sampled: 4 });
-    const { text } = await compared(a, runOf({ train: [{ iteration: 1, played: longer }] }));
+    const a = runOf({ train: [played(1, 0)] });
+    const { text } = await compared(a, runOf({ train: [played(1, 0, sequence(2, 4))] }));
     expect(text).toMatch(/A {4}ends here\n {4}B {4}"#13"/);
   });
 });

@@ -24,7 +24,7 @@ const documents = writeBelow(
   }),
 );
 
-const index = (...args: readonly string[]) => commandLine(['index', ...args], { jobs });
+const index = (...args: readonly string[]) => commandLine(['data', 'index', ...args], { jobs });
 
 const firstHit = async (path: string, query: string) => {
   const backend = await openCorpusBackend({ path });
@@ -33,7 +33,7 @@ const firstHit = async (path: string, query: string) => {
   return hit;
 };
 
-describe('agent-rl index', () => {
+describe('agent-rl data index', () => {
   test('indexes documents, finds its work done, and rebuilds only with --rebuild', async () => {
     const output = join(folder, 'index');
     const first = await index(documents, '--output', output, '--json');

@@ -53,6 +53,7 @@ rewards:
 `,
   );
   const args = [
+    'data',
     'judge-calibration',
     '--config',
     config,
@@ -63,7 +64,7 @@ rewards:
   return commandLine(args, { jobs: { judgeCalibration } });
 }
 
-describe('agent-rl judge-calibration', () => {
+describe('agent-rl data judge-calibration', () => {
   test('compares a judge with labels and names the lines it is wrong on', async () => {
     const { code, stdout } = await calibrated(credulous);
     expect(stdout).toContain('Reward judge against 3 labels (0 failed, 0 it does not apply to)');
@@ -146,7 +147,12 @@ describe('agent-rl judge-calibration', () => {
   });
 
   test('needs a run file', async () => {
-    const { code, stderr } = await commandLine(['judge-calibration', '--labels', 'labels.jsonl']);
+    const { code, stderr } = await commandLine([
+      'data',
+      'judge-calibration',
+      '--labels',
+      'labels.jsonl',
+    ]);
     expect(code).toBe(2);
     expect(stderr).toContain('Name it with --config.');
   });

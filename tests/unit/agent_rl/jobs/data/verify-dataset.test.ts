@@ -43,7 +43,7 @@ test('the command gives the map, and refuses pairs that are none', async () => {
   };
   const run = (...pairs: string[]) =>
     commandLine(
-      ['verify-dataset', '--dataset', file, ...pairs.flatMap((pair) => ['--column', pair])],
+      ['data', 'verify', '--dataset', file, ...pairs.flatMap((pair) => ['--column', pair])],
       { jobs: { verifyDataset: verify } },
     );
   await run('question=problem', 'answer=a=b');

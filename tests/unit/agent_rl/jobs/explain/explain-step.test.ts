@@ -4,22 +4,25 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
-import { zeroGradient } from '#agent_rl/jobs/explain/step/ledger-words.ts';
+import { zeroGradient } from '#agent_rl/jobs/explain/step/step-text.ts';
 import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
-import { readTrainedEpisodes } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
+import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
+import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
-import type { LearnedEpisode } from '#agent_rl/trainer/learned-episodes.ts';
+import type { LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
+import { episodeLine, learnedText } from '#tests/support/recorded-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { member } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
+const ofIteration1 = { iteration: 1, taskId: 'a', sample: 0 };
 
 interface Sent {
   task: string;
+  slot: number;
   sample: number;
   reward: number;
   advantage: number;
@@ -29,28 +32,22 @@ interface Sent {
 }
 
 /** Two tokens of a prompt, then three that were sampled. */
-function learned({ task, sample, reward, advantage, weight, probabilities }: Sent): LearnedEpisode {
-  const played = trajectory({ taskId: task, sample, reward });
+function learned(given: Sent): LearnedPart {
+  const { task, slot, sample, reward, advantage, weight, probabilities } = given;
+  const key = { run: 'run', when: 'train', iteration: 2, slot, sample } as const;
+  const { rollout, part } = member({ ...key, taskId: task, reward });
   if (weight === undefined || probabilities === undefined)
-    return { trajectory: played, use: 'zero-advantage', advantage };
+    return { rollout, part, use: 'zero-advantage', advantage, sent: [undefined] };
+  const [sequence] = part.sequences;
   const logProbs = Float32Array.from([0, 0, ...probabilities.map(Math.log)]);
-  return {
-    trajectory: played,
-    use: 'trained',
-    advantage,
-    sent: {
-      datum: {
-        episode: { taskId: task, sample, step: 0 },
-        tokens: Int32Array.from(played.tokens),
-        weights: Float32Array.from([0, 0, weight, weight, weight]),
-        advantages: Float32Array.from([0, 0, advantage, advantage, advantage]),
-        oldLogProbs: Float32Array.from(played.logProbs),
-      },
-      update: 0,
-      logProbs,
-      lastLogProbs: logProbs,
-    },
+  const datum = {
+    tokens: Int32Array.from(sequence?.tokens ?? []),
+    weights: Float32Array.from([0, 0, weight, weight, weight]),
+    advantages: Float32Array.from([0, 0, advantage, advantage, advantage]),
+    oldLogProbs: Float32Array.from(sequence?.logProbs ?? []),
   };
+  const sent = { datum, update: 0, logProbs, lastLogProbs: logProbs };
+  return { rollout, part, use: 'trained', advantage, sent: [sent] } as unknown as LearnedPart;
 }
 
 const metricsOf = (iteration: number, gradNorm: number) => ({
@@ -73,6 +70,7 @@ beforeAll(() => {
     // One half likelier, the other less likely: 11 was certain.
     learned({
       task: 'a',
+      slot: 0,
       sample: 0,
       reward: 1,
       advantage: 1,
@@ -81,22 +79,23 @@ beforeAll(() => {
     }),
     learned({
       task: 'a',
+      slot: 0,
       sample: 1,
       reward: 0,
       advantage: -3,
       weight: 0.1,
       probabilities: [0.5, 1, 0.95],
     }),
-    learned({ task: 'b', sample: 0, reward: 1, advantage: 0 }),
-    learned({ task: 'b', sample: 1, reward: 1, advantage: 0 }),
+    learned({ task: 'b', slot: 1, sample: 0, reward: 1, advantage: 0 }),
+    learned({ task: 'b', slot: 1, sample: 1, reward: 1, advantage: 0 }),
   ];
   const train = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
   const what = new JsonlWriter(join(run, 'trajectories', 'learned.jsonl'));
-  // The run was begun by a version that did not write what was learned.
-  train.write({ iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'old' })) });
+  // What was learned of the first iteration is not recorded.
+  train.write(trajectoryLine(member({ when: 'train', iteration: 1, taskId: 'old' })));
   for (const episode of episodes) {
-    train.write({ iteration: 2, ...trajectoryLine('run', episode.trajectory) });
-    what.write({ iteration: 2, ...learnedLine(episode) });
+    train.write(trajectoryLine(episode));
+    what.write(learnedLine(episode));
   }
   train.close();
   what.close();
@@ -114,12 +113,13 @@ async function explained(step?: number) {
   return { result, text: printed.join('\n') };
 }
 
-describe('agent-rl explain --step', () => {
+describe('agent-rl runs explain --step', () => {
   test('says which groups and outcomes carry the gradient, and which do not', async () => {
     const { result, text } = await explained(2);
+    const only = { agent: 'policy', isResampled: false };
     expect(result['groups']).toEqual([
-      { taskId: 'a', kind: 'mixed', isResampled: false, share: 1, rewards: [1, 0] },
-      { taskId: 'b', kind: 'all right', isResampled: false, share: 0, rewards: [1, 1] },
+      { ...only, taskId: 'a', kind: 'mixed', share: 1, rewards: [1, 0] },
+      { ...only, taskId: 'b', kind: 'all right', share: 0, rewards: [1, 1] },
     ]);
     // 3 tokens x 0.1 x 1 up and 3 x 0.1 x 3 down.
     expect(result['outcomes']).toEqual([
@@ -131,7 +131,7 @@ describe('agent-rl explain --step', () => {
       },
     ]);
     expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 were drawn again');
-    expect(text).toMatch(/6 +50\.0 % +zero-advantage +as good as their group/);
+    expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as its group/);
   });
 
   test('says which tokens are pulled, by how much more likely they can become', async () => {
@@ -147,10 +147,10 @@ describe('agent-rl explain --step', () => {
     expect(up).toMatchObject([{ token: 12, count: 2, pull: expect.closeTo(0.06, 6) }]);
     expect(strongest?.[0]).toMatchObject({
       token: 10,
-      episode: '2/a/1',
+      episode: 'train/2/0/0/1',
       pull: expect.closeTo(-0.15, 6),
     });
-    expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in 2/a/1');
+    expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in train/2/0/0/1');
   });
 
   test('shows figures of the update beside those of the iterations around it', async () => {
@@ -175,7 +175,7 @@ describe('why there is no gradient', () => {
   test.each([
     [
       { 'ledger/zero-advantage': 20, 'ledger/masked': 80 },
-      /no sampled token has a part in the loss: 80 left out by rollout\.outcomes.* 20 as good as/,
+      /no sampled token has a part in the loss: 80 masked \(left out by rollout\.outcomes.* 20 zero-advantage \(exactly/,
     ],
     [{ 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 }, /clipped 1, guarded 0/],
     [{ 'ledger/trained': 5, 'train/gradNorm': 1, 'train/learningRate': 0 }, /rate is 0/],
@@ -203,36 +203,42 @@ test('episodes and what was learned of them must belong together', async () => {
   const other = join(folder, 'other');
   writeBelow(other, 'config.yaml', 'train: {mode: rl}\n');
   writeBelow(other, 'metrics.jsonl', '{"iteration": 1}\n');
-  const line = { iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'a' })) };
+  const line = trajectoryLine(member({ when: 'train', iteration: 1, taskId: 'a' }));
   writeBelow(other, 'trajectories/train.jsonl', `${JSON.stringify(line)}\n`);
-  writeBelow(
-    other,
-    'trajectories/learned.jsonl',
-    '{"iteration": 1, "taskId": "z", "sample": 0, "use": "trained", "advantage": 1}\n',
-  );
+  writeBelow(other, 'trajectories/learned.jsonl', learnedText({ ...ofIteration1, slot: 7 }));
   await expect(explain({ run: other, print: () => undefined })).rejects.toMatchObject({
     code: 'DATASET_INVALID',
-    message: expect.stringMatching(/episode 1\/a\/0 where learned\.jsonl has 1\/z\/0/),
+    message: expect.stringMatching(
+      /train\.jsonl and learned\.jsonl have other rollouts in iteration 1\./,
+    ),
   });
 });
 
 describe('a line that cannot be read', () => {
   const damaged = join(folder, 'damaged');
-  const ids = [0, 1, 2].map((sample) => ({ taskId: 'a', sample }));
-  const learnedTexts = ids.map((id) =>
-    JSON.stringify({ iteration: 1, ...id, use: 'trained', advantage: 1 }),
-  );
+  const ids = [0, 1, 2].map((sample) => Object.assign({}, ofIteration1, { sample }));
+  const learnedTexts = ids.map((id) => learnedText(id).trim());
 
   function write(learnedLines: readonly (string | undefined)[], lostEpisode?: number): void {
     writeBelow(damaged, 'config.yaml', 'train: {mode: rl}\n');
     writeBelow(damaged, 'metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
     const episodes = ids.map((id, place) =>
-      place === lostEpisode
-        ? '{"iteration": 1, '
-        : JSON.stringify({ iteration: 1, ...trajectoryLine('run', trajectory(id)) }),
+      place === lostEpisode ? '{"iteration": 1, ' : episodeLine(id).trim(),
     );
     writeBelow(damaged, 'trajectories/train.jsonl', `${episodes.join('\n')}\n`);
     writeBelow(damaged, 'trajectories/learned.jsonl', `${learnedLines.join('\n')}\n`);
+  }
+
+  async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+    const held: Item[] = [];
+    for await (const item of items) held.push(item);
+    return held;
+  }
+
+  async function read(unreadable: Unreadable): Promise<RecordedPart[]> {
+    const query = { file: 'train', hasLearned: true, unreadable } as const;
+    const [parts = []] = await all(batchesOf(runFolderAt(damaged), query));
+    return parts;
   }
 
   const places = [
@@ -259,12 +265,12 @@ describe('a line that cannot be read', () => {
   test('is missed by its own episode, whichever it is', async () => {
     for (const broken of [0, 1, 2]) {
       // A last line that is cut short would be one that is still being written.
-      write([...learnedTexts.with(broken, '{}'), '{"iteration": 2, "taskId": "b", "use": ""}']);
-      const episodes: (number | undefined)[] = [];
+      write([...learnedTexts.with(broken, '{}'), learnedText({ ...ofIteration1, iteration: 2 })]);
       const unreadable = new Unreadable();
-      for await (const { learned: line } of readTrainedEpisodes(runFolderAt(damaged), unreadable))
-        episodes.push(line?.sample);
-      expect(episodes).toEqual([0, 1, 2].map((sample) => (sample === broken ? undefined : sample)));
+      const parts = await read(unreadable);
+      expect(parts.map(({ learned: line }) => line?.sample)).toEqual(
+        [0, 1, 2].map((sample) => (sample === broken ? undefined : sample)),
+      );
       expect(unreadable.count).toBe(1);
     }
   });
@@ -276,13 +282,10 @@ describe('a line that cannot be read', () => {
     ] as const) {
       write(learnedTexts, broken);
       const unreadable = new Unreadable();
-      const read: (number | undefined)[][] = [];
-      for await (const { episode, learned: line } of readTrainedEpisodes(
-        runFolderAt(damaged),
-        unreadable,
-      ))
-        read.push([episode.sample, line?.sample]);
-      expect(read).toEqual(others.map((sample) => [sample, sample]));
+      const parts = await read(unreadable);
+      expect(parts.map(({ episode, learned: line }) => [episode.sample, line?.sample])).toEqual(
+        others.map((sample) => [sample, sample]),
+      );
       expect(unreadable.first).toEqual([
         expect.stringContaining(`trajectories/train.jsonl:${broken + 1}: `),
       ]);

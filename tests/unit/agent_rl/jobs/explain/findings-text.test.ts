@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
-import { Unreadable } from '#agent_rl/runs/episodes/unreadable.ts';
+import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
 import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import { evidenceOf } from '#tests/unit/agent_rl/runs/signs/evidence.ts';
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 
 import { converse } from '#agent_rl/jobs/play/conversation.ts';
 import type { EpisodeMaker } from '#agent_rl/rollout/episode-parts.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
@@ -19,7 +20,7 @@ async function talk(lines: string[], script: Script, maxTokens = 1000) {
   const policy = new ScriptedPolicy(script);
   const make: EpisodeMaker = () => ({
     policy,
-    environment: new ScriptedEnvironment({}),
+    world: worldOfOne(new ScriptedEnvironment({})),
     tools: new Map([
       ['echo', { call: async ({ word }) => ({ content: `${String(word)}\n\u001B[2Jtwice` }) }],
     ]),
@@ -55,7 +56,7 @@ describe('a conversation', () => {
     const { held, shown } = await talk(['One.', '', ' Two. ', 'Three.'], repeats);
     expect(shown).toEqual(['I heard One..', 'I heard One., Two..', 'I heard One., Two., Three..']);
     expect(held).toHaveLength(1);
-    expect(held[0]?.messages.map(({ role }) => role)).toEqual([
+    expect(held[0]?.parts[0]?.messages.map(({ role }) => role)).toEqual([
       'user',
       'assistant',
       'user',
@@ -78,7 +79,7 @@ describe('a conversation', () => {
       'A new conversation.',
       'I heard Two..',
     ]);
-    expect(held.map(({ sample }) => sample)).toEqual([0, 1]);
+    expect(held.map(({ key }) => key.sample)).toEqual([0, 1]);
   });
 
   test('shows calls and what they gave, without control characters', async () => {

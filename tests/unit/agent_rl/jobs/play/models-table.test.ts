@@ -4,16 +4,16 @@ import { type EvaluatedModel, modelsTable } from '#agent_rl/jobs/play/models-tab
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { compare } from '#agent_rl/trainer/success-rate.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const tasks = ['a', 'b', 'c', 'd'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
 
 /** A model that solves a task in its first so many attempts. */
 async function model(name: string, solved: number, samples: number): Promise<EvaluatedModel> {
-  const rollouts = new ScriptedRollouts(({ task, sample }) =>
-    trajectory({ reward: task.taskId !== 'd' && sample < solved ? 1 : 0 }),
+  const rollouts = new ScriptedRollouts(({ task, key: { sample } }) =>
+    played({ reward: task.taskId !== 'd' && sample < solved ? 1 : 0 }),
   );
-  const { trajectories: _, ...evaluation } = await evaluate(rollouts, tasks, {
+  const { rollouts: _, ...evaluation } = await evaluate(rollouts, tasks, {
     samples,
     temperature: 1,
     seed: 1,

@@ -39,7 +39,7 @@ const hostile = (text: string) =>
       {
         when: 'after',
         iteration: 1,
-        trajectory: toldEpisode({
+        episode: toldEpisode({
           taskId: text,
           success: true,
           question: text,
@@ -71,7 +71,9 @@ describe('what a model wrote', () => {
       one.textContent?.replace(/^\n(?=\n)/, ''),
     );
     expect(entries).toEqual([attack, attack, attack, attack, attack]);
-    expect(document.querySelector('article .about')?.textContent).toContain(`1/${attack}/0`);
+    expect(document.querySelector('article .about')?.textContent).toContain(
+      `after/1/0/0/0 of ${attack}`,
+    );
   });
 
   test('shows control characters, and those that turn the direction of text', async () => {
@@ -115,7 +117,7 @@ describe('what a model wrote', () => {
         {
           when: 'after',
           iteration: 1,
-          trajectory: toldEpisode({
+          episode: toldEpisode({
             taskId: 'long',
             success: true,
             calls: Array.from({ length: 5000 }, () => ({ code: 'c'.repeat(9000), output: 'o' })),

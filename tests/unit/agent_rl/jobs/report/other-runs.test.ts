@@ -109,7 +109,7 @@ describe('several runs', () => {
     const lines = [...document.querySelectorAll('path.line')].map((one) =>
       one.getAttribute('class'),
     );
-    expect(lines).toEqual(['line l0', 'line l1']);
+    expect(lines).toEqual(['line c0', 'line c1']);
   });
 });
 
@@ -119,8 +119,8 @@ describe('a run that has not ended', () => {
     const run = writeRun(folder, 'going', {
       ...going,
       train: [
-        { iteration: 1, trajectory: toldEpisode({ taskId: 'old', success: true }) },
-        { iteration: 2, trajectory: toldEpisode({ taskId: 'new', success: true }) },
+        { iteration: 1, episode: toldEpisode({ taskId: 'old', success: true }) },
+        { iteration: 2, episode: toldEpisode({ taskId: 'new', success: true }) },
       ],
     });
     const { words, document } = await reportPage({ runs: [run] });
@@ -131,7 +131,7 @@ describe('a run that has not ended', () => {
     expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
       'the last iteration of training (2), since there was no evaluation after it',
     );
-    expect(document.querySelector('article .about')?.textContent).toContain('2/new/0');
+    expect(document.querySelector('article .about')?.textContent).toContain('train/2/0/1/0 of new');
     expect(words).toContain('Not solved: there is none.');
     expect(words).toContain('There were none.');
   });
@@ -195,7 +195,7 @@ test('a supervised run has the curve of its loss', async () => {
     'Supervised training on 30 conversations of 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at the last, step 2. Nothing was held out.',
   ]);
   expect(document.querySelector('desc')?.textContent).toBe(
-    'Loss, by step. loss: from 2.5 nats a token at step 1 to 0.5 nats a token at step 2.',
+    'Loss. loss: from 2.5 at step 1 to 0.5 at step 2',
   );
   expect(words.join(' ')).not.toContain('controls');
 });

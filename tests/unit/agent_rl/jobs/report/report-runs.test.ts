@@ -72,16 +72,16 @@ describe('the report of a run', () => {
       ]),
     }));
     expect(articles.map(({ about }) => about)).toEqual([
-      'Episode 2/easy/0: completed, reward 1.00, 1 turn',
-      'Episode 2/mended/0: completed, reward 1.00, 1 turn',
-      'Episode 2/lost/0: wrong-answer, reward 0.00, 1 turn',
+      'Episode after/2/0/3/0 of easy: completed, reward 1.00, 1 turn',
+      'Episode after/2/0/2/0 of mended: completed, reward 1.00, 1 turn',
+      'Episode after/2/0/1/0 of lost: wrong-answer, reward 0.00, 1 turn',
     ]);
     expect(articles[1]?.said).toEqual([
       ['user', 'How many?'],
       ['assistant calls run', 'print(1'],
-      ['run: error', 'SyntaxError'],
+      ['run: error, 1 ms', 'SyntaxError'],
       ['assistant calls run', 'print(1)'],
-      ['run', '1'],
+      ['run, 1 ms', '1'],
       ['assistant, thinking', 'A thought.'],
       ['assistant', 'Two.'],
     ]);
@@ -98,9 +98,9 @@ describe('the report of a run', () => {
     const { document } = await reportPage({ runs: [run] });
     const described = [...document.querySelectorAll('svg[role=img] > desc')];
     expect(described.map((one) => one.textContent)).toEqual([
-      'Success, by iteration. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2. training episodes: from 25.0 % at iteration 1 to 50.0 % at iteration 2.',
-      'Reward, by iteration. training episodes: from 0.2 mean of an episode at iteration 1 to 0.45 mean of an episode at iteration 2.',
-      'Time, by iteration. all: from 3 seconds an iteration at iteration 1 to 2 seconds an iteration at iteration 2.',
+      'Success. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2; successRate: from 25.0 % at iteration 1 to 50.0 % at iteration 2',
+      'Reward. rewardMean: from 0.2 at iteration 1 to 0.45 at iteration 2',
+      'Seconds of an iteration. total: from 3 s at iteration 1 to 2 s at iteration 2',
     ]);
   });
 
@@ -180,7 +180,7 @@ describe('the report of a run', () => {
     const metrics = Array.from({ length: 20 }, () => ({ 'rollout/rewardMean': 0.5 }));
     const long = writeRun(folder, 'long', { metrics });
     const { text } = await writtenReport({ runs: [long], format: 'md' });
-    expect(text).toContain('**Reward, mean of an episode** Shown are 9 of 20 rows.');
+    expect(text).toContain('**Reward** Shown are 9 of 20 rows.');
   });
 
   test.each([
@@ -205,12 +205,9 @@ describe('the report of a run', () => {
     const { text } = await writtenReport({ runs: [run], format: 'svg', out, curves: ['reward'] });
     const { document } = parseHTML(text);
     const data = JSON.parse(document.querySelector('metadata')?.textContent ?? '') as {
-      charts: { name: string; lines: { points: unknown }[] }[];
+      charts: { title: string; lines: { xs: unknown; ys: unknown }[] }[];
     };
-    expect(data.charts.map(({ name }) => name)).toEqual(['reward']);
-    expect(data.charts[0]?.lines[0]?.points).toEqual([
-      { x: 1, y: 0.2 },
-      { x: 2, y: 0.45 },
-    ]);
+    expect(data.charts.map(({ title }) => title)).toEqual(['Reward']);
+    expect(data.charts[0]?.lines[0]).toMatchObject({ xs: [1, 2], ys: [0.2, 0.45] });
   });
 });

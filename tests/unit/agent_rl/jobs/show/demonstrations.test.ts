@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { type Message, user } from '#agent_rl/core/message.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
 import { writeToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
@@ -13,7 +12,7 @@ import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { member } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
@@ -22,11 +21,11 @@ const said = (content: string): readonly Message[] => [
   user('Count.'),
   { role: 'assistant', content },
 ];
-const episode = (
-  sketch: Parameters<typeof trajectory>[0],
-  content: string,
-  more: Partial<Trajectory> = {},
-): Trajectory => ({ ...trajectory(sketch), messages: said(content), ...more });
+type Sketch = NonNullable<Parameters<typeof member>[0]>;
+const episode = (sketch: Sketch, content: string): Sketch => ({
+  messages: said(content),
+  ...sketch,
+});
 
 beforeAll(() => {
   const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
@@ -34,14 +33,15 @@ beforeAll(() => {
   const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
   writeToolFile(join(run, 'tools.json'), [tool]);
   const lines = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
-  const write = (iteration: number, one: Trajectory) =>
-    lines.write({ iteration, ...trajectoryLine('run', one) });
+  let slot = 0;
+  const write = (iteration: number, one: Sketch) =>
+    lines.write(trajectoryLine(member({ when: 'train', iteration, slot: slot++, ...one })));
   write(1, episode({ taskId: 'a', reward: 0.5 }, 'one'));
   write(1, episode({ taskId: 'a', reward: 1 }, 'two'));
   write(1, episode({ taskId: 'b', reward: 1, success: false }, 'three'));
   write(1, episode({ taskId: 'b', outcome: 'grader-error' }, 'four'));
   write(1, episode({ taskId: 'b', reward: 1, outcome: 'truncated-tokens' }, 'fi'));
-  write(1, episode({ taskId: 'b', reward: 1 }, 'six', { malformedCalls: 1 }));
+  write(1, episode({ taskId: 'b', reward: 1, malformedCalls: 1 }, 'six'));
   write(1, { ...episode({ reward: 1 }, 'seven'), messages: [] });
   write(2, episode({ taskId: 'c', reward: 1 }, 'two'));
   write(2, episode({ taskId: 'c', reward: 0.2 }, 'eight'));
@@ -65,7 +65,7 @@ const written = async (options: Partial<DemonstrationsOptions>) => {
   };
 };
 
-describe('agent-rl demonstrations', () => {
+describe('agent-rl runs demonstrations', () => {
   test('writes the different episodes that succeeded, and says what was left out and why', async () => {
     const { answers, printed, result } = await written({ success: true });
     expect(answers).toEqual(['one', 'two', 'eight']);
@@ -99,7 +99,7 @@ describe('agent-rl demonstrations', () => {
     expect(rows[0]?.tools?.map(({ name }) => name)).toEqual(['code_exec']);
     const [line = ''] = readFileSync(String(result['output']), 'utf8').split('\n');
     expect(JSON.parse(line)).toMatchObject({
-      metadata: { run: 'run', episode: '1/a/0', reward: 1 },
+      metadata: { run: 'run', episode: 'train/1/0/1/0', reward: 1 },
     });
   });
 

@@ -9,7 +9,7 @@ const file = 'configs/code_exec_smoke.yaml';
 const of = async (...overrides: string[]) => {
   const { loaded, chosen } = await prepareRun({ file, overrides, training: true });
   const { config } = loaded;
-  const { kl, klInReward } = trainerOptions(config, chosen).algorithm;
+  const { kl, klInReward } = trainerOptions(config, chosen, 'run').algorithm;
   const engine = learning(config, chosen.loss);
   return { kl, klInReward, engine, warnings: loaded.warnings };
 };

@@ -185,7 +185,7 @@ describe('what is answered', () => {
       headers: authorised(),
     });
     expect(headers['content-type']).toBe('application/json');
-    expect(JSON.parse(text)).toMatchObject({ row, messages: [{ content: hostile }] });
+    expect(JSON.parse(text)).toMatchObject({ row, record: { messages: [{ content: hostile }] } });
     expect(await answered(`/api/tasks/${encodeURIComponent(hostile)}`)).toMatchObject({
       taskId: hostile,
       runs: [{ run: 'one', rows: [row] }, { run: 'two__b_' }],

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { AdamwState } from '#agent_rl/learner/adamw/adamw-state.ts';
-import { pieceLength, updatePiece } from '#agent_rl/learner/adamw/update-piece.ts';
+import { AdamwState, pieceLength, updatePiece } from '#agent_rl/learner/adamw/adamw-state.ts';
 
 const options = {
   learningRate: 0.1,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import type { ToolSpec } from '#agent_rl/core/index.ts';
+import type { ToolSpec } from '#agent_rl/core/plugins/tool.ts';
 import {
   HermesFormat,
   Llama3Format,

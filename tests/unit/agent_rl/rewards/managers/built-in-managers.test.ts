@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { JudgedGroup, RewardManagerFunction } from '#agent_rl/core/plugins/reward-manager.ts';
 import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
-import { type Member, groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
+import { type RewardedPart, groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
 import * as fc from '#tests/support/properties.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { part } from '#tests/support/rollouts.ts';
 import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
 import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';
 
@@ -86,14 +86,14 @@ describe('in a run, for any group in any order', () => {
   const task = { taskId: 't', prompt: '', metadata: {} };
 
   /** As an episode has it: its scores and its penalty added up. */
-  const memberOf = ({ environment, brevity, penalty }: Drawn): Member => {
-    if (penalty > 1.6) return trajectory({ outcome: 'infrastructure-error' });
+  const memberOf = ({ environment, brevity, penalty }: Drawn): RewardedPart => {
+    if (penalty > 1.6) return part({ outcome: 'infrastructure-error' });
     const invalidCalls = Math.min(0, penalty);
-    return {
-      ...trajectory({ reward: environment + (brevity ?? 0) + invalidCalls }),
+    return part({
+      reward: environment + (brevity ?? 0) + invalidCalls,
       scores: { environment, ...(brevity !== null && { brevity }) },
       components: invalidCalls < 0 ? { invalidCalls } : {},
-    };
+    });
   };
 
   test.each(builtInRewardManagers.map((plugin) => [rewardManagers.specOf(plugin)?.name, plugin]))(
@@ -101,7 +101,7 @@ describe('in a run, for any group in any order', () => {
     async (name, plugin) => {
       const manager = { assign: assigning(plugin as RewardManagerFunction) };
       const rewarding = { name: String(name), manager, terms };
-      const rewardsOf = async (members: readonly Member[]) =>
+      const rewardsOf = async (members: readonly RewardedPart[]) =>
         (await groupRewards(task, members, { rewarding, signal })).rewards;
       const groups = fc
         .array(member, { minLength: 1, maxLength: 8 })
@@ -115,7 +115,7 @@ describe('in a run, for any group in any order', () => {
         fc.asyncProperty(groups, async ([drawn, order]) => {
           const members = drawn.map(memberOf);
           const rewards = await rewardsOf(members);
-          const turned = await rewardsOf(order.map((place) => members[place] as Member));
+          const turned = await rewardsOf(order.map((place) => members[place] as RewardedPart));
           for (const [at, place] of order.entries()) {
             expect(turned[at] === undefined).toBe(rewards[place] === undefined);
             expect(turned[at] ?? 0).toBeCloseTo(rewards[place] ?? 0, 6);

@@ -49,6 +49,7 @@ async function judge(
 }
 
 const episode = (content: string, answer: string | undefined = 'Paris'): EpisodeView => ({
+  agent: 'policy',
   task: {
     taskId: 't1',
     prompt: 'Capital of France?',
@@ -238,7 +239,7 @@ describe('settings that contradict each other are refused when the judge is open
     [{ parameters: { stream: true } }, 'parameters.stream cannot be given'],
     [{ url: 'http://me:pass@host/v1' }, 'url may hold no password'],
     [{ url: 'http://' }, 'is not a URL'],
-    [{ budget: { maxCost: 1, costPerCall: 0, currency: 'USD' } }, 'needs budget.costPerCall'],
+    [{ budget: { maxCost: 1, costPerCall: 0 } }, 'needs budget.costPerCall'],
   ])('%j', (changes, problem) => {
     const settings = Value.Default(ModelJudgeSettings, {
       url: 'http://127.0.0.1:1/v1',

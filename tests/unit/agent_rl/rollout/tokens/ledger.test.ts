@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 
 import { failureUse, keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { member, part } from '#tests/support/rollouts.ts';
 
 describe('keepLedger', () => {
-  const trained = trajectory({ sampled: 5 });
-  const flat = trajectory({ sampled: 3 });
-  const broken = trajectory({ sampled: 2, outcome: 'infrastructure-error' });
+  const trained = part({ sampled: 5 });
+  const flat = part({ sampled: 3 });
+  const broken = part({ sampled: 2, outcome: 'infrastructure-error' });
 
   test('books every sampled token once', () => {
     const entries = [
-      { trajectory: trained, use: 'trained' },
-      { trajectory: flat, use: 'zero-advantage' },
-      { trajectory: broken, use: 'infrastructure' },
+      { part: trained, use: 'trained' },
+      { part: flat, use: 'zero-advantage' },
+      { part: broken, use: 'infrastructure' },
     ] as const;
     const { tokens, sampled } = keepLedger(entries, 5);
     expect(sampled).toBe(10);
@@ -30,8 +30,8 @@ describe('keepLedger', () => {
     });
   });
 
-  test('does not balance when an episode is booked twice or other tokens were trained', () => {
-    const entry = { trajectory: trained, use: 'trained' } as const;
+  test('does not balance when a part is booked twice or other tokens were trained', () => {
+    const entry = { part: trained, use: 'trained' } as const;
     expect(() => keepLedger([entry, entry], 10)).toThrow('does not balance: 5 sampled, 10 booked');
     expect(() => keepLedger([entry], 4)).toThrow('5 booked as trained, 4 with a weight');
   });
@@ -43,12 +43,16 @@ describe('keepLedger', () => {
   });
 });
 
-test('a trajectory line is JSON, with null for what is absent', () => {
-  const line = trajectoryLine('run-1', trajectory({ sampled: 2, outcome: 'aborted' }));
+test('a line of a part is JSON, with null for what is absent', () => {
+  const line = trajectoryLine(member({ run: 'run-1', sampled: 2, outcome: 'aborted' }));
   expect(JSON.parse(JSON.stringify(line))).toEqual(line);
   expect(line).toMatchObject({
-    schema: 2,
-    runId: 'run-1',
+    schema: 3,
+    run: 'run-1',
+    agent: 'policy',
+    learns: true,
+    slice: null,
+    answer: null,
     reward: null,
     sandboxLevel: null,
     toolCalls: [],

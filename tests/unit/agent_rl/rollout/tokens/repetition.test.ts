@@ -5,11 +5,14 @@ import type { Span } from '#agent_rl/core/transcript.ts';
 
 const turn = (start: number, end: number): Span => ({ start, end, source: 'sampled', version: 0 });
 
+const repetitionIn = (tokens: number[], spans: Span[]) =>
+  repetitionOf({ sequences: [{ tokens, spans, logProbs: [] }] });
+
 describe('repetition within turns', () => {
   test('counts a 4-gram that its turn has had', () => {
     // 1212, 2121, 1212, 2121, 1212: five, of which three come again.
     const tokens = [1, 2, 1, 2, 1, 2, 1, 2];
-    expect(repetitionOf({ tokens, spans: [turn(0, 8)] })).toEqual({ fourGrams: 5, repeated: 3 });
+    expect(repetitionIn(tokens, [turn(0, 8)])).toEqual({ fourGrams: 5, repeated: 3 });
   });
 
   test('leaves out what another turn said, what was not sampled, and what spans two turns', () => {
@@ -20,12 +23,12 @@ describe('repetition within turns', () => {
       turn(9, 13),
       turn(13, 16),
     ];
-    expect(repetitionOf({ tokens, spans })).toEqual({ fourGrams: 2, repeated: 0 });
+    expect(repetitionIn(tokens, spans)).toEqual({ fourGrams: 2, repeated: 0 });
   });
 
   test('tells apart 4-grams whose pairs come in another order', () => {
     // 1 2 3 4 and 3 4 1 2 have the same pairs.
     const tokens = [1, 2, 3, 4, 1, 2];
-    expect(repetitionOf({ tokens, spans: [turn(0, 6)] })).toEqual({ fourGrams: 3, repeated: 0 });
+    expect(repetitionIn(tokens, [turn(0, 6)])).toEqual({ fourGrams: 3, repeated: 0 });
   });
 });

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { RunCosts } from '#agent_rl/runs/cost/run-costs.ts';
+import { played } from '#tests/support/rollouts.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -18,16 +19,13 @@ ${more}
 }
 
 /** Two turns: 4 tokens sampled after 10, and 3 after 20. */
-const episode = [
-  {
-    spans: [
-      { start: 0, end: 10, source: 'user' },
-      { start: 10, end: 14, source: 'sampled', version: 0 },
-      { start: 14, end: 20, source: 'tool' },
-      { start: 20, end: 23, source: 'sampled', version: 0 },
-    ],
-  },
+const spans = [
+  { start: 0, end: 10, source: 'user' },
+  { start: 10, end: 14, source: 'sampled', version: 0 },
+  { start: 14, end: 20, source: 'tool' },
+  { start: 20, end: 23, source: 'sampled', version: 0 },
 ] as const;
+const episode = played({ sequences: [{ tokens: [], logProbs: [], spans }] });
 
 const metrics = { 'train/updatedTokens': 46, 'seconds/total': 5, 'seconds/collect': 3 };
 
@@ -59,9 +57,9 @@ function session(more: string) {
 test('each turn reads its whole context, and tokens of failed attempts were sampled too', () => {
   const { costs } = session('eval: {every: 0}');
   costs.noteEpisode(episode);
-  costs.noteEpisode([
-    {
-      spans: [],
+  costs.noteEpisode(
+    played({
+      sequences: [],
       failedAttempts: [
         {
           outcome: 'infrastructure-error',
@@ -70,8 +68,8 @@ test('each turn reads its whole context, and tokens of failed attempts were samp
           sampledTokens: 5,
         },
       ],
-    },
-  ]);
+    }),
+  );
   costs.noteIteration(1, metrics);
   // 10 + 20 read; 4 + 3 + 5 sampled.
   expect(costs.tokens).toEqual({ read: 30, sampled: 12, trained: 46 });

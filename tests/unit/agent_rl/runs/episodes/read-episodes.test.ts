@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { batchSchema } from '#agent_rl/core/services/batch.ts';
-import { readEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
+import { readEpisodes, requireReadable } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -35,4 +35,15 @@ describe('recorded episodes', () => {
       expect(message).toContain(`this version reads schema ${batchSchema}`);
     },
   );
+
+  test('of another form are found before a run is continued', async () => {
+    const file = writeBelow(folder, 'old/trajectories/eval.jsonl', '{"schema":2,"taskId":"t"}\n');
+    const { code, message } = await rejectionOf(
+      requireReadable({ trajectories: join(folder, 'old', 'trajectories') }),
+    );
+    expect(code).toBe('DATASET_INVALID');
+    expect(message).toBe(
+      `${file}:1 has schema 2; this version reads schema 3, a line for each agent of a rollout with its sequences. Read or continue the run with the version of agent_rl that wrote it.`,
+    );
+  });
 });

@@ -9,13 +9,7 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 
-const episode = (version: number, outcome = 'completed') => ({
-  schema: 2,
-  iteration: 1,
-  taskId: 't',
-  sample: 1,
-  seed: 9,
-  step: version,
+const sequenceOf = (version: number) => ({
   tokens: [1, 2, 50 + version, 60, 3, 70],
   logProbs: [0, 0, -0.5, -0.25, 0, -1],
   spans: [
@@ -24,6 +18,27 @@ const episode = (version: number, outcome = 'completed') => ({
     { start: 4, end: 5, source: 'tool' },
     { start: 5, end: 6, source: 'sampled', version },
   ],
+});
+
+/** The first tokens and spans of what weights of version 0 drew. */
+function cut(tokens: number, spans: number) {
+  const whole = sequenceOf(0);
+  return {
+    tokens: whole.tokens.slice(0, tokens),
+    logProbs: whole.logProbs.slice(0, tokens),
+    spans: whole.spans.slice(0, spans),
+  };
+}
+
+const episode = (version: number, outcome = 'completed', sequence = sequenceOf(version)) => ({
+  schema: 3,
+  iteration: 1,
+  taskId: 't',
+  agent: 'policy',
+  sample: 1,
+  seed: 9,
+  step: version,
+  sequences: [sequence],
   outcome,
 });
 
@@ -76,20 +91,25 @@ test.each([
 });
 
 test('where the system failed in the run, it is said to have failed', async () => {
-  const whole = episode(0, 'infrastructure-error');
-  const cut = { ...whole, tokens: whole.tokens.slice(0, 5), logProbs: whole.logProbs.slice(0, 5) };
-  const spans = whole.spans.slice(0, 3);
-  const turns = await RecordedTurns.read(written('failed', [{ ...cut, spans }]));
+  const failed = episode(0, 'infrastructure-error', cut(5, 3));
+  const turns = await RecordedTurns.read(written('failed', [failed]));
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
 });
 
 test('where a tool failed in the run, its answer of this time is of a failed episode too', async () => {
-  const whole = episode(0, 'infrastructure-error');
-  const cut = { ...whole, tokens: whole.tokens.slice(0, 4), logProbs: whole.logProbs.slice(0, 4) };
-  const spans = whole.spans.slice(0, 2);
-  const turns = await RecordedTurns.read(written('tool-failed', [{ ...cut, spans }]));
+  const failed = episode(0, 'infrastructure-error', cut(4, 2));
+  const turns = await RecordedTurns.read(written('tool-failed', [failed]));
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
   expect(turns.find(asked([1, 2, 50, 61, 3]), 0)).toEqual({ why: 'other-context' });
+});
+
+test('each sequence of a part is looked through', async () => {
+  const { sequences, ...one } = episode(0);
+  const other = { ...cut(2, 1), tokens: [9, 9] };
+  const turns = await RecordedTurns.read(
+    written('several', [{ ...one, sequences: [other, ...sequences] }]),
+  );
+  expect(turns.find(asked([1, 2]), 0)).toMatchObject({ turn: { tokens: [50, 60] } });
 });
 
 test('a folder that is no run is refused', async () => {

@@ -1,6 +1,6 @@
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import type { RunEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
-import { Series } from '#agent_rl/runs/signs/series.ts';
+import { Series } from '#agent_rl/runs/query/series.ts';
 import type { EpisodeTally } from '#agent_rl/runs/signs/episode-counts.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { RunSettings } from '#agent_rl/runs/run-settings.ts';
+import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { evidenceOf } from './evidence.ts';

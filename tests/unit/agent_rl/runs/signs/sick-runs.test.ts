@@ -5,11 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import {
-  readTrainedEpisodes,
-  type TrainedEpisode,
-} from '#agent_rl/runs/episodes/read-trained-episodes.ts';
-import { recordedRun } from '#agent_rl/runs/recorded-run.ts';
+import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
+import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { isTrouble, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import { runEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
 import { runVerdict } from '#agent_rl/runs/signs/run-verdict.ts';
@@ -38,8 +35,9 @@ async function toldWhileTraining(path: string): Promise<[number, string][]> {
   const run = recordedRun(path);
   const { settings, series, tools, trainedParameters = 0 } = await runEvidence(run, prompt);
   const watch = new RunWatch({ settings, tools, prompt, trainedParameters });
-  const episodes: TrainedEpisode[] = [];
-  for await (const episode of readTrainedEpisodes(run.folder)) episodes.push(episode);
+  const episodes: RecordedPart[] = [];
+  for await (const parts of batchesOf(run.folder, { file: 'train', hasLearned: true }))
+    episodes.push(...parts);
   return series.iterations.flatMap(({ iteration, metrics }) => {
     const played = episodes.filter(({ episode }) => episode.iteration === iteration);
     const told = watch.note(iteration, metrics, played);

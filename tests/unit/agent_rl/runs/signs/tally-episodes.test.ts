@@ -1,29 +1,31 @@
 import { expect, test } from '@jest/globals';
 
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { tallyEpisodes } from '#agent_rl/runs/signs/run-evidence.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
-import type { TrainedEpisode } from '#agent_rl/runs/episodes/read-trained-episodes.ts';
+import { learnedOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { learnedText } from '#tests/support/recorded-folder.ts';
+import { member } from '#tests/support/rollouts.ts';
 
-type Change = Partial<Trajectory> & { said?: string };
+type Change = Parameters<typeof member>[0] & { said?: string };
 
 const call = { id: 'call_0_0', name: 'add', arguments: { a: 1 } };
 const ran = (status: 'ok' | 'rejected') => ({ call, status, result: { content: '2' }, wallMs: 1 });
 
 const recorded = (sample: number, { said = '', ...change }: Change = {}): EpisodeRecord =>
-  ({
-    iteration: 1,
-    ...trajectoryLine('run', {
-      ...trajectory({ sample, reward: 1 }),
+  trajectoryLine(
+    member({
+      when: 'train',
+      iteration: 1,
+      sample,
+      reward: 1,
       messages: [{ role: 'assistant', content: said }],
       ...change,
     }),
-  }) as unknown as EpisodeRecord;
+  ) as unknown as EpisodeRecord;
 
-async function* those(episodes: readonly TrainedEpisode[]): AsyncGenerator<TrainedEpisode> {
-  yield* episodes;
+async function* those(parts: readonly RecordedPart[]): AsyncGenerator<readonly RecordedPart[]> {
+  yield parts;
 }
 
 test('episodes are counted by what they are, and the newest of each kind is an example', async () => {
@@ -50,28 +52,28 @@ test('episodes are counted by what they are, and the newest of each kind is an e
     learnedRecorded: false,
   });
   expect(Object.fromEntries(tally.examples)).toMatchObject({
-    unread: '1/t/0',
-    'paid for nothing': '1/t/2',
-    'solved without call': '1/t/2',
-    rejected: '1/t/4',
-    unsolved: '1/t/4',
-    failed: '1/t/5',
+    unread: 'train/1/0/0/0',
+    'paid for nothing': 'train/1/0/0/2',
+    'solved without call': 'train/1/0/0/2',
+    rejected: 'train/1/0/0/4',
+    unsolved: 'train/1/0/0/4',
+    failed: 'train/1/0/0/5',
   });
 });
 
 test('an agent that had no turn is not paid for silence', async () => {
-  const forfeit = recorded(0, { messages: [], reward: 1 });
+  const forfeit = recorded(0, { messages: [], sequences: [], reward: 1 });
   expect(await tallyEpisodes(those([{ episode: forfeit }]))).toMatchObject({ paidForNothing: 0 });
 });
 
 test('masked tokens are counted by outcome, and rewards are those that groups are compared by', async () => {
   const episode = recorded(0, {
     outcome: 'truncated-turns',
-    groupReward: { manager: 'm', reward: 7 },
+    groupReward: { manager: 'm', reward: 7, components: undefined, weights: undefined },
   });
-  const learned = { iteration: 1, taskId: 't', sample: 0, use: 'masked', advantage: 1 } as const;
+  const learned = learnedOf(learnedText({ iteration: 1, taskId: 't', sample: 0, use: 'masked' }));
   const tally = await tallyEpisodes(those([{ episode, learned }]));
   expect([...tally.masked]).toEqual([['truncated-turns', 3]]);
   expect(tally.reward).toEqual({ count: 1, least: 7, most: 7 });
-  expect(tally.examples.get('masked')).toBe('1/t/0');
+  expect(tally.examples.get('masked')).toBe('train/1/0/0/0');
 });

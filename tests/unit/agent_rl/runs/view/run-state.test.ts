@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
 
+import type { StoredSummary } from '#agent_rl/runs/query/stored-summary.ts';
 import { headlineOf, lastIteration, runState, startedAt } from '#agent_rl/runs/view/run-state.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { lockRun } from '#agent_rl/telemetry/run-lock.ts';
@@ -102,7 +103,7 @@ describe('the headline', () => {
   test('is what the summary says', () => {
     const rate = { n: 4, successRate: 0.5, interval95: { low: 0.25, high: 0.75 } };
     const difference = { tasks: 4, difference: 0.5, interval95: { low: 0, high: 1 } };
-    const summary = { eval: { before: rate, after: null, difference } };
+    const summary = { eval: { before: rate, after: null, difference } } as unknown as StoredSummary;
     expect(headlineOf(folder, summary)).toEqual({
       before: { value: 0.5, low: 0.25, high: 0.75, n: 4 },
       after: null,

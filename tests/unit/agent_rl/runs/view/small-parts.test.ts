@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { settingDifferences } from '#agent_rl/runs/view/compare-configs.ts';
+import { settingDifferences } from '#agent_rl/runs/flat-settings.ts';
 import { exportName } from '#agent_rl/runs/view/export-name.ts';
 import { textsOf } from '#agent_rl/runs/view/episodes/token-texts.ts';
 import { MetricHistory } from '#agent_rl/runs/view/metric-columns.ts';
@@ -16,7 +16,7 @@ const folder = temporaryFolder();
 describe('the file of an exported answer', () => {
   test.each([
     ['/api/runs', 'api/runs.js'],
-    ['/api/runs/a-1/episodes/train/3/task-17/2', 'api/runs/a-1/episodes/train/3/task-17/2.js'],
+    ['/api/runs/a-1/episodes/train/3/0/17/2', 'api/runs/a-1/episodes/train/3/0/17/2.js'],
     ['/api/runs/a/timeline?iteration=3', 'api/runs/a/timeline/iteration~3d3.js'],
     ['/api/tasks/..%2F..%2Fetc', 'api/tasks/~2e~2e~252~46~2e~2e~252~46etc.js'],
     ['/api/runs/A/episodes/../..', 'api/runs/~41/episodes/~2e~2e/~2e~2e.js'],

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { user } from '#agent_rl/core/message.ts';
+import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { searchText } from '#agent_rl/runs/view/episodes/search-text.ts';
+import type { EpisodeTokens } from '#agent_rl/runs/view/api.ts';
 import { ViewedRun } from '#agent_rl/runs/view/viewed-run.ts';
 import {
   episodeLine,
@@ -14,7 +16,7 @@ import {
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { sequence } from '#tests/support/rollouts.ts';
 
 const runs = temporaryFolder();
 const folder = recordedFolder(runs, 'run', {
@@ -26,23 +28,17 @@ const run = new ViewedRun('run', folder.path, (text) => {
 
 const hostile = '<script>alert(1)</script>\u001b[31m\u0000';
 const call = { id: 'call_0_0', name: 'add', arguments: { n: hostile, ['__proto__']: 1 } };
-const place = { iteration: 1, round: 0, slot: 0 };
-/** Three prompts and samples of one group: 1 2 | 10 11 12, with another last token, and longer. */
-const group = [3, 3, 4].map((sampled, sample) =>
-  Object.assign(
-    { place, iteration: 1 },
-    trajectory({ sampled, sample, taskId: 'sum', reward: sample }),
-  ),
-);
-const other = [1, 2, 10, 11, 13];
+/** A sample of one group: its prompt is 1 2, and what was sampled begins with 10. */
+const sampled = (sample: number, ...tokens: TranscriptRecord[]) =>
+  ({ iteration: 1, sample, taskId: 'sum', reward: sample, sequences: tokens }) as const;
+const other = { ...sequence(2, 3), tokens: [1, 2, 10, 11, 13] };
 
 beforeAll(async () => {
-  const [first, second, third] = group;
   record(
     folder,
     'train',
     episodeLine({
-      ...first!,
+      ...sampled(0, sequence(2, 3)),
       messages: [
         user(`What is the Answer? ${hostile}`),
         { role: 'assistant', content: 'x'.repeat(100_001), toolCalls: [call] },
@@ -55,9 +51,9 @@ beforeAll(async () => {
       judgedBy: { environment: 'sums', environmentWeight: 1, rewards: [] },
       record: { hidden_tests: ['passed', 'wrong-answer'] },
     }),
-    episodeLine({ ...second!, tokens: other }),
-    episodeLine(third!),
-    episodeLine({ iteration: 2, taskId: 'sum' }),
+    episodeLine(sampled(1, other)),
+    episodeLine(sampled(2, sequence(2, 4))),
+    episodeLine({ ...sampled(0, sequence(2, 3), sequence(2, 4)), iteration: 2 }),
   );
   const sent = { update: 0, weights: 0.25, advantages: [1, 2, 3], logProbs: [-0.5, -0.5, -1] };
   record(
@@ -73,40 +69,39 @@ const whole = (id: string, uncut = false) => run.episode(id, uncut);
 
 describe('an episode', () => {
   test('has its messages as they were, however hostile, and very long ones cut', async () => {
-    const episode = await whole('train/1/sum/0');
-    expect(episode?.messages?.[0]?.content).toBe(`What is the Answer? ${hostile}`);
-    expect(episode?.messages?.[1]?.content).toBe('x'.repeat(100_000));
+    const episode = await whole('train/1/0/0/0');
+    expect(episode?.record.messages[0]?.content).toBe(`What is the Answer? ${hostile}`);
+    expect(episode?.record.messages[1]?.content).toBe('x'.repeat(100_000));
     expect(episode?.cut).toEqual([
       { path: 'messages[1].content', characters: 100_001, shown: 100_000 },
     ]);
-    const given = episode?.calls[0]?.arguments as object;
+    const given = episode?.record.toolCalls[0]?.arguments as object;
     expect(Object.getOwnPropertyNames(given)).toEqual(['n', '__proto__']);
-    const uncut = await whole('train/1/sum/0', true);
-    expect(uncut?.messages?.[1]?.content).toHaveLength(100_001);
+    const uncut = await whole('train/1/0/0/0', true);
+    expect(uncut?.record.messages[1]?.content).toHaveLength(100_001);
     expect(uncut?.cut).toEqual([]);
   });
 
   test('has what tools were given and gave behind the policy', async () => {
-    const [shown] = (await whole('train/1/sum/0'))?.calls ?? [];
-    expect(shown).toMatchObject({
-      status: 'ok',
-      content: 'two',
-      ms: 12,
-      problem: null,
-      hiddenInput: { answer: 'secret' },
-      hiddenData: { sum: 2 },
+    const { record: shown } = (await whole('train/1/0/0/0'))!;
+    expect(shown.toolCalls).toMatchObject([{ status: 'ok', content: 'two', wallMs: 12 }]);
+    expect(shown.hidden).toEqual({
+      toolInputs: { [call.id]: { answer: 'secret' } },
+      toolData: { [call.id]: { sum: 2 } },
     });
   });
 
   test('has its tokens with who wrote them, what they cost and what was learned of each', async () => {
-    const { tokens, learned } = (await whole('train/1/sum/0'))!;
+    const { sequences, learned, turns } = (await whole('train/1/0/0/0'))!;
+    const [tokens] = sequences as [EpisodeTokens];
+    expect(turns).toEqual([{ tokens: 3, version: 1 }]);
     expect(tokens.ids).toEqual([1, 2, 10, 11, 12]);
     expect(tokens.texts).toHaveLength(5);
     expect(tokens.problem).toBe(null);
     expect(tokens.logProbs).toEqual([null, null, -0.5, -0.5, -0.5]);
     expect(learned).toEqual({
       use: 'trained',
-      meaning: 'Its sampled tokens have a weight in the loss',
+      meaning: 'moved the weights',
       advantage: 2,
     });
     expect(tokens.learned).toEqual({
@@ -119,36 +114,38 @@ describe('an episode', () => {
   });
 
   test('says why nothing was learned of it, and tells that from what was not recorded', async () => {
-    const without = await whole('train/1/sum/1');
+    const without = await whole('train/1/0/0/1');
     expect(without?.learned?.meaning).toMatch('exactly as good as its group');
-    expect(without?.tokens.learned).toBe(null);
-    expect((await whole('train/1/sum/2'))?.learned).toBe(null);
+    expect(without?.sequences[0]?.learned).toBe(null);
+    expect((await whole('train/1/0/0/2'))?.learned).toBe(null);
   });
 
   test('has its verdict, with that of each hidden test', async () => {
-    const { verdict } = (await whole('train/1/sum/0'))!;
-    expect(verdict).toMatchObject({
+    expect((await whole('train/1/0/0/0'))?.record).toMatchObject({
       components: { solved: 0 },
       judgedBy: { environment: 'sums' },
       groupReward: null,
-      hiddenTests: [
-        { name: 'test 1', passed: true, status: 'passed' },
-        { name: 'test 2', passed: false, status: 'wrong-answer' },
-      ],
+      hidden_tests: ['passed', 'wrong-answer'],
     });
-    expect((await whole('train/1/sum/1'))?.verdict.hiddenTests).toBe(null);
+    expect((await whole('train/1/0/0/1'))?.record.hidden_tests).toBe(undefined);
+  });
+
+  test('counts a turn once that several sequences hold', async () => {
+    const { sequences, turns } = (await whole('train/2/0/0/0'))!;
+    expect(sequences.map(({ ids }) => ids.length)).toEqual([5, 6]);
+    expect(turns.map(({ tokens }) => tokens)).toEqual([3, 1]);
   });
 
   test('has the others of its group, and where they part from it', async () => {
-    const siblings = (await whole('train/1/sum/0'))?.siblings;
+    const siblings = (await whole('train/1/0/0/0'))?.siblings;
     expect(siblings?.map(({ row, partsAt }) => [row.id, partsAt])).toEqual([
-      ['train/1/sum/1', 4],
-      ['train/1/sum/2', 5],
+      ['train/1/0/0/1', 4],
+      ['train/1/0/0/2', 5],
     ]);
   });
 
   test('that is not there is not found', async () => {
-    expect(await whole('train/1/sum/9')).toBe(undefined);
+    expect(await whole('train/1/0/0/9')).toBe(undefined);
     expect(await whole('../../etc/passwd')).toBe(undefined);
   });
 });
@@ -160,9 +157,9 @@ describe('a search through texts', () => {
   };
 
   test.each([
-    ['the answer', ['train/1/sum/0']],
-    ['<SCRIPT>', ['train/1/sum/0']],
-    ['two', ['train/1/sum/0']],
+    ['the answer', ['train/1/0/0/0']],
+    ['<SCRIPT>', ['train/1/0/0/0']],
+    ['two', ['train/1/0/0/0']],
     // A key of every line, and no text.
     ['logProbs', []],
     // Hidden inputs are no text that was said.
@@ -191,8 +188,8 @@ test('tasks are counted by iteration', () => {
       successes: 2,
       lastIteration: 2,
       byIteration: [
-        { iteration: 1, set: 'train', attempts: 3, successes: 2, rewardMean: 1 },
-        { iteration: 2, set: 'train', attempts: 1, successes: 0, rewardMean: 0 },
+        { iteration: 1, when: 'train', attempts: 3, successes: 2, rewardMean: 1 },
+        { iteration: 2, when: 'train', attempts: 1, successes: 0, rewardMean: 0 },
       ],
     }),
   ]);
@@ -203,7 +200,7 @@ test('a tokenizer that is gone is said, and tokens are shown by their numbers', 
   record(bare, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
   const viewed = new ViewedRun('bare', bare.path, () => undefined);
   await viewed.index.update();
-  const { tokens } = (await viewed.episode('train/1/a/0', false))!;
+  const [tokens] = (await viewed.episode('train/1/0/0/0', false))!.sequences as [EpisodeTokens];
   expect(tokens.texts).toBe(null);
   expect(tokens.problem).toMatch(/^There is no tokenizer.json in .*checkpoints or \/nowhere$/);
 });

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { RunResult } from '#agent_rl/core/services/sandbox.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
-import { layered } from '#agent_rl/sandbox/layers/layer.ts';
-import { retryOnce } from '#agent_rl/sandbox/layers/retry-once.ts';
+import { layered, retryOnce } from '#agent_rl/sandbox/layers/layer.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
 function retrying(statuses: readonly RunResult['status'][]) {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { missingProtections } from '#agent_rl/sandbox/native/missing-protections.ts';
+import { missingProtections } from '#agent_rl/sandbox/native/native-sandbox.ts';
 import type { Hello } from '#agent_rl/sandbox/native/protocol.ts';
 
 const hello = (level: 'ns' | 'lite', tasks: 'own' | 'shared', fixedAddresses = true): Hello => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { startProblem } from '#agent_rl/sandbox/native/start-problem.ts';
+import { startProblem } from '#agent_rl/sandbox/native/supervisor-process.ts';
 
 const context = { python: '/usr/bin/python3', preload: ['numpy'] };
 

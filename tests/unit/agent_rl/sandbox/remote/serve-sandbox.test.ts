@@ -4,16 +4,13 @@ import { text as textOf } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
-import {
-  type SandboxServer,
-  serveSandbox,
-  type ServeOptions,
-} from '#agent_rl/sandbox/remote/serve-sandbox.ts';
+import type { PagesServer } from '#agent_rl/http/serve-pages.ts';
+import { serveSandbox, type ServeOptions } from '#agent_rl/sandbox/remote/serve-sandbox.ts';
 import { expectStrangersRefused } from '#tests/support/foreign-requests.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
-const opened: SandboxServer[] = [];
+const opened: PagesServer[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close()));
 });
@@ -24,14 +21,14 @@ const echoing = () =>
 async function served(
   sandbox: Parameters<typeof serveSandbox>[0] = echoing(),
   options: Partial<ServeOptions> = {},
-): Promise<SandboxServer> {
+): Promise<PagesServer> {
   const server = await serveSandbox(sandbox, { host: '127.0.0.1', port: 0, ...options });
   opened.push(server);
   return server;
 }
 
 async function post(
-  { url }: SandboxServer,
+  { url }: PagesServer,
   path: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -183,7 +180,7 @@ describe('The server of a sandbox', () => {
   });
 
   /** Connections that have sent the beginning of a request, and keep the rest to themselves. */
-  const dawdling = async ({ url }: SandboxServer, count: number) => {
+  const dawdling = async ({ url }: PagesServer, count: number) => {
     const head =
       'POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"code"';
     const sockets = Array.from({ length: count }, () =>

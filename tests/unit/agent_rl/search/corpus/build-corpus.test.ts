@@ -123,6 +123,27 @@ describe('a built index', () => {
     expect((await ids(1)).toSorted()).toEqual(['long', 'short']);
   });
 
+  test('chooses among as many passages as it is told', async () => {
+    const output = join(folder, 'candidates');
+    const floors = Array.from({ length: 40 }, (_, index) => `The tower has floor ${index}.`);
+    await build(output, {
+      source: sourceOf([
+        { id: 'long', title: '', text: floors.join(' ') },
+        { id: 'far', title: '', text: 'Far away among hills and rivers there stands a tower.' },
+      ]),
+      settings: { chunking: { tokens: 20 } },
+    });
+    const ids = async (candidates: number) => {
+      const backend = await openCorpusBackend({ path: output, candidates, passagesPerDocument: 1 });
+      const hits = await backend.search({ query: 'tower', topK: 2 });
+      await backend.close();
+      return hits.map(({ documentId }) => documentId);
+    };
+    expect(await ids(50)).toEqual(['long', 'far']);
+    // The two best passages are of one document.
+    expect(await ids(2)).toEqual(['long']);
+  });
+
   test('searches many vectors by an approximate index, and finds the nearest', async () => {
     const output = join(folder, 'approximate');
     const many = Array.from({ length: 400 }, (_, index) => ({
@@ -233,7 +254,7 @@ describe('a damaged index', () => {
     harm[name]?.(index);
     expect(await rejectionOf(openCorpusBackend({ path: index }))).toMatchObject({
       code: 'CORPUS_INVALID',
-      message: expect.stringContaining('agent-rl index'),
+      message: expect.stringContaining('agent-rl data index'),
     });
     expect(await rejectionOf(build(index))).toMatchObject({ code: 'CORPUS_INVALID' });
     expect(await build(index, { rebuild: true })).toMatchObject({ built: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { inFusedOrder, weightedFusion } from '#agent_rl/search/corpus/fuse.ts';
+import { inFusedOrder, weightedFusion } from '#agent_rl/search/corpus/corpus-backend.ts';
 import type { Ranked } from '#agent_rl/search/corpus/passage-table.ts';
 import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
 import { letterEmbedder } from '#tests/support/letter-embedder.ts';

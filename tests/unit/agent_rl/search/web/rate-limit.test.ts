@@ -77,7 +77,7 @@ describe('a rate limit', () => {
 });
 
 describe('a budget', () => {
-  const limits = { costPerCall: 0.008, currency: 'USD' };
+  const limits = { costPerCall: 0.008 };
 
   test('lets so many calls begin and no more', async () => {
     const budget = new Budget(unlimited, { ...limits, maxCalls: 2 });
@@ -93,7 +93,7 @@ describe('a budget', () => {
 
   test('of money pays for the calls it is worth, to the last bit', async () => {
     // 3 x 0.1 is 0.30000000000000004 in binary.
-    const budget = new Budget(unlimited, { costPerCall: 0.1, currency: 'USD', maxCost: 0.3 });
+    const budget = new Budget(unlimited, { costPerCall: 0.1, maxCost: 0.3 });
     for (let call = 0; call < 3; call++) await budget.start(never);
     expect(budget.cost).toBeCloseTo(0.3, 12);
     expect((await rejectionOf(budget.start(never))).code).toBe('WEB_BUDGET_SPENT');

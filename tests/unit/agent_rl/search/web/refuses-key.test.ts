@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { refusesKey } from '#agent_rl/search/web/refuses-key.ts';
+import { refusesKey } from '#agent_rl/search/web/web-search.ts';
 
 test('the words of providers for a key that they do not accept are known', () => {
   const bodies = [

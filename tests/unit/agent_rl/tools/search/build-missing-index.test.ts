@@ -22,12 +22,12 @@ test('an index made of the same documents is used again, and one made of others 
   expect(message).toMatch(/other input.*delete/);
 });
 
-const index = (...args: readonly string[]) => commandLine(['index', ...args], { jobs });
+const index = (...args: readonly string[]) => commandLine(['data', 'index', ...args], { jobs });
 
 test.each([
   ['documents', { id: 'a', text: 'The bridge is old.', note: 1 }],
   ['passages', { document_id: 'a', text: 'The bridge is old.', start: 0 }],
-])('what agent-rl index made of the same %s is taken as it is', async (name, line) => {
+])('what agent-rl data index made of the same %s is taken as it is', async (name, line) => {
   const documents = writeBelow(root, `${name}/chunks.jsonl`, `${JSON.stringify(line)}\n\n`);
   const path = join(root, `${name}-index`);
   expect(await index(documents, '--output', path)).toMatchObject({ code: 0 });
@@ -44,7 +44,7 @@ test('the advice for an index of other settings makes one that is taken', async 
   const { code, message } = await rejectionOf(buildMissingIndex({ path, documents }));
   expect(code).toBe('CORPUS_MISMATCH');
   expect(message).toContain('leave corpus.documents out');
-  const command = /agent-rl index (\S+) --output (\S+) --rebuild/.exec(message) ?? [];
+  const command = /agent-rl data index (\S+) --output (\S+) --rebuild/.exec(message) ?? [];
   const [, input = '', output = ''] = command;
   expect(await index(input, '--output', output, '--rebuild')).toMatchObject({ code: 0 });
   expect(await buildMissingIndex({ path, documents })).toMatchObject({ built: false });

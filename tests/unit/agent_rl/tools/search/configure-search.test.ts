@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { validateBlock } from '#agent_rl/config/index.ts';
-import { configureSearch } from '#agent_rl/tools/search/configure-search.ts';
-import { SearchSettings } from '#agent_rl/tools/search/settings.ts';
+import { configureSearch, SearchSettings } from '#agent_rl/tools/search/settings.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 const settingsOf = (block: object): SearchSettings =>

@@ -85,7 +85,6 @@ test.each([
       backoffFactor: 0.1,
       timeoutS: 600,
       deadlineS: 3600,
-      connections: 64,
     });
     const shared = await openSearch(settings, { environment });
     const episode = async (index: number): Promise<string[]> => {

@@ -20,7 +20,6 @@ const settingsOf = (mode: 'record' | 'replay', endpoint: string): SearchSettings
   mode: 'web',
   topK: 3,
   maxSnippetChars: 80,
-  maxQueryChars: 100,
   web: {
     provider: 'exa',
     endpoint,
@@ -31,7 +30,6 @@ const settingsOf = (mode: 'record' | 'replay', endpoint: string): SearchSettings
     maxRetries: 0,
     backoffFactor: 0,
     maxKiB: 64,
-    connections: 8,
     cassette: { mode, path },
   },
 });

@@ -2,9 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { SearchBackend, SearchRequest } from '#agent_rl/core/services/search.ts';
-import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import { SearchTool, formatHits } from '#agent_rl/tools/search/search-tool.ts';
 import type { SearchSettings } from '#agent_rl/tools/search/settings.ts';
-import { formatHits } from '#agent_rl/tools/search/format-hits.ts';
 import { describeToolContract } from '#tests/contracts/tool-contract.ts';
 
 const documents = [
@@ -16,7 +15,6 @@ const settings: SearchSettings = {
   mode: 'corpus',
   topK: 2,
   maxSnippetChars: 60,
-  maxQueryChars: 50,
 };
 
 const asked: SearchRequest[] = [];

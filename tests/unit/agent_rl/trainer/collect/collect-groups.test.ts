@@ -1,24 +1,24 @@
 import { expect, test } from '@jest/globals';
 
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
 test('every group is played with a seed of its own, also one that takes the place of another', async () => {
-  const script: Script = ({ task, sample }) =>
-    trajectory({ reward: ['t0', 't1'].includes(task.taskId) ? 0 : sample });
+  const script: Script = ({ task, key: { sample } }) =>
+    played({ reward: ['t0', 't1'].includes(task.taskId) ? 0 : sample });
   const { trainer, rollouts } = setUp(script, {
     algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
   });
   await trainer.train(never);
-  const played = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
-  expect(new Set(played).size).toBe(6);
+  const drawn = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
+  expect(new Set(drawn).size).toBe(6);
   expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(6);
 });
 
 test('drawing again does not change what the next iteration trains on', async () => {
   const firstTasks = async (enabled: boolean): Promise<string[]> => {
-    const { trainer, rollouts } = setUp(() => trajectory({ reward: 0 }), {
+    const { trainer, rollouts } = setUp(() => played({ reward: 0 }), {
       algorithm: {
         ...options.algorithm,
         selection: enabled ? builtinSelection('dynamic', { cap: 2 }) : builtinSelection('all'),
@@ -26,7 +26,7 @@ test('drawing again does not change what the next iteration trains on', async ()
     });
     await trainer.train(never);
     const ofIteration = rollouts.requests.filter(
-      ({ place, sample }) => place?.iteration === 2 && place.round === 0 && sample === 0,
+      ({ key }) => key.iteration === 2 && key.round === 0 && key.sample === 0,
     );
     return ofIteration.map(({ task }) => task.taskId);
   };
@@ -37,16 +37,20 @@ test('drawing again does not change what the next iteration trains on', async ()
 test('an episode knows where in the run it was drawn', async () => {
   const { trainer, rollouts } = setUp(mixed);
   await trainer.train(never);
-  expect(rollouts.requests.map(({ place, sample }) => [place, sample])[6]).toEqual([
-    { iteration: 2, round: 0, slot: 1 },
-    0,
-  ]);
+  expect(rollouts.requests[6]?.key).toEqual({
+    run: 'run',
+    when: 'train',
+    iteration: 2,
+    round: 0,
+    slot: 1,
+    sample: 0,
+  });
 });
 
 test('an iteration that taught nothing is followed by one with other seeds, by the same weights', async () => {
-  const { trainer, rollouts } = setUp(() => trajectory({ reward: 0 }));
+  const { trainer, rollouts } = setUp(() => played({ reward: 0 }));
   await trainer.train(never);
-  const ofGroups = rollouts.requests.filter(({ sample }) => sample === 0);
+  const ofGroups = rollouts.requests.filter(({ key: { sample } }) => sample === 0);
   expect(ofGroups.map(({ step }) => step)).toEqual([0, 0, 0, 0]);
   expect(new Set(ofGroups.map(({ seed }) => seed)).size).toBe(4);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { Outcome } from '#agent_rl/core/outcome.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Part, Rollout } from '#agent_rl/core/rollout.ts';
 import { FailureGuard } from '#agent_rl/trainer/collect/failure-guard.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { part, played, rollout, sequence } from '#tests/support/rollouts.ts';
 import { groupRelativeBy } from '#tests/support/algorithm-parts.ts';
 
 type Outcomes = GrpoOptions['rollout']['outcomes'];
@@ -20,9 +20,9 @@ const rolloutWith = (
 });
 
 /** One iteration of one group of four. */
-const trainOne = async (script: Script, rollout: GrpoOptions['rollout']) => {
+const trainOne = async (script: Script, settings: GrpoOptions['rollout']) => {
   const set = setUp(script, {
-    rollout: { ...rollout, tasksPerStep: 1, groupSize: 4 },
+    rollout: { ...settings, tasksPerStep: 1, groupSize: 4 },
     train: { ...options.train, iterations: 1 },
   });
   await set.trainer.train(never);
@@ -32,8 +32,8 @@ const trainOne = async (script: Script, rollout: GrpoOptions['rollout']) => {
 
 const thirdFails =
   (outcome: Outcome): Script =>
-  ({ sample }) =>
-    sample === 2 ? trajectory({ outcome }) : trajectory({ reward: sample === 0 ? 1 : 0 });
+  ({ key: { sample } }) =>
+    sample === 2 ? played({ outcome }) : played({ reward: sample === 0 ? 1 : 0 });
 
 describe('An episode that the system failed', () => {
   test('left out changes nothing for its siblings', async () => {
@@ -47,20 +47,22 @@ describe('An episode that the system failed', () => {
       thirdFails('grader-error'),
       rolloutWith({ 'grader-error': 'replace' }),
     );
-    expect(rollouts.requests.map(({ sample }) => sample)).toEqual([0, 1, 2, 3, 4]);
+    expect(rollouts.requests.map(({ key: { sample } }) => sample)).toEqual([0, 1, 2, 3, 4]);
     expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(1);
     expect(advantages).toEqual([0.75, -0.25, -0.25, -0.25]);
     expect(metrics).toMatchObject({ 'rollout/episodes': 5, 'ledger/grader': 3 });
   });
 
   test('is replaced no more often than failures.retries allows', async () => {
-    const script: Script = ({ sample }) =>
-      sample < 2 ? trajectory({ reward: sample }) : trajectory({ outcome: 'grader-error' });
+    const script: Script = ({ key: { sample } }) =>
+      sample < 2 ? played({ reward: sample }) : played({ outcome: 'grader-error' });
     const { rollouts, advantages } = await trainOne(
       script,
       rolloutWith({ 'grader-error': 'replace' }, { retries: 2 }),
     );
-    expect(rollouts.requests.map(({ sample }) => sample)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(rollouts.requests.map(({ key: { sample } }) => sample)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7,
+    ]);
     expect(advantages).toEqual([-0.5, 0.5]);
   });
 
@@ -84,19 +86,22 @@ const called = (status: 'ok' | 'error' | 'timeout', problem?: string) => ({
 });
 
 /** Ways in which the system fails an episode, and what such an episode may hold. */
-const failures: [string, Partial<Trajectory>][] = [
-  ['before its prompt', { tokens: [], logProbs: [], spans: [], turns: 0 }],
-  ['after its prompt', { tokens: [1, 2], logProbs: [0, 0], spans: [] }],
+const failures: [string, Partial<Part>][] = [
+  ['before its prompt', { sequences: [], turns: 0 }],
+  ['after its prompt', { sequences: [{ tokens: [1, 2], logProbs: [0, 0], spans: [] }] }],
   ['while it samples', { outcome: 'infrastructure-error' }],
   ['while it is judged', { outcome: 'grader-error' }],
   ['when it is cancelled', { outcome: 'aborted' }],
   ['after a tool failed', { calls: [called('error', 'no index')] }],
   ['after a tool ran out of time', { calls: [called('timeout')] }],
   ['after a hundred turns', { turns: 100 }],
-  ['with probabilities that are not numbers', { logProbs: [0, 0, Number.NaN, Infinity, 1] }],
+  [
+    'with probabilities that are not numbers',
+    { sequences: [{ ...sequence(2, 3), logProbs: [0, 0, Number.NaN, Infinity, 1] }] },
+  ],
   ['with parts of a reward', { components: { solved: 1e308 }, scores: { environment: 1e308 } }],
   ['and claims success', { success: true }],
-  ['after attempts that failed too', { failedAttempts: [], retries: ['busy', 'busy'] }],
+  ['after attempts that failed too', { retries: ['busy', 'busy'] }],
 ];
 
 describe('What the learner is sent of its siblings', () => {
@@ -109,16 +114,18 @@ describe('What the learner is sent of its siblings', () => {
     await trainer.train(never);
     return learner.batches.flat();
   };
-  const rewarded = (sample: number) => trajectory({ reward: [1, 0.3, 0][sample] ?? 0 });
+  const rewarded = (sample: number) => played({ reward: [1, 0.3, 0][sample] ?? 0 });
 
   test.each(failures)(
     'is bit for bit what it is without an episode that fails %s',
     async (_, kind) => {
-      const without = await sent(({ sample }) => rewarded(sample), 3);
+      const without = await sent(({ key: { sample } }) => rewarded(sample), 3);
       const withFailed = await sent(
-        ({ sample }) =>
+        ({ key: { sample } }) =>
           sample === 3
-            ? { ...trajectory({ outcome: 'infrastructure-error' }), ...kind, reward: undefined }
+            ? rollout([
+                { ...part({ outcome: 'infrastructure-error' }), ...kind, reward: undefined },
+              ])
             : rewarded(sample),
         4,
       );
@@ -129,8 +136,8 @@ describe('What the learner is sent of its siblings', () => {
 });
 
 describe('An episode that ended badly', () => {
-  const badly: Script = ({ sample }) =>
-    trajectory({
+  const badly: Script = ({ key: { sample } }) =>
+    played({
       reward: sample === 0 ? 1 : 0,
       outcome: sample === 3 ? 'invalid-calls' : 'completed',
     });
@@ -150,9 +157,9 @@ describe('An episode that ended badly', () => {
 });
 
 describe('FailureGuard', () => {
-  const failing = (count: number, of: number): Trajectory[] =>
+  const failing = (count: number, of: number): Rollout[] =>
     Array.from({ length: of }, (_, index) =>
-      trajectory(index < count ? { outcome: 'infrastructure-error' } : { reward: 1 }),
+      played(index < count ? { outcome: 'infrastructure-error' } : { reward: 1 }),
     );
   const guard = () => new FailureGuard({ maxShare: 0.05, maxInARow: 3 });
 
@@ -190,16 +197,14 @@ describe('FailureGuard', () => {
       wallMs: 1,
       problem: 'Tool "look" failed: no index',
     } as const;
-    const broken = failing(0, 16).map((one) => Object.assign({}, one, { calls: [call] }));
+    const broken = Array.from({ length: 16 }, () => played({ reward: 1, calls: [call] }));
     expect(() => guard().check(broken)).toThrow('completed: Tool "look" failed: no index');
   });
 
   test('stops at once after a run of failures, which a success ends', () => {
     const one = guard();
-    const [bad, good] = failing(1, 2) as [Trajectory, Trajectory];
-    for (const next of [bad, bad, good, bad, bad]) one.note([next]);
-    expect(() => one.note([bad])).toThrow(
-      '3 episodes in a row failed (rollout.failures.maxInARow)',
-    );
+    const [bad, good] = failing(1, 2) as [Rollout, Rollout];
+    for (const next of [bad, bad, good, bad, bad]) one.note(next);
+    expect(() => one.note(bad)).toThrow('3 episodes in a row failed (rollout.failures.maxInARow)');
   });
 });

@@ -7,9 +7,9 @@ import { normalised, weighted } from '#agent_rl/rewards/managers/schemes.ts';
 import {
   type GroupRewarding,
   groupRewards,
-  type Member,
+  type RewardedPart,
 } from '#agent_rl/trainer/collect/group-rewards.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { part } from '#tests/support/rollouts.ts';
 
 const terms = [
   { name: 'environment', weight: 1 },
@@ -18,11 +18,9 @@ const terms = [
 const task = { taskId: 't', prompt: 'a?', metadata: {} };
 const { signal } = new AbortController();
 
-const judged = (part: Partial<Member> & { reward: number }): Member => ({
-  ...trajectory(),
-  ...part,
-});
-const failed: Member = trajectory({ outcome: 'infrastructure-error' });
+const judged = (sketch: Partial<RewardedPart> & { reward: number }): RewardedPart =>
+  part({ success: false, ...sketch });
+const failed: RewardedPart = part({ outcome: 'infrastructure-error' });
 
 type Assign = (group: JudgedGroup, signal: AbortSignal) => GroupRewards | Promise<GroupRewards>;
 const by = (assign: Assign, more: Partial<GroupRewarding> = {}): GroupRewarding => ({
@@ -31,7 +29,7 @@ const by = (assign: Assign, more: Partial<GroupRewarding> = {}): GroupRewarding 
   terms,
   ...more,
 });
-const rewarded = (members: readonly Member[], rewarding: GroupRewarding | undefined) =>
+const rewarded = (members: readonly RewardedPart[], rewarding: GroupRewarding | undefined) =>
   groupRewards(task, members, { rewarding, signal });
 
 describe('the rewards a group is compared by', () => {

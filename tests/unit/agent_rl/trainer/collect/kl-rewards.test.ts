@@ -2,36 +2,33 @@ import { expect, test } from '@jest/globals';
 
 import { referenceOf, type Scorer } from '#agent_rl/core/services/scorer.ts';
 import { withKlRewards } from '#agent_rl/trainer/collect/kl-rewards.ts';
-import type { PlayedGroup } from '#agent_rl/trainer/collect/collect-groups.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { options, setUp, mixed, never } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { groupOf, member } from '#tests/support/rollouts.ts';
 
-const groupOf = (...lengths: readonly (number | undefined)[]): PlayedGroup => {
-  const trajectories = lengths.map((sampled) =>
+const group = (...lengths: readonly (number | undefined)[]) => {
+  const members = lengths.map((sampled) =>
     sampled === undefined
-      ? trajectory({ outcome: 'infrastructure-error' })
-      : trajectory({ sampled, reward: 1 }),
+      ? member({ outcome: 'infrastructure-error' })
+      : member({ sampled, reward: 1 }),
   );
-  const task = { taskId: 't', prompt: '', metadata: {} };
-  const rewards = trajectories.map(({ reward }) => reward);
-  return { task, trajectories, rewards, zeroVariance: true, again: false };
+  return [groupOf(members, { zeroVariance: true })];
 };
 
 test('each reward loses weight times the KL of its episode, and what has no reward is not scored', async () => {
   const learner = new FakeLearner();
   learner.ofPolicy = -0.75;
-  const groups = [groupOf(3, undefined), groupOf(5, 2)];
+  const groups = [group(3, undefined), group(5, 2)];
   const kl = { kind: 'k1', weight: 0.1, temperature: 0.8 } as const;
   const shaped = await withKlRewards({ learner, reference: referenceOf(learner) }, groups, kl);
   // Each token at -0.75 under the policy, and at -0.25 under the reference: -0.5 nats.
   const less = (tokens: number) => 1 - 0.1 * -0.5 * tokens;
-  expect(shaped.map(({ rewards }) => rewards)).toEqual([
+  expect(shaped.flat().map(({ rewards }) => rewards)).toEqual([
     [less(3), undefined],
     [less(5), less(2)],
   ]);
-  expect(shaped.map(({ zeroVariance }) => zeroVariance)).toEqual([true, true]);
+  expect(shaped.flat().map(({ zeroVariance }) => zeroVariance)).toEqual([true, true]);
   expect(learner.forwards.map(({ which }) => which)).toEqual(['policy', 'reference']);
   const [{ temperature, wanted } = { temperature: 0 }] = learner.forwards;
   expect(temperature).toBe(0.8);
@@ -41,7 +38,9 @@ test('each reward loses weight times the KL of its episode, and what has no rewa
     [0, 0, 1, 1],
   ]);
   const collection = {
-    groups: shaped.map((group) => Object.assign({ ...group }, { advantages: group.rewards })),
+    groups: shaped.map((agents) =>
+      agents.map((one) => Object.assign({ ...one }, { advantages: one.rewards })),
+    ),
     discarded: [],
   };
   const metrics = rolloutMetrics(collection);

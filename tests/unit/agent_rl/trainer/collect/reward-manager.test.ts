@@ -1,24 +1,24 @@
 import { expect, test } from '@jest/globals';
 
 import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Member } from '#agent_rl/core/rollout.ts';
 import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import type { GroupRewarding } from '#agent_rl/trainer/collect/group-rewards.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const terms = [{ name: 'environment', weight: 1 }];
 const rewards = [8, 1, 0];
-const script: Script = ({ sample }) => trajectory({ reward: rewards[sample] ?? 0 });
+const script: Script = ({ key: { sample } }) => played({ reward: rewards[sample] ?? 0 });
 
 /** One iteration of two groups of three under a manager. */
 async function trainOne(
   assign: GroupRewarding['manager']['assign'],
   changes: Partial<GrpoOptions['rollout']> = {},
 ) {
-  const recorded: Trajectory[] = [];
+  const members: Member[] = [];
   const set = setUp(
     script,
     {
@@ -26,8 +26,7 @@ async function trainOne(
       train: { ...options.train, iterations: 1 },
     },
     {
-      onIteration: (_, metrics, episodes) =>
-        recorded.push(...episodes.map((one) => one.trajectory)),
+      onIteration: (_, metrics, parts) => members.push(...parts),
     },
     { rewarding: { name: 'mine', manager: { assign }, terms } },
   );
@@ -37,7 +36,8 @@ async function trainOne(
   );
   const totals = set.trainer.state().totals;
   const advantages = set.learner.batches.flat().map((datum) => datum.advantages[2]);
-  return { recorded, advantages, totals, ended };
+  const recorded = members.map(({ part }) => part);
+  return { members, recorded, advantages, totals, ended };
 }
 
 /** Rewards of the first task, and a failure for the second. */
@@ -47,7 +47,7 @@ const failingOnce = (group: JudgedGroup) => {
 };
 
 test('a group is trained on what its manager gave it, and the records say it beside the sum', async () => {
-  const { recorded, advantages } = await trainOne(ranking);
+  const { members, recorded, advantages } = await trainOne(ranking);
   // 8, 1 and 0 become 1, 1/2 and 0; the middle one has no advantage and is not sent.
   expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
   expect(
@@ -57,22 +57,28 @@ test('a group is trained on what its manager gave it, and the records say it bes
     [1, 0.5],
     [0, 0],
   ]);
-  const [first] = recorded;
-  expect(first && trajectoryLine('run', first)).toMatchObject({
+  const [first] = members;
+  expect(first && trajectoryLine(first)).toMatchObject({
     reward: 8,
     groupReward: { manager: 'mine', reward: 1, components: { weightedSum: 8 } },
   });
 });
 
 test('a manager that fails leaves its group without rewards as grader errors, and the others learn', async () => {
-  const { recorded, advantages, totals, ended } = await trainOne(failingOnce);
+  const { members, recorded, advantages, totals, ended } = await trainOne(failingOnce);
   expect(ended).toBeUndefined();
   expect(advantages).toEqual([0.5, -0.5]);
   expect(
     recorded.slice(3).map(({ outcome, reward, success }) => [outcome, reward, success]),
   ).toEqual([0, 1, 2].map(() => ['grader-error', undefined, false]));
-  expect(recorded[3]?.problem).toMatch(/^Reward manager "mine" failed.*: no comparison$/);
-  expect(recorded[3]?.failure).toEqual({ owner: 'plugin', retryable: false });
+  expect(recorded[3]?.unjudged).toEqual({
+    problem: expect.stringMatching(/^Reward manager "mine" failed.*: no comparison$/),
+    failure: { owner: 'plugin', retryable: false },
+  });
+  expect(members[3] && trajectoryLine(members[3])).toMatchObject({
+    problem: recorded[3]?.unjudged?.problem,
+    failure: recorded[3]?.unjudged?.failure,
+  });
   expect(totals.outcomes).toMatchObject({ 'grader-error': 3, completed: 3 });
   expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
 });

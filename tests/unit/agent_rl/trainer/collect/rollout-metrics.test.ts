@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { groupOf, member, part, rollout, sequence } from '#tests/support/rollouts.ts';
 
-const task = { taskId: 't', prompt: '', metadata: {} };
-const group = (trajectories: readonly Trajectory[], zeroVariance = false) => ({
-  task,
-  trajectories,
-  rewards: [],
-  advantages: [],
-  zeroVariance,
-  again: false,
-});
+const group = (members: readonly Member[], zeroVariance = false) => [
+  groupOf(members, { zeroVariance }),
+];
+/** Two tokens of a prompt, then some of this log-probability. */
+const drawnWith = (logProb: number, count: number) => {
+  const one = sequence(2, count);
+  return { ...one, logProbs: one.logProbs.map((value) => (value === 0 ? 0 : logProb)) };
+};
+
 const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => ({
   calls: statuses.map((status, index) => ({
     call: { id: `call_0_${index}`, name: 'echo', arguments: {} },
@@ -24,10 +24,11 @@ const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] }
 });
 
 test('means are over the episodes that have a reward, counts over all', () => {
-  const solved = { ...trajectory({ reward: 2 }), ...calls('ok', 'error'), turns: 3 };
-  const failed = { ...trajectory({ reward: 0, sampled: 5 }), ...calls('rejected'), turns: 1 };
-  const broken = { ...trajectory({ outcome: 'infrastructure-error', sampled: 7 }), turns: 9 };
-  const late = { ...broken, ...calls('timeout') };
+  const solved = member({ reward: 2, ...calls('ok', 'error'), turns: 3 });
+  const failed = member({ reward: 0, sampled: 5, ...calls('rejected'), turns: 1 });
+  const system = { outcome: 'infrastructure-error', sampled: 7, turns: 9 } as const;
+  const broken = member(system);
+  const late = member({ ...system, ...calls('timeout') });
   expect(
     rolloutMetrics({ groups: [group([solved, failed])], discarded: [group([broken, late], true)] }),
   ).toMatchObject({
@@ -59,8 +60,8 @@ test('means are over the episodes that have a reward, counts over all', () => {
 });
 
 test('a part of the reward that an episode lacks is 0 in its mean', () => {
-  const both = { ...trajectory(), components: { tests: 1, brevity: 0.5 }, metrics: { errors: 4 } };
-  const one = { ...trajectory(), components: { tests: 0 } };
+  const both = member({ components: { tests: 1, brevity: 0.5 }, metrics: { errors: 4 } });
+  const one = member({ components: { tests: 0 } });
   expect(rolloutMetrics({ groups: [group([both, one])], discarded: [] })).toMatchObject({
     'reward/tests': 0.5,
     'reward/brevity': 0.25,
@@ -73,9 +74,7 @@ test('answers that are undecided are counted where answers are compared', () => 
     rolloutMetrics({
       groups: [
         group(
-          undecided.map((one) =>
-            Object.assign(trajectory(), one !== undefined && { metrics: { undecided: one } }),
-          ),
+          undecided.map((one) => member(one === undefined ? {} : { metrics: { undecided: one } })),
         ),
       ],
       discarded: [],
@@ -86,10 +85,8 @@ test('answers that are undecided are counted where answers are compared', () => 
 });
 
 test('the entropy is estimated over every sampled token, whatever became of its episode', () => {
-  const drawn = (count: number, logProb: number, sketch: Parameters<typeof trajectory>[0] = {}) => {
-    const one = trajectory({ ...sketch, sampled: count });
-    return { ...one, logProbs: one.logProbs.map((value) => (value === 0 ? 0 : logProb)) };
-  };
+  const drawn = (count: number, logProb: number, sketch: Parameters<typeof member>[0] = {}) =>
+    member({ ...sketch, sequences: [drawnWith(logProb, count)] });
   const metrics = rolloutMetrics({
     // Those of the second group agree, and are not sent to the learner.
     groups: [group([drawn(2, -1, { reward: 1 }), drawn(1, -4)]), group([drawn(3, 0)], true)],
@@ -103,28 +100,21 @@ test('the entropy is estimated over every sampled token, whatever became of its 
 });
 
 test('agents that do not learn count in the numbers of tokens and in those of their name alone', () => {
-  const seed = 1;
-  const drawn = (one: Trajectory, logProb: number): Trajectory => ({
-    ...one,
-    logProbs: one.logProbs.map((value) => (value === 0 ? 0 : logProb)),
-  });
-  const mine = {
-    ...drawn(trajectory({ reward: 0, sampled: 4 }), -0.001),
-    agent: 'mine',
-    seed,
-    turns: 1,
-  };
-  const theirs: Trajectory = {
-    ...drawn(trajectory({ reward: 1, sampled: 9, outcome: 'truncated-turns' }), -3),
-    ...calls('ok', 'rejected', 'error', 'timeout'),
+  const mine = part({ agent: 'mine', reward: 0, sequences: [drawnWith(-0.001, 4)] });
+  const theirs = part({
     agent: 'theirs',
     learns: false,
-    seed,
+    reward: 1,
+    outcome: 'truncated-turns',
+    sequences: [drawnWith(-3, 9)],
+    ...calls('ok', 'rejected', 'error', 'timeout'),
     turns: 5,
     malformedCalls: 2,
-  };
-  const frozen = { ...group([theirs]), learns: false as const, penalised: 1 };
-  const metrics = rolloutMetrics({ groups: [group([mine]), frozen], discarded: [frozen] });
+  });
+  const groups = membersOf(rollout([mine, theirs])).map((one) =>
+    groupOf([one], { penalised: one.part.learns ? 0 : 1 }),
+  );
+  const metrics = rolloutMetrics({ groups: [groups], discarded: [groups.slice(1)] });
   expect(metrics['rollout/entropyEstimate']).toBeCloseTo(0.001, 12);
   expect(metrics).toMatchObject({
     'rollout/sampledTokens': 4 + 9 + 9,
@@ -149,11 +139,11 @@ test('agents that do not learn count in the numbers of tokens and in those of th
 });
 
 test('the share of failed episodes is a metric, and a group that failed is neither right nor wrong', () => {
-  const broken = trajectory({ outcome: 'grader-error' });
-  const right = trajectory({ reward: 1 });
+  const broken = () => member({ outcome: 'grader-error' });
+  const right = () => member({ reward: 1 });
   expect(
     rolloutMetrics({
-      groups: [group([broken, broken]), group([broken, right]), group([right, trajectory()])],
+      groups: [group([broken(), broken()]), group([broken(), right()]), group([right(), member()])],
       discarded: [],
     }),
   ).toMatchObject({

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 import { mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const { algorithm } = options;
 const train = { ...options.train, iterations: 1 };
@@ -36,7 +36,7 @@ describe('rejection-sampling fine-tuning', () => {
 test('long episodes lose before they are compared, and what they lose is logged', async () => {
   // At most 8 tokens: 8 sampled lose 1, 2 lose nothing.
   const { trainer, learner, metrics } = setUp(
-    ({ sample }) => trajectory({ reward: 1, sampled: sample === 0 ? 2 : 8 }),
+    ({ key: { sample } }) => played({ reward: 1, sampled: sample === 0 ? 2 : 8 }),
     { algorithm: { ...algorithm, overlong: { share: 0.5, penalty: 1 } }, train },
   );
   await trainer.train(never);
@@ -47,7 +47,7 @@ test('long episodes lose before they are compared, and what they lose is logged'
 
 describe('a selection of one’s own', () => {
   test('that never settles ends the run by its name', async () => {
-    const { trainer } = setUp(() => trajectory({ reward: 1 }), {
+    const { trainer } = setUp(() => played({ reward: 1 }), {
       algorithm: { ...algorithm, selection: { name: 'never', of: () => ({ again: true }) } },
       rollout: { ...options.rollout, tasksPerStep: 1 },
       train,

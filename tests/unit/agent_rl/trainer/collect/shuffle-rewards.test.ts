@@ -6,7 +6,7 @@ import { shuffleRewards, verdictsUnder } from '#agent_rl/trainer/collect/shuffle
 import { options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import * as fc from '#tests/support/properties.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { member, played } from '#tests/support/rollouts.ts';
 
 const numeric = (a = Number.NaN, b = Number.NaN): number => a - b;
 
@@ -28,8 +28,8 @@ describe('Shuffled rewards', () => {
   test('cross groups: of four episodes, the two successes of one task reach the other', async () => {
     const tasks = ['easy', 'hard'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
     const groupsWith = async (control: 'none' | 'shuffled-rewards', seed: number) => {
-      const rollouts = new ScriptedRollouts(({ task, sample }) =>
-        trajectory({ taskId: task.taskId, sample, reward: task.taskId === 'easy' ? 1 : 0 }),
+      const rollouts = new ScriptedRollouts(({ task, key: { sample } }) =>
+        played({ taskId: task.taskId, sample, reward: task.taskId === 'easy' ? 1 : 0 }),
       );
       const { groups } = await collectGroups({
         rollouts,
@@ -38,6 +38,7 @@ describe('Shuffled rewards', () => {
         rollout: options.rollout,
         algorithm: options.algorithm,
         control,
+        run: 'run',
         seed,
         iteration: 0,
         step: 0,
@@ -46,7 +47,9 @@ describe('Shuffled rewards', () => {
       return groups;
     };
     // Without it both groups are equal among themselves and teach nothing.
-    expect((await groupsWith('none', 1)).map(({ advantages }) => Array.from(advantages))).toEqual([
+    expect(
+      (await groupsWith('none', 1)).flat().map(({ advantages }) => Array.from(advantages)),
+    ).toEqual([
       [0, 0],
       [0, 0],
     ]);
@@ -54,31 +57,33 @@ describe('Shuffled rewards', () => {
     const mixed = await Promise.all(
       Array.from({ length: 20 }, (_, seed) => groupsWith('shuffled-rewards', seed)),
     );
-    expect(mixed.some(([group]) => Math.abs(group?.advantages[0] ?? 0) === 0.5)).toBe(true);
+    expect(mixed.some((groups) => Math.abs(groups[0]?.[0]?.advantages[0] ?? 0) === 0.5)).toBe(true);
     // What is recorded of an episode is still its own reward.
-    expect(mixed.every(([group]) => group?.trajectories.every(({ reward }) => reward === 1))).toBe(
-      true,
-    );
+    const ofEasy = mixed.flatMap((groups) => groups[0]?.[0]?.members ?? []);
+    expect(ofEasy).toHaveLength(40);
+    expect(ofEasy.every(({ part }) => part.reward === 1)).toBe(true);
   });
 
   test('within groups stay in their group, and each group is shuffled in a way of its own', () => {
     // 20 groups of four with one success each; the second member of each has no reward.
-    const played = Array.from({ length: 80 }, (_, i) =>
-      trajectory({
+    const members = Array.from({ length: 80 }, (_, i) =>
+      member({
         taskId: `t${Math.floor(i / 4)}`,
         sample: i % 4,
         reward: i % 4 === 0 ? 1 : 0,
         ...(i % 4 === 1 && { outcome: 'grader-error' }),
       }),
     );
-    const groups = Array.from({ length: 20 }, (_, at) => played.slice(4 * at, 4 * at + 4));
+    const groups = Array.from({ length: 20 }, (_, at) => members.slice(4 * at, 4 * at + 4));
     const given = verdictsUnder(
       { control: 'shuffled-within-groups', random: new KeyedRng(1) },
       groups,
-    ).flat();
-    expect(given.map(({ taskId }) => taskId)).toEqual(played.map(({ taskId }) => taskId));
-    const winners = Array.from({ length: 20 }, (_, group) => {
-      const rewards = given.slice(4 * group, 4 * group + 4).map(({ reward }) => reward);
+    );
+    const winners = groups.map((group) => {
+      const others = group.map(({ part }) => given.get(part));
+      const own = new Set(group.map(({ part }) => part));
+      expect(others.every((part) => part !== undefined && own.has(part))).toBe(true);
+      const rewards = others.map((part) => part?.reward);
       expect(rewards[1]).toBeUndefined();
       expect(rewards.filter((reward) => reward === 1)).toHaveLength(1);
       return rewards.indexOf(1);
@@ -88,7 +93,7 @@ describe('Shuffled rewards', () => {
 
   test('within groups leave a group of equal rewards without anything to learn', async () => {
     const { trainer, learner, metrics } = setUp(
-      ({ task }) => trajectory({ reward: task.taskId === 't0' ? 1 : 0 }),
+      ({ task }) => played({ reward: task.taskId === 't0' ? 1 : 0 }),
       { train: { ...options.train, iterations: 1, control: 'shuffled-within-groups' } },
     );
     const { control } = await trainer.train(new AbortController().signal);

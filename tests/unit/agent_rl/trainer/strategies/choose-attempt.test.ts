@@ -1,30 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Part, Rollout } from '#agent_rl/core/rollout.ts';
 import { chooseAttempt, meanLogProb } from '#agent_rl/trainer/strategies/choose-attempt.ts';
 import * as fc from '#tests/support/properties.ts';
-import { trajectory } from '#tests/support/trajectories.ts';
+import { part, played, rollout, sequence } from '#tests/support/rollouts.ts';
 
 /** An attempt whose two sampled tokens have this log-probability each. */
-const attempt = (logProb: number, more: Partial<Trajectory> = {}): readonly Trajectory[] => {
-  const played = trajectory({ prompt: 1, sampled: 2 });
-  return [{ ...played, logProbs: [0, logProb, logProb], ...more }];
-};
-const answering = (answer: string | undefined, logProb: number): readonly Trajectory[] =>
-  attempt(logProb, answer === undefined ? {} : { answer });
+const attempt = (logProb: number, more: Partial<Part> = {}): Rollout =>
+  played({ sequences: [{ ...sequence(1, 2), logProbs: [0, logProb, logProb] }], ...more });
+const answering = (answer: string | undefined, logProb: number): Rollout =>
+  attempt(logProb, { answer });
 
 describe('the mean log-probability', () => {
   test('is over sampled tokens alone', () => {
-    const one = trajectory({ prompt: 3, sampled: 2 });
+    const one = { ...sequence(3, 2), logProbs: [0, 0, 0, -1, -2] };
     // The prompt's three tokens do not count: (-1 - 2) / 2.
-    expect(meanLogProb([{ ...one, logProbs: [0, 0, 0, -1, -2] }])).toBe(-1.5);
-    expect(meanLogProb([trajectory({ sampled: 0 })])).toBe(0);
+    expect(meanLogProb(played({ sequences: [one] }))).toBe(-1.5);
+    expect(meanLogProb(played({ sampled: 0 }))).toBe(0);
   });
 
   test('is over the agents that learn', () => {
-    const learner = { ...trajectory({ prompt: 0, sampled: 1 }), logProbs: [-1] };
-    const opponent = { ...learner, logProbs: [-9], learns: false } as const;
-    expect(meanLogProb([learner, opponent])).toBe(-1);
+    const drawnAt = (logProb: number) => [{ ...sequence(0, 1), logProbs: [logProb] }];
+    const learner = part({ sequences: drawnAt(-1) });
+    const opponent = part({ sequences: drawnAt(-9), learns: false });
+    expect(meanLogProb(rollout([learner, opponent]))).toBe(-1);
   });
 });
 
@@ -56,12 +55,8 @@ describe('majority', () => {
 
 describe('best-of-n', () => {
   test('by log-probability takes the likeliest attempt, however many tokens it has', () => {
-    const long = trajectory({ prompt: 0, sampled: 4 });
-    const attempts = [
-      attempt(-0.3),
-      [{ ...long, logProbs: [-0.2, -0.2, -0.2, -0.2] }],
-      attempt(-0.25),
-    ];
+    const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
+    const attempts = [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)];
     const strategy = { name: 'best-of-n', selector: 'log-probability' } as const;
     expect(chooseAttempt(attempts, strategy)).toEqual({ index: 1, undecided: false });
   });
@@ -111,25 +106,23 @@ test('nothing that says whether an attempt was right moves the choice', () => {
   ] as const;
   fc.assert(
     fc.property(attempts, fc.constantFrom(...strategies), (sketches, strategy) => {
-      const played = (solved: (one: (typeof sketches)[number]) => boolean) =>
+      const ended = (solved: (one: (typeof sketches)[number]) => boolean) =>
         sketches.map((one) => {
           const success = solved(one);
           const { answer, judge } = one;
-          const scores = {
-            environment: Number(success),
-            ...(judge !== undefined && { judge }),
-          };
+          const judged = judge === undefined ? {} : { judge };
+          const scores = { environment: Number(success), ...judged };
           const reward = Number(success);
-          return attempt(one.logProb, { success, reward, scores, ...(answer && { answer }) });
+          return attempt(one.logProb, { success, reward, scores, answer });
         });
       expect(
         chooseAttempt(
-          played(({ success }) => success),
+          ended(({ success }) => success),
           strategy,
         ),
       ).toEqual(
         chooseAttempt(
-          played(({ success }) => !success),
+          ended(({ success }) => !success),
           strategy,
         ),
       );

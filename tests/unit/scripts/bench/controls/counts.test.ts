@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
-import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { Part, Rollout } from '#agent_rl/core/rollout.ts';
 import type { TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
+import { part, rollout } from '#tests/support/rollouts.ts';
 import { countsOf, earnedAt, measures, passAt, scoreOf } from '#scripts/bench/controls/counts.ts';
 
 const attemptsAt = (taskId: string, n: number, successes: number): TaskAttempts => ({
@@ -17,16 +18,17 @@ const attemptsAt = (taskId: string, n: number, successes: number): TaskAttempts 
 const episode = (
   taskId: string,
   statuses: readonly ExecutedCall['status'][],
-  more: Partial<Trajectory> = {},
-): Trajectory =>
-  ({
-    taskId,
-    success: false,
-    reward: 0,
-    metrics: {},
-    calls: statuses.map((status) => ({ status, result: { content: '' } })),
-    ...more,
-  }) as Trajectory;
+  more: Partial<Part> = {},
+): Rollout =>
+  rollout(
+    [
+      part({
+        calls: statuses.map((status) => ({ status, result: { content: '' } }) as ExecutedCall),
+        ...more,
+      }),
+    ],
+    { taskId },
+  );
 
 const counts = { calls: 6, errors: 2, solvedCalls: 3, solvedErrors: 1, saidOther: 1, found: 0 };
 
@@ -48,10 +50,10 @@ test('calls that ran and that failed are counted by task, in solved attempts apa
 
 test('an answer that a call returned is counted, and one that repeats what a tool said last', () => {
   const task = { taskId: 'a', prompt: '', metadata: { answer: '42' } };
-  const said = (...contents: string[]): Partial<Trajectory> => ({
+  const said = (...contents: string[]): Partial<Part> => ({
     calls: contents.map((content) => ({ status: 'ok', result: { content } }) as ExecutedCall),
   });
-  const found = (more: Partial<Trajectory>) => {
+  const found = (more: Partial<Part>) => {
     const [counted] = countsOf([attemptsAt('a', 1, 0)], [episode('a', [], more)], [task]);
     return [counted!.found, counted!.saidOther];
   };
@@ -74,7 +76,10 @@ test('what a reward gave is summed over attempts, and is nothing of tasks that i
 });
 
 test('attempts that the system failed are not counted', () => {
-  const [found] = countsOf([attemptsAt('a', 0, 0)], [episode('a', ['ok'], { reward: undefined })]);
+  const [found] = countsOf(
+    [attemptsAt('a', 0, 0)],
+    [episode('a', ['ok'], { outcome: 'grader-error' })],
+  );
   expect(found?.calls).toBe(0);
 });
 

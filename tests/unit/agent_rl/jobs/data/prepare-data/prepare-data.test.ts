@@ -29,7 +29,15 @@ const linesOf = <Line>(output: string, name: string): Line[] =>
 
 const run = async (...args: readonly string[]) => {
   const output = join(folder, `out-${outputs++}`);
-  const all = ['prepare-data', ...args, '--output', output, '--cache-dir', join(folder, 'cache')];
+  const all = [
+    'data',
+    'prepare',
+    ...args,
+    '--output',
+    output,
+    '--cache-dir',
+    join(folder, 'cache'),
+  ];
   const prepareData: Jobs['prepareData'] = (options) => jobs.prepareData(options);
   return { output, ...(await commandLine(all, { jobs: { prepareData } })) };
 };
@@ -54,7 +62,7 @@ describe('prepare-data', () => {
     expect(linesOf(output, 'dropped.jsonl')).toMatchObject([{ reason: 'no-pairs' }]);
     expect(stdout).toContain('1  no-pairs');
     const files = ['--dataset', join(output, 'train.jsonl'), '--documents'];
-    const verify = ['verify-dataset', '--format', 'search', ...files];
+    const verify = ['data', 'verify', '--format', 'search', ...files];
     const verified = await commandLine([...verify, join(output, 'documents.jsonl')], { jobs });
     expect(verified).toMatchObject({ code: 0, stderr: '' });
     expect(verified.stdout).toContain(`${train.length} of ${train.length} tasks are sound`);
@@ -64,7 +72,7 @@ describe('prepare-data', () => {
     const { output, stdout } = await run(fixture, '--json');
     const report: unknown = JSON.parse(readFileSync(join(output, 'report.json'), 'utf8'));
     expect(JSON.parse(stdout)).toEqual(report);
-    const again = ['prepare-data', fixture, '--output', output];
+    const again = ['data', 'prepare', fixture, '--output', output];
     const { code, stderr } = await commandLine(again, { jobs });
     expect(code).toBe(2);
     expect(stderr).toContain('OUTPUT_UNWRITABLE');
@@ -75,7 +83,7 @@ describe('prepare-data', () => {
     'refuses an output that is a file, with %j',
     async (flags) => {
       const file = writeBelow(folder, 'a-file', 'hi');
-      const args = ['prepare-data', fixture, '--output', file, ...flags];
+      const args = ['data', 'prepare', fixture, '--output', file, ...flags];
       const { code, stderr } = await commandLine(args, { jobs });
       expect({ code, stderr }).toMatchObject({
         code: 2,

@@ -181,7 +181,7 @@ describe('quantizeModel', () => {
   });
 });
 
-describe('agent-rl quantize', () => {
+describe('agent-rl model quantize', () => {
   test('hands its flags to the job', async () => {
     let given: QuantizeOptions | undefined;
     const jobs = {
@@ -193,7 +193,7 @@ describe('agent-rl quantize', () => {
     const flags =
       '--block-size 32 --text t.txt --lora-rank 4 --lora-targets mlp --lora-targets q_proj';
     const { code, stdout } = await commandLine(
-      ['quantize', '--model', 'in', '--output', 'out', ...flags.split(' '), '--json'],
+      ['model', 'quantize', '--model', 'in', '--output', 'out', ...flags.split(' '), '--json'],
       {
         jobs,
       },
@@ -210,11 +210,13 @@ describe('agent-rl quantize', () => {
       seed: 42,
       lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] },
     });
-    await commandLine(['quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'], {
-      jobs,
-    });
-    expect(given).not.toHaveProperty('lora');
-    expect(given).toMatchObject({ blockSize: 64 });
+    await commandLine(
+      ['model', 'quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'],
+      {
+        jobs,
+      },
+    );
+    expect(given).toMatchObject({ blockSize: 64, lora: undefined });
   });
 });
 

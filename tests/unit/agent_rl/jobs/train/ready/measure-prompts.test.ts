@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { Agent } from '#agent_rl/compose/open-agent.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { measurePrompts, promptsText } from '#agent_rl/jobs/train/ready/measure-prompts.ts';
+import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
@@ -23,13 +24,15 @@ function agentOf(finished: string[] = [], start?: () => never): Pick<Agent, 'mak
         () => ({ message: says('') }),
         10 * (1 + 'abc'.indexOf(task.taskId)),
       ),
-      environment: new ScriptedEnvironment({
-        ...(start && { start }),
-        finish: async (end) => {
-          finished.push(`${task.taskId} ${end}`);
-          return { outcome: 'aborted', reward: undefined, components: {}, success: false };
-        },
-      }),
+      world: worldOfOne(
+        new ScriptedEnvironment({
+          ...(start && { start }),
+          finish: async (end) => {
+            finished.push(`${task.taskId} ${end}`);
+            return { outcome: 'aborted', reward: undefined, components: {}, success: false };
+          },
+        }),
+      ),
       tools: new Map(),
       toolRunner: new ToolRunner([]),
       rewards: [],

@@ -6,10 +6,9 @@ import { episodeOf, type IndexedEpisode, rowOf } from '#agent_rl/runs/view/index
 import { episodeLine, type RecordedEpisode } from '#tests/support/recorded-folder.ts';
 
 const indexed = (given: RecordedEpisode, use?: string): IndexedEpisode => {
-  const set = given.when === undefined ? 'train' : 'eval';
-  const row = rowOf(episodeOf(Buffer.from(episodeLine(given)), 'here:1'), set);
+  const row = rowOf(episodeOf(Buffer.from(episodeLine(given)), 'here:1'));
   if (use !== undefined) row.use = use;
-  return { row, set, line: 0, offset: 0, bytes: 0 };
+  return { row, set: row.when === 'train' ? 'train' : 'eval', line: 0, offset: 0, bytes: 0 };
 };
 
 const call = (name: string) => ({
@@ -40,9 +39,8 @@ const found = (query: string) =>
 describe('filters', () => {
   test.each([
     ['', ['Sum-1', 'sum-2', 'dif-3', 'dif-4']],
-    ['set=eval', ['dif-4']],
     ['when=before,after', ['dif-4']],
-    ['outcome=completed&set=train', ['Sum-1', 'sum-2']],
+    ['outcome=completed&when=train', ['Sum-1', 'sum-2']],
     ['use=masked,grader', ['sum-2', 'dif-3']],
     ['slice=easy', ['Sum-1']],
     ['tool=say', ['sum-2']],
@@ -51,7 +49,7 @@ describe('filters', () => {
     ['iteration=1-2', ['Sum-1', 'sum-2']],
     ['task=SUM', ['Sum-1', 'sum-2']],
     ['success=false', ['sum-2', 'dif-3']],
-    ['success=true,false&set=train,eval&iteration=3-3', ['dif-3']],
+    ['success=true,false&when=train,before&iteration=3-3', ['dif-3']],
     ['rewardFrom=0.5', ['Sum-1', 'dif-4']],
     ['rewardFrom=0.1&rewardTo=0.9', ['dif-4']],
   ])('%s', (query, expected) => {
@@ -68,7 +66,7 @@ describe('filters', () => {
   });
 
   test.each([
-    ['sort=secret', /^sort is "secret"; expected one of id, set/],
+    ['sort=secret', /^sort is "secret"; expected one of id, when/],
     ['iteration=x', /^iteration is "x"/],
     ['iteration=8-3', /^iteration is "8-3"; expected .* the first not above the last$/],
     ['limit=many', /^limit is "many"; expected a number/],
@@ -77,7 +75,6 @@ describe('filters', () => {
     ['limit=501', /^limit is 501; expected a whole number from 1 to 500$/],
     ['offset=1.5', /^offset is 1\.5; expected a whole number from 0 up$/],
     ['success=maybe', /^success is "maybe"; expected true or false$/],
-    ['set=train,test', /^set is "test"; expected train or eval$/],
     ['order=down', /^order is "down"; expected asc or desc$/],
     ['rewardFrom=1&rewardTo=0', /^rewardFrom is 1 and rewardTo 0; expected/],
   ])('%s is refused in words', (query, message) => {
@@ -92,15 +89,15 @@ describe('filters', () => {
 test('a facet counts what all other filters leave', () => {
   const { facets } = filterEpisodes(
     episodes,
-    readQuery(new URLSearchParams('outcome=completed&set=train')),
+    readQuery(new URLSearchParams('outcome=completed&when=train')),
   );
   expect(facets.outcome).toEqual([
     { value: 'completed', count: 2 },
     { value: 'grader-error', count: 1 },
   ]);
-  expect(facets.set).toEqual([
+  expect(facets.when).toEqual([
     { value: 'train', count: 2 },
-    { value: 'eval', count: 1 },
+    { value: 'before', count: 1 },
   ]);
   expect(facets.iteration).toEqual([
     { value: '1', count: 1 },

@@ -63,15 +63,19 @@ const wellBehaved: Answer = ({ body }, response) => {
 describe('a server of embeddings', () => {
   test('is asked in batches with the prefixes, and its vectors are put in order and scaled', async () => {
     const { asked, settings } = await serve(wellBehaved);
-    const embedder = openOpenAiEmbedder(settings({ batchSize: 2, queryPrefix: 'q: ' }));
-    const vectors = await embedder.embed(['', 'aa', 'a'], 'query');
+    const embedder = openOpenAiEmbedder(settings({ queryPrefix: 'q: ' }));
+    const texts = ['', 'aa', 'a', ...Array.from({ length: 30 }, () => 'b')];
+    const vectors = await embedder.embed(texts, 'query');
     await embedder.close();
     expect(asked.map(({ path }) => path)).toEqual(['/v1/embeddings', '/v1/embeddings']);
-    expect(asked.map(({ body }) => body.input)).toEqual([['q: ', 'q: aa'], ['q: a']]);
+    expect(asked.map(({ body }) => body.input)).toEqual([
+      texts.slice(0, 32).map((text) => `q: ${text}`),
+      ['q: b'],
+    ]);
     expect(asked[0]?.body.model).toBe('m');
     expect(asked[0]?.key).toBeUndefined();
     // (3, 1) / sqrt(10), (5, 1) / sqrt(26), (4, 1) / sqrt(17)
-    const first = vectors.map((vector) => Number((vector[0] ?? 0).toFixed(4)));
+    const first = vectors.slice(0, 3).map((vector) => Number((vector[0] ?? 0).toFixed(4)));
     expect(first).toEqual([0.9487, 0.9806, 0.9701]);
   });
 

@@ -1,0 +1,140 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { hashOf, type Route } from '../routing/route.ts';
+import { go } from '../routing/use-route.ts';
+import { type KeyActions, useKeys } from './keys.ts';
+import { Scroll } from './scroll.tsx';
+
+export interface Column<Row> {
+  key: string;
+  title: string;
+  isNumber?: boolean;
+  /** Rows cannot be sorted by it. */
+  isFixed?: boolean;
+  class?: string;
+  show: (row: Row) => ComponentChildren;
+}
+
+interface RowKeys<Row> {
+  rows: readonly Row[];
+  to: (row: Row) => Route;
+  searchId: string;
+  also?: KeyActions;
+}
+
+/** The row that keys act on: they move it, open it and lead to the search. */
+export function useSelected<Row>({ rows, to, searchId, also }: RowKeys<Row>) {
+  const [selected, select] = useState(0);
+  const move = (by: number) => () =>
+    focusRow(Math.max(0, Math.min(rows.length - 1, selected + by)));
+  const row = rows[selected];
+  useKeys({
+    j: move(1),
+    ArrowDown: move(1),
+    k: move(-1),
+    ArrowUp: move(-1),
+    Enter: row && (() => go(to(row))),
+    '/': () => document.getElementById(searchId)?.focus(),
+    ...also,
+  });
+  return { selected, select };
+}
+
+/** Gives the focus to the link of a row of the list, which selects it: then Enter opens it, as any link. */
+const focusRow = (at: number): void =>
+  document.querySelectorAll<HTMLElement>('table.episodes tbody th a')[at]?.focus();
+
+interface ListProps<Row> extends Pick<RowKeys<Row>, 'rows' | 'to'> {
+  label: string;
+  /** The first one is a link to the row. */
+  columns: readonly Column<Row>[];
+  keyOf: (row: Row) => string;
+  sort: { by: string | undefined; isDown: boolean };
+  setSort: (column: Column<Row>) => void;
+  selected: number;
+  select: (at: number) => void;
+}
+
+/** One page of a list. */
+export function List<Row>(props: ListProps<Row>) {
+  const { label, rows, to, columns, keyOf, sort, setSort, selected, select } = props;
+  const body = useRef<HTMLTableSectionElement>(null);
+  useEffect(() => {
+    body.current?.rows[selected]?.scrollIntoView({ block: 'nearest' });
+  }, [selected]);
+  const [first, ...others] = columns;
+  return (
+    <Scroll label={label}>
+      <table class="episodes">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} sort={sort} setSort={setSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((row, at) => (
+            <tr
+              key={keyOf(row)}
+              class={at === selected ? 'selected' : ''}
+              onClick={() => select(at)}
+            >
+              <th scope="row">
+                <a href={hashOf(to(row))} onFocus={() => select(at)}>
+                  {first?.show(row)}
+                </a>
+              </th>
+              {others.map((column) => (
+                <td key={column.key} class={column.isNumber ? 'number' : (column.class ?? '')}>
+                  {column.show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+type HeadingProps<Row> = Pick<ListProps<Row>, 'sort' | 'setSort'> & { column: Column<Row> };
+
+function Heading<Row>({ column, sort, setSort }: HeadingProps<Row>) {
+  const { key, title, isNumber, isFixed } = column;
+  if (isFixed) return <th scope="col">{title}</th>;
+  const sorted = sort.by !== key ? 'none' : sort.isDown ? 'descending' : 'ascending';
+  return (
+    <th scope="col" aria-sort={sorted} class={isNumber ? 'number' : ''}>
+      <button type="button" onClick={() => setSort(column)}>
+        {title}
+        <span aria-hidden="true">{{ none: '', descending: ' ↓', ascending: ' ↑' }[sorted]}</span>
+      </button>
+    </th>
+  );
+}
+
+/** A button of a pager; without what it does it is disabled. */
+interface Turn {
+  label: string;
+  turn: (() => void) | undefined;
+}
+
+/** What of a list is shown, and the way to the rest. */
+export const Pager = ({ turns, children }: { turns: Turn[]; children: ComponentChildren }) => (
+  <div class="pager">
+    <span role="status">{children}</span>
+    {turns.map(({ label, turn }) => (
+      <button key={label} type="button" disabled={turn === undefined} onClick={turn}>
+        {label}
+      </button>
+    ))}
+  </div>
+);
+
+/** `1–100 of`, or that there is nothing. */
+export const rangeText = (offset: number, { length }: readonly unknown[]): string =>
+  length === 0
+    ? 'none'
+    : `${(offset + 1).toLocaleString('en')}–${(offset + length).toLocaleString('en')}`;

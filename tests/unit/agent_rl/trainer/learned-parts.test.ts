@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
+import { learnedParts, type LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
+import { mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { groupOf, member, played } from '#tests/support/rollouts.ts';
+
+const { algorithm } = options;
+
+/** What a run of one iteration reports of its parts; of each pair the first succeeds. */
+async function reported(
+  ...[script, changes]: Parameters<typeof setUp>
+): Promise<readonly LearnedPart[]> {
+  const seen: LearnedPart[] = [];
+  const train = { ...options.train, iterations: 1 };
+  const onIteration = (_: number, __: object, episodes: readonly LearnedPart[]): void =>
+    void seen.push(...episodes);
+  const { trainer, learner } = setUp(script, { ...changes, train }, { onIteration });
+  learner.gap = 2 ** -14;
+  await trainer.train(never);
+  return seen;
+}
+
+describe('what the learner made of an episode', () => {
+  test('has the bucket, the advantage, the weights and both log-probabilities of each sampled token', async () => {
+    const episodes = await reported(mixed, { algorithm: { ...algorithm, epochs: 1 } });
+    expect(episodes.map(({ part: { reward }, use }) => [reward, use])).toEqual([
+      [1, 'trained'],
+      [0, 'trained'],
+      [1, 'trained'],
+      [0, 'trained'],
+    ]);
+    // Two tasks of two episodes of three tokens; each token weighs a twelfth.
+    expect(episodes.flatMap((one) => learnedLine(one)['sent'])).toMatchObject(
+      [1, -1, 1, -1].map((sign) => ({
+        update: 0,
+        weights: Number(Math.fround(1 / 12).toPrecision(9)),
+        // Rewards 1 and 0 less their mean; the options do not divide by the deviation.
+        advantages: sign * 0.5,
+        logProbs: -0.499938965,
+      })),
+    );
+    expect(episodes[0]?.advantage).toBe(0.5);
+  });
+
+  test('is in the order of the episodes, and says of those that were not sent why', async () => {
+    const system = { outcome: 'infrastructure-error' } as const;
+    const episodes = await reported(
+      ({ task, key: { sample } }) =>
+        played({
+          taskId: task.taskId,
+          sample,
+          ...(sample === 0 ? system : { reward: 1 }),
+        }),
+      { rollout: { ...options.rollout, groupSize: 3 } },
+    );
+    const lines = episodes.map((one) => learnedLine(one));
+    expect(lines.map(({ sample, use, sent }) => [sample, use, sent])).toEqual(
+      [0, 1, 2, 0, 1, 2].map((sample) => [
+        sample,
+        sample === 0 ? 'infrastructure' : 'zero-advantage',
+        [null],
+      ]),
+    );
+    expect(lines[0]?.advantage).toBeNull();
+    expect(lines[1]?.advantage).toBe(0);
+  });
+
+  test('names the step it was part of, and what the last pass saw where there are several', async () => {
+    const episodes = await reported(mixed, {
+      algorithm: { ...algorithm, updatesPerBatch: 2, epochs: 2 },
+    });
+    const sent = episodes.flatMap((one) => learnedLine(one).sent);
+    expect(sent.map((one) => one?.update)).toEqual([0, 0, 1, 1]);
+    expect(sent.map((one) => one?.lastLogProbs)).toEqual(Array(4).fill(-0.499938965));
+  });
+
+  test('a part in no bucket is a bug', () => {
+    const collection = { groups: [[groupOf([member()])]], discarded: [] };
+    expect(() => learnedParts(collection, { uses: [] }, { sent: new Map() })).toThrow(
+      'Task t, sample 0 is in no bucket.',
+    );
+  });
+});
+
+describe('a line of learned.jsonl', () => {
+  const one = member({ prompt: 1, sampled: 2 });
+  const use = 'trained';
+  const datum = {
+    tokens: Int32Array.of(1, 10, 11),
+    weights: Float32Array.of(0, 0.5, 0.5),
+    advantages: Float32Array.of(0, 0.25, 1),
+    oldLogProbs: Float32Array.of(0, -0.5, -0.5),
+  };
+  const logProbs = Float32Array.of(0, -0.1, -2);
+
+  test('has a number for a column that is the same throughout, and else one for each sampled token', () => {
+    const sent = { datum, update: 0, logProbs, lastLogProbs: logProbs };
+    expect(learnedLine({ ...one, use, advantage: 1, sent: [sent] }).sent).toEqual([
+      { update: 0, weights: 0.5, advantages: [0.25, 1], logProbs: [-0.100000001, -2] },
+    ]);
+  });
+
+  test('keeps what ratios are to only where a correction replaced what was sampled with', () => {
+    const oldLogProbs = Float32Array.of(0, -0.5, -0.25);
+    const sent = { datum: { ...datum, oldLogProbs }, update: 0, logProbs, lastLogProbs: logProbs };
+    const { sent: lines } = learnedLine({ ...one, use, advantage: 1, sent: [sent] });
+    expect(lines[0]?.oldLogProbs).toEqual([-0.5, -0.25]);
+  });
+});
