@@ -1,3 +1,3 @@
 export * from './hugging-face-policies.ts';
-export { LanguageModelPolicy, type PolicyGiven } from './language-model-policy.ts';
+export { LanguageModelPolicy } from './language-model-policy.ts';
 export * from './tool-call-formats/index.ts';

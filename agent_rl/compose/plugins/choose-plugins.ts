@@ -196,7 +196,8 @@ class Choice {
     if (name !== 'environments') return attempt;
     const { type, name: own = type } = said;
     const { entry } = attempt as Attempt<ChosenEnvironment>;
-    return Object.assign(attempt, { name: own }, agentsOf(entry?.spec, this.loaded.config));
+    const agents = agentsOf(entry?.spec, this.loaded.config);
+    return Object.assign(attempt, { name: own, agents });
   }
 
   #of(name: KindName, { path, value }: PluginBlock, namedAt = `${path}.type`): AnyAttempt {

@@ -75,13 +75,6 @@ export interface Tracker {
   close?(): void | Promise<void>;
 }
 
-/** A tracker that keeps nothing between events. */
-export type TrackerFunction<Settings = unknown> = (
-  event: TrackedEvent,
-  settings: Settings,
-  signal: AbortSignal,
-) => TrackerNote | Promise<TrackerNote>;
-
 export interface TrackerSpec {
   readonly name: string;
   readonly description: string;
