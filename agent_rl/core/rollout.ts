@@ -170,10 +170,6 @@ export interface Member {
 export const membersOf = (rollout: Rollout): Member[] =>
   rollout.parts.map((part) => ({ rollout, part }));
 
-/** Names an agent in random paths, seeds and messages, which it is part of only where a rollout has several. */
-export const agentAmong = (agents: readonly unknown[], agent: string): string | undefined =>
-  agents.length > 1 ? agent : undefined;
-
 /** What is played by an agent that learns; all of it where none learns. */
 export function learnersIn<One extends Pick<Part, 'learns'>>(
   parts: readonly One[],

@@ -4,7 +4,6 @@ import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
 import { PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure } from '../core/outcome.ts';
-import { agentAmong } from '../core/rollout.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
@@ -302,12 +301,13 @@ export class Episode {
     return this.#agent ?? [...this.stage.logs.keys()][0] ?? '';
   }
 
+  /** Random paths, seeds and messages name the agent only then. */
   get #isOneOfSeveral(): boolean {
     return this.stage.logs.size > 1;
   }
 
   #among(agent: string): string | undefined {
-    return agentAmong([...this.stage.logs.keys()], agent);
+    return this.#isOneOfSeveral ? agent : undefined;
   }
 
   get #environmentName(): string {

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-
 /** Settings one by one, each with its dotted path; lists are settings by their places. */
 export function flatSettings(value: unknown, path = ''): [path: string, value: unknown][] {
   const below = typeof value === 'object' && value !== null ? Object.entries(value) : [];
@@ -20,7 +18,7 @@ export function settingDifferences(a: unknown, b: unknown): SettingDifference[] 
   const paths = [...new Set([...one.keys(), ...other.keys()])].toSorted();
   return paths
     .map((path) => ({ path, a: one.get(path), b: other.get(path) }))
-    .filter((row) => !isDeepStrictEqual(row.a, row.b));
+    .filter((row) => settingText(row.a) !== settingText(row.b));
 }
 
 /** The same, each as `path: before -> after`. */

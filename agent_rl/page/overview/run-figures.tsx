@@ -10,7 +10,8 @@ interface RunFiguresProps {
   colours: ReadonlyMap<string, number>;
 }
 
-const headings = 'run,state,iteration,held out before,after,difference,seed,updated'.split(',');
+const results = ['held out, before', 'after', 'difference'];
+const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated'];
 
 /** The state and the result of each run shown. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {

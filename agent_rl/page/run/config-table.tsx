@@ -31,7 +31,7 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
           </label>
         )}
       </div>
-      <Table label="Settings" head={['setting', 'value', 'from']} class="config" isLow>
+      <Table label="Settings" head={['setting', 'value', 'source']} class="config" isLow>
         {shown.map(({ path, value, source, place }) => (
           <tr key={path}>
             <th scope="row">{escapeUnseen(path)}</th>

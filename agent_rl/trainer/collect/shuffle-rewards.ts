@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../core/keyed-rng.ts';
-import { agentAmong, type Member, type Part } from '../../core/rollout.ts';
+import type { Member, Part } from '../../core/rollout.ts';
 import type { TrainOptions } from '../training-options.ts';
 
 /** What is done to a run so that it must not learn. */
@@ -12,7 +12,7 @@ export interface ControlOptions {
 
 /** The agent of a group, where its rollouts have several. */
 const agentOf = ([one]: readonly Member[]): string | undefined =>
-  one && agentAmong(one.rollout.parts, one.part.agent);
+  one && one.rollout.parts.length > 1 ? one.part.agent : undefined;
 
 /**
  * The verdicts an iteration is learned from, under a control: those of the parts themselves, for which nothing is returned, or the same
