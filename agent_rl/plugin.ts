@@ -3,13 +3,10 @@
  *
  * Importing this starts nothing and loads no engine.
  */
-export { inject } from 'inversify';
 export { Type } from 'typebox';
 
 export {
   tool,
-  SETTINGS,
-  SHARED,
   type Tool,
   type ToolContext,
   type ToolResult,
@@ -27,6 +24,7 @@ export {
   type Turn,
   type Verdict,
 } from './core/plugins/environment.ts';
+export { unjudged, verdict } from './core/plugins/verdict.ts';
 export { type EpisodeView, reward } from './core/plugins/reward.ts';
 export {
   type GroupRewards,
@@ -47,7 +45,6 @@ export {
   type BareCall,
   type SampledTurn,
   type TemplateSample,
-  TOOL_CALL_FORMAT,
   toolCallFormat,
   type ToolCallFormat,
 } from './core/plugins/tool-call-format.ts';
@@ -64,7 +61,6 @@ export {
   type OpenGenerator,
 } from './core/plugins/model/generator.ts';
 export {
-  GENERATOR,
   type Generation,
   type GenerationRequest,
   type GenerationTotals,
@@ -94,9 +90,9 @@ export {
   user,
   type UserMessage,
 } from './core/message.ts';
-export { type Task, TASK } from './core/tasks/task.ts';
+export type { Task } from './core/tasks/task.ts';
 export { isAnswer, mentionsAnswer } from './core/tasks/answer-match.ts';
-export { SANDBOX, type Sandbox } from './core/services/sandbox.ts';
+export type { Sandbox } from './core/services/sandbox.ts';
 export type { Outcome } from './core/outcome.ts';
 export type { Transcript } from './core/transcript.ts';
 export { KeyedRng } from './core/keyed-rng.ts';
@@ -104,12 +100,7 @@ export { TransientError } from './core/failure.ts';
 
 export { builtinPlugins } from './compose/plugins/builtin-plugins.ts';
 export { loadPlugins } from './compose/plugins/plugin-loader.ts';
-export {
-  EnvironmentRegistry,
-  PolicyRegistry,
-  RewardRegistry,
-  ToolRegistry,
-} from './compose/plugins/registries.ts';
+export { EnvironmentRegistry, PolicyRegistry, ToolRegistry } from './compose/plugins/registries.ts';
 export { CodeExecEnv } from './environments/code-exec/code-exec-env.ts';
 export { CalculatorTool } from './tools/calculator/calculator-tool.ts';
 export { CodeExecTool } from './tools/code-exec/code-exec-tool.ts';
@@ -118,9 +109,5 @@ export {
   MiniMindPolicy,
   TransformersJsPolicy,
 } from './policies/hugging-face-policies.ts';
-export { LanguageModelPolicy } from './policies/language-model-policy.ts';
-export {
-  copyLanguageModelFiles,
-  LANGUAGE_MODEL,
-  type LanguageModel,
-} from '../model/text/language-model.ts';
+export { LanguageModelPolicy, type PolicyGiven } from './policies/language-model-policy.ts';
+export { copyLanguageModelFiles, type LanguageModel } from '../model/text/language-model.ts';

@@ -1,68 +1,19 @@
-import type { PluginDescription, Plugins } from '../compose/plugins/registries.ts';
+import { kindNames, kindOf, placeText } from '../compose/plugins/kinds.ts';
+import type { PluginDescription } from '../compose/plugins/registries.ts';
 import { builtInSource } from '../core/plugins/plugin.ts';
 import { type Setting, settingsOf } from '../config/settings-of.ts';
-
-/** Each kind, what its plugins are together, and where a run file names them. */
-const kinds: Record<keyof Plugins, { kind: string; title: string; place: string }> = {
-  tools: { kind: 'tool', title: 'Tools', place: 'tools: [{type: NAME}]' },
-  environments: { kind: 'environment', title: 'Environments', place: 'environment: {type: NAME}' },
-  policies: { kind: 'policy', title: 'Policies', place: 'policy: {type: NAME}' },
-  rewards: { kind: 'reward', title: 'Rewards', place: 'rewards: [{type: NAME}]' },
-  generators: {
-    kind: 'generator',
-    title: 'Generators',
-    place: 'generator: {type: NAME}',
-  },
-  learners: {
-    kind: 'learner',
-    title: 'Learners',
-    place: 'learner: {type: NAME}',
-  },
-  rewardManagers: {
-    kind: 'reward manager',
-    title: 'Reward managers',
-    place: 'rewardManager: {type: NAME}',
-  },
-  toolCallFormats: {
-    kind: 'tool-call format',
-    title: 'Tool-call formats',
-    place: 'policy: {toolCallFormat: NAME}',
-  },
-  advantages: {
-    kind: 'advantage',
-    title: 'Advantages',
-    place: 'algorithm: {advantage: {type: NAME}}',
-  },
-  corrections: {
-    kind: 'correction',
-    title: 'Corrections',
-    place: 'algorithm: {correction: {type: NAME}}',
-  },
-  selections: {
-    kind: 'selection',
-    title: 'Selections',
-    place: 'algorithm: {selection: {type: NAME}}',
-  },
-  taskGenerators: {
-    kind: 'task generator',
-    title: 'Task generators',
-    place: 'datasets: [{generator: {type: NAME}}]',
-  },
-  trackers: { kind: 'tracker', title: 'Trackers', place: 'trackers: [{type: NAME}]' },
-  losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },
-};
 
 const foreign = ({ source }: PluginDescription): string =>
   source === builtInSource ? '' : ` (${source})`;
 
 /** All plugins: a table of names and descriptions for each kind. */
 export function pluginListText(plugins: readonly PluginDescription[], program: string): string {
-  const tables = Object.values(kinds).map(({ kind, title, place }) => {
+  const tables = kindNames.map(kindOf).map(({ kind: { kind }, title, at }) => {
     const rows = plugins
       .filter((plugin) => plugin.kind === kind)
       .map((plugin) => [plugin.name, `${plugin.description}${foreign(plugin)}`]);
     const body = rows.length === 0 ? '  none' : textTable(rows);
-    return `${title} (in a run file: ${place})\n${body}`;
+    return `${title} (in a run file: ${placeText({ at })})\n${body}`;
   });
   return [...tables, `The settings of one: ${program} plugins NAME`].join('\n\n');
 }
@@ -84,10 +35,8 @@ function settingsTable(schema: object): string {
 /** One plugin with its settings and, of a tool, the arguments a call may have. */
 export function pluginText(plugin: PluginDescription): string {
   const { kind, name, description, source, settings, parameters } = plugin;
-  const place =
-    Object.values(kinds)
-      .find((one) => one.kind === kind)
-      ?.place.replace('NAME', name) ?? '';
+  const row = kindNames.map(kindOf).find((one) => one.kind.kind === kind);
+  const place = row === undefined ? '' : placeText(row, name);
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${name} (${source})`;
   return [
     `${title}\n${description}\nIn a run file: ${place}`,

@@ -6,19 +6,23 @@ import type { Task } from '../core/tasks/task.ts';
 import { ToolChoice } from '../environments/tool-choice.ts';
 import { environmentOf } from './task-environments.ts';
 import type { Environment, MultiAgentEnvironment } from '../core/plugins/environment.ts';
-import type { Needed } from '../core/plugins/given.ts';
 import type { Policy } from '../core/plugins/policy.ts';
-import { type RewardShared, withoutAnswers } from '../core/plugins/reward.ts';
+import {
+  type EpisodeView,
+  type RewardFunction,
+  type RewardShared,
+  withoutAnswers,
+} from '../core/plugins/reward.ts';
 import type { Tool, ToolShared } from '../core/plugins/tool.ts';
-import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
+import type { Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
 import type { EpisodeRetries } from '../rollout/run-episode.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
 import { oneAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
-import type { Chosen, ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
-import { type Binding, construct, episodeContainer, rewardFunction } from './plugins/container.ts';
+import type { ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
+import { construct, episodeContainer } from './plugins/container.ts';
 
 export interface EpisodeMakerOptions {
   config: Config;
@@ -66,16 +70,17 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
   const maker: EpisodeMaker = ({ task, key }) => {
-    const services: readonly Binding[] =
-      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${key.sample}`)]];
-    const own = episodeContainer(container, task, services);
-    const blind = episodeContainer(container, withoutAnswers(task), services);
+    const services = {
+      sandbox: sandbox && sandboxOf(sandbox, `${task.taskId}/${key.sample}`),
+    };
+    const own = episodeContainer(container, { task, ...services });
+    const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
     const tools = new Map(
       inThread.map((tool) => {
         const { name } = tool.entry.spec;
         const shared = options.toolsShared.get(name);
-        return [name, construct<Tool>(own, { ...naming(tool), shared })];
+        return [name, construct<Tool>(own, { ...tool, shared })];
       }),
     );
     return {
@@ -113,7 +118,7 @@ function playedIn({ environments }: ChosenPlugins, task: Task, container: Contai
   const { requires = [] } = chosen.entry.spec;
   const { name: environmentName, entry } = chosen;
   const named = { environmentName, environmentSource: entry.source };
-  const environment = make(container, chosen);
+  const environment = construct<object>(container, chosen);
   if (chosen.agents.length > 1)
     return { world: worldOfSeveral(environment as MultiAgentEnvironment, chosen.agents), ...named };
   const inner = environment as Environment;
@@ -122,29 +127,17 @@ function playedIn({ environments }: ChosenPlugins, task: Task, container: Contai
 }
 
 function scoring(
-  { tool, ...reward }: ChosenReward,
+  reward: ChosenReward,
   container: Container,
   shared: EpisodeMakerOptions['rewardsShared'],
 ): WeightedReward {
-  const { name, weight, blind } = reward;
-  const score = rewardFunction(container, { ...naming(reward), shared: shared.get(name) });
-  return {
-    name,
-    source: reward.entry.source,
-    weight,
-    blind,
-    score,
-    tool,
-  };
+  const { name, weight, blind, tool, entry } = reward;
+  const scorer = construct<Scoring>(container, { ...reward, shared: shared.get(name) }, 'score');
+  const score = (episode: EpisodeView) => scorer.score(episode);
+  return { name, source: entry.source, weight, blind, score, tool };
 }
 
-const naming = ({ entry, settings }: Chosen<{ name: string; needs?: readonly Needed[] }>) => ({
-  name: entry.spec.name,
-  plugin: entry.plugin,
-  settings,
-  needs: entry.spec.needs,
-});
-
-/** Makes a plugin that needs nothing but what the container holds. */
-export const make = (container: Container, chosen: Chosen<{ name: string }>): object =>
-  construct<object>(container, naming(chosen));
+/** What a reward is made into. */
+export interface Scoring {
+  score(episode: EpisodeView): ReturnType<RewardFunction>;
+}

@@ -1,9 +1,7 @@
 import { Cleanup } from '../core/stopping/cleanup.ts';
-import { GENERATOR, type Generator } from '../core/services/generator.ts';
+import type { Generator } from '../core/services/generator.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import { withoutAnswers } from '../core/plugins/reward.ts';
-import { SANDBOX } from '../core/services/sandbox.ts';
-import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
 import type { ToolShared, ToolSpec } from '../core/plugins/tool.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { AsyncRolloutWorker, RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
@@ -11,15 +9,15 @@ import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
-import { LANGUAGE_MODEL, type LanguageModel } from '../../model/text/language-model.ts';
+import type { LanguageModel } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
-import { episodeMaker, episodeSettings, make } from './episode-maker.ts';
+import { episodeMaker, episodeSettings } from './episode-maker.ts';
 import type { Imitation } from './model/open-engine.ts';
 import { type ModelServices, openModelServices } from './model/open-model-services.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
-import { runContainer } from './plugins/container.ts';
+import { construct, runContainer } from './plugins/container.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
-import { needsSandbox, requireAbilities } from './plugins/plugin-needs.ts';
+import { needs, requireAbilities } from './plugins/plugin-needs.ts';
 import type { ResolvedRun } from './resolve-run.ts';
 
 export interface AgentOptions {
@@ -102,7 +100,7 @@ async function openParts(
     ]),
     opened,
   );
-  const sandbox = needsSandbox(chosen)
+  const sandbox = needs(chosen, 'sandbox')
     ? opened.add(await openRunSandbox(config, signal))
     : undefined;
   if (sandbox !== undefined) {
@@ -114,18 +112,13 @@ async function openParts(
       ? await openModelServices(run, { workers, trains, imitates, packs, signal }, opened)
       : undefined;
   const containerOf = (text: LanguageModel, generator: Generator | undefined) =>
-    runContainer([
-      ...(generator === undefined ? [] : [[GENERATOR, generator] as const]),
-      [LANGUAGE_MODEL, text],
-      ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
-      ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
-    ]);
+    runContainer({ model: text, generator, format, sandbox });
   const container = containerOf(model.text, services?.generator);
-  const policy = given ?? (make(container, chosen.policy) as Policy);
+  const policy = given ?? construct<Policy>(container, chosen.policy);
   const opponents = new Map(
     [...(services?.opponents ?? [])].map(([agent, generator]) => {
       const { text } = frozen.agents.get(agent) ?? model;
-      return [agent, make(containerOf(text, generator), chosen.policy) as Policy];
+      return [agent, construct<Policy>(containerOf(text, generator), chosen.policy)];
     }),
   );
   const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);

@@ -3,9 +3,10 @@ import type { Container } from 'inversify';
 import type { Config } from '../config/index.ts';
 import type { Cleanup } from '../core/stopping/cleanup.ts';
 import { environmentScore } from '../rollout/combine-rewards.ts';
+import type { RewardManager } from '../core/plugins/reward-manager.ts';
 import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
 import type { ChosenPlugins } from './plugins/choose-plugins.ts';
-import { openRewardManager } from './plugins/container.ts';
+import { construct } from './plugins/container.ts';
 
 export interface RewardingOptions {
   config: Pick<Config, 'algorithm' | 'rollout'>;
@@ -19,11 +20,8 @@ export function openRewarding(
   { config, chosen, container }: RewardingOptions,
   opened: Cleanup,
 ): GroupRewarding {
-  const { entry, settings } = chosen.rewardManager;
-  const { name } = entry.spec;
-  const { plugin } = entry;
-  const construction = { name, plugin, settings, needs: entry.spec.needs };
-  const manager = openRewardManager(container, construction);
+  const { entry } = chosen.rewardManager;
+  const manager = construct<RewardManager>(container, chosen.rewardManager, 'assign');
   opened.defer(() => manager.close?.());
   const { deadlines, failures, outcomes } = config.rollout;
   const terms = [
@@ -31,7 +29,7 @@ export function openRewarding(
     ...chosen.rewards.map((reward) => ({ name: reward.name, weight: reward.weight })),
   ];
   return {
-    name,
+    name: entry.spec.name,
     source: entry.source,
     manager,
     terms: terms.filter(({ weight }) => weight !== 0),

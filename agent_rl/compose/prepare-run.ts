@@ -14,16 +14,16 @@ import { builtinPlugins } from './plugins/builtin-plugins.ts';
 import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
 import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
-import { needsSandbox } from './plugins/plugin-needs.ts';
+import { needs as needsService } from './plugins/plugin-needs.ts';
 import {
   gaveParts,
   isSpared,
   missingParts,
-  type Needs,
   rememberingParts,
   withoutParts,
 } from './program-parts.ts';
-import { type Plugins, programSource, replacedPlugins, withExports } from './plugins/registries.ts';
+import type { Needs, Plugins } from './plugins/kinds.ts';
+import { programSource, replacedPlugins, withExports } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
@@ -78,7 +78,7 @@ export async function prepareRun(
   const warnings = trainingWarnings(
     {
       config,
-      runsPrograms: needsSandbox(chosen),
+      runsPrograms: needsService(chosen, 'sandbox'),
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },

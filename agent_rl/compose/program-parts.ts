@@ -7,28 +7,18 @@ import {
   programPlugin,
   programPlugins,
 } from '../config/index.ts';
-import { builtInSource } from '../core/plugins/plugin.ts';
+import { builtInSource, type PluginSpec, type RegistryEntry } from '../core/plugins/plugin.ts';
 import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
-import { type Plugins, programSource } from './plugins/registries.ts';
+import { kindNames, kinds, type KindName, type Needs, type Plugins } from './plugins/kinds.ts';
+import { programSource } from './plugins/registries.ts';
 
-/** What of a run a job cannot do without: its policy; its tools too, to be asked; all of it, to be judged or trained. */
-export type Needs = 'all' | 'agent' | 'model';
-
-const judging = new Set<string>([
-  'environments',
-  'rewards',
-  'rewardManagers',
-  'trackers',
-  'taskGenerators',
-  'advantages',
-  'losses',
-  'corrections',
-  'selections',
-] satisfies (keyof Plugins)[]);
+const sparing: readonly Needs[] = ['model', 'agent', 'all'];
 
 /** Whether a job does without plugins of a kind. */
 export const isSpared = (kind: string, needs: Needs): boolean =>
-  needs !== 'all' && (judging.has(kind) || (kind === 'tools' && needs === 'model'));
+  isKind(kind) && sparing.indexOf(kinds[kind].needs) > sparing.indexOf(needs);
+
+const isKind = (kind: string): kind is KindName => Object.hasOwn(kinds, kind);
 
 /** The plugins that a program gave to a run, and that nothing brings now. */
 export const missingParts = ({ config }: LoadedConfig, plugins: Plugins): ProgramPlugin[] =>
@@ -38,26 +28,18 @@ export const missingParts = ({ config }: LoadedConfig, plugins: Plugins): Progra
     return entry === undefined || entry.source === builtInSource;
   });
 
-const entriesOf = (plugins: Plugins, kind: string) =>
-  Object.hasOwn(plugins, kind) ? plugins[kind as keyof Plugins].entries() : [];
+const entriesOf = (plugins: Plugins, kind: string): readonly RegistryEntry<PluginSpec>[] =>
+  isKind(kind) ? plugins[kind].entries() : [];
 
 /** That a program gave parts: `the tool "add" and the reward "reward" were given by a program, and no file or package brings them`. */
 export function gaveParts(parts: readonly ProgramPlugin[], plugins: Plugins): string {
-  const names = parts.map(({ kind, name }) => {
-    const word = Object.hasOwn(plugins, kind) ? plugins[kind as keyof Plugins].kind : kind;
-    return `the ${word} "${name}"`;
-  });
+  const names = parts.map(
+    ({ kind, name }) => `the ${isKind(kind) ? plugins[kind].kind : kind} "${name}"`,
+  );
   const [were, them] = names.length === 1 ? ['was', 'it'] : ['were', 'them'];
   const list = [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
   return `${list} ${were} given by a program, and no file or package brings ${them}`;
 }
-
-const partsOfAlgorithm = {
-  advantages: 'advantage',
-  losses: 'loss',
-  corrections: 'correction',
-  selections: 'selection',
-};
 
 /**
  * Settings for a job that plays no tasks, over those of a run some of whose parts are missing.
@@ -70,24 +52,21 @@ export function withoutParts(
   { reads }: { reads: boolean },
 ): Override[] {
   const names = new Set(missing.filter(({ kind }) => kind === 'tools').map(({ name }) => name));
-  const ofAlgorithm = missing.flatMap(({ kind }) =>
-    kind in partsOfAlgorithm
-      ? [`algorithm.${partsOfAlgorithm[kind as keyof typeof partsOfAlgorithm]}`]
-      : [],
-  );
+  const judging = kindNames
+    .filter((name) => kinds[name].needs === 'all' && !kinds[name].at.includes('.*.'))
+    .map((name) => ({ name, path: kinds[name].at.replace('.*', '') }))
+    .filter(({ name, path }) => !path.includes('.') || missing.some(({ kind }) => kind === name));
   const settings: Readonly<Record<string, unknown>> = {
+    ...Object.fromEntries(judging.map(({ path }) => [path, undefined])),
     tools: tools.filter(({ type }) => !names.has(type)),
     environment: { type: 'question' },
     agents: undefined,
     datasets: datasets.map(({ environment: _environment, generator, ...folder }) =>
       generator === undefined ? folder : reads ? { generator } : { dir: '.' },
     ),
-    rewards: undefined,
-    rewardManager: undefined,
     eval: undefined,
     trackers: [],
     plugins: plugins.filter((specifier) => !isProgramPlugin(specifier)),
-    ...Object.fromEntries(ofAlgorithm.map((path) => [path, undefined])),
   };
   return Object.entries(settings).map(([path, value]) => ({ source: programSource, path, value }));
 }

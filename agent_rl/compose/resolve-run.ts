@@ -6,7 +6,6 @@ import {
   attemptsOf,
   type Config,
   configInvalid,
-  environmentBlocks,
   type LoadedConfig,
   placeOf,
   type RunLength,
@@ -19,6 +18,7 @@ import { SandboxBlock } from '../config/blocks/run-block.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 import { placesOf } from '../core/package-root.ts';
+import type { PluginSpec } from '../core/plugins/plugin.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
 import { holdsModel } from '../../model/weights/open-model.ts';
@@ -26,16 +26,13 @@ import { modelFolder, withLocalModel } from '../../model/find/model-folder.ts';
 import { withAbsolutePaths } from './absolute-paths.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
-import { asksForFormat, isolatedSettings } from './plugins/plugin-needs.ts';
+import { changeBlocks, kindNames, kinds } from './plugins/kinds.ts';
+import { isolatedSettings, needs } from './plugins/plugin-needs.ts';
 import type { PreparedRun } from './prepare-run.ts';
 import { type FrozenModels, noFrozen, resolveFrozen } from './model/resolve-frozen.ts';
 import { type ModelResolvers, type ResolvedModel, resolveModel } from './model/resolve-model.ts';
 import { noTasks, resolveTasks, type RunTasks, type TaskRequest } from './resolve-tasks.ts';
 import { datasetFolder } from './task-sources.ts';
-
-interface Configured {
-  readonly settings?: object;
-}
 
 /** What a job asks of a run. */
 export interface RunRequest {
@@ -115,7 +112,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
       ? noFrozen
       : await resolveFrozen(found.config, { model, ...request });
   const format =
-    request.demonstrates === true || asksForFormat(chosen)
+    request.demonstrates === true || needs({ policy: chosen.policy }, 'format')
       ? openToolCallFormat({ chosen, plugins, model: model.text })
       : undefined;
   const config = withAbsoluteConfig(found.config, { chosen, model, frozen });
@@ -195,58 +192,42 @@ function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugi
   );
 }
 
-/** A plugin with absolute paths in its settings. */
-const absolute = <One extends Chosen<Configured>>(one: One): One => ({
-  ...one,
-  settings: withAbsolutePaths(one.entry.spec.settings, one.settings),
-});
+const absolute = (one: Chosen<PluginSpec> | undefined) =>
+  one && { ...one, settings: withAbsolutePaths(one.entry.spec.settings, one.settings) };
 
 /** The plugins with absolute paths in their settings; without rewards where nothing is judged. */
-const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlugins => ({
-  ...chosen,
-  environments: chosen.environments.map(absolute),
-  policy: absolute(chosen.policy),
-  tools: chosen.tools.map(absolute),
-  rewards: judged ? chosen.rewards.map(absolute) : [],
-  generator: absolute(chosen.generator),
-  learner: absolute(chosen.learner),
-  rewardManager: absolute(chosen.rewardManager),
-  trackers: chosen.trackers.map(absolute),
-  taskGenerators: chosen.taskGenerators.map((one) => one && absolute(one)),
-});
+function withAbsoluteSettings(chosen: ChosenPlugins, judged: boolean): ChosenPlugins {
+  const all = Object.entries(chosen).map(([key, ofKind]) => [
+    key,
+    Array.isArray(ofKind) ? ofKind.map(absolute) : absolute(ofKind as Chosen<PluginSpec>),
+  ]);
+  const settled = Object.fromEntries(all) as ChosenPlugins;
+  return judged ? settled : { ...settled, rewards: [] };
+}
 
 /** The config with paths that mean the same from any working directory. */
 function withAbsoluteConfig(
   config: Config,
   { chosen, model, frozen }: Pick<ResolvedRun, 'chosen' | 'model' | 'frozen'>,
 ): Config {
-  const { dataset, datasets, run } = config;
+  const { dataset, run } = config;
   const adapters = config.model.adapters.map((folder) => resolve(folder));
-  const worlds = environmentBlocks(config).map(({ value }, index) =>
-    absoluteBlock(value, chosen.environments[index]),
-  );
-  return {
+  const ofRun: Config = {
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
     sandbox: withAbsolutePaths(SandboxBlock, config.sandbox),
     model: { ...config.model, adapters, path: model.folder },
     ...withFrozenFolders(config, frozen),
-    datasets: datasets.map(({ dir, generator, ...set }, index) =>
-      Object.assign(
-        dir === undefined ? {} : { dir: datasetFolder(dir, dataset) },
-        generator && { generator: absoluteBlock(generator, chosen.taskGenerators[index]) },
-        set,
-      ),
+    datasets: config.datasets.map((set) =>
+      set.dir === undefined ? set : { ...set, dir: datasetFolder(set.dir, dataset) },
     ),
-    environment: Array.isArray(config.environment) ? worlds : worlds[0]!,
-    policy: absoluteBlock(config.policy, chosen.policy),
-    tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
-    rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),
-    generator: absoluteBlock(config.generator, chosen.generator),
-    learner: absoluteBlock(config.learner, chosen.learner),
-    rewardManager: absoluteBlock(config.rewardManager, chosen.rewardManager),
-    trackers: config.trackers.map((block, index) => absoluteBlock(block, chosen.trackers[index])),
   };
+  return kindNames.reduce((all, name) => {
+    const ofKind = [chosen[kinds[name].chosen]].flat();
+    return changeBlocks(all, kinds[name], ({ value }, index) =>
+      withAbsolutePaths((ofKind[index]?.entry.spec as PluginSpec | undefined)?.settings, value),
+    );
+  }, ofRun);
 }
 
 /** The settings that name frozen models, with the folders that were found for them. */
@@ -264,7 +245,3 @@ function withFrozenFolders(
       reference === undefined ? algorithm : { ...algorithm, kl: { ...algorithm.kl, reference } },
   };
 }
-
-/** A block of the config by the schema of the plugin it names. */
-const absoluteBlock = <Block>(block: Block, plugin: Chosen<Configured> | undefined): Block =>
-  withAbsolutePaths(plugin?.entry.spec.settings, block);

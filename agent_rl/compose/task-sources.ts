@@ -25,10 +25,8 @@ export function taskSources(
     const made = chosen.taskGenerators[index];
     // Of a checked config, one of the two is there.
     if (made === undefined) return { dir: dir ?? '', weight, ...reading };
-    const { plugin, spec } = made.entry;
-    const { name, version } = spec;
-    const { settings } = made;
-    const generator = construct<TaskGenerator>(runContainer([]), { name, plugin, settings });
+    const { name, version } = made.entry.spec;
+    const generator = construct<TaskGenerator>(runContainer(), made);
     return { name, version, weight, ...reading, seed: config.run.seed, generator };
   });
 }

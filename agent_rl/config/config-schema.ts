@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox';
 
-import { isRecord } from '../core/is-record.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts';
@@ -9,10 +8,8 @@ import { ModelBlock } from './blocks/model-block.ts';
 import {
   AgentsBlock,
   EnvironmentsBlock,
-  GeneratorBlock,
-  LearnerBlock,
+  partBlock,
   PluginsBlock,
-  RewardManagerBlock,
   RewardsBlock,
   ToolsBlock,
   TrackersBlock,
@@ -27,8 +24,12 @@ export const ConfigSchema = Type.Object(
     run: RunBlock,
     model: ModelBlock,
     policy: PolicyBlock,
-    generator: GeneratorBlock,
-    learner: LearnerBlock,
+    generator: partBlock('a generator', 'engine', 'What samples tokens, and its settings'),
+    learner: partBlock(
+      'a learner',
+      'engine',
+      'What computes gradients and changes the weights, and its settings',
+    ),
     tools: ToolsBlock,
     environment: EnvironmentsBlock,
     agents: AgentsBlock,
@@ -36,7 +37,11 @@ export const ConfigSchema = Type.Object(
     dataset: DatasetBlock,
     rollout: RolloutBlock,
     rewards: RewardsBlock,
-    rewardManager: RewardManagerBlock,
+    rewardManager: partBlock(
+      'a reward manager',
+      'weighted',
+      'What the episodes of a group are compared by: their rewards by weights, by how they spread in the group, or by rank',
+    ),
     algorithm: AlgorithmBlock,
     train: TrainBlock,
     eval: EvalBlock,
@@ -48,23 +53,40 @@ export const ConfigSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** What a JSON Schema says of a setting. */
+export interface SettingSchema {
+  type?: string | readonly string[];
+  default?: unknown;
+  properties?: Readonly<Record<string, SettingSchema>>;
+  items?: SettingSchema;
+}
+
+/** The schema of what the run file has under these keys, of which `*` or a number is an item of a list. */
+export const schemaAt = (keys: readonly string[]): SettingSchema | undefined =>
+  keys.reduce<SettingSchema | undefined>(
+    (schema, key) => schema?.properties?.[key] ?? schema?.items,
+    ConfigSchema as SettingSchema,
+  );
+
+/** Whether a block holds nothing but a plugin: its name as `type`, and beside it the plugin's settings. */
+export const isPluginBlock = (keys: readonly string[]): boolean =>
+  Object.keys(schemaAt(keys)?.properties ?? {}).join() === 'type';
+
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
 /** A run file as read: every default filled in, frozen. */
 export type Config = Frozen<Static<typeof ConfigSchema>>;
 
-/** The blocks of the environments that a config names, each with its dotted path. */
-export function environmentBlocks({ environment }: Pick<Config, 'environment'>) {
-  const pathOf = (index: number): string =>
-    Array.isArray(environment) ? `environment.${index}` : 'environment';
-  const blocks = [environment].flat().map((value, index) => ({ path: pathOf(index), value }));
-  // In a config with problems something else may stand there.
-  return blocks.filter(({ value }) => isRecord(value));
-}
-
 /** The name of a reward in records and metrics. */
-export const rewardName = ({ name, tool, type }: Config['rewards'][number]): string =>
-  name ?? (tool === undefined ? type : `${tool}/${type}`);
+export const rewardName = ({
+  name,
+  tool,
+  type,
+}: {
+  type: string;
+  name?: string | undefined;
+  tool?: string | undefined;
+}): string => name ?? (tool === undefined ? type : `${tool}/${type}`);
 
 /** How tokens are drawn in training and in chat. */
 export function samplingOf({ policy }: Pick<Config, 'policy'>): Sampling {

@@ -1,6 +1,5 @@
 export {
   type Config,
-  environmentBlocks,
   rewardName,
   attemptsOf,
   type RunLength,
@@ -29,17 +28,6 @@ export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
 export { algorithmPresets } from './algorithm-presets.ts';
 export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
-export {
-  EnvironmentBlock,
-  partBlock,
-  GeneratorBlock,
-  LearnerBlock,
-  RewardManagerBlock,
-  RewardsBlock,
-  ToolsBlock,
-  TrackersBlock,
-} from './blocks/plugin-blocks.ts';
-export { PolicyBlock } from './blocks/policy-block.ts';
 export { configInvalid, placeOf, type Problem } from './checks/problem.ts';
 export { changed, type IdleSetting } from './checks/idle-settings.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';

@@ -1,7 +1,5 @@
-import { injectFromBase } from 'inversify';
 import { Type } from 'typebox';
 
-import { builtInSource } from '../core/plugins/plugin.ts';
 import { policy } from '../core/plugins/policy.ts';
 import type { TransformersJsOptions } from '../generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../generation/transformers-js/threaded-generator.ts';
@@ -13,8 +11,8 @@ import { LanguageModelPolicy, languageModelPolicySettings } from './language-mod
   description:
     'A Hugging Face folder of a dense Qwen3, Qwen2.5 or Llama model with a chat template.',
   settings: languageModelPolicySettings,
+  needs: ['format'],
 })
-@injectFromBase()
 export class HuggingFacePolicy extends LanguageModelPolicy {}
 
 /** A MiniMind model: Qwen-style tool calls, thoughts opened or closed by the cue. */
@@ -22,8 +20,8 @@ export class HuggingFacePolicy extends LanguageModelPolicy {}
   name: 'minimind',
   description: 'A MiniMind model folder, the starter model included, generating in this process.',
   settings: languageModelPolicySettings,
+  needs: ['format'],
 })
-@injectFromBase()
 export class MiniMindPolicy extends HuggingFacePolicy {}
 
 /** An ONNX model that transformers.js runs: a baseline to compare with, which cannot be trained. */
@@ -41,6 +39,7 @@ export class MiniMindPolicy extends HuggingFacePolicy {}
       },
     ),
   }),
+  needs: ['format'],
   openGenerator: (settings, { modelFolder, device, threads, maxContextTokens }) =>
     openInThread({
       modelFolder,
@@ -50,10 +49,7 @@ export class MiniMindPolicy extends HuggingFacePolicy {}
       dtype: settings['dtype'] as TransformersJsOptions['dtype'],
     }),
 })
-@injectFromBase()
 export class TransformersJsPolicy extends LanguageModelPolicy {}
 
 /** Every policy that ships with the framework. */
-export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy, TransformersJsPolicy].map(
-  (plugin) => ({ plugin, source: builtInSource }),
-);
+export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy, TransformersJsPolicy];

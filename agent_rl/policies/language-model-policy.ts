@@ -1,11 +1,10 @@
-import { inject } from 'inversify';
 import { Type } from 'typebox';
 
-import { GENERATOR, type Sampler } from '../core/services/generator.ts';
+import type { Sampler } from '../core/services/generator.ts';
 import type { AssistantMessage, Message } from '../core/message.ts';
 import type { ActOptions, Policy, PolicyTurn } from '../core/plugins/policy.ts';
-import { SETTINGS, type ToolSpec } from '../core/plugins/tool.ts';
-import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../core/plugins/tool.ts';
+import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { Transcript } from '../core/transcript.ts';
 import {
   defaultTemplateDate,
@@ -13,7 +12,7 @@ import {
   type RenderOptions,
   type SaidMessage,
 } from '../../model/text/chat-template.ts';
-import { LANGUAGE_MODEL, type LanguageModel } from '../../model/text/language-model.ts';
+import type { LanguageModel } from '../../model/text/language-model.ts';
 import { examineTemplate } from './examine-template.ts';
 
 export interface LanguageModelPolicySettings {
@@ -21,6 +20,16 @@ export interface LanguageModelPolicySettings {
   thinking: boolean;
   /** YYYY-MM-DD, for templates that ask for today's date. */
   templateDate?: string;
+}
+
+/** What a policy is made with, as the one argument of its constructor. */
+export interface PolicyGiven<Settings = unknown> {
+  readonly model: LanguageModel;
+  readonly generator: Sampler;
+  /** Its own block of the run file, checked, with its defaults. */
+  readonly settings: Settings;
+  /** How the model writes calls. Only for a policy whose spec says `needs: ['format']`. */
+  readonly format: ToolCallFormat;
 }
 
 /** Settings of policies that are language models. */
@@ -56,13 +65,8 @@ export class LanguageModelPolicy implements Policy {
   readonly notes: readonly string[];
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the model's template cannot be continued token by token. */
-  constructor(
-    @inject(LANGUAGE_MODEL) model: LanguageModel,
-    @inject(GENERATOR) generator: Sampler,
-    @inject(SETTINGS)
-    { thinking, templateDate = defaultTemplateDate }: LanguageModelPolicySettings,
-    @inject(TOOL_CALL_FORMAT) format: ToolCallFormat,
-  ) {
+  constructor({ model, generator, settings, format }: PolicyGiven<LanguageModelPolicySettings>) {
+    const { thinking, templateDate = defaultTemplateDate } = settings;
     this.#model = model;
     this.#generator = generator;
     this.#format = format;

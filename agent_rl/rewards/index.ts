@@ -6,6 +6,7 @@ import { format } from './format.ts';
 import { integerAnswer } from './integer-answer.ts';
 import { length } from './length.ts';
 import { ModelJudge } from './model-judge/model-judge.ts';
+import { builtInRewardManagers } from './managers/index.ts';
 import { mrr } from './mrr.ts';
 import { numeric } from './numeric/numeric.ts';
 import { searchCost } from './search-cost.ts';
@@ -31,4 +32,7 @@ export const builtInRewards = [
   wellFormedCalls,
 ] as const;
 
-export { builtInRewardManagers } from './managers/index.ts';
+export { builtInRewardManagers };
+
+/** What judges episodes, and groups of them. */
+export const builtInJudges = [...builtInRewards, ...builtInRewardManagers] as const;

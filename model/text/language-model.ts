@@ -119,9 +119,6 @@ export class LanguageModel {
   }
 }
 
-/** Where the container finds the text side of the model in use. */
-export const LANGUAGE_MODEL = Symbol.for('agent_rl.LanguageModel');
-
 /** Files and folders of a model folder that are not weights, besides config.json. */
 const tokenizerFiles = [
   'tokenizer.json',

@@ -3,6 +3,7 @@ import {
   describePlugins,
   type PluginDescription,
 } from '../../agent_rl/compose/plugins/registries.ts';
+import { kindNames, kindOf } from '../../agent_rl/compose/plugins/kinds.ts';
 import { ConfigSchema } from '../../agent_rl/config/config-schema.ts';
 import { type Setting, settingsOf } from '../../agent_rl/config/settings-of.ts';
 import { BuildSettings } from '../../agent_rl/search/corpus/index.ts';
@@ -27,21 +28,6 @@ const settingsTable = (settings: Setting[]): string =>
     ? 'It has no settings.'
     : table(['Setting', 'Value', 'Default', 'Meaning'], settings.map(row));
 
-const kinds: Record<PluginDescription['kind'], string> = {
-  tool: 'Tools',
-  environment: 'Environments',
-  policy: 'Policies',
-  reward: 'Rewards',
-  'reward manager': 'Reward managers',
-  'tool-call format': 'Tool-call formats',
-  advantage: 'Advantages',
-  loss: 'Losses',
-  correction: 'Corrections',
-  selection: 'Selections',
-  tracker: 'Trackers',
-  'task generator': 'Task generators',
-};
-
 function pluginText({ name, kind, description, settings }: PluginDescription): string {
   const sentence = description.endsWith('.') ? description : `${description}.`;
   return [
@@ -53,9 +39,11 @@ function pluginText({ name, kind, description, settings }: PluginDescription): s
 
 function pluginsText(): string[] {
   const all = describePlugins(builtinPlugins());
-  return Object.entries(kinds).flatMap(([kind, title]) =>
-    [`## ${title}`].concat(all.filter((plugin) => plugin.kind === kind).map(pluginText)),
-  );
+  return kindNames
+    .map(kindOf)
+    .flatMap(({ kind: { kind }, title }) =>
+      [`## ${title}`].concat(all.filter((plugin) => plugin.kind === kind).map(pluginText)),
+    );
 }
 
 function blocksText(): string[] {
@@ -68,12 +56,16 @@ function blocksText(): string[] {
   });
 }
 
+const places = kindNames
+  .map((name) => code(kindOf(name).at.replace(/\.\*$/, '').replace('.*', '[]')))
+  .join(', ');
+
 /** `docs/reference/settings.md` */
 export const settingsPage = (): string =>
   page(
     'Settings',
     'Every setting of a run file, its default and its meaning. A setting without a default may be left out unless it is required. `agent-rl train --config FILE --dry-run` checks a file.',
-    'A block that names a plugin by `type` (`tools`, `environment`, `policy`, `rewards`, `rewardManager`, `trackers`, `policy.toolCallFormat`, `datasets[].generator`) also takes the settings of that plugin, which follow those of the run. `agent-rl plugins NAME` shows them too, those of your own plugins included. `extends:` names a run file, or a list of them, that this one goes over.',
+    `A block that names a plugin by \`type\` (${places}) also takes the settings of that plugin, which follow those of the run. \`agent-rl plugins NAME\` shows them too, those of your own plugins included. \`extends:\` names a run file, or a list of them, that this one goes over.`,
     ...blocksText(),
     ...pluginsText(),
     '## Corpus index',

@@ -49,7 +49,7 @@ export async function teacherConversations(
 
 /** Right work with the calculator, as it is asked to answer. */
 async function withCalculator(seed: number, count: number): Promise<Conversations> {
-  const calculator = new CalculatorTool();
+  const calculator = new CalculatorTool({ settings: {} });
   const calculate = async (expression: string): Promise<string> =>
     (await calculator.call({ expression })).content;
   const conversations: (readonly Message[])[] = [];
@@ -73,7 +73,7 @@ async function withPrograms(
   demonstrationsBy: (run: RunProgram) => AsyncIterable<Demonstration>,
 ): Promise<Conversations> {
   const sandbox = await openRunSandbox(config, new AbortController().signal);
-  const tool = new CodeExecTool(sandbox, {});
+  const tool = new CodeExecTool({ sandbox, settings: {} });
   const random = new KeyedRng(seed, 'workspace teacher');
   const run: RunProgram = async (code, setup) => {
     const { content, isError = false } = await tool.call(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import { environments } from '../../agent_rl/core/plugins/environment.ts';
 import type { Environment, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
 import { expectWellFormed } from './well-formed-verdict.ts';
@@ -41,8 +40,8 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
-    test('is made with one object, or asks for each of its parts by @inject', () => {
-      expect(constructorProblem(plugin)).toBeUndefined();
+    test('is what its kind asks for, made with one object', () => {
+      expect(environments.problemsOf(plugin)).toEqual([]);
     });
 
     test('starts with a message for the policy to answer', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import { blindView, type EpisodeView, rewards } from '../../agent_rl/core/plugins/reward.ts';
@@ -71,8 +70,8 @@ export function describeRewardContract(name: string, contract: RewardContract): 
       expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
     });
 
-    test('is made with one object, or asks for each of its parts by @inject', () => {
-      expect(constructorProblem(plugin)).toBeUndefined();
+    test('is what its kind asks for, made with one object', () => {
+      expect(rewards.problemsOf(plugin)).toEqual([]);
     });
 
     test('prefers the better episode, by a finite number', async () => {

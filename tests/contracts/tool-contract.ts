@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 
-import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { tools } from '../../agent_rl/core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/plugins/tool.ts';
@@ -40,8 +39,8 @@ export function describeToolContract(name: string, contract: ToolContract): void
       expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
-    test('is made with one object, or asks for each of its parts by @inject', () => {
-      expect(constructorProblem(plugin)).toBeUndefined();
+    test('is what its kind asks for, made with one object', () => {
+      expect(tools.problemsOf(plugin)).toEqual([]);
     });
 
     test('has a schema that accepts the arguments of this test and rejects others', () => {
@@ -70,8 +69,8 @@ export function describeToolContract(name: string, contract: ToolContract): void
     });
 
     if (spec?.isolated !== undefined) {
-      test('can be made without arguments, as a tool in a thread must be', () => {
-        expect(typeof plugin === 'function' && plugin.length).toBe(0);
+      test('needs no service, and takes arguments that can be sent to a thread', () => {
+        expect(spec.needs ?? []).toEqual([]);
         expect(() => structuredClone(goodArguments)).not.toThrow();
       });
     }

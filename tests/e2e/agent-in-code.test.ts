@@ -11,23 +11,16 @@ import {
   trainAgent,
   type TrainingEvent,
 } from '#agent_rl/index.ts';
-import {
-  environment,
-  type Environment,
-  inject,
-  type Task,
-  TASK,
-  type Verdict,
-} from '#agent_rl/plugin.ts';
+import { environment, type Environment, type Task, type Verdict } from '#agent_rl/plugin.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
 /** Ends after one turn; nothing is earned but by the reward of the program. */
 class OneTurn implements Environment {
-  constructor(private readonly task: Task) {}
+  constructor(private readonly given: { task: Task }) {}
   async start() {
-    return [{ role: 'user' as const, content: this.task.prompt }];
+    return [{ role: 'user' as const, content: this.given.task.prompt }];
   }
   async step() {
     return { done: true };
@@ -36,7 +29,6 @@ class OneTurn implements Environment {
     return { outcome: 'wrong-answer', reward: 0, components: {}, success: false };
   }
 }
-inject(TASK)(OneTurn, undefined, 0);
 environment({
   name: 'one-turn',
   description: 'One turn.',

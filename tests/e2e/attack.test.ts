@@ -7,8 +7,6 @@ import { Type } from 'typebox';
 import {
   environment,
   type Environment,
-  inject,
-  SETTINGS,
   tool,
   type Tool,
   type Turn,
@@ -45,7 +43,7 @@ class Echo implements Tool {
 class Weak implements Environment {
   #seen = '';
   #answer = '';
-  constructor(@inject(SETTINGS) private readonly settings: { flaw: string }) {}
+  constructor(private readonly given: { settings: { flaw: string } }) {}
 
   async start() {
     return [user('What is the capital of France?')];
@@ -64,7 +62,7 @@ class Weak implements Environment {
   }
 
   #isPaid(): boolean {
-    switch (this.settings.flaw) {
+    switch (this.given.settings.flaw) {
       case 'tool results are trusted':
         return /passed/i.test(this.#seen);
       case 'the answer counts wherever it is':

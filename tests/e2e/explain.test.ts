@@ -135,7 +135,9 @@ describe('agent-rl runs explain', () => {
     expect(text).toMatch(/» ?\S+«/);
     expect(text).not.toMatch(/#\d+/);
     const none = await agentRl('runs', 'explain', join(runs, 'constant'), '--step', '1');
-    expect(none).toMatch(/No gradient: no sampled token has a part in the loss: \d+ zero-advantage \(exactly/);
+    expect(none).toMatch(
+      /No gradient: no sampled token has a part in the loss: \d+ zero-advantage \(exactly/,
+    );
   });
 });
 
@@ -153,5 +155,7 @@ test('agent-rl runs compare finds where two of them part', async () => {
   });
   const text = await agentRl('runs', 'compare', join(runs, 'well'), join(runs, 'masked'));
   expect(text).toContain('rollout.maxTurns: 4 -> 1');
-  expect(text).toMatch(/Training parts in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/);
+  expect(text).toMatch(
+    /Training parts in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,
+  );
 });

@@ -68,24 +68,33 @@ async function playedWith(
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
   const make = () => ({
-    policy: new LanguageModelPolicy(
+    policy: new LanguageModelPolicy({
       model,
-      new ScriptedGenerator(script),
-      { thinking: false },
-      new HermesFormat(),
-    ),
+      generator: new ScriptedGenerator(script),
+      settings: { thinking: false },
+      format: new HermesFormat(),
+    }),
     world: worldOfOne(
-      new CodeExecEnv(task, sandbox(), {
-        judgedCall: 'last-call',
-        showStarterCode: false,
-        successReward: 1,
-        partialCredit: 0,
-        timeoutPenalty: 0,
-        turnLimitPenalty: 0,
-        judgeWallS: wallS,
+      new CodeExecEnv({
+        task,
+        sandbox: sandbox(),
+        settings: {
+          judgedCall: 'last-call',
+          showStarterCode: false,
+          successReward: 1,
+          partialCredit: 0,
+          timeoutPenalty: 0,
+          turnLimitPenalty: 0,
+          judgeWallS: wallS,
+        },
       }),
     ),
-    tools: new Map([['code_exec', new CodeExecTool(endingAfter(wallS), { output: 'shown' })]]),
+    tools: new Map([
+      [
+        'code_exec',
+        new CodeExecTool({ sandbox: endingAfter(wallS), settings: { output: 'shown' } }),
+      ],
+    ]),
     toolRunner,
     rewards: [],
     invalidCallPenalty: 0,

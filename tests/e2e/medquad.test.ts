@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import type { Scoring } from '#agent_rl/compose/episode-maker.ts';
+import type { WeightedReward } from '#agent_rl/rollout/combine-rewards.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import {
-  construct,
-  episodeContainer,
-  rewardFunction,
-  runContainer,
-} from '#agent_rl/compose/plugins/container.ts';
+import { construct, episodeContainer, runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -113,32 +110,20 @@ describe('episodes that search', () => {
     if (search === undefined || environment === undefined)
       throw new Error('The config has no tool or no environment.');
     const shared = await search.entry.spec.open?.(search.settings, { environment: {} });
-    const own = episodeContainer(runContainer([]), task);
-    const named = { name: 'under test' };
+    const own = episodeContainer(runContainer(), { task });
     const made = await Promise.all(
-      rewards.map(async ({ name, weight, tool, entry, settings }) => {
+      rewards.map(async ({ name, weight, tool, entry, settings }): Promise<WeightedReward> => {
         const scale = await entry.spec.open?.(settings, { environment: {}, tasks });
-        const score = rewardFunction(own, { ...named, ...entry, settings, shared: scale });
-        return tool === undefined ? { name, weight, score } : { name, weight, score, tool };
+        const scorer = construct<Scoring>(own, { entry, settings, shared: scale }, 'score');
+        return { name, weight, tool, score: (episode) => scorer.score(episode) };
       }),
     );
     const toolRunner = new ToolRunner([search.entry.spec]);
     const rollout = await runEpisode(
       () => ({
         policy: new ScriptedPolicy(script),
-        world: worldOfOne(
-          construct<Environment>(own, {
-            ...named,
-            ...environment.entry,
-            settings: environment.settings,
-          }),
-        ),
-        tools: new Map([
-          [
-            'search',
-            construct<Tool>(own, { ...named, ...search.entry, settings: search.settings, shared }),
-          ],
-        ]),
+        world: worldOfOne(construct<Environment>(own, environment)),
+        tools: new Map([['search', construct<Tool>(own, { ...search, shared })]]),
         toolRunner,
         rewards: made,
         environmentWeight: 0,

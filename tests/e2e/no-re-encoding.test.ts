@@ -17,7 +17,8 @@ const endOfTurn = tokenizer.idOf('<|im_end|>');
 let script: readonly (readonly number[])[] = [];
 const generator = new ScriptedGenerator((_, index) => script[index] ?? []);
 const policies = [false, true].map(
-  (thinking) => new HuggingFacePolicy(model, generator, { thinking }, new HermesFormat()),
+  (thinking) =>
+    new HuggingFacePolicy({ model, generator, settings: { thinking }, format: new HermesFormat() }),
 );
 
 const tool = {

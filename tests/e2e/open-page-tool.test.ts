@@ -40,7 +40,7 @@ async function opened(url: string, answer: Answer, opening: Opening = {}): Promi
     ...(resolve && { resolve }),
   });
   try {
-    return await new OpenPageTool(reader, settings).call(
+    return await new OpenPageTool({ shared: reader, settings }).call(
       { url: url.replace('SERVER', server.origin) },
       { signal: new AbortController().signal, inputs: {}, random: new KeyedRng(1) },
     );
@@ -260,7 +260,7 @@ async function readOrRefuse(url: string) {
 
 describeToolContract('open_page', {
   plugin: OpenPageTool,
-  create: () => new OpenPageTool(reader, defaults),
+  create: () => new OpenPageTool({ shared: reader, settings: defaults }),
   goodArguments: { url: 'https://a.example/' },
   badArguments: { url: 'nonsense' },
 });

@@ -12,8 +12,8 @@ const publicNames = {
     RolloutWorker AsyncRolloutWorker trainGrpo trainSft
     CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`,
   'agent_rl/plugin': `
-    tool environment policy reward inject Type
-    ToolRegistry EnvironmentRegistry PolicyRegistry RewardRegistry
+    tool environment policy reward verdict Type
+    ToolRegistry EnvironmentRegistry PolicyRegistry
     MiniMindPolicy HuggingFacePolicy TransformersJsPolicy CodeExecEnv CodeExecTool CalculatorTool`,
 };
 

@@ -70,7 +70,7 @@ async function search(block: object): Promise<ToolResult> {
   const shared = await openSearch(settings, { environment: {} });
   try {
     const context = { signal: new AbortController().signal, inputs: {}, random: new KeyedRng(1) };
-    return await new SearchTool(shared, settings).call({ query: 'kettle' }, context);
+    return await new SearchTool({ shared, settings }).call({ query: 'kettle' }, context);
   } finally {
     await shared.close();
   }

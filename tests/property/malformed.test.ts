@@ -57,9 +57,9 @@ describe('malformed calls', () => {
   ];
   const formats = [
     new HermesFormat(),
-    new Llama3Format({}),
+    new Llama3Format({ settings: {} }),
     new PlainFormat(),
-    new PythonBlockFormat({}),
+    new PythonBlockFormat({ settings: {} }),
   ];
   const call = near([
     '<tool_call>',

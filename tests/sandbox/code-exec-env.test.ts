@@ -47,7 +47,7 @@ const words = (): ReturnType<typeof scriptedSandbox> =>
   });
 
 const made = (settings: Partial<CodeExecSettings> = {}, sandbox: Sandbox = words(), given = task) =>
-  new CodeExecEnv(given, sandbox, { ...defaults, ...settings });
+  new CodeExecEnv({ task: given, sandbox, settings: { ...defaults, ...settings } });
 
 interface Ran {
   stdout?: string;
@@ -158,7 +158,7 @@ describe('A task of assert statements', () => {
   (hasPython ? describe : describe.skip)('With Python (skipped without python3)', () => {
     test('is solved by the first program that passes the hidden ones too', async () => {
       const sandbox = twoProcessSandbox();
-      const tool = new CodeExecTool(sandbox, {});
+      const tool = new CodeExecTool({ sandbox, settings: {} });
       const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
       const played = async (code: string) => {
         const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };

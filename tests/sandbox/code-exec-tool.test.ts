@@ -20,10 +20,10 @@ const answered = (
   result: Partial<CallsResult & JudgeResult>,
   inputs?: CodeExecInputs,
 ): Promise<ToolResult> =>
-  new CodeExecTool(
-    scriptedSandbox(() => result),
-    {},
-  ).call({ code: '' }, contextOf(inputs));
+  new CodeExecTool({ sandbox: scriptedSandbox(() => result), settings: {} }).call(
+    { code: '' },
+    contextOf(inputs),
+  );
 
 const call = { entry: 'f', args: [1] };
 
@@ -138,7 +138,7 @@ describe('code_exec shows of public tests', () => {
 
   test('nothing of the sandbox but its judge', async () => {
     const sandbox = scriptedSandbox(() => ({ verdicts: [pass, pass] }));
-    await new CodeExecTool(sandbox, {}).call({ code: 'c' }, contextOf({ tests }));
+    await new CodeExecTool({ sandbox, settings: {} }).call({ code: 'c' }, contextOf({ tests }));
     expect(sandbox.requests).toEqual([
       { kind: 'judge', code: 'c', tests, seed: expect.any(Number) as unknown },
     ]);
@@ -153,7 +153,7 @@ test('code_exec throws when the sandbox failed, so that the policy is not blamed
 
 test('code_exec hands over input and a seed of its own', async () => {
   const sandbox = scriptedSandbox(() => ({}));
-  await new CodeExecTool(sandbox, {}).call({ code: 'x' }, contextOf({ stdin: 'in' }));
+  await new CodeExecTool({ sandbox, settings: {} }).call({ code: 'x' }, contextOf({ stdin: 'in' }));
   expect(sandbox.requests).toEqual([
     {
       kind: 'run',
@@ -169,14 +169,14 @@ describe('With a real sandbox', () => {
 
   describeToolContract('code_exec', {
     plugin: CodeExecTool,
-    create: () => new CodeExecTool(sandbox(), {}),
+    create: () => new CodeExecTool({ sandbox: sandbox(), settings: {} }),
     goodArguments: { code: 'import random\nprint(input(), random.random())' },
     badArguments: { code: 'print(' },
     inputs: { stdin: 'hello\n' },
   });
 
   test('code_exec shows what f returned, and where it raised', async () => {
-    const tool = new CodeExecTool(sandbox(), {});
+    const tool = new CodeExecTool({ sandbox: sandbox(), settings: {} });
     const f = (code: string) =>
       tool.call({ code }, contextOf({ call: { entry: 'f', args: ['ab'] } }));
     expect((await f('def f(a):\n    return a[::-1], 1.0')).content).toBe("('ba', 1.0)");
@@ -195,20 +195,20 @@ describe('a setup of the environment', () => {
     (await tool.call({ code }, contextOf({ setup }))).content;
 
   test.each([{}, { session: true }])('is in the names of each program: %j', async (settings) => {
-    const tool = new CodeExecTool(sandbox(), settings);
+    const tool = new CodeExecTool({ sandbox: sandbox(), settings });
     expect(await shownOf(tool, 'print(f(1), x)')).toBe('3 3');
     await tool.close();
   });
 
   test('counts no lines of its own, and an error within it is on the line that led there', async () => {
-    const tool = new CodeExecTool(sandbox(), {});
+    const tool = new CodeExecTool({ sandbox: sandbox(), settings: {} });
     expect(await shownOf(tool, 'y = 1\nprint(f(2))')).toBe('Error on line 2: KeyError: 2');
     expect(await shownOf(tool, 'y = 1\nprint(z)')).toMatch(/^Error on line 2: NameError/);
     expect(await shownOf(tool, 'print(')).toMatch(/^Error on line 1: SyntaxError/);
   });
 
   test('runs once in a session', async () => {
-    const tool = new CodeExecTool(sandbox(), { session: true });
+    const tool = new CodeExecTool({ sandbox: sandbox(), settings: { session: true } });
     expect(await shownOf(tool, 'x += 1\nprint(x)')).toBe('4');
     expect(await shownOf(tool, 'print(x)')).toBe('4');
     await tool.close();
@@ -216,7 +216,7 @@ describe('a setup of the environment', () => {
 
   test('that fails is not blamed on the policy, and leaves no session open', async () => {
     const broken = scriptedSandbox(() => ({ status: 'error', stderr: 'NameError: q' }));
-    const tool = new CodeExecTool(broken, { session: true });
+    const tool = new CodeExecTool({ sandbox: broken, settings: { session: true } });
     await expect(shownOf(tool, 'print(1)')).rejects.toThrow(
       "The setup of a task failed before the agent's first program: NameError: q",
     );
@@ -226,10 +226,10 @@ describe('a setup of the environment', () => {
 
 describe('code_exec taken away', () => {
   test('blank output hides what the program did, and the environment still sees it', async () => {
-    const blank = new CodeExecTool(
-      scriptedSandbox(() => ({ stdout: 'secret' })),
-      { output: 'blank' },
-    );
+    const blank = new CodeExecTool({
+      sandbox: scriptedSandbox(() => ({ stdout: 'secret' })),
+      settings: { output: 'blank' },
+    });
     const result = await blank.call({ code: '' }, contextOf());
     expect(result).toMatchObject({ content: '', isError: false });
     expect(result.data).toMatchObject({ stdout: 'secret' });
@@ -239,10 +239,10 @@ describe('code_exec taken away', () => {
     const untouched = scriptedSandbox(() => {
       throw new Error('the sandbox was used');
     });
-    const result = await new CodeExecTool(untouched, { output: 'unavailable' }).call(
-      { code: '' },
-      contextOf(),
-    );
+    const result = await new CodeExecTool({
+      sandbox: untouched,
+      settings: { output: 'unavailable' },
+    }).call({ code: '' }, contextOf());
     expect(result).toEqual({ content: 'Error: code_exec is not available.', isError: true });
   });
 });
@@ -251,7 +251,10 @@ describe('A session of code_exec', () => {
   const inSession = (settings: object, results: readonly Partial<SessionRun>[]) => {
     const waiting = [...results];
     const sandbox = scriptedSandbox(() => waiting.shift() ?? {});
-    return { sandbox, tool: new CodeExecTool(sandbox, { session: true, ...settings }) };
+    return {
+      sandbox,
+      tool: new CodeExecTool({ sandbox, settings: { session: true, ...settings } }),
+    };
   };
 
   test('runs one program after another in one interpreter', async () => {

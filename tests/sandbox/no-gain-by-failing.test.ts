@@ -121,7 +121,11 @@ async function verdictOn(
     compare: 'exact',
     metadata: {},
   } as const;
-  const env = new CodeExecEnv({ ...task, tests: given }, sandbox, { ...settings, judgeWallS });
+  const env = new CodeExecEnv({
+    task: { ...task, tests: given },
+    sandbox,
+    settings: { ...settings, judgeWallS },
+  });
   const call = { id: 'call_0_0', name: 'code_exec', arguments: { code } };
   const message = { role: 'assistant', content: '', toolCalls: [call] } as const;
   const executed = { call, status: 'ok', wallMs: 1, result: { content: '' } } as const;

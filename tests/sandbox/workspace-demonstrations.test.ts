@@ -19,7 +19,10 @@ import { startedSandbox } from '../support/started-sandbox.ts';
 const sandbox = startedSandbox();
 
 const run: RunProgram = async (code, setup) => {
-  const { content, isError = false } = await new CodeExecTool(sandbox(), {}).call(
+  const { content, isError = false } = await new CodeExecTool({
+    sandbox: sandbox(),
+    settings: {},
+  }).call(
     { code },
     { signal: new AbortController().signal, random: new KeyedRng(1), inputs: { setup } },
   );

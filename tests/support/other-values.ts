@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
-import { environmentBlocks } from '#agent_rl/config/index.ts';
+import { blocksOf, kinds } from '#agent_rl/compose/plugins/kinds.ts';
 import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
 
 interface Schema {
@@ -35,7 +35,7 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
   return [
     ...leavesIn({ path: '', schema: ConfigSchema as Schema, value: config }),
     ...chosen.environments.flatMap(({ entry, settings }, i) =>
-      own(environmentBlocks(config)[i]?.path ?? '', entry.spec, settings),
+      own(blocksOf(config, kinds.environments)[i]?.path ?? '', entry.spec, settings),
     ),
     ...own('policy', chosen.policy.entry.spec, chosen.policy.settings),
     ...chosen.tools.flatMap(({ entry, settings }, i) =>

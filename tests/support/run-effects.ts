@@ -13,7 +13,7 @@ import { evaluationOf } from '#agent_rl/jobs/sft/open-supervised.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
-import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
+import { needs } from '#agent_rl/compose/plugins/plugin-needs.ts';
 import { withEnvironment } from '#agent_rl/compose/task-environments.ts';
 import { taskReadings } from '#agent_rl/compose/task-sources.ts';
 import { type FrozenModels, noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
@@ -238,7 +238,7 @@ function played({
       entry.spec.name,
       settings,
     ]),
-    sandbox: needsSandbox(chosen) && sandboxOptions(config),
+    sandbox: needs(chosen, 'sandbox') && sandboxOptions(config),
     episodes: {
       workers,
       ...episodeSettings(config),
@@ -278,7 +278,7 @@ async function trainedBy(
     learner,
     weights: learner,
     rollouts,
-    rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
+    rewarding: openRewarding({ config, chosen, container: runContainer() }, new Cleanup()),
     tasks: planOf(sets, { seed, shuffle, maxSamples }),
     evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
     emit: () => undefined,

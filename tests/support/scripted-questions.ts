@@ -32,7 +32,7 @@ export async function ask(
   const make = episodeMaker({
     config,
     chosen,
-    container: runContainer([]),
+    container: runContainer(),
     policy,
     toolRunner,
     ...none,

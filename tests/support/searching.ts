@@ -39,7 +39,7 @@ export function searching(
     const shared = await openSearch(settings, { environment });
     try {
       const started = performance.now();
-      const result = await new SearchTool(shared, settings).call(
+      const result = await new SearchTool({ shared, settings }).call(
         { query: ' who  built\nit? ' },
         callOf(0),
       );

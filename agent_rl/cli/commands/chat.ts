@@ -1,5 +1,4 @@
 import type { ProgramPlugin } from '../../config/index.ts';
-import { callInstead } from '../../jobs/code/call-instead.ts';
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { type Flag, textFlag } from '../flags/flag.ts';
@@ -11,9 +10,6 @@ const color: Flag<boolean | undefined> = {
   option: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
   read: (given) => (typeof given === 'boolean' ? given : undefined),
 };
-
-const playsWithout = (checkpoint: string) => (missing: readonly ProgramPlugin[]) =>
-  `the agent plays without. ${callInstead.load(checkpoint)(missing)}`;
 
 export const chat = command({
   name: 'chat [checkpoint]',
@@ -47,7 +43,11 @@ export const chat = command({
     const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');
     const file = configFor(flags.checkpoint, running);
-    const instead = playsWithout(flags.checkpoint ?? file);
+    // Late, so that `--help` does not load every kind of plugin.
+    const { callInstead } = await import('../../jobs/code/call-instead.ts');
+    const load = callInstead.load(flags.checkpoint ?? file);
+    const instead = (missing: readonly ProgramPlugin[]) =>
+      `the agent plays without. ${load(missing)}`;
     const job = await prepare(running, { file, needs: 'model', instead });
     const shown = isColored ?? io.stdout.isTTY === true;
     const isJson = parsed['json'] === true;

@@ -1,7 +1,6 @@
 import { command } from '../command.ts';
 import { evaluationOptions, optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { callInstead } from '../../jobs/code/call-instead.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
 import { type Flag, quietFlag, textFlag, textOf, textsOf } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
@@ -56,6 +55,8 @@ export const evaluate = command({
   },
   run: async (flags, running) => {
     const { checkpoints: named, ...given } = flags;
+    // Late, so that `--help` does not load every kind of plugin.
+    const { callInstead } = await import('../../jobs/code/call-instead.ts');
     const [checkpoint] = named;
     refuseBoth({ ...running.parsed, checkpoint }, 'checkpoint', 'model');
     if (named.length < 2) {

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 
-import { callInstead } from '../../jobs/code/call-instead.ts';
 import { trainingJob } from '../../jobs/jobs.ts';
-import type { Needs } from '../../compose/program-parts.ts';
+import type { Needs } from '../../compose/plugins/kinds.ts';
 import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
@@ -78,6 +77,8 @@ const trainingCommand = ({
       const { config, resume: folder } = running.parsed;
       const isNamed = config !== undefined || (folder !== undefined && folder !== '');
       if (!isNamed && usual === undefined) refuseWithoutRunFile(described.name, ready);
+      // Late, so that `--help` does not load every kind of plugin.
+      const { callInstead } = await import('../../jobs/code/call-instead.ts');
       const file = configFor(folder, running, usual);
       const ofProgram =
         folder === undefined && needs === 'model'

@@ -1,11 +1,8 @@
 import type { Config } from '../../config/index.ts';
-import type { AdvantageFunction } from '../../core/algorithm/advantage.ts';
-import type { CorrectionFunction } from '../../core/algorithm/correction.ts';
-import type { SelectionFunction } from '../../core/algorithm/selection.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import { compiledTwin } from '../../threads/thread.ts';
 import type { AlgorithmOptions, AlgorithmParts } from '../../trainer/training-options.ts';
-import type { ChosenPlugins } from './choose-plugins.ts';
+import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 
 /** The parts of an algorithm that a run file names. */
 export type PartName = 'advantage' | 'loss' | 'correction' | 'selection';
@@ -27,40 +24,27 @@ export function algorithmParts({
   correction,
   selection,
 }: Pick<ChosenPlugins, PartName>): AlgorithmParts {
-  const { spec, plugin } = advantage.entry;
   return {
-    advantage: {
-      name: spec.name,
-      of: (groups) => {
-        enterPlugin(`advantage "${spec.name}"`);
-        return (plugin as AdvantageFunction)(groups, advantage.settings);
-      },
-    },
+    advantage: partOf('advantage', advantage),
     loss: lossPart(loss),
-    correction: correctionPart(correction),
-    selection: {
-      name: selection.entry.spec.name,
-      of: (group) => {
-        enterPlugin(`selection "${selection.entry.spec.name}"`);
-        return (selection.entry.plugin as SelectionFunction)(group, selection.settings);
-      },
-    },
+    // Where nothing is corrected, nothing has to be scored.
+    correction:
+      correction.entry.spec.name === 'none' ? undefined : partOf('correction', correction),
+    selection: partOf('selection', selection),
   };
 }
 
-/** Nothing where nothing is corrected: then nothing has to be scored. */
-function correctionPart({
-  entry: { spec, plugin },
-  settings,
-}: ChosenPlugins['correction']): AlgorithmParts['correction'] {
-  if (spec.name === 'none') return undefined;
-  return {
-    name: spec.name,
-    of: (tokens) => {
-      enterPlugin(`correction "${spec.name}"`);
-      return (plugin as CorrectionFunction)(tokens, settings);
-    },
+/** A part that is a function, called with its settings. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its kind says what a part is
+function partOf<Given, Made>(
+  kind: string,
+  { entry: { spec, plugin }, settings }: Chosen<{ name: string }>,
+): { name: string; of: (given: Given) => Made } {
+  const of = (given: Given): Made => {
+    enterPlugin(`${kind} "${spec.name}"`);
+    return (plugin as (given: Given, settings: unknown) => Made)(given, settings);
   };
+  return { name: spec.name, of };
 }
 
 /** A loss as the learner is told of it. */

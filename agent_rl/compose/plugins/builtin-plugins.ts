@@ -12,40 +12,38 @@ import { vllmGenerator } from '../../generation/vllm/open-vllm.ts';
 import { builtInSource } from '../../core/plugins/plugin.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
-import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
+import { builtInJudges } from '../../rewards/index.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { builtinTrackers } from '../../trackers/index.ts';
 import { ArithmeticTasks } from '../../../dataset/arithmetic_tasks/arithmetic-tasks.ts';
 import { WorkspaceTasks } from '../../../dataset/workspace_tasks/workspace-tasks.ts';
-import { type Plugins, registriesOf } from './registries.ts';
-
-const builtIn = (plugins: readonly unknown[]) =>
-  plugins.map((plugin) => ({ plugin, source: builtInSource }));
+import type { Plugins } from './kinds.ts';
+import { registriesOf } from './registries.ts';
 
 let shipped: Plugins | undefined;
 
 /** Every plugin that ships with the framework, checked once. The only place that names concrete plugins. */
-export const builtinPlugins = (): Plugins =>
-  (shipped ??= registriesOf({
-    tools: builtIn(builtinTools),
-    environments: builtIn(builtinEnvironments),
-    policies: builtinPolicies,
-    rewards: builtIn(builtInRewards),
-    rewardManagers: builtIn(builtInRewardManagers),
-    toolCallFormats: builtIn(builtinToolCallFormats),
-    generators: builtIn([
-      ...builtinGenerators,
-      servedGenerator,
-      vllmGenerator,
-      openaiGenerator,
-      tinkerGenerator,
-      replayGenerator,
-    ]),
-    learners: builtIn([...builtinLearners, tinkerLearner]),
-    advantages: builtIn(builtinAdvantages),
-    losses: builtIn(builtinLosses),
-    corrections: builtIn(builtinCorrections),
-    selections: builtIn(builtinSelections),
-    trackers: builtIn(builtinTrackers),
-    taskGenerators: builtIn([ArithmeticTasks, WorkspaceTasks]),
-  }));
+export const builtinPlugins = (): Plugins => (shipped ??= registriesOf(builtIn, builtInSource));
+
+const builtIn: readonly unknown[] = [
+  ...builtinTools,
+  ...builtinEnvironments,
+  ...builtinPolicies,
+  ...builtinToolCallFormats,
+  ...builtInJudges,
+  ...builtinGenerators,
+  servedGenerator,
+  vllmGenerator,
+  openaiGenerator,
+  tinkerGenerator,
+  replayGenerator,
+  ...builtinLearners,
+  tinkerLearner,
+  ...builtinAdvantages,
+  ...builtinLosses,
+  ...builtinCorrections,
+  ...builtinSelections,
+  ...builtinTrackers,
+  ArithmeticTasks,
+  WorkspaceTasks,
+];

@@ -1,137 +1,110 @@
 import { Container } from 'inversify';
 
-import type { Class } from '../../core/plugins/class.ts';
+import type { LanguageModel } from '../../../model/text/language-model.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { type Class, givenOf, type Needed } from '../../core/plugins/given.ts';
+import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 import { placeOf } from '../../core/plugins/plugin-failure.ts';
-import type { Needed } from '../../core/plugins/given.ts';
-import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
-import type { RewardManager, RewardManagerFunction } from '../../core/plugins/reward-manager.ts';
-import { SANDBOX } from '../../core/services/sandbox.ts';
-import { type Task, TASK } from '../../core/tasks/task.ts';
-import { SETTINGS, SHARED } from '../../core/plugins/tool.ts';
-import { injectionsOf } from './injections.ts';
+import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
+import type { Sampler } from '../../core/services/generator.ts';
+import type { Sandbox } from '../../core/services/sandbox.ts';
+import type { Task } from '../../core/tasks/task.ts';
 
-/** A service by the token that plugins ask for it with. */
-export type Binding = readonly [token: symbol, service: unknown];
+/** What plugins can ask for, by the name they ask with. */
+interface Services {
+  task: Task;
+  sandbox: Sandbox | undefined;
+  model: LanguageModel;
+  generator: Sampler | undefined;
+  format: ToolCallFormat | undefined;
+}
 
 /** The container of a run: what its episodes share, such as the sandbox. */
-export const runContainer = (bindings: Iterable<Binding>): Container =>
-  bound(new Container(), bindings);
+export const runContainer = (services: Partial<Services> = {}): Container =>
+  bound(new Container(), services);
 
 /** The container of one episode: sees the run's services and adds the episode's task. */
 export const episodeContainer = (
   run: Container,
-  task: Task,
-  more: Iterable<Binding> = [],
-): Container => bound(new Container({ parent: run }), [[TASK, task], ...more]);
+  services: Pick<Services, 'task'> & Partial<Services>,
+): Container => bound(new Container({ parent: run }), services);
 
-function bound(container: Container, bindings: Iterable<Binding>): Container {
-  for (const [token, service] of bindings) container.bind(token).toConstantValue(service);
+function bound(container: Container, services: object): Container {
+  for (const [name, service] of Object.entries(services))
+    if (service !== undefined) container.bind(name).toConstantValue(service);
   return container;
 }
 
 /** A plugin to make. */
 export interface Construction {
-  /** As the config names it. */
-  name: string;
-  plugin: unknown;
+  entry: Pick<
+    RegistryEntry<{ readonly name: string; readonly needs?: readonly Needed[] }>,
+    'plugin' | 'spec'
+  >;
   settings: unknown;
   /** What the plugin's instances of a run share. */
   shared?: unknown;
-  /** Services that its spec says it needs. */
-  needs?: readonly Needed[] | undefined;
 }
 
 /**
- * Makes a plugin: with one object, see `Given`, or with what its class asks for with `@inject(TOKEN)`, where `SETTINGS`
- * is its own block, `SHARED` what its `open` gave, `TASK` the episode's task, and other tokens are the run's services.
+ * Makes a plugin with one object: `settings` is its own block, `shared` what its `open` gave, the rest is the container's.
  *
+ * @param method of a kind whose plugins may be functions: a function becomes an object with this method, whose second
+ * argument is the settings
  * @throws AgentRlError `PLUGIN_LOAD_FAILED` when it asks for what is not there or its constructor throws.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the plugin's kind says what it makes
-export function construct<Instance>(container: Container, construction: Construction): Instance {
-  const { name, plugin, settings, shared } = construction;
-  // A container of its own, so that each plugin sees its own settings under the one token.
-  const scope = new Container({ parent: container });
-  const made = plugin as Class<Instance & object>;
-  // Also settles what it inherits.
-  const asks = injectionsOf(plugin).length > 0;
+export function construct<Instance extends object>(
+  container: Container,
+  construction: Construction,
+  method?: string & keyof Instance,
+): Instance {
+  const { settings } = construction;
+  const { plugin, spec } = construction.entry;
+  if (method !== undefined && !hasMethod(plugin, method)) {
+    const act = plugin as (first: unknown, settings: unknown, ...rest: unknown[]) => unknown;
+    const called = (first: unknown, ...rest: unknown[]) => act(first, settings, ...rest);
+    return { [method]: called } as Instance;
+  }
   try {
-    if (!asks) return new made(givenBy(container, construction));
-    scope.bind(SETTINGS).toConstantValue(settings);
-    if (shared !== undefined) scope.bind(SHARED).toConstantValue(shared);
-    scope.bind(made).toSelf();
-    return scope.get(made);
+    return new (plugin as Class<Instance>)(given(container, construction));
   } catch (cause) {
     // It was made as it should be, and found what the user can mend.
     if (AgentRlError.is(cause)) throw cause;
     const place = placeOf(cause);
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `Plugin "${name}" could not be made${place === undefined ? '' : ` (${place})`}: ${messageOf(cause)}.${asks ? ' Every constructor parameter needs an @inject(TOKEN) of something the run provides.' : ''}`,
+      `Plugin "${spec.name}" could not be made${place === undefined ? '' : ` (${place})`}: ${messageOf(cause)}.`,
       { cause },
     );
   }
 }
 
-/** The one object. What is not there is refused when it is asked for: `undefined` would show up far from here. */
-function givenBy(container: Container, { settings, shared, needs = [] }: Construction): object {
-  const of = {
-    task: () => container.get(TASK, { optional: true }),
-    settings: () => settings,
-    sandbox: () => (needs.includes('sandbox') ? container.get(SANDBOX) : undefined),
-    shared: () => shared,
-  };
-  return new Proxy(
-    {},
-    {
-      get: (_, key) => {
-        if (typeof key === 'symbol') return undefined;
-        const value = Object.hasOwn(of, key) ? of[key as keyof typeof of]() : undefined;
-        if (value === undefined)
-          throw new TypeError(`its constructor asks for ${key}, and ${missing(key)}`);
-        return value;
-      },
-    },
+function given(container: Container, { entry, settings, shared }: Construction): object {
+  const scope = bound(new Container({ parent: container }), { settings, shared });
+  const { needs = [] } = entry.spec;
+  return givenOf(
+    (key) =>
+      Object.hasOwn(neededBy, key) && !needs.includes(key as Needed)
+        ? undefined
+        : scope.get(key, { optional: true }),
+    missing,
   );
 }
 
+const neededBy: Readonly<Record<Needed, string>> = {
+  sandbox: "its spec does not say needs: ['sandbox']",
+  format: "its spec does not say needs: ['format']",
+};
+
 function missing(key: string): string {
+  if (Object.hasOwn(neededBy, key)) return neededBy[key as Needed];
   if (key === 'task') return 'it is made once for all tasks';
-  if (key === 'sandbox') return "its spec does not say needs: ['sandbox']";
   if (key === 'shared') return 'its spec has no open that gives it';
-  return 'a plugin is given task, settings, sandbox and shared';
+  return 'a plugin is given task, settings, sandbox and shared, a policy also model, generator and format';
 }
 
-interface Scoring {
-  score(episode: EpisodeView): ReturnType<RewardFunction>;
-}
-
-/** Whether a plugin is a class with a method of this name. */
-export const hasMethod = (plugin: unknown, name: string): boolean => {
+const hasMethod = (plugin: unknown, name: string): boolean => {
   const { prototype } = plugin as { prototype?: Readonly<Record<string, unknown>> };
   return typeof prototype?.[name] === 'function';
 };
-
-/** A reward as a function of the episode, whether it was marked as a function or as a class with `score`. */
-export function rewardFunction(
-  container: Container,
-  construction: Construction,
-): (episode: EpisodeView) => ReturnType<RewardFunction> {
-  const { plugin, settings } = construction;
-  if (hasMethod(plugin, 'score')) {
-    const instance = construct<Scoring>(container, construction);
-    return (episode) => instance.score(episode);
-  }
-  const score = plugin as RewardFunction;
-  return (episode) => score(episode, settings);
-}
-
-/** A reward manager, whether it was marked as a function or as a class with `assign`. */
-export function openRewardManager(container: Container, construction: Construction): RewardManager {
-  const { plugin, settings } = construction;
-  if (hasMethod(plugin, 'assign'))
-    return construct<RewardManager & object>(container, construction);
-  const assign = plugin as RewardManagerFunction;
-  return { assign: (group, signal) => assign(group, settings, signal) };
-}

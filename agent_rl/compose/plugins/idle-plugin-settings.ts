@@ -1,67 +1,51 @@
-import { changed, type Config, environmentBlocks, type IdleSetting } from '../../config/index.ts';
+import { changed, type Config, type IdleSetting } from '../../config/index.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
+import { blocksOf, type KindName, kindNames, kindOf } from './kinds.ts';
 
 /** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
-export function idlePluginSettings(
-  config: Config,
-  chosen: Pick<
-    ChosenPlugins,
-    | 'environments'
-    | 'tools'
-    | 'rewards'
-    | 'rewardManager'
-    | 'trackers'
-    | 'taskGenerators'
-    | PartName
-  >,
-): IdleSetting[] {
-  const { environments, tools, rewards, rewardManager } = chosen;
+export function idlePluginSettings(config: Config, chosen: ChosenPlugins): IdleSetting[] {
   const { algorithm, train } = config;
-  const paths = environmentBlocks(config).map(({ path }) => path);
-  const worlds = environments.map((one, index) => [paths[index] ?? '', one] as const);
-  const ofAlgorithm = partNames.map((name) => [`algorithm.${name}`, chosen[name]] as const);
-  if (train.mode === 'rl') {
-    const all = [
-      ...worlds,
-      ...tools.map((tool, index) => [`tools.${index}`, tool] as const),
-      ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
-      ['rewardManager', rewardManager] as const,
-      ...chosen.trackers.map((tracker, index) => [`trackers.${index}`, tracker] as const),
-      ...chosen.taskGenerators.flatMap((one, index) =>
-        one === undefined ? [] : [[`datasets.${index}.generator`, one] as const],
+  if (train.mode === 'sft')
+    return kindNames.flatMap((name) =>
+      pluginsAt(name, config, chosen).flatMap((one) => idleInSupervised(name, one)),
+    );
+  const onPolicy = algorithm.epochs * algorithm.updatesPerBatch === 1;
+  return kindNames.flatMap((name) =>
+    pluginsAt(name, config, chosen).flatMap(([path, { entry, settings }]) =>
+      overruled({ path, schema: entry.spec.settings, value: settings }).concat(
+        onPolicy ? offPolicySettings(path, { entry, settings }) : [],
       ),
-      ...ofAlgorithm,
-    ];
-    return [
-      ...all.flatMap(([path, { entry, settings }]: readonly [string, Chosen<Configured>]) =>
-        overruled({ path, schema: entry.spec.settings, value: settings }),
-      ),
-      ...(algorithm.epochs * algorithm.updatesPerBatch === 1
-        ? offPolicySettings('algorithm.loss', chosen.loss)
-        : []),
-    ];
-  }
-  return [
-    ...worlds.flatMap(([path, one]) => setOf(path, one, 'supervised training plays no episodes')),
-    ...setOf('rewardManager', rewardManager, 'supervised training plays no episodes'),
-    ...ofAlgorithm.flatMap(([path, part]: readonly [string, Chosen<Configured>]) =>
-      setOf(path, part, 'supervised training plays no episodes'),
     ),
-    ...tools.flatMap((tool, index) =>
-      setOf(
-        `tools.${index}`,
-        tool,
-        'supervised training shows the tools in the prompt and calls none',
-      ).filter(({ path }) => !shapesPrompt(tool, path.split('.')[2] ?? '')),
-    ),
-  ];
+  );
 }
 
-const partNames = ['advantage', 'loss', 'correction', 'selection'] as const;
-type PartName = (typeof partNames)[number];
+type Placed = readonly [path: string, plugin: Chosen<Configured>];
+
+/** The plugins of a kind, each with the path of its block. */
+function pluginsAt(name: KindName, config: Config, chosen: ChosenPlugins): Placed[] {
+  const all = [chosen[kindOf(name).chosen as keyof ChosenPlugins]].flat();
+  return blocksOf(config, kindOf(name)).flatMap(({ path }, index): Placed[] => {
+    const one = all[index] as Chosen<Configured> | undefined;
+    return one === undefined ? [] : [[path, one]];
+  });
+}
+
+/** Kinds whose plugins act in supervised training, or of which the whole block is reported. */
+const notJudging = new Set<KindName>(['rewards', 'trackers', 'taskGenerators']);
+
+function idleInSupervised(name: KindName, [path, one]: Placed): IdleSetting[] {
+  if (name === 'tools')
+    return setOf(
+      path,
+      one,
+      'supervised training shows the tools in the prompt and calls none',
+    ).filter((setting) => !shapesPrompt(one as Chosen<ToolSpec>, setting.path.split('.')[2] ?? ''));
+  if (kindOf(name).needs !== 'all' || notJudging.has(name)) return [];
+  return setOf(path, one, 'supervised training plays no episodes');
+}
 
 /** Settings of a loss that act only on what older weights sampled. */
 function offPolicySettings(

@@ -4,9 +4,9 @@ import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { ToolCallFormat, ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import { templateSample } from '../../policies/examine-template.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
-import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
-import { construct, runContainer } from './container.ts';
-import type { Plugins } from './registries.ts';
+import type { ChosenPlugins } from './choose-plugins.ts';
+import { construct, type Construction, runContainer } from './container.ts';
+import type { Plugins } from './kinds.ts';
 
 /**
  * The format that the config names, or else the one that the model's chat template is written for.
@@ -65,13 +65,10 @@ function withDefaults(entry: RegistryEntry<ToolCallFormatSpec>): readonly Named[
   return [made({ entry, settings: value })];
 }
 
-const made = ({
-  entry: { plugin, spec },
-  settings,
-}: Pick<Chosen<ToolCallFormatSpec>, 'entry'> & { settings: unknown }): Named => {
-  const { name } = spec;
-  return { name, format: construct<ToolCallFormat>(runContainer([]), { name, plugin, settings }) };
-};
+const made = (one: Construction): Named => ({
+  name: one.entry.spec.name,
+  format: construct<ToolCallFormat>(runContainer(), one),
+});
 
 const invalid = (what: string): AgentRlError =>
   new AgentRlError('CONFIG_INVALID', `policy.toolCallFormat: ${what}.`);

@@ -8,7 +8,8 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline, throwIfStopped } from '../../core/stopping/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
-import { isPlugin, type Plugins, withExports } from './registries.ts';
+import type { Plugins } from './kinds.ts';
+import { isPlugin, withExports } from './registries.ts';
 import { watchImport } from './watch-import.ts';
 
 let hooksAreRegistered = false;
@@ -108,8 +109,8 @@ export interface LoadPluginsOptions {
 }
 
 /**
- * The registries with what each requested package or file exports. A plugin is any export marked with
- * `@tool`, `@environment`, `@policy`, `@toolCallFormat` or `reward(…)`.
+ * The registries with what each requested package or file exports. A plugin is any export that is
+ * marked as one of a kind.
  *
  * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`, `INTERRUPTED`
  */

@@ -21,7 +21,7 @@ interface ResolveContext {
 type NextResolve = (specifier: string, context: ResolveContext) => Promise<Resolved>;
 
 // What a plugin's own code needs of us; a file outside any project cannot find them by itself.
-const ours = /^(agent_rl|typebox|inversify)(\/|$)/;
+const ours = /^(agent_rl|typebox)(\/|$)/;
 
 let packageUrl = import.meta.url;
 

@@ -1,72 +1,38 @@
 import { AgentRlError } from '../../core/errors.ts';
-import { SANDBOX, type Sandbox } from '../../core/services/sandbox.ts';
+import type { Sandbox } from '../../core/services/sandbox.ts';
 import type { Needed } from '../../core/plugins/given.ts';
-import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
-import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
-import { asksFor, injectionsOf } from './injections.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
-/** A sandbox is started only for what asks for one. */
-export const needsSandbox = (chosen: ChosenPlugins): boolean => {
-  const { environments, policy, tools, rewards, rewardManager } = chosen;
-  return [...environments, policy, ...tools, ...rewards, rewardManager].some(({ entry }) =>
-    usesSandbox(entry),
-  );
-};
-
-/** By `@inject`, or because its spec says so. */
-const usesSandbox = ({ plugin, spec }: { plugin: unknown; spec: Needing }): boolean =>
-  asksFor(plugin, SANDBOX) || spec.needs?.includes('sandbox') === true;
-
-interface Needing {
-  readonly name: string;
-  readonly needs?: readonly Needed[];
-}
-
-/** A tool-call format is opened only for a policy that asks for one. */
-export const asksForFormat = ({ policy }: Pick<ChosenPlugins, 'policy'>): boolean =>
-  asksFor(policy.entry.plugin, TOOL_CALL_FORMAT);
+/** Whether a plugin of the run needs a service: it is opened for nothing else. */
+export const needs = (chosen: Partial<ChosenPlugins>, service: Needed): boolean =>
+  Object.values(chosen)
+    .flat()
+    .some((one) => {
+      const spec: { needs?: readonly Needed[]; name: string } | undefined = one?.entry.spec;
+      return spec?.needs?.includes(service) === true;
+    });
 
 /**
  * Settings of the isolated tools by name, for their threads.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` when one asks for what no thread can be given.
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` when one needs what no thread can be given.
  */
 export function isolatedSettings(
   tools: readonly Chosen<ToolSpec>[],
 ): ReadonlyMap<string, Chosen<ToolSpec>['settings']> {
   const isolated = tools.filter(({ entry }) => entry.spec.isolated !== undefined);
-  for (const { entry } of isolated) {
-    const { spec, source } = entry;
-    if ((spec.needs ?? []).length > 0) {
-      throw new AgentRlError(
-        'PLUGIN_LOAD_FAILED',
-        `The isolated tool "${spec.name}" from ${source} says needs: ${String(spec.needs)}, and the thread it runs in can only be given its settings. Drop \`needs\`, or \`isolated\`.`,
-      );
-    }
-    const wrong = injectionsOf(entry.plugin).find(
-      ({ token, place }) => token !== SETTINGS || place !== 0,
-    );
-    if (wrong === undefined) continue;
+  const needing = isolated.find(({ entry }) => (entry.spec.needs ?? []).length > 0);
+  if (needing !== undefined) {
+    const { spec, source } = needing.entry;
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The isolated tool "${entry.spec.name}" from ${entry.source} asks for ${String(wrong.token)} at ${placeText(wrong.place)}, and the thread it runs in can only be given its settings, as the constructor's first parameter. Drop the other @inject, or \`isolated\`.`,
+      `The isolated tool "${spec.name}" from ${source} says needs: ${String(spec.needs)}, and the thread it runs in can only be given its settings. Drop \`needs\`, or \`isolated\`.`,
     );
   }
-  return new Map(
-    isolated.map(({ entry, settings }) => [entry.spec.name, inThread(entry, settings)]),
-  );
+  return new Map(isolated.map(({ entry, settings }) => [entry.spec.name, settings]));
 }
-
-/** What the thread makes a tool with: its settings, or, for one that asks for nothing, an object with them. */
-const inThread = ({ plugin }: { plugin: unknown }, settings: Chosen<ToolSpec>['settings']) =>
-  injectionsOf(plugin).length > 0 ? settings : { settings };
-
-const placeText = (place: number | string | symbol): string =>
-  typeof place === 'number'
-    ? `parameter ${place + 1} of its constructor`
-    : `property ${String(place)}`;
 
 /**
  * Refuses a sandbox that cannot do what the tasks and tools of a run will ask of it.
@@ -105,5 +71,5 @@ function judgedByStatements(task: Task): boolean {
 
 function keepsVariables({ entry, settings }: Chosen<ToolSpec>): boolean {
   const { session } = (settings ?? {}) as { session?: unknown };
-  return session === true && usesSandbox(entry);
+  return session === true && entry.spec.needs?.includes('sandbox') === true;
 }

@@ -1,7 +1,5 @@
 import { type Config, nearestName } from '../../config/index.ts';
-import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
-import { builtInSource, type Registry, type RegistryEntry } from '../../core/plugins/plugin.ts';
-import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
+import type { Registry } from '../../core/plugins/plugin.ts';
 import { byLogProbability } from '../../trainer/strategies/choose-attempt.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 
@@ -53,20 +51,13 @@ export function environmentProblems(
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
-/** A reward as far as the run file goes. */
-interface NamedReward {
-  name: string;
-  weight: number;
-  tool?: string | undefined;
-}
-
 /**
  * Rewards whose name is not their own, or whose tool is not there.
  *
  * @param tools names of the run's tools; undefined where not all are known
  */
 export function rewardProblems(
-  rewards: readonly Omit<NamedReward, 'weight'>[],
+  rewards: readonly { name: string; tool?: string | undefined }[],
   tools: readonly string[] | undefined,
 ): SettingProblem[] {
   const problems: SettingProblem[] = [];
@@ -89,38 +80,6 @@ export function rewardProblems(
     }
   }
   return problems;
-}
-
-/** A reward manager that has nothing to do with the rewards of a run, or with one's weight. */
-export function rewardManagerProblems(
-  manager: RewardManagerSpec | undefined,
-  rewards: readonly Pick<NamedReward, 'weight'>[],
-  { environmentWeight }: Pick<Config['algorithm'], 'environmentWeight'>,
-): SettingProblem[] {
-  if (manager === undefined) return [];
-  const { name, needsSeveral = false, ignoresWeights = false } = manager;
-  const path = 'rewardManager.type';
-  const problems: SettingProblem[] = [];
-  if (needsSeveral && rewards.length === 0) {
-    const text = `${name} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`;
-    problems.push({ path, text });
-  }
-  const idle = [environmentWeight, ...rewards.map(({ weight }) => weight)].find(
-    (weight) => weight !== 0 && weight !== 1,
-  );
-  if (ignoresWeights && idle !== undefined) {
-    const text = `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 for a reward that is only logged, or rewardManager.type weighted or normalised.`;
-    problems.push({ path, text });
-  }
-  return problems;
-}
-
-/** A loss of a plugin's is imported again by the engine's thread. */
-export function lossProblems(loss: RegistryEntry<LossPluginSpec> | undefined): SettingProblem[] {
-  if (loss === undefined || loss.source === builtInSource || loss.spec.module !== undefined)
-    return [];
-  const text = `the spec of the loss "${loss.spec.name}" from ${loss.source} has no module, and the engine's thread cannot find it. Add module: import.meta.url.`;
-  return [{ path: 'algorithm.loss.type', text }];
 }
 
 /** An environment as far as its strategy goes. */

@@ -38,5 +38,5 @@ export const listOf = <Item>(value: readonly Item[]): readonly Item[] =>
   Array.isArray(value) ? value : [];
 
 /** Whether a block names a plugin; one that does not is a problem that was found before. */
-export const namesPlugin = (block: unknown): boolean =>
+export const namesPlugin = (block: unknown): block is { type: string } =>
   isRecord(block) && typeof block['type'] === 'string' && block['type'] !== '';

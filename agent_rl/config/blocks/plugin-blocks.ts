@@ -74,29 +74,7 @@ export const RewardsBlock = Type.Array(
   { default: [], description: "Added, each times its weight, to the environment's own reward" },
 );
 
-/** `rewardManager:` what the episodes of a group are compared by. */
-export const RewardManagerBlock = Type.Object(
-  { type: text('Name of a reward manager', { minLength: 1, default: 'weighted' }) },
-  {
-    default: {},
-    description:
-      'What the episodes of a group are compared by: their rewards by weights, by how they spread in the group, or by rank',
-  },
-);
-
-/** `generator:` what samples tokens. */
-export const GeneratorBlock = Type.Object(
-  { type: text('Name of a generator', { minLength: 1, default: 'engine' }) },
-  { default: {}, description: 'What samples tokens, and its settings' },
-);
-
-/** `learner:` what computes gradients and takes steps. */
-export const LearnerBlock = Type.Object(
-  { type: text('Name of a learner', { minLength: 1, default: 'engine' }) },
-  { default: {}, description: 'What computes gradients and changes the weights, and its settings' },
-);
-
-/** A part of an algorithm: a plugin's name, and its settings beside it. */
+/** A block that holds nothing but a plugin: its name, and its settings beside it. */
 export const partBlock = (kind: string, usual: string, description: string) =>
   Type.Object(
     { type: text(`Name of ${kind}`, { minLength: 1, default: usual }) },

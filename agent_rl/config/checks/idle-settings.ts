@@ -1,7 +1,14 @@
 import { isRecord } from '../../core/is-record.ts';
 import { truncates } from '../../core/services/generator.ts';
 import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
-import { type Config, ConfigSchema, environmentBlocks, runLength } from '../config-schema.ts';
+import {
+  type Config,
+  ConfigSchema,
+  isPluginBlock,
+  runLength,
+  schemaAt,
+  type SettingSchema,
+} from '../config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 
 /** A run in which settings are looked at, and what of it does not stand in the config. */
@@ -31,6 +38,11 @@ const playsEpisodes = (run: Circumstances): boolean => isRl(run) || run.config.e
 const ofRewards = Object.keys(AlgorithmBlock.properties)
   .filter((key) => key !== 'microBatchTokens')
   .map((key) => `algorithm.${key}`);
+
+/** Blocks that hold nothing but a plugin, besides what samples and learns, which has rules of its own. */
+const judging = Object.keys(ConfigSchema.properties).filter(
+  (key) => isPluginBlock([key]) && key !== 'generator' && key !== 'learner',
+);
 
 /** Of a folder of tasks: how its rows are read, and what for. */
 const folderReadings = ['environment', 'format', 'columns', 'answerPattern'];
@@ -93,7 +105,7 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ({ datasets }) => datasets.map((_, folder) => `datasets.${folder}.environment`),
-    (run) => playsEpisodes(run) && environmentBlocks(run.config).length === 1,
+    (run) => playsEpisodes(run) && [run.config.environment].flat().length === 1,
     'the run has one environment, which all tasks are for',
   ],
   [
@@ -150,7 +162,7 @@ const idle: readonly IdleRule[] = [
     [
       'policy.sampling',
       ...ofRewards,
-      'rewardManager',
+      ...judging,
       'train.parityBound',
       'run.previewTasks',
       'run.logRollouts',
@@ -243,26 +255,18 @@ const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
       ),
     );
 
-interface Schema {
-  default?: unknown;
-  properties?: Readonly<Record<string, Schema>>;
-  items?: Schema;
-}
-
 /** The settings at a path and below it whose value is not the default. */
 function setBelow(path: string, config: Config, why: string): IdleSetting[] {
-  let schema = ConfigSchema as Schema | undefined;
-  let value: unknown = config;
-  for (const key of path.split('.')) {
-    schema = schema?.properties?.[key] ?? schema?.items;
-    value = (value as Readonly<Record<string, unknown>> | undefined)?.[key];
-  }
-  return changed({ path, schema, value }, why);
+  const keys = path.split('.');
+  return changed({ path, schema: schemaAt(keys), value: keys.reduce(childOf, config) }, why);
 }
+
+const childOf = (value: unknown, key: string): unknown =>
+  (value as Readonly<Record<string, unknown>> | undefined)?.[key];
 
 interface Part {
   path: string;
-  schema: Schema | undefined;
+  schema: SettingSchema | undefined;
   value: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
+import { isPluginBlock } from '../config-schema.ts';
 import { pathOf, type Place, placeOf, type Places, pointerStep } from '../checks/problem.ts';
 
 /** A value and where each part of it was written. */
@@ -48,17 +49,15 @@ interface Upper {
   leftOut: string[];
 }
 
-const partsOfAlgorithm = /^\/algorithm\/(?:advantage|loss|correction|selection)$/;
-const wholeBlocks = /^\/(?:generator|learner|rewardManager|datasets\/\d+\/generator)$/;
-
 /**
  * Whether a block is a part whose settings are those of its type.
  *
  * @param lower what is written there; where it names no type, its settings may well be those of another one's
  */
 export const isPart = (pointer: string, lower: unknown): boolean =>
-  partsOfAlgorithm.test(pointer) ||
-  (wholeBlocks.test(pointer) && isRecord(lower) && Object.hasOwn(lower, 'type'));
+  isPluginBlock(pathOf(pointer)) &&
+  !/\/\d+$/.test(pointer) &&
+  (pointer.startsWith('/algorithm/') || (isRecord(lower) && Object.hasOwn(lower, 'type')));
 
 /** What a part of another type leaves out of the one below it; undefined where that is nothing. */
 function leftOutOf(

@@ -32,9 +32,4 @@ export const advantages = new PluginKind<AdvantageSpec, AdvantageFunction>('adva
  *
  * @example export const raw = advantage({ name: 'raw', description: 'The reward itself' })((groups) => groups);
  */
-export function advantage(spec: AdvantageSpec) {
-  return <Target extends AdvantageFunction<never>>(target: Target): Target => {
-    advantages.mark(spec)(target);
-    return target;
-  };
-}
+export const advantage = (spec: AdvantageSpec) => advantages.mark<AdvantageFunction<never>>(spec);

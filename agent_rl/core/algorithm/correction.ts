@@ -29,9 +29,5 @@ export const corrections = new PluginKind<CorrectionSpec, CorrectionFunction>('c
 });
 
 /** Marks a correction of what lies between sampling and learning. */
-export function correction(spec: CorrectionSpec) {
-  return <Target extends CorrectionFunction<never>>(target: Target): Target => {
-    corrections.mark(spec)(target);
-    return target;
-  };
-}
+export const correction = (spec: CorrectionSpec) =>
+  corrections.mark<CorrectionFunction<never>>(spec);

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-import { PluginKind } from '../plugins/plugin.ts';
+import { builtInSource, PluginKind } from '../plugins/plugin.ts';
 import { fieldRules, optionalField } from '../plugins/plugin-rules.ts';
 import type { LossOps, LossTensor } from './loss-ops.ts';
 
@@ -59,6 +59,12 @@ export const losses = new PluginKind<LossPluginSpec, LossFunction>('loss', {
     module: optionalField(fieldRules.fileUrl),
     perSequence: optionalField(fieldRules.flag),
   },
+  problemsInRun: ({ name, module }, { source }) =>
+    source === builtInSource || module !== undefined
+      ? []
+      : [
+          `the spec of the loss "${name}" from ${source} has no module, and the engine's thread cannot find it. Add module: import.meta.url.`,
+        ],
 });
 
 /**
@@ -69,9 +75,4 @@ export const losses = new PluginKind<LossPluginSpec, LossFunction>('loss', {
  *   ({ logProbs, advantages }, _settings, { mul, neg }) => ({ losses: neg(mul(advantages, logProbs)) }),
  * );
  */
-export function loss(spec: LossPluginSpec) {
-  return <Target extends LossFunction<never>>(target: Target): Target => {
-    losses.mark(spec)(target);
-    return target;
-  };
-}
+export const loss = (spec: LossPluginSpec) => losses.mark<LossFunction<never>>(spec);

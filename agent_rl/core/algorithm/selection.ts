@@ -38,9 +38,4 @@ export const selections = new PluginKind<SelectionSpec, SelectionFunction>('sele
 });
 
 /** Marks a selection of groups and episodes. */
-export function selection(spec: SelectionSpec) {
-  return <Target extends SelectionFunction<never>>(target: Target): Target => {
-    selections.mark(spec)(target);
-    return target;
-  };
-}
+export const selection = (spec: SelectionSpec) => selections.mark<SelectionFunction<never>>(spec);

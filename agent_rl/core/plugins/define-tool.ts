@@ -1,4 +1,4 @@
-import type { Class } from './class.ts';
+import type { Class } from './given.ts';
 import { type InputOf, type InputSchema, readSchema, type ReadSchema } from './standard-schema.ts';
 import { AgentRlError } from '../errors.ts';
 import { isRecord } from '../is-record.ts';
@@ -62,8 +62,7 @@ export function toolOf(
       return resultOf(await lastOf(execute(parsed.value, context)));
     }
   }
-  tools.mark({ ...face, parameters: json })(DefinedTool);
-  return DefinedTool;
+  return tools.mark({ ...face, parameters: json })(DefinedTool);
 }
 
 async function lastOf(output: unknown): Promise<unknown> {

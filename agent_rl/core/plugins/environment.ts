@@ -1,9 +1,8 @@
 import type { TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
 import type { AssistantMessage, Message, ToolCall, UserMessage } from '../message.ts';
 import type { Outcome } from '../outcome.ts';
-import { type Needed, needsRule } from './given.ts';
+import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
@@ -45,13 +44,13 @@ export interface Verdict {
   /** Absent when the system failed. */
   readonly reward: number | undefined;
   /** Why there is no reward, for the log: what failed, in its own words. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** What the reward is the sum of, by name. */
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */
-  readonly metrics?: Readonly<Record<string, number>>;
+  readonly metrics?: Readonly<Record<string, number>> | undefined;
   /** What the environment adds to the episode's line in the journal, by key. */
-  readonly record?: Readonly<Record<string, unknown>>;
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** The episode broke a rule under which it may earn nothing: what other rewards would pay is 0, what they cost stays. */
   readonly forfeited?: boolean | undefined;
   /** Whether the task was solved; drives the success rate. */
@@ -140,7 +139,7 @@ export interface EnvironmentSpec {
   readonly settings: TSchema;
   /** Names of tools it cannot do without. */
   readonly requires?: readonly string[];
-  /** Services to be started for it, where its class asks for none with `@inject`. */
+  /** Services that its class is given, and that are opened for it. */
   readonly needs?: readonly Needed[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
@@ -160,7 +159,7 @@ export const environments = new PluginKind<EnvironmentSpec, Environment | MultiA
     fields: {
       agents: optionalField(fieldRules.agents),
       requires: optionalField(fieldRules.names),
-      needs: needsRule,
+      needs: needsRule('sandbox'),
       taskFormat: fieldRules.text,
       answers: optionalField(fieldRules.flag),
       taskProblem: optionalField(fieldRules.method),
@@ -176,5 +175,5 @@ export function environment(
   spec: EnvironmentSpec & { readonly agents?: undefined },
 ): (target: Class<Environment>) => void;
 export function environment(spec: EnvironmentSpec) {
-  return (target: object): void => environments.mark(spec)(target);
+  return environments.mark(spec);
 }

@@ -14,8 +14,16 @@ export interface FieldRule {
   readonly fits: (value: unknown) => boolean;
 }
 
+/** The run that uses a plugin, as far as its kind may look at it. */
+export interface PluginUse {
+  /** Where the plugin is from. */
+  readonly source: string;
+  /** Weights of the rewards, that of the environment's own first. */
+  readonly weights: readonly number[];
+}
+
 /** What plugins of one kind must be. */
-export interface PluginRules {
+export interface PluginRules<Spec = unknown> {
   /** Fields of the spec by name, besides name, description and settings; others are refused. */
   readonly fields?: Readonly<Record<string, FieldRule>>;
   /** Methods that a class of this kind has. */
@@ -24,6 +32,8 @@ export interface PluginRules {
   readonly orFunction?: boolean;
   /** Whether only a plain function will do. */
   readonly onlyFunction?: boolean;
+  /** Why a run cannot use a plugin with this spec, in sentences; by default none. */
+  problemsInRun?(spec: Spec, use: PluginUse): readonly string[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -173,8 +183,16 @@ function methodProblems(
   const missing = methods.filter(
     (name) => typeof (prototype as Fields | undefined)?.[name] !== 'function',
   );
-  return missing.map(
+  const { length } = plugin as { length?: number };
+  const parameters =
+    isClass(plugin) && (length ?? 0) > 1
+      ? [
+          `constructor: it has ${length} parameters; allowed: one object, constructor({ task, settings, sandbox }).`,
+        ]
+      : [];
+  const absent = missing.map(
     (name) =>
       `${name}: the class has no method of this name; allowed: a class with ${methods.map((method) => `${method}(…)`).join(', ')}${orFunction ? ', or a function' : ''}. A function held in a property is not seen: write a method.`,
   );
+  return [...absent, ...parameters];
 }

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 import { AgentRlError } from '../errors.ts';
-import { pluginProblems, type PluginRules } from './plugin-rules.ts';
+import { isClass, pluginProblems, type PluginRules, type PluginUse } from './plugin-rules.ts';
 
 /** What every plugin spec has. */
 export interface PluginSpec {
@@ -36,7 +36,7 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
   /** @param rules what a spec may hold and a class must have, checked when a plugin is registered */
   constructor(
     readonly kind: string,
-    private readonly rules: PluginRules,
+    private readonly rules: PluginRules<Spec>,
   ) {}
 
   /** Everything that is wrong with a marked plugin. */
@@ -44,11 +44,23 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
     return pluginProblems(plugin, this.specOf(plugin), this.rules);
   }
 
-  /** Gives a class or function its spec. */
-  mark(spec: Spec) {
-    return (target: object): void => {
+  /** Whether a value is a function that could be marked as it is. */
+  takes(value: unknown): boolean {
+    const { orFunction = false, onlyFunction = false } = this.rules;
+    return (orFunction || onlyFunction) && typeof value === 'function' && !isClass(value);
+  }
+
+  /** Why a run cannot use a plugin with this spec, in sentences. */
+  problemsInRun(spec: Spec, use: PluginUse): readonly string[] {
+    return this.rules.problemsInRun?.(spec, use) ?? [];
+  }
+
+  /** Gives a class or function its spec, and gives it back. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a kind's own marker accepts
+  mark<Base extends object = object>(spec: Spec) {
+    return <Target extends Base>(target: Target): Target => {
       const value = [...marks(target), { kind: this.kind, spec }];
-      Object.defineProperty(target, mark, { value, configurable: true });
+      return Object.defineProperty(target, mark, { value, configurable: true });
     };
   }
 

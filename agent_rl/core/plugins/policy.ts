@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
 import type { Generator, RandomKey, Sampling } from '../services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../message.ts';
+import { type Class, type Needed, needsRule } from './given.ts';
 import type { GeneratorHost } from './model/generator.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
@@ -47,6 +47,8 @@ export interface PolicySpec {
   readonly name: string;
   readonly description: string;
   readonly settings?: TSchema;
+  /** Services that its class is given besides `model`, `generator` and `settings`, and that are opened for it. */
+  readonly needs?: readonly Needed[];
   /**
    * Opens a generator of the policy's own, which takes the place of the engine's. Such a policy can be evaluated and
    * talked to, and not trained: nothing else could change its weights.
@@ -60,11 +62,10 @@ export interface PolicySpec {
 export const policies = new PluginKind<PolicySpec, Policy>('policy', {
   methods: ['begin', 'act', 'observe', 'release'],
   fields: {
+    needs: needsRule('sandbox', 'format'),
     openGenerator: optionalField(fieldRules.method),
   },
 });
 
 /** Marks a class as a policy plugin. */
-export function policy(spec: PolicySpec) {
-  return (target: Class<Policy>): void => policies.mark(spec)(target);
-}
+export const policy = (spec: PolicySpec) => policies.mark<Class<Policy>>(spec);

@@ -73,7 +73,7 @@ export interface RewardManagerSpec {
   readonly description: string;
   /** Schema of the manager's own settings in YAML. */
   readonly settings?: TSchema;
-  /** Services that a class is given besides its settings, see `Given`. */
+  /** Services that its class is given, and that are opened for it. */
   readonly needs?: readonly Needed[];
   /** It finds the weights of the rewards itself; weights other than 0 and 1 are then refused. */
   readonly ignoresWeights?: boolean;
@@ -85,9 +85,24 @@ export const rewardManagers = new PluginKind<RewardManagerSpec, RewardManager>('
   methods: ['assign'],
   orFunction: true,
   fields: {
-    needs: needsRule,
+    needs: needsRule('sandbox'),
     ignoresWeights: optionalField(fieldRules.flag),
     needsSeveral: optionalField(fieldRules.flag),
+  },
+  problemsInRun: ({ name, needsSeveral = false, ignoresWeights = false }, { weights }) => {
+    const idle = weights.find((weight) => weight !== 0 && weight !== 1);
+    return [
+      ...(needsSeveral && weights.length === 1
+        ? [
+            `${name} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`,
+          ]
+        : []),
+      ...(ignoresWeights && idle !== undefined
+        ? [
+            `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 for a reward that is only logged, or rewardManager.type weighted or normalised.`,
+          ]
+        : []),
+    ];
   },
 });
 
@@ -96,9 +111,4 @@ export const rewardManagers = new PluginKind<RewardManagerSpec, RewardManager>('
  *
  * @example export const halves = rewardManager({ name: 'halves', description: '…' })(({ episodes }) => …)
  */
-export function rewardManager(spec: RewardManagerSpec) {
-  return <Target extends object>(target: Target): Target => {
-    rewardManagers.mark(spec)(target);
-    return target;
-  };
-}
+export const rewardManager = (spec: RewardManagerSpec) => rewardManagers.mark(spec);

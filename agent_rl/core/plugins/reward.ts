@@ -30,7 +30,7 @@ export interface RewardSpec {
   readonly description: string;
   /** Schema of the reward's own settings in YAML. */
   readonly settings?: TSchema;
-  /** Services to be started for it, where its class asks for none with `@inject`. */
+  /** Services that its class is given, and that are opened for it. */
   readonly needs?: readonly Needed[];
   /**
    * It judges by the prompt and the conversation alone, also by a function of its settings. It is then shown neither the
@@ -38,8 +38,8 @@ export interface RewardSpec {
    */
   readonly blind?: boolean | ((settings: Readonly<Record<string, unknown>>) => boolean);
   /**
-   * Opens what all instances of a class share in a run, such as a model. An instance is given it as `shared`, or asks for
-   * it with `@inject(SHARED)`. Closed at the end of the run.
+   * Opens what all instances of a class share in a run, such as a model. An instance is given it as `shared`. Closed at
+   * the end of the run.
    */
   readonly open?: (
     settings: Readonly<Record<string, unknown>>,
@@ -76,7 +76,7 @@ export const withoutAnswers = ({ taskId, prompt, environment }: Task): Task => (
   taskId,
   prompt,
   metadata: {},
-  ...(environment !== undefined && { environment }),
+  environment,
 });
 
 /** An episode as a blind reward sees it: asking for the verdict throws. */
@@ -97,7 +97,7 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
   methods: ['score'],
   orFunction: true,
   fields: {
-    needs: needsRule,
+    needs: needsRule('sandbox'),
     blind: optionalField(fieldRules.flagOrMethod),
     open: optionalField(fieldRules.method),
   },
@@ -108,9 +108,4 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
  *
  * @example export const brevity = reward({ name: 'brevity', description: '…' })((episode) => …)
  */
-export function reward(spec: RewardSpec) {
-  return <Target extends object>(target: Target): Target => {
-    rewards.mark(spec)(target);
-    return target;
-  };
-}
+export const reward = (spec: RewardSpec) => rewards.mark(spec);

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
+import type { Class } from './given.ts';
 import type { AssistantMessage, ToolCall } from '../message.ts';
 import { PluginKind } from './plugin.ts';
 import type { ToolSpec } from './tool.ts';
@@ -66,9 +66,5 @@ export const toolCallFormats = new PluginKind<ToolCallFormatSpec, ToolCallFormat
 );
 
 /** Marks a class as a tool-call format. */
-export function toolCallFormat(spec: ToolCallFormatSpec) {
-  return (target: Class<ToolCallFormat>): void => toolCallFormats.mark(spec)(target);
-}
-
-/** Where the container finds the tool-call format of the run. */
-export const TOOL_CALL_FORMAT = Symbol.for('agent_rl.ToolCallFormat');
+export const toolCallFormat = (spec: ToolCallFormatSpec) =>
+  toolCallFormats.mark<Class<ToolCallFormat>>(spec);

@@ -1,8 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 
-import type { Class } from './class.ts';
 import type { KeyedRng } from '../keyed-rng.ts';
-import { type Needed, needsRule } from './given.ts';
+import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 
@@ -55,7 +54,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly parameters: Parameters;
   /** Schema of the tool's own settings in YAML; none means it takes no settings. */
   readonly settings?: TSchema;
-  /** Services to be started for it, where its class asks for none with `@inject`. */
+  /** Services that its class is given, and that are opened for it. */
   readonly needs?: readonly Needed[];
   /** Seconds until a call is given up, which the model is shown. Default 10. */
   readonly deadlineS?: number;
@@ -77,7 +76,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly configure?: (settings: ToolSettings) => Partial<ToolFace>;
   /**
    * Opens what all instances of a run share, such as connections, an index or a rate limit. An instance is given it as
-   * `shared`, or asks for it with `@inject(SHARED)`. Closed at the end of the run.
+   * `shared`. Closed at the end of the run.
    */
   readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
 }
@@ -122,18 +121,11 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     isolated: optionalField(fieldRules.fileUrl),
     configure: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),
-    needs: needsRule,
+    needs: needsRule('sandbox'),
   },
 });
 
 /** Marks a class as a tool plugin. */
-export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {
+export const tool = <Parameters extends TSchema>(spec: ToolSpec<Parameters>) =>
   // The kind stores specs of any schema; the call keeps class and schema together.
-  return (target: Class<Tool<Parameters>>): void => tools.mark(spec)(target);
-}
-
-/** Where the container finds a plugin's own settings, already checked against its spec. */
-export const SETTINGS = Symbol.for('agent_rl.Settings');
-
-/** Where the container finds what the tool's `open` gave. */
-export const SHARED = Symbol.for('agent_rl.Shared');
+  tools.mark<Class<Tool<Parameters>>>(spec);

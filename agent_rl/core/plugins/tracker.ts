@@ -26,13 +26,6 @@ export interface Tracker {
   close?(): void | Promise<void>;
 }
 
-/** A tracker that keeps nothing between events. */
-export type TrackerFunction<Settings = unknown> = (
-  event: TrackedEvent,
-  settings: Settings,
-  signal: AbortSignal,
-) => TrackerNote | Promise<TrackerNote>;
-
 export interface TrackerSpec {
   readonly name: string;
   readonly description: string;
@@ -50,9 +43,4 @@ export const trackers = new PluginKind<TrackerSpec, Tracker>('tracker', {
  *
  * @example export const printed = tracker({ name: 'printed', description: '…' })((event) => console.log(event))
  */
-export function tracker(spec: TrackerSpec) {
-  return <Target extends object>(target: Target): Target => {
-    trackers.mark(spec)(target);
-    return target;
-  };
-}
+export const tracker = (spec: TrackerSpec) => trackers.mark(spec);

@@ -110,9 +110,6 @@ export const noGenerationTotals: GenerationTotals = {
   totalS: 0,
 };
 
-/** Where the container finds the generator of the run. */
-export const GENERATOR = Symbol.for('agent_rl.Generator');
-
 /** How tokens are drawn. Truncation is off by default. */
 export interface Sampling {
   /** 0 takes the likeliest token, whatever the others say. */

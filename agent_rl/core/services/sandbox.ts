@@ -192,6 +192,3 @@ export interface Sandbox {
   capabilities(): SandboxCapabilities;
   close(): Promise<void>;
 }
-
-/** Where the container finds the sandbox of the run. */
-export const SANDBOX = Symbol.for('agent_rl.Sandbox');

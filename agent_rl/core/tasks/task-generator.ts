@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-import type { Class } from '../plugins/class.ts';
+import type { Class } from '../plugins/given.ts';
 import { PluginKind } from '../plugins/plugin.ts';
 import { fieldRules } from '../plugins/plugin-rules.ts';
 
@@ -49,6 +49,5 @@ export const taskGenerators = new PluginKind<TaskGeneratorSpec, TaskGenerator>('
  *
  * @example @taskGenerator({ name: 'sums', description: '…', version: 1, taskFormat: 'question' })
  */
-export function taskGenerator(spec: TaskGeneratorSpec) {
-  return (target: Class<TaskGenerator>): void => taskGenerators.mark(spec)(target);
-}
+export const taskGenerator = (spec: TaskGeneratorSpec) =>
+  taskGenerators.mark<Class<TaskGenerator>>(spec);

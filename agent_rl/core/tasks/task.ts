@@ -5,8 +5,5 @@ export interface Task {
   readonly prompt: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The environment it is for, by its name in the run file, where a run has several. */
-  readonly environment?: string;
+  readonly environment?: string | undefined;
 }
-
-/** Where the container finds the task of the episode being built. */
-export const TASK = Symbol.for('agent_rl.Task');

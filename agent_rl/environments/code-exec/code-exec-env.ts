@@ -1,6 +1,5 @@
-import { inject } from 'inversify';
-
 import type { CodeTask } from '../../core/tasks/code-task.ts';
+import type { Given } from '../../core/plugins/given.ts';
 import { environment } from '../../core/plugins/environment.ts';
 import type {
   Environment,
@@ -15,15 +14,7 @@ import { compareOutputs } from '../../sandbox/judge/compare-outputs.ts';
 import { compareValues } from '../../sandbox/judge/compare-values.ts';
 import { assertTestsOf } from '../../sandbox/judge/judge-asserts.ts';
 import { judgeCode, type Judgement } from '../../sandbox/judge/judge.ts';
-import {
-  type CallsResult,
-  type JudgeResult,
-  type RunResult,
-  SANDBOX,
-  type Sandbox,
-} from '../../core/services/sandbox.ts';
-import { TASK } from '../../core/tasks/task.ts';
-import { SETTINGS } from '../../core/plugins/tool.ts';
+import type { CallsResult, JudgeResult, RunResult } from '../../core/services/sandbox.ts';
 import { CodeExecSettings } from './settings.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -47,6 +38,7 @@ interface Attempt {
   description: 'Solve a programming task by writing and running Python; judged by hidden cases.',
   settings: CodeExecSettings,
   requires: [toolName],
+  needs: ['sandbox'],
   taskFormat: 'code',
 })
 export class CodeExecEnv implements Environment {
@@ -54,21 +46,17 @@ export class CodeExecEnv implements Environment {
   #judgement: Judgement | undefined;
   #judgedFailures = 0;
 
-  constructor(
-    @inject(TASK) private readonly task: CodeTask,
-    @inject(SANDBOX) private readonly sandbox: Sandbox,
-    @inject(SETTINGS) private readonly settings: CodeExecSettings,
-  ) {}
+  constructor(private readonly given: Omit<Given<CodeExecSettings, CodeTask>, 'shared'>) {}
 
   async start(): Promise<readonly Message[]> {
-    const { systemPrompt, showStarterCode } = this.settings;
-    const { prompt, starterCode } = this.task;
+    const { systemPrompt, showStarterCode } = this.given.settings;
+    const { prompt, starterCode } = this.given.task;
     const shown = showStarterCode && starterCode !== '' ? `${prompt}\n\n${starterCode}` : prompt;
     return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(shown)];
   }
 
   toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
-    const { tests } = this.task;
+    const { tests } = this.given.task;
     if (call.name !== toolName) return {};
     if (tests.kind === 'asserts') {
       const { public: shown = [] } = tests;
@@ -87,7 +75,10 @@ export class CodeExecEnv implements Environment {
       const attempt = this.#attemptOf(executed);
       if (attempt === undefined) continue;
       this.#attempts.push(attempt);
-      if (this.settings.judgedCall === 'every-call' && (await this.#solves(attempt, signal))) {
+      if (
+        this.given.settings.judgedCall === 'every-call' &&
+        (await this.#solves(attempt, signal))
+      ) {
         return { done: true };
       }
     }
@@ -96,7 +87,7 @@ export class CodeExecEnv implements Environment {
 
   async finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
     const last = this.#attempts.at(-1);
-    if (this.settings.judgedCall === 'last-call' && last !== undefined && end !== 'aborted') {
+    if (this.given.settings.judgedCall === 'last-call' && last !== undefined && end !== 'aborted') {
       this.#judgement = await this.#judge(last.code, signal);
     }
     const failed = this.#attempts.filter((attempt) => attempt.failed).length;
@@ -108,7 +99,7 @@ export class CodeExecEnv implements Environment {
         failedCalls: Math.max(failed, this.#judgedFailures),
         timedOutCalls: this.#attempts.filter((attempt) => attempt.timedOut).length,
       },
-      this.settings,
+      this.given.settings,
     );
   }
 
@@ -121,11 +112,15 @@ export class CodeExecEnv implements Environment {
   }
 
   #judge(code: string, signal: AbortSignal): Promise<Judgement> {
-    const { tests, compare } = this.task;
-    const { judgeWallS, partialCredit } = this.settings;
+    const { tests, compare } = this.given.task;
+    const { judgeWallS, partialCredit } = this.given.settings;
     const limits = judgeWallS === undefined ? {} : { wallS: judgeWallS };
     const stopAtFirstFailure = partialCredit === 0;
-    return judgeCode(this.sandbox, { code, tests, compare, limits, stopAtFirstFailure }, signal);
+    return judgeCode(
+      this.given.sandbox,
+      { code, tests, compare, limits, stopAtFirstFailure },
+      signal,
+    );
   }
 
   #attemptOf({ call, result, status }: ExecutedCall): Attempt | undefined {
@@ -139,7 +134,7 @@ export class CodeExecEnv implements Environment {
 
   /** True too when there is no public case to go by. */
   #passesPublicCase(run: Ran | undefined): boolean {
-    const { tests, compare } = this.task;
+    const { tests, compare } = this.given.task;
     if (run === undefined) return true;
     if (tests.kind === 'asserts') {
       // In a session they were lines of the program, whose status tells.

@@ -1,6 +1,6 @@
 import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
+import { unjudged, verdict } from '../../core/plugins/verdict.ts';
 import type { Judgement } from '../../sandbox/judge/judge.ts';
-import { judged } from '../judged.ts';
 import type { CodeExecSettings } from './settings.ts';
 
 /** What an episode came to, before it is put into numbers. */
@@ -17,31 +17,25 @@ export interface Episode {
 
 /** Puts an episode into reward, components and counts. */
 export function verdictOf(episode: Episode, settings: CodeExecSettings): Verdict {
-  const { judgement, end, timedOutCalls } = episode;
-  if (end === 'aborted') return withoutReward('aborted', episode);
-  if (judgement?.status === 'sandbox_error') return withoutReward('infrastructure-error', episode);
+  const { end, timedOutCalls } = episode;
+  const judgement = end === 'aborted' ? undefined : episode.judgement;
+  if (judgement?.status === 'sandbox_error') {
+    const problem = judgement.problem && `The sandbox failed: ${judgement.problem}`;
+    return unjudged('infrastructure-error', { problem, metrics: metricsOf(episode, false, 0) });
+  }
   const { passed = 0, total = 1 } = judgement ?? {};
   const share = total === 0 ? 0 : passed / total;
   const success = share === 1;
-  const parts = {
+  const components = {
     success: success ? settings.successReward : 0,
     partialCredit: success ? 0 : settings.partialCredit * share,
     timeout: timedOutCalls > 0 ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
   };
   const metrics = metricsOf(episode, success, share);
-  return { ...judged(end, success, parts), metrics, ...recordOf(judgement) };
-}
-
-/** What became of each hidden test that was judged, in their order. What they are is not recorded. */
-const recordOf = (judgement: Judgement | undefined): Pick<Verdict, 'record'> =>
-  judgement === undefined ? {} : { record: { hidden_tests: judgement.statuses } };
-
-function withoutReward(outcome: 'aborted' | 'infrastructure-error', episode: Episode): Verdict {
-  const metrics = metricsOf(episode, false, 0);
-  const why = episode.judgement?.problem;
-  const problem = why === undefined ? {} : { problem: `The sandbox failed: ${why}` };
-  return { outcome, reward: undefined, ...problem, components: {}, success: false, metrics };
+  // What became of each hidden test that was judged, in their order. What they are is not recorded.
+  const record = judgement && { hidden_tests: judgement.statuses };
+  return verdict(end, { success, components, metrics, record });
 }
 
 function metricsOf(

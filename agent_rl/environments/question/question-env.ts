@@ -6,10 +6,10 @@ import type {
   Turn,
   Verdict,
 } from '../../core/plugins/environment.ts';
+import { verdict } from '../../core/plugins/verdict.ts';
 import { type Message, system, user } from '../../core/message.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
-import { judged } from '../judged.ts';
 import { answerProblem, isRight, keyOfAnswer } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
 
@@ -57,21 +57,19 @@ export class QuestionEnv implements Environment {
       noAnswer: answer === undefined ? 1 : 0,
       ...(match === 'number' && { undecided: found === undefined ? 1 : 0 }),
     };
-    if (end === 'aborted')
-      return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
-    const parts = {
+    const components = {
       success: right ? successReward : 0,
       noAnswer: answer === undefined ? -noAnswerPenalty : 0,
       turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
     };
     // What was never answered is not solved, whatever rewards pay for the way there.
     const byRewards = match === 'rewards' && answer !== undefined;
-    const key = answer === undefined ? undefined : keyOfAnswer(answer, match);
-    return {
-      ...judged(end, right, parts),
+    return verdict(end, {
+      success: right,
+      components,
       metrics,
-      answer: key,
+      answer: answer === undefined ? undefined : keyOfAnswer(answer, match),
       solvedAt: byRewards ? solvedAt : undefined,
-    };
+    });
   }
 }

@@ -1,5 +1,3 @@
-import { inject } from 'inversify';
-
 import {
   acceptedAnswers,
   answerKey,
@@ -21,8 +19,6 @@ import type {
 import { type Message, system, type ToolCall, user } from '../../core/message.ts';
 import { hitsOf } from '../../core/services/search.ts';
 import type { SearchTask } from '../../core/tasks/search-task.ts';
-import { TASK } from '../../core/tasks/task.ts';
-import { SETTINGS } from '../../core/plugins/tool.ts';
 import { SearchSettings } from './settings.ts';
 import { type SearchEpisode, type SearchRecord, verdictOf } from './verdict.ts';
 
@@ -42,28 +38,29 @@ const toolName = 'search';
   answers: true,
 })
 export class SearchEnv implements Environment {
+  readonly #task: SearchTask;
+  readonly #settings: SearchSettings;
   readonly #accepted: readonly string[];
   readonly #searches: SearchRecord[] = [];
   /** The question, or anything found so far, holds the answer: from then on a query may. */
   #answerShown: boolean;
   #answer: string | undefined;
 
-  constructor(
-    @inject(TASK) private readonly task: SearchTask,
-    @inject(SETTINGS) private readonly settings: SearchSettings,
-  ) {
+  constructor({ task, settings }: { task: SearchTask; settings: SearchSettings }) {
+    this.#task = task;
+    this.#settings = settings;
     this.#accepted = acceptedAnswers(task);
     this.#answerShown = hintsAtAnswer(task.prompt, this.#accepted);
   }
 
   async start(): Promise<readonly Message[]> {
-    const { systemPrompt } = this.settings;
-    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.task.prompt)];
+    const { systemPrompt } = this.#settings;
+    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.#task.prompt)];
   }
 
   /** A task that brings its own documents searches those alone. */
   toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
-    const { documents } = this.task;
+    const { documents } = this.#task;
     return call.name === toolName && documents.length > 0 ? { documents } : {};
   }
 
@@ -85,32 +82,32 @@ export class SearchEnv implements Environment {
         answer,
         key: this.#keyOf(answer ?? ''),
         right: answer !== undefined && this.#isRight(answer),
-        wordy: answer !== undefined && answerWords(answer).length > this.settings.maxAnswerWords,
-        ...this.#absence(),
+        wordy: answer !== undefined && answerWords(answer).length > this.#settings.maxAnswerWords,
+        absence: this.#absence(),
       },
-      this.settings,
+      this.#settings,
     );
   }
 
   #keyOf(answer: string): string {
-    const { match, openings } = this.settings;
+    const { match, openings } = this.#settings;
     return answerKeyAfter(match === 'whole' ? openings : [], answer);
   }
 
   #isRight(answer: string): boolean {
-    const { match, openings } = this.settings;
+    const { match, openings } = this.#settings;
     return match === 'whole'
       ? isAnswerAfter(openings, answer, this.#accepted)
       : mentionsAnswer(answer, this.#accepted);
   }
 
   /** Whether the answer is stated nowhere, and whether the final message says so. */
-  #absence(): Pick<SearchEpisode, 'absence'> {
-    const { absentAnswer, openings } = this.settings;
-    if (absentAnswer === undefined) return {};
+  #absence(): SearchEpisode['absence'] {
+    const { absentAnswer, openings } = this.#settings;
+    if (absentAnswer === undefined) return undefined;
     const said =
       this.#answer !== undefined && isAnswerAfter(openings, this.#answer, [absentAnswer]);
-    return { absence: { said, rightly: this.task.metadata['absent'] === true } };
+    return { said, rightly: this.#task.metadata['absent'] === true };
   }
 
   #look(executed: ExecutedCall): void {

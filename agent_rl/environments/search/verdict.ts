@@ -1,5 +1,5 @@
 import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
-import { judged } from '../judged.ts';
+import { verdict } from '../../core/plugins/verdict.ts';
 import type { SearchSettings } from './settings.ts';
 
 /** One search of the episode. */
@@ -29,24 +29,18 @@ export interface SearchEpisode {
   /** It has more words than an answer may have. */
   wordy: boolean;
   /** Whether it says that the answer is stated nowhere, and whether that is right; absent when nobody asked. */
-  absence?: { said: boolean; rightly: boolean };
+  absence: { said: boolean; rightly: boolean } | undefined;
 }
 
 /** Puts an episode into reward, components and counts. */
 export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Verdict {
   const { searches, end, answer } = episode;
-  const metrics = metricsOf(episode);
-  const record = { search_history: searches };
-  if (end === 'aborted') {
-    const none = { reward: undefined, components: {}, success: false };
-    return { outcome: 'aborted', ...none, metrics, record };
-  }
   const quoted = searches.some(({ quotedAnswer }) => quotedAnswer);
   const unsearched = settings.requireSearch && searches.length === 0;
   const success = episode.right && !episode.wordy && !quoted && !unsearched;
   const repeats = searches.filter(({ repeated }) => repeated).length;
   const paid = Math.max(0, searches.length - settings.freeSearches);
-  const parts = {
+  const components = {
     success: success ? settings.successReward : 0,
     searches: -settings.searchPenalty * paid,
     repeats: -settings.repeatPenalty * repeats,
@@ -54,13 +48,14 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
     timeout: searches.some(({ status }) => status === 'timeout') ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
   };
-  return {
-    ...judged(end, success, parts),
-    metrics,
-    record,
-    answer: episode.key || undefined,
-    forfeited: quoted || undefined,
-  };
+  return verdict(end, {
+    success,
+    components,
+    metrics: metricsOf(episode),
+    record: { search_history: searches },
+    answer: episode.key === '' ? undefined : episode.key,
+    forfeited: quoted ? true : undefined,
+  });
 }
 
 const flag = (value: boolean): number => (value ? 1 : 0);

@@ -8,8 +8,8 @@ import type {
   MultiAgentStep,
   Verdict,
 } from '../../core/plugins/environment.ts';
+import { verdict } from '../../core/plugins/verdict.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import { judged } from '../judged.ts';
 import { WordGameSettings } from './settings.ts';
 
 const wordsIn = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -86,16 +86,12 @@ export class WordGameEnv implements MultiAgentEnvironment {
     const guess = keyOf(this.#guess ?? '');
     const right = this.#guess !== undefined && guess === keyOf(this.#secret);
     const onList = this.#words.some((word) => keyOf(word) === guess);
-    const verdict = (metrics: Record<string, number>): Verdict =>
-      end === 'aborted'
-        ? { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics }
-        : {
-            ...judged(end, right, { found: right ? this.#settings.successReward : 0 }),
-            metrics,
-          };
+    const components = { found: right ? this.#settings.successReward : 0 };
+    const judged = (metrics: Record<string, number>) =>
+      verdict(end, { success: right, components, metrics });
     return {
-      speaker: verdict({ brokeRules: this.#brokeRules ? 1 : 0 }),
-      guesser: verdict({ saidAnotherWord: onList || this.#guess === undefined ? 0 : 1 }),
+      speaker: judged({ brokeRules: this.#brokeRules ? 1 : 0 }),
+      guesser: judged({ saidAnotherWord: onList || this.#guess === undefined ? 0 : 1 }),
     };
   }
 

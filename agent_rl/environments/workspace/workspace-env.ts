@@ -10,6 +10,7 @@ import type {
   Turn,
   Verdict,
 } from '../../core/plugins/environment.ts';
+import { verdict } from '../../core/plugins/verdict.ts';
 import {
   acceptedAnswers,
   answerKey,
@@ -18,7 +19,6 @@ import {
 } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import { judged } from '../judged.ts';
 import { WorkspaceSettings } from './settings.ts';
 
 const toolName = 'code_exec';
@@ -108,18 +108,21 @@ export class WorkspaceEnv implements Environment {
       noAnswer: this.#answer === undefined ? 1 : 0,
       saidOther: this.#says(others) ? 1 : 0,
     };
-    if (end === 'aborted')
-      return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
     const { successReward, callPenalty, errorPenalty, turnLimitPenalty } = this.#settings;
     const right = this.#says(acceptedAnswers(this.#task));
-    const parts = {
+    const components = {
       success: right ? successReward : 0,
       calls: -callPenalty * ran.length,
       errors: -errorPenalty * errors,
       turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
     };
     const key = answerKeyAfter(openings, this.#answer ?? '');
-    return { ...judged(end, right, parts), metrics, answer: key || undefined };
+    return verdict(end, {
+      success: right,
+      components,
+      metrics,
+      answer: key === '' ? undefined : key,
+    });
   }
 
   #says(answers: readonly string[]): boolean {

@@ -1,23 +1,22 @@
 import type { PrepareRunOptions } from '../../compose/prepare-run.ts';
+import {
+  type AnyKind,
+  changeBlocks,
+  type KindName,
+  kindNames,
+  kindOf,
+  kinds,
+  type PluginBlock,
+} from '../../compose/plugins/kinds.ts';
+import { ConfigSchema } from '../../config/config-schema.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
-import type { Class } from '../../core/plugins/class.ts';
+import type { Class } from '../../core/plugins/given.ts';
 import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
-import {
-  type Environment,
-  environments,
-  type MultiAgentEnvironment,
-} from '../../core/plugins/environment.ts';
-import { type EpisodeView, reward as markReward, rewards } from '../../core/plugins/reward.ts';
-import {
-  type JudgedGroup,
-  type RewardManager,
-  rewardManager as markManager,
-  type RewardManagerFunction,
-  rewardManagers,
-} from '../../core/plugins/reward-manager.ts';
-import { tools as toolKind } from '../../core/plugins/tool.ts';
-import { trackers } from '../../core/plugins/tracker.ts';
+import type { Environment, MultiAgentEnvironment } from '../../core/plugins/environment.ts';
+import type { Policy } from '../../core/plugins/policy.ts';
+import { type EpisodeView, reward as markReward } from '../../core/plugins/reward.ts';
+import type { RewardManager, RewardManagerFunction } from '../../core/plugins/reward-manager.ts';
 import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
 import type { EpisodeOf } from './row-task.ts';
 import type { TaskRows } from './task-folder.ts';
@@ -56,8 +55,14 @@ export interface AgentParts<Row = object> {
   trackers?: readonly (object | SettingsInCode)[];
   /** Other plugins that blocks name, such as a policy. */
   plugins?: readonly unknown[];
-  policy?: SettingsInCode;
+  /** A class marked with `@policy`, its name, or the block of a run file. */
+  policy?: Class<Policy> | string | SettingsInCode;
+  /** `algorithm:` of a run file; its parts may be functions marked with `advantage(…)`, `loss(…)` and so on. */
   algorithm?: SettingsInCode;
+  /** Marked with `generator(…)`, its name, or the block of a run file. */
+  generator?: object | string;
+  /** Marked with `learner(…)`, its name, or the block of a run file. */
+  learner?: object | string;
   rollout?: SettingsInCode;
   train?: SettingsInCode;
   eval?: SettingsInCode;
@@ -98,34 +103,62 @@ export async function agentInCode(
   parts: AgentParts<never>,
   { caller, base, dir }: InCodeOptions,
 ): Promise<InCode> {
-  const { model, policy, algorithm, rollout, train, checkpoint, dataset, sandbox, run } = parts;
+  const { model, reward } = parts;
   const exported: unknown[] = [...(parts.plugins ?? [])];
-  const rewardsGiven = parts.reward !== undefined || parts.rewards !== undefined;
+  const rewardsGiven = reward !== undefined || parts.rewards !== undefined;
   const usual = { type: 'question', ...(rewardsGiven && { match: 'rewards' }) };
-  const environment = parts.environment ?? (base === undefined ? usual : undefined);
-  const settings = {
+  const rewards = [
+    ...(reward === undefined ? [] : [markedReward(reward)]),
+    ...(parts.rewards ?? []),
+  ];
+  const settings: Record<string, unknown> = {
+    ...Object.fromEntries(blockNames.map((name) => [name, parts[name as keyof AgentParts]])),
     extends: base,
     model: typeof model === 'string' ? { path: model } : model,
-    environment: environment && environmentBlock(environment, exported),
-    tools:
-      parts.tools && listed(toolKind, await toolList(parts.tools), { name: 'tools', exported }),
-    rewards: rewardsGiven ? rewardBlocks(parts, exported) : undefined,
-    rewardManager: parts.rewardManager && managerBlock(parts.rewardManager, exported),
-    trackers: parts.trackers && listed(trackers, parts.trackers, { name: 'trackers', exported }),
+    environment: parts.environment ?? (base === undefined ? usual : undefined),
+    tools: parts.tools && (await toolList(parts.tools)),
+    rewards: rewardsGiven ? rewards : undefined,
     datasets: dir === undefined ? undefined : [{ dir }],
-    agents: parts.agents,
-    eval: parts.eval,
-    policy,
-    algorithm,
-    rollout,
-    train,
-    checkpoint,
-    dataset,
-    sandbox,
-    run,
+    plugins: undefined,
   };
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return { file: caller, settings: Object.fromEntries(given), exported };
+  const named = kindNames.reduce(
+    (all, name) => changeBlocks(all, kinds[name], (block) => blockOf(name, block, exported)),
+    Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+  );
+  return { file: caller, settings: named, exported };
+}
+
+/** What parts and run files have under the same key. */
+const blockNames = Object.keys(ConfigSchema.properties);
+
+/**
+ * A part as a run file names it: a name, or a plugin, which is then exported.
+ *
+ * @throws AgentRlError `PLUGIN_UNMARKED`
+ */
+function blockOf(name: KindName, { path, value }: PluginBlock, exported: unknown[]): unknown {
+  const { kind } = kindOf(name);
+  const isWhole = !path.includes('.');
+  if (typeof value === 'string') return isWhole ? { type: value } : value;
+  if (value === undefined || isRecord(value)) return value;
+  const isOwn = isWhole && kind.specOf(value) === undefined && kind.takes(value);
+  const plugin = isOwn ? ownFunction(kind, value as AnyFunction) : value;
+  const spec = kind.specOf(plugin);
+  if (spec === undefined)
+    throw new AgentRlError(
+      'PLUGIN_UNMARKED',
+      `${path.replaceAll(/\.(\d+)/g, '[$1]')} is not marked as a ${kind.kind}. Mark it with ${kind.kind}({ … }), or pass a block such as { type: 'NAME' }.`,
+    );
+  exported.push(plugin);
+  return { type: spec.name };
+}
+
+type AnyFunction = (...given: unknown[]) => unknown;
+
+/** A function of its own, so that the caller's is not marked. */
+function ownFunction(kind: AnyKind['kind'], plugin: AnyFunction): AnyFunction {
+  const own: AnyFunction = (...given) => plugin(...given);
+  return kind.mark({ name: 'own', description: 'Given by the program.' })(own);
 }
 
 /** Where the tasks of a program are written, and the seed that holds some of them out. */
@@ -145,68 +178,8 @@ const toolList = async (
     ? (tools as readonly (ToolPlugin | SettingsInCode)[])
     : aiSdkTools(tools as Readonly<Record<string, AiSdkTool>>);
 
-/** Blocks of a list of plugins and blocks. */
-const listed = (
-  kind: Kind,
-  list: readonly (object | SettingsInCode)[],
-  { name, exported }: { name: string; exported: unknown[] },
-): SettingsInCode[] =>
-  list.map((one, index) => {
-    if (isRecord(one)) return one;
-    return { type: markedName(kind, one, `${name}[${index}]`, exported) };
-  });
-
-function environmentBlock(
-  environment: Class<Environment> | Class<MultiAgentEnvironment> | string | SettingsInCode,
-  exported: unknown[],
-): SettingsInCode {
-  if (typeof environment === 'string') return { type: environment };
-  if (isRecord(environment)) return environment;
-  return { type: markedName(environments, environment, 'environment', exported) };
-}
-
-function rewardBlocks(
-  { reward, rewards: more = [] }: AgentParts<never>,
-  exported: unknown[],
-): SettingsInCode[] {
-  const blocks = listed(rewards, more, { name: 'rewards', exported });
-  if (reward === undefined) return blocks;
+function markedReward(reward: RewardInCode<never>): object {
   // A function of its own, so that the caller's is not marked.
   const own = (episode: EpisodeView) => reward(episode as EpisodeOf<never>);
-  exported.push(markReward({ name: 'reward', description: 'Given by the program.' })(own));
-  return [{ type: 'reward' }, ...blocks];
-}
-
-function managerBlock(
-  manager: NonNullable<AgentParts['rewardManager']>,
-  exported: unknown[],
-): SettingsInCode {
-  if (typeof manager === 'string') return { type: manager };
-  if (isRecord(manager)) return manager;
-  const { prototype } = manager as { prototype?: Partial<RewardManager> };
-  if (prototype?.assign !== undefined || rewardManagers.specOf(manager) !== undefined)
-    return { type: markedName(rewardManagers, manager, 'rewardManager', exported) };
-  // A function of its own, so that the caller's is not marked.
-  const assign = manager as RewardManagerFunction<void>;
-  const own = (group: JudgedGroup, _: unknown, signal: AbortSignal) =>
-    assign(group, undefined, signal);
-  exported.push(markManager({ name: 'own', description: 'Given by the program.' })(own));
-  return { type: 'own' };
-}
-
-interface Kind {
-  kind: string;
-  specOf(value: unknown): { name: string } | undefined;
-}
-
-/** The name that a plugin was marked with. */
-function markedName(kind: Kind, plugin: unknown, place: string, exported: unknown[]): string {
-  const spec = kind.specOf(plugin);
-  if (spec === undefined)
-    throw new AgentRlError(
-      'PLUGIN_UNMARKED',
-      `${place} is not marked as a ${kind.kind}. Mark it with ${kind.kind}({ … }), or pass a block such as { type: 'NAME' }.`,
-    );
-  exported.push(plugin);
-  return spec.name;
+  return markReward({ name: 'reward', description: 'Given by the program.' })(own);
 }

@@ -1,18 +1,16 @@
+import { type KindName, kindOf } from '../../compose/plugins/kinds.ts';
 import type { ProgramPlugin } from '../../config/index.ts';
 
-/** The options of `trainAgent` that give plugins of a kind; `plugins` gives all others. */
-const optionOf: Readonly<Record<string, string>> = {
-  tools: 'tools',
-  environments: 'environment',
-  rewards: 'rewards',
-  rewardManagers: 'rewardManager',
-  trackers: 'trackers',
-};
+/** The option of `trainAgent` that gives plugins of a kind. */
+function optionOf(kind: string): string {
+  const [option = 'plugins', ...below] = kindOf(kind as KindName)?.at.split('.') ?? [];
+  return below.every((key) => key === '*') ? option : 'plugins';
+}
 
 /** `tools, reward`: the options that give what is missing. */
 function given(missing: readonly ProgramPlugin[]): string {
   const options = missing.map(({ kind, name }) =>
-    kind === 'rewards' && name === 'reward' ? name : (optionOf[kind] ?? 'plugins'),
+    kind === 'rewards' && name === 'reward' ? name : optionOf(kind),
   );
   return [...new Set(options)].join(', ');
 }

@@ -1,7 +1,7 @@
 import { configInvalid, nearestName, type Problem } from '../../config/index.ts';
+import { kindNames, kindOf } from '../../compose/plugins/kinds.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
-import type { AgentParts } from './agent-in-code.ts';
 
 /** What a value given by a program must be. */
 interface Expected {
@@ -18,32 +18,37 @@ const isRows = (value: unknown): boolean =>
   (Symbol.iterator in value || Symbol.asyncIterator in value);
 const block: Expected = { is: isRecord, allowed: 'a block of settings such as { key: value }' };
 const list: Expected = { is: Array.isArray, allowed: 'a list' };
+const onePlugin = (kind: string): Expected => ({
+  is: (v) => isText(v) || isFunction(v) || isRecord(v),
+  allowed: `what is marked as a ${kind}, its name, or a block of settings`,
+});
 const flag: Expected = { is: (value) => typeof value === 'boolean', allowed: 'true or false' };
 const rows: Expected = { is: isRows, allowed: 'a list or (async) iterable of rows' };
 
+/** Of every kind of plugin that has a block of its own. */
+const pluginParts = Object.fromEntries(
+  kindNames
+    .map((name) => kindOf(name))
+    .filter(({ at }) => /^\w+(\.\*)?$/.test(at))
+    .map(({ at, kind }): [string, Expected] =>
+      at.endsWith('.*') ? [at.slice(0, -2), list] : [at, onePlugin(kind.kind)],
+    ),
+);
+
 const parts = {
+  ...pluginParts,
   model: { is: (v) => isText(v) || isRecord(v), allowed: 'a model folder or a block of settings' },
   tools: {
     is: (v) => Array.isArray(v) || isRecord(v),
     allowed: 'a list such as [defineTool({ … })], or an object of AI SDK tools',
   },
-  environment: {
-    is: (v) => isText(v) || isFunction(v) || isRecord(v),
-    allowed: 'a class marked with @environment, its name, or a block of settings',
-  },
+  environment: onePlugin('environment'),
   agents: list,
   reward: {
     is: isFunction,
     allowed: 'a function of the finished episode; names and blocks belong into rewards',
   },
-  rewards: list,
-  rewardManager: {
-    is: (v) => isText(v) || isFunction(v) || isRecord(v),
-    allowed: 'a function, a name, or a block of settings',
-  },
-  trackers: list,
   plugins: list,
-  policy: block,
   algorithm: { is: isRecord, allowed: "a block of settings such as { name: 'dr-grpo' }" },
   rollout: block,
   train: block,
@@ -52,7 +57,7 @@ const parts = {
   dataset: block,
   sandbox: block,
   run: block,
-} satisfies Record<keyof AgentParts, Expected>;
+} satisfies Record<string, Expected>;
 
 const common = {
   signal: { is: (v) => v instanceof AbortSignal, allowed: 'an AbortSignal' },

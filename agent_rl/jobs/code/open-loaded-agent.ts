@@ -9,16 +9,23 @@ import { showValue } from '../../core/show-value.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
 import { runEpisode } from '../../rollout/run-episode.ts';
+import type { KindName, Kinds } from '../../compose/plugins/kinds.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
 import { callInstead } from './call-instead.ts';
 import { checkLoadOptions } from './check-options.ts';
 import { checkpointGiven } from './checkpoint-given.ts';
 import { chatTask } from '../play/chat-task.ts';
 
+/** What judges an episode. */
+type JudgingPart = {
+  [Name in KindName]: Kinds[Name]['needs'] extends 'all' ? PartOf<Kinds[Name]['at']> : never;
+}[KindName];
+type PartOf<At extends string> = At extends `${infer Part}.*` ? Part : At;
+
 /** Parts that are not given are as in the checkpoint's run; tools that a program gave must be given again. */
 export interface LoadAgentOptions extends Omit<
   AgentParts,
-  'reward' | 'rewards' | 'rewardManager' | 'trackers'
+  'reward' | Exclude<JudgingPart, 'environment'>
 > {
   /** Stops the opening. */
   signal?: AbortSignal;

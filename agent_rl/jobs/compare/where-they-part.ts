@@ -45,7 +45,10 @@ export async function whereTheyPart(
   a: Pick<RunFolder, 'trajectories'>,
   b: Pick<RunFolder, 'trajectories'>,
 ): Promise<Parting> {
-  const [ofA, ofB] = [a, b].map((folder) => batchesOf(folder, { file: 'train' })) as [Batches, Batches];
+  const [ofA, ofB] = [a, b].map((folder) => batchesOf(folder, { file: 'train' })) as [
+    Batches,
+    Batches,
+  ];
   const parting: Parting = { iterations: 0, compared: 0, unpaired: 0 };
   try {
     for (;;) {

@@ -2,7 +2,8 @@ import PQueue from 'p-queue';
 
 import { type Calibration, calibrationOf } from '../../algorithms/calibration.ts';
 import type { ChosenReward } from '../../compose/plugins/choose-plugins.ts';
-import { rewardFunction, runContainer } from '../../compose/plugins/container.ts';
+import type { Scoring } from '../../compose/episode-maker.ts';
+import { construct, runContainer } from '../../compose/plugins/container.ts';
 import { AgentRlError, messageOf, runEndingError } from '../../core/errors.ts';
 import { PluginError } from '../../core/failure.ts';
 import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
@@ -52,8 +53,8 @@ export async function judgeCalibration(options: JudgeCalibrationOptions): Promis
   const tasks = episodes.map(({ task }) => task);
   const shared = await spec.open?.(settings, { environment: process.env, tasks });
   try {
-    const construction = { name: spec.name, plugin: chosen.entry.plugin, settings, shared };
-    const score = rewardFunction(runContainer([]), construction);
+    const scorer = construct<Scoring>(runContainer(), { ...chosen, shared }, 'score');
+    const score = (episode: EpisodeView) => scorer.score(episode);
     const lines = await scoredLines(rows, { score, options });
     signal.throwIfAborted();
     const calibration = calibrationOf(
@@ -101,14 +102,14 @@ function chosenReward({ chosen, reward }: JudgeCalibrationOptions): ChosenReward
   );
 }
 
-interface Scoring {
+interface ScoringLines {
   score: (episode: EpisodeView) => ReturnType<RewardFunction>;
   options: JudgeCalibrationOptions;
 }
 
 async function scoredLines(
   rows: InputRows<LabelledEpisode>,
-  { score, options }: Scoring,
+  { score, options }: ScoringLines,
 ): Promise<ScoredLine[]> {
   const { loaded, signal } = options;
   const { gradingS: seconds } = loaded.config.rollout.deadlines;

@@ -2,21 +2,17 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 
-import { make } from '../../compose/episode-maker.ts';
 import { collecting, openEngine } from '../../compose/model/open-engine.ts';
-import { runContainer } from '../../compose/plugins/container.ts';
+import { construct, runContainer } from '../../compose/plugins/container.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
-import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
-import { GENERATOR } from '../../core/services/generator.ts';
 import { EventAnswer, type Page, page } from '../../http/answer-request.ts';
 import { decodedPart, Refusal } from '../../http/refusal.ts';
 import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
-import { LANGUAGE_MODEL } from '../../../model/text/language-model.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from './chat-completions.ts';
 import { completion } from './completions.ts';
@@ -132,12 +128,8 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   const generator = new SteppedGenerator(engine.generator, places);
   const { maxContextTokens, name } = await engine.generator.describe();
   const { packs } = await engine.info();
-  const container = runContainer([
-    [GENERATOR, generator],
-    [LANGUAGE_MODEL, model.text],
-    [TOOL_CALL_FORMAT, format],
-  ]);
-  const policy = make(container, chosen.policy) as Policy;
+  const container = runContainer({ generator, model: model.text, format });
+  const policy = construct<Policy>(container, chosen.policy);
   const { vocabSize } = model.description;
   const longTexts = opened.add(new LongTexts(model.text, model.textFolder, timeoutS));
   const served = new ServedModel({

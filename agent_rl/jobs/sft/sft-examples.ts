@@ -33,13 +33,13 @@ export async function readExamples(
   { config, chosen, model, format, length: { last } }: ResolvedRun,
   { print, quiet }: Pick<JobContext, 'print' | 'quiet'>,
 ): Promise<SftExamples> {
-  const policy = new LanguageModelPolicy(
-    model.text,
-    noGenerator('Supervised training does not sample.'),
-    policySettings(chosen.policy.settings),
+  const policy = new LanguageModelPolicy({
+    model: model.text,
+    generator: noGenerator('Supervised training does not sample.'),
+    settings: policySettings(chosen.policy.settings),
     // The run was resolved to show demonstrations.
-    format as ToolCallFormat,
-  );
+    format: format as ToolCallFormat,
+  });
   for (const note of policy.notes) print(`Note: ${note}`);
   const { trainSplit } = config.dataset;
   const files = config.datasets.flatMap(({ dir }) =>

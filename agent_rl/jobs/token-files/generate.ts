@@ -163,16 +163,16 @@ const policyOf = (
 ): LanguageModelPolicy | AgentRlError =>
   AgentRlError.is(conversations)
     ? conversations
-    : new LanguageModelPolicy(
-        conversations,
+    : new LanguageModelPolicy({
+        model: conversations,
         generator,
-        { thinking: options.thinking },
-        openToolCallFormat({
-          chosen: { tools: [] },
+        settings: { thinking: options.thinking },
+        format: openToolCallFormat({
+          chosen: { tools: [], toolCallFormat: undefined },
           plugins: builtinPlugins(),
           model: conversations,
         }),
-      );
+      });
 
 function refuse(message: string): never {
   throw new AgentRlError('CONFIG_INVALID', message);

@@ -1,7 +1,7 @@
 import { largest } from '../../core/long-lists.ts';
 import { engineThreads } from '../../compose/model/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
-import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
+import { needs } from '../../compose/plugins/plugin-needs.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import type { Config } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
@@ -35,7 +35,7 @@ export function planFacts({ config, chosen, parameters, tasks }: ResolvedRun) {
     evalTasks: tasks.evaluation.length,
     ...parameters,
     /** At once; 0 where nothing asks for one. */
-    sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
+    sandboxes: needs(chosen, 'sandbox') ? sandboxWorkers(config) : 0,
     /** Most in an episode of the run: each has a transcript. */
     agents: largest(
       chosen.environments.map(({ agents }) => agents.length),

@@ -1,5 +1,3 @@
-import { inject } from 'inversify';
-
 import type { AssistantMessage } from '../../core/message.ts';
 import {
   type BareCall,
@@ -8,7 +6,7 @@ import {
   toolCallFormat,
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
-import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { pythonJson } from '../../core/python/python-json.ts';
 import {
@@ -36,7 +34,7 @@ export class Llama3Format implements ToolCallFormat {
   readonly endsOfTurn = ['<|eom_id|>', '<|eot_id|>'];
   readonly opensCall = ['{', pythonTag];
 
-  constructor(@inject(SETTINGS) private readonly settings: CodeTargetSettings) {}
+  constructor(private readonly given: { settings: CodeTargetSettings }) {}
 
   read({ text, turn, inThought, tools }: SampledTurn): AssistantMessage {
     const { spoken, thoughts } = splitThoughts(text, inThought);
@@ -59,9 +57,9 @@ export class Llama3Format implements ToolCallFormat {
 
   /** A tool that is named must be there; without code every call can still be JSON. */
   problemWith(tools: readonly ToolSpec[]): string | undefined {
-    const { tool, argument } = this.settings;
+    const { tool, argument } = this.given.settings;
     if (tool === undefined && argument === undefined) return undefined;
-    const target = codeTarget(tools, this.settings);
+    const target = codeTarget(tools, this.given.settings);
     return typeof target === 'string' ? target : undefined;
   }
 
@@ -79,7 +77,7 @@ export class Llama3Format implements ToolCallFormat {
     const code = text.slice(pythonTag.length);
     const call = readCall(code.trim());
     if (typeof call !== 'string') return reading.call(text, call);
-    const target = codeTarget(tools, this.settings);
+    const target = codeTarget(tools, this.given.settings);
     if (typeof target !== 'string') return reading.call(text, codeCall(target, code));
     return reading.call(text, `No code can be run: ${target}. To call a tool, ${shape}.`);
   }

@@ -1,5 +1,3 @@
-import { inject } from 'inversify';
-
 import { AgentRlError } from '../../core/errors.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import {
@@ -9,7 +7,7 @@ import {
   toolCallFormat,
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
-import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
 import {
   codeCall,
   codeOf,
@@ -33,12 +31,12 @@ import { splitThoughts, type Stretch, TurnReading } from './read-turn.ts';
 export class PythonBlockFormat implements ToolCallFormat {
   readonly opensCall = [fence, '~~~'];
 
-  constructor(@inject(SETTINGS) private readonly settings: CodeTargetSettings) {}
+  constructor(private readonly given: { settings: CodeTargetSettings }) {}
 
   read({ text, turn, inThought, tools }: SampledTurn): AssistantMessage {
     const { spoken, thoughts } = splitThoughts(text, inThought, closedBlock);
     const reading = new TurnReading(turn, thoughts);
-    const target = codeTarget(tools, this.settings);
+    const target = codeTarget(tools, this.given.settings);
     let from = 0;
     for (const block of pythonBlocks(spoken)) {
       reading.say(spoken.slice(from, block.start));
@@ -58,7 +56,7 @@ export class PythonBlockFormat implements ToolCallFormat {
 
   /** @throws AgentRlError `CONFIG_INVALID` for a call of another tool than the one that takes code. */
   print(call: BareCall, tools: readonly ToolSpec[]): string {
-    const target = codeTarget(tools, this.settings);
+    const target = codeTarget(tools, this.given.settings);
     const code = typeof target === 'string' ? undefined : codeOf(call, target);
     if (code !== undefined) {
       const runs = code.match(/`{3,}/g) ?? [];
@@ -78,7 +76,7 @@ export class PythonBlockFormat implements ToolCallFormat {
   }
 
   problemWith(tools: readonly ToolSpec[]): string | undefined {
-    const target = codeTarget(tools, this.settings);
+    const target = codeTarget(tools, this.given.settings);
     return typeof target === 'string' ? target : undefined;
   }
 }

@@ -1,4 +1,3 @@
-import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
 import { integer, within } from '../../config/blocks/block.ts';
@@ -11,7 +10,7 @@ import {
   type RewardShared,
 } from '../../core/plugins/reward.ts';
 import type { Embedder } from '../../core/services/search.ts';
-import { type PluginReport, SHARED } from '../../core/plugins/tool.ts';
+import type { PluginReport } from '../../core/plugins/tool.ts';
 import { cosine } from '../../search/corpus/embedders/unit-vector.ts';
 import { DenseSettings } from '../../search/corpus/settings.ts';
 import { openEmbedder } from '../../search/corpus/open-embedder.ts';
@@ -120,12 +119,12 @@ export async function openSimilarityScale(
   open: (settings, host) => openSimilarityScale(settings as AnswerSimilaritySettings, host),
 })
 export class AnswerSimilarity {
-  constructor(@inject(SHARED) private readonly scale: SimilarityScale) {}
+  constructor(private readonly given: { shared: SimilarityScale }) {}
 
   async score({ task, messages }: EpisodeView): Promise<number | undefined> {
     const accepted = acceptedAnswers(task);
     if (accepted.length === 0) return undefined;
     const said = finalAnswer(messages);
-    return said === undefined ? 0 : this.scale.compare(said, accepted);
+    return said === undefined ? 0 : this.given.shared.compare(said, accepted);
   }
 }

@@ -1,7 +1,4 @@
-import { inject } from 'inversify';
-
 import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
-import { SETTINGS, SHARED } from '../../core/plugins/tool.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { JudgeClient } from './judge-client.ts';
 import { judgePrompt, partsOf } from './judge-prompt.ts';
@@ -24,15 +21,15 @@ import { ModelJudgeSettings } from './settings.ts';
 })
 export class ModelJudge {
   constructor(
-    @inject(SHARED) private readonly client: Pick<JudgeClient, 'judge'>,
-    @inject(SETTINGS) private readonly settings: ModelJudgeSettings,
+    private readonly given: { shared: Pick<JudgeClient, 'judge'>; settings: ModelJudgeSettings },
   ) {}
 
   async score({ task, messages }: EpisodeView): Promise<number | undefined> {
-    const prompt = judgePrompt({ task, messages }, this.settings);
+    const { shared, settings } = this.given;
+    const prompt = judgePrompt({ task, messages }, settings);
     if (prompt === undefined) return undefined;
-    const wholeShown = partsOf(this.settings.template).has('conversation');
+    const wholeShown = partsOf(settings.template).has('conversation');
     if (!wholeShown && finalAnswer(messages) === undefined) return 0;
-    return this.client.judge(prompt, task.taskId);
+    return shared.judge(prompt, task.taskId);
   }
 }

@@ -1,7 +1,7 @@
 import { register } from 'node:module';
 
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import type { Class } from '../../core/plugins/class.ts';
+import { type Class, givenOf } from '../../core/plugins/given.ts';
 import { type Tool, tools } from '../../core/plugins/tool.ts';
 import { serveRpc } from '../../threads/rpc.ts';
 import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';
@@ -17,7 +17,10 @@ await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
   const found = exported.find((value) => tools.specOf(value)?.name === name);
   if (found === undefined)
     throw new Error(`${url} exports no class marked @tool({ name: "${name}" })`);
-  const tool = new (found as Class<Tool>)(settings);
+  const given = (key: string): unknown => (key === 'settings' ? settings : undefined);
+  const tool = new (found as Class<Tool>)(
+    givenOf(given, () => 'the thread of an isolated tool can only be given its settings'),
+  );
   return {
     answer: ([{ args, inputs, randomPath }]: [IsolatedCall], signal: AbortSignal) =>
       // Checked against the tool's schema before it was sent here.

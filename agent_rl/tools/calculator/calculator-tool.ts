@@ -1,9 +1,8 @@
-import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
 import { choice } from '../../config/blocks/block.ts';
 import { messageOf } from '../../core/errors.ts';
-import { SETTINGS, tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
+import { tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
 import { moduleBeside } from '../../threads/thread.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 
@@ -39,10 +38,10 @@ export type CalculatorSettings = Static<typeof CalculatorSettings>;
   isolated: moduleBeside(import.meta.url, 'isolated-calculator').href,
 })
 export class CalculatorTool implements Tool<typeof CalculatorParameters> {
-  constructor(@inject(SETTINGS) private readonly settings: CalculatorSettings = {}) {}
+  constructor(private readonly given: { settings: CalculatorSettings }) {}
 
   async call({ expression }: Static<typeof CalculatorParameters>): Promise<ToolResult> {
-    const { output } = this.settings;
+    const { output } = this.given.settings;
     if (output === 'unavailable')
       return { content: 'Error: calculator is not available.', isError: true };
     // Late: mathjs is large, and this file is loaded wherever tools are listed.

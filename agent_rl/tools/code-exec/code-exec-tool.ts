@@ -1,18 +1,13 @@
-import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
 import { choice, flag, number } from '../../config/blocks/block.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { partsOf, pythonRepr, type PythonValue } from '../../core/python/python-value.ts';
-import { limitBounds, SANDBOX } from '../../core/services/sandbox.ts';
-import type {
-  AssertTests,
-  RunResult,
-  Sandbox,
-  SandboxSession,
-} from '../../core/services/sandbox.ts';
-import { SETTINGS, tool } from '../../core/plugins/tool.ts';
+import { limitBounds } from '../../core/services/sandbox.ts';
+import type { AssertTests, RunResult, SandboxSession } from '../../core/services/sandbox.ts';
+import type { Given } from '../../core/plugins/given.ts';
+import { tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { describeCall, describeRun, describeSessionRun, describeTests } from './describe-run.ts';
 
@@ -79,6 +74,7 @@ interface Program {
   description: 'Run a Python program and see what it prints.',
   parameters: CodeExecParameters,
   settings: CodeExecSettings,
+  needs: ['sandbox'],
   // The sandbox ends a program by its own limit, which starts with the program: waiting for a free worker costs it nothing.
   deadlineS: 86_400,
   configure: ({ session, sessionS }) => {
@@ -91,19 +87,18 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
   #session: SandboxSession | undefined;
 
   constructor(
-    @inject(SANDBOX) private readonly sandbox: Sandbox,
-    @inject(SETTINGS) private readonly settings: Static<typeof CodeExecSettings>,
+    private readonly given: Pick<Given<Static<typeof CodeExecSettings>>, 'sandbox' | 'settings'>,
   ) {}
 
   async call(
     { code }: Static<typeof CodeExecParameters>,
     { inputs, signal }: ToolContext,
   ): Promise<ToolResult> {
-    if (this.settings.output === 'unavailable') {
+    if (this.given.settings.output === 'unavailable') {
       return { content: 'Error: code_exec is not available.', isError: true };
     }
     const answer = await this.#run(code, inputs, signal);
-    return this.settings.output === 'blank' ? { ...answer, content: '' } : answer;
+    return this.given.settings.output === 'blank' ? { ...answer, content: '' } : answer;
   }
 
   async close(): Promise<void> {
@@ -113,7 +108,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
   #run(code: string, inputs: CodeExecInputs, signal: AbortSignal): Promise<ToolResult> {
     // Keyed by the program itself: the same program has the same luck, whoever writes it.
     const seed = new KeyedRng('code_exec', code).integer(0x100000000);
-    return this.settings.session === true
+    return this.given.settings.session === true
       ? this.#runInSession({ code, seed }, inputs, signal)
       : this.#runAlone({ code, seed }, inputs, signal);
   }
@@ -128,17 +123,17 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
       setup === undefined ? program.code : `${setup}\n${program.code.replace(/^\uFEFF/, '')}`;
     const request = { ...program, code };
     if (tests !== undefined) {
-      const run = await this.sandbox.execute({ kind: 'judge', ...request, tests }, signal);
+      const run = await this.given.sandbox.execute({ kind: 'judge', ...request, tests }, signal);
       return shown(run, describeTests(run, tests, linesBefore));
     }
     if (call === undefined) {
-      const run = await this.sandbox.execute(
+      const run = await this.given.sandbox.execute(
         { kind: 'run', ...request, stdin: stdin ?? '' },
         signal,
       );
       return shown(run, describeRun(run, linesBefore));
     }
-    const run = await this.sandbox.execute(
+    const run = await this.given.sandbox.execute(
       { kind: 'calls', ...request, entry: call.entry, args: [call.args] },
       signal,
     );
@@ -165,8 +160,8 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     { seed, setup }: { seed: number; setup: string | undefined },
     signal: AbortSignal,
   ): Promise<SandboxSession> {
-    const { sessionS } = this.settings;
-    const session = this.sandbox.openSession({
+    const { sessionS } = this.given.settings;
+    const session = this.given.sandbox.openSession({
       seed,
       totalWallS: sessionS,
     });

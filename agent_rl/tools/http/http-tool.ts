@@ -1,8 +1,7 @@
-import { inject } from 'inversify';
 import { Type } from 'typebox';
 
 import { messageOf } from '../../core/errors.ts';
-import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
+import { tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { WebFailure, type WebRequest } from '../../search/web/index.ts';
 import { callName, failed } from '../web-call.ts';
@@ -21,10 +20,7 @@ import { HttpSettings } from './settings.ts';
   open: (settings, host) => openHttp(settings as HttpSettings, host),
 })
 export class HttpTool implements Tool {
-  constructor(
-    @inject(SHARED) private readonly shared: SharedHttp,
-    @inject(SETTINGS) private readonly settings: HttpSettings,
-  ) {}
+  constructor(private readonly given: { shared: SharedHttp; settings: HttpSettings }) {}
 
   async call(args: unknown, { random, signal }: ToolContext): Promise<ToolResult> {
     let request: WebRequest;
@@ -34,7 +30,7 @@ export class HttpTool implements Tool {
       return { content: `Error: ${messageOf(error)}.`, isError: true };
     }
     try {
-      const { status, text } = await this.shared.ask(request, callName(random), signal);
+      const { status, text } = await this.given.shared.ask(request, callName(random), signal);
       if (status < 300) return { content: text === '' ? '[no content]' : text, data: { status } };
       const said = text.slice(0, 300);
       const content = `Error: the server answers ${status}${said === '' ? '.' : `: ${said}`}`;
@@ -47,7 +43,7 @@ export class HttpTool implements Tool {
 
   /** @throws Error for values that have no place in a URL. */
   #request(values: Arguments): WebRequest {
-    const { url, method, query, body } = this.settings;
+    const { url, method, query, body } = this.given.settings;
     const target = withQuery(fillUrl(url, values), query, values);
     if (body === undefined) return { url: target, method };
     return { url: target, method, body: JSON.stringify(fillJson(body, values)) };

@@ -1,8 +1,7 @@
-import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
 import { flag, integer, within } from '../../config/blocks/block.ts';
-import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
+import { tool } from '../../core/plugins/tool.ts';
 import type {
   Tool,
   ToolContext,
@@ -53,21 +52,18 @@ function configureOpenPage({ budget, deadlineS, maxContentChars }: OpenPageSetti
     new PageReader({ settings: settings as OpenPageSettings, scope: 'open_page', environment }),
 })
 export class OpenPageTool implements Tool<typeof OpenPageParameters> {
-  constructor(
-    @inject(SHARED) private readonly reader: SharedReader,
-    @inject(SETTINGS) private readonly settings: OpenPageSettings,
-  ) {}
+  constructor(private readonly given: { shared: SharedReader; settings: OpenPageSettings }) {}
 
   async call(
     { url }: Static<typeof OpenPageParameters>,
     { random, signal }: ToolContext,
   ): Promise<ToolResult> {
     try {
-      const page = await this.reader.read(url.trim(), callName(random), signal);
+      const page = await this.given.shared.read(url.trim(), callName(random), signal);
       const heading = page.title === '' ? '' : `# ${page.title}\n\n`;
       const content = `${heading}${page.text || '[no readable text]'}`;
       // As much as is shown, so that a trajectory does not hold whole pages.
-      const text = page.text.slice(0, this.settings.maxContentChars);
+      const text = page.text.slice(0, this.given.settings.maxContentChars);
       return { content, data: { url: page.url, title: page.title, text } };
     } catch (error) {
       if (!(error instanceof WebFailure)) throw error;

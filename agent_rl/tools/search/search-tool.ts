@@ -1,15 +1,7 @@
-import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
 import type { SearchBackend, SearchDocument, SearchHit } from '../../core/services/search.ts';
-import {
-  SETTINGS,
-  SHARED,
-  tool,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-} from '../../core/plugins/tool.ts';
+import { tool, type Tool, type ToolContext, type ToolResult } from '../../core/plugins/tool.ts';
 import { openTaskDocuments } from '../../search/corpus/index.ts';
 import { WebFailure, type WebFailureKind } from '../../search/web/index.ts';
 import { callName, failed } from '../web-call.ts';
@@ -45,16 +37,13 @@ export interface SearchProblem {
 export class SearchTool implements Tool<typeof SearchParameters> {
   #taskDocuments: Promise<SearchBackend> | undefined;
 
-  constructor(
-    @inject(SHARED) private readonly shared: SharedSearch,
-    @inject(SETTINGS) private readonly settings: SearchSettings,
-  ) {}
+  constructor(private readonly given: { shared: SharedSearch; settings: SearchSettings }) {}
 
   async call(
     args: Static<typeof SearchParameters>,
     { inputs, random, signal }: ToolContext,
   ): Promise<ToolResult> {
-    const { topK, maxSnippetChars, output } = this.settings;
+    const { topK, maxSnippetChars, output } = this.given.settings;
     if (output === 'unavailable') return problem('unavailable', 'search is not available');
     const query = args.query.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
     if (query === '') return problem('bad-query', 'the query is empty');
@@ -82,18 +71,18 @@ export class SearchTool implements Tool<typeof SearchParameters> {
   }
 
   #shown(hits: readonly SearchHit[]): string {
-    return formatHits(hits, this.settings.showSource ?? this.settings.mode === 'web');
+    return formatHits(hits, this.given.settings.showSource ?? this.given.settings.mode === 'web');
   }
 
   async #backend(inputs: Readonly<Record<string, unknown>>): Promise<SearchBackend> {
-    if (this.shared.backend !== undefined) return this.shared.backend;
+    if (this.given.shared.backend !== undefined) return this.given.shared.backend;
     const { documents } = inputs as SearchInputs;
     if (documents === undefined) {
       throw new Error(
         'search in mode: task searches what the environment hands it as inputs.documents, and it handed nothing. Use an environment whose tasks hold documents, or another mode.',
       );
     }
-    this.#taskDocuments ??= openTaskDocuments(documents, this.settings.documents ?? {});
+    this.#taskDocuments ??= openTaskDocuments(documents, this.given.settings.documents ?? {});
     return this.#taskDocuments;
   }
 }

@@ -16,7 +16,7 @@ export interface OpenedSearch {
 export async function openRunSearch({ chosen }: PreparedRun): Promise<OpenedSearch> {
   const settings = chosen.tools.find(({ entry }) => entry.spec.name === 'search')?.settings;
   const shared = await openSearch(settings as SearchSettings, { environment: process.env });
-  const tool = new SearchTool(shared, settings as SearchSettings);
+  const tool = new SearchTool({ shared, settings: settings as SearchSettings });
   const random = new KeyedRng('questions searched for');
   const search: ShownSearch = async (query) => {
     const context = { signal: new AbortController().signal, random, inputs: {} };

@@ -1,19 +1,13 @@
 import {
   type Environment,
   environment,
-  type EnvironmentStep,
   type EpisodeEnd,
-  type Message,
   type Task,
   type Turn,
   Type,
   user,
-  type Verdict,
+  verdict,
 } from 'agent_rl/plugin';
-
-interface Settings {
-  successReward: number;
-}
 
 /** Asks one question. The first message without a call is the answer, and all that is judged. */
 @environment({
@@ -31,41 +25,24 @@ export class ConversionsEnvironment implements Environment {
   #answer = '';
   #calls = 0;
 
-  constructor(private readonly given: { task: Task; settings: Settings }) {}
+  constructor(private readonly given: { task: Task; settings: { successReward: number } }) {}
 
-  async start(): Promise<Message[]> {
+  async start() {
     return [user(this.given.task.prompt)];
   }
 
-  async step({ message, calls }: Turn): Promise<EnvironmentStep> {
+  async step({ message, calls }: Turn) {
     this.#calls += calls.length;
     if (calls.length > 0 || message.malformedCalls !== undefined) return { done: false };
     this.#answer = message.content;
     return { done: true };
   }
 
-  async finish(end: EpisodeEnd): Promise<Verdict> {
-    const metrics = { calls: this.#calls };
-    if (end === 'aborted') {
-      return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
-    }
+  async finish(end: EpisodeEnd) {
     // One number, so that listing several earns nothing.
     const numbers = this.#answer.match(/-?\d+(?:\.\d+)?/g) ?? [];
     const success = numbers.length === 1 && numbers[0] === this.given.task.metadata['answer'];
-    const reward = success ? this.given.settings.successReward : 0;
-    return {
-      outcome: success ? 'completed' : outcomes[end],
-      reward,
-      components: { answer: reward },
-      success,
-      metrics,
-    };
+    const answer = success ? this.given.settings.successReward : 0;
+    return verdict(end, { success, components: { answer }, metrics: { calls: this.#calls } });
   }
 }
-
-const outcomes = {
-  done: 'wrong-answer',
-  'turn-limit': 'truncated-turns',
-  'token-limit': 'truncated-tokens',
-  'invalid-calls': 'invalid-calls',
-} as const;

@@ -73,9 +73,4 @@ export const generators = new PluginKind<GeneratorSpec, OpenGenerator>('generato
  *
  * @example export const mine = generator({ name: 'mine', description: '…' })(async (settings, host) => …)
  */
-export function generator(spec: GeneratorSpec) {
-  return <Target extends OpenGenerator<never>>(target: Target): Target => {
-    generators.mark(spec)(target);
-    return target;
-  };
-}
+export const generator = (spec: GeneratorSpec) => generators.mark<OpenGenerator<never>>(spec);

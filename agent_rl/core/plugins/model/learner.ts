@@ -74,9 +74,4 @@ export const learners = new PluginKind<LearnerSpec, OpenLearner>('learner', {
  *
  * @example export const mine = learner({ name: 'mine', description: '…' })(async (settings, host) => …)
  */
-export function learner(spec: LearnerSpec) {
-  return <Target extends OpenLearner<never>>(target: Target): Target => {
-    learners.mark(spec)(target);
-    return target;
-  };
-}
+export const learner = (spec: LearnerSpec) => learners.mark<OpenLearner<never>>(spec);

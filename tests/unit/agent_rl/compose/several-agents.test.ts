@@ -67,7 +67,7 @@ describe('the agents of an environment', () => {
     const make = episodeMaker({
       config: loaded.config,
       chosen,
-      container: runContainer([]),
+      container: runContainer(),
       policy: new ScriptedPolicy(({ key: { agent } }) => ({
         message: says(agent === 'speaker' ? 'water' : 'sea'),
       })),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { checkConfig, environmentBlocks, loadConfig } from '#agent_rl/config/index.ts';
+import { blocksOf, kinds } from '#agent_rl/compose/plugins/kinds.ts';
+import { checkConfig, loadConfig } from '#agent_rl/config/index.ts';
 import type { Turn } from '#agent_rl/core/plugins/environment.ts';
 import { ToolChoice } from '#agent_rl/environments/tool-choice.ts';
 import { type Answer, ask } from '#tests/support/scripted-questions.ts';
@@ -94,7 +95,10 @@ describe('environment, a block or a list of blocks,', () => {
   const typesOf = (file: string, overrides: string[] = []) => {
     const { loaded, problems } = checkConfig({ file, overrides });
     expect(problems).toEqual([]);
-    return environmentBlocks(loaded.config).map(({ path, value }) => [path, value.type]);
+    return blocksOf(loaded.config, kinds.environments).map(({ path, value }) => [
+      path,
+      (value as { type: string }).type,
+    ]);
   };
 
   test('replaces the other form of what a file extends', () => {

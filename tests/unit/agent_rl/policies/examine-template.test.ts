@@ -40,7 +40,7 @@ describe('a template that writes the same whole and in pieces', () => {
   });
 
   test('says so when it asks for the date', () => {
-    const { notes, ...use } = examined(llama, new Llama3Format({}));
+    const { notes, ...use } = examined(llama, new Llama3Format({ settings: {} }));
     expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
     expect(notes).toEqual([
       expect.stringMatching(
@@ -113,7 +113,10 @@ describe('a template after whose turns no text is right', () => {
 
 describe('a template without a role for results, for tools or for the system', () => {
   test('shows results as messages of the user, and says so', () => {
-    const { resultsAs, writesCalls, notes } = examined(plain, new PythonBlockFormat({}));
+    const { resultsAs, writesCalls, notes } = examined(
+      plain,
+      new PythonBlockFormat({ settings: {} }),
+    );
     expect({ resultsAs, writesCalls }).toEqual({ resultsAs: 'user', writesCalls: false });
     expect(notes).toEqual([
       expect.stringMatching(/does not accept tool results .*no role tool.*shown as user messages/),
@@ -143,7 +146,11 @@ describe('policy.toolCallFormat: auto', () => {
     settings: {},
   };
   const found = (model: LanguageModel, hasTools = true) =>
-    openToolCallFormat({ chosen: { tools: hasTools ? [codeExec] : [] }, plugins, model });
+    openToolCallFormat({
+      chosen: { tools: hasTools ? [codeExec] : [], toolCallFormat: undefined },
+      plugins,
+      model,
+    });
 
   test('is found from what the template writes for a call', () => {
     expect(found(qwen)).toBeInstanceOf(HermesFormat);

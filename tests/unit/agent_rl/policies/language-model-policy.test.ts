@@ -1,21 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { Container } from 'inversify';
 import { Type } from 'typebox';
 
+import { construct, runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { type Message, system, type ToolMessage, user } from '#agent_rl/core/message.ts';
 import { Registry } from '#agent_rl/core/plugins/plugin.ts';
 import { type ActOptions, policies } from '#agent_rl/core/plugins/policy.ts';
-import { TOOL_CALL_FORMAT } from '#agent_rl/core/plugins/tool-call-format.ts';
-import { SETTINGS } from '#agent_rl/core/plugins/tool.ts';
-import { GENERATOR, greedy } from '#agent_rl/core/services/generator.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import { maskOf, type Transcript } from '#agent_rl/core/transcript.ts';
-import {
-  builtinPolicies,
-  HermesFormat,
-  LanguageModelPolicy,
-  MiniMindPolicy,
-} from '#agent_rl/policies/index.ts';
-import { LANGUAGE_MODEL } from '#model/text/language-model.ts';
+import { builtinPolicies, HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';
 import * as fc from '#tests/support/properties.ts';
 import { ScriptedGenerator, type Script } from '#tests/support/scripted-generator.ts';
@@ -48,7 +40,12 @@ function policyThatSays(said: string | Script, thinking = false) {
   const generator = new ScriptedGenerator(script);
   return {
     generator,
-    policy: new LanguageModelPolicy(model, generator, { thinking }, new HermesFormat()),
+    policy: new LanguageModelPolicy({
+      model,
+      generator,
+      settings: { thinking },
+      format: new HermesFormat(),
+    }),
   };
 }
 
@@ -345,22 +342,16 @@ test('over any episode the transcript only grows, and reads as its messages woul
   );
 });
 
-test('the policies that ship are plugins, built by the container from the model, the generator and settings', async () => {
-  expect(new Registry(policies, builtinPolicies).names()).toEqual([
-    'huggingface',
-    'minimind',
-    'transformers-js',
-  ]);
-  const container = new Container();
+test('the policies that ship are made from the model, the generator, the format and settings', () => {
+  const entries = builtinPolicies.map((plugin) => ({ plugin, source: 'built in' }));
+  const registry = new Registry(policies, entries);
+  expect(registry.names()).toEqual(['huggingface', 'minimind', 'transformers-js']);
   const { generator } = policyThatSays('4<|im_end|>');
-  container.bind(LANGUAGE_MODEL).toConstantValue(model);
-  container.bind(GENERATOR).toConstantValue(generator);
-  container.bind(SETTINGS).toConstantValue({ thinking: true });
-  container.bind(TOOL_CALL_FORMAT).toConstantValue(new HermesFormat());
-  for (const { plugin } of builtinPolicies) {
-    container.bind(plugin).toSelf();
-    const transcript = container.get<LanguageModelPolicy>(plugin).begin([user('2+2?')], []);
+  const container = runContainer({ model, generator, format: new HermesFormat() });
+  for (const entry of registry.entries()) {
+    const made = construct<LanguageModelPolicy>(container, { entry, settings: { thinking: true } });
+    const transcript = made.begin([user('2+2?')], []);
     expect(tokenizer.decode(transcript.tokens)).toMatch(/<think>\n$/);
+    expect(made).toBeInstanceOf(LanguageModelPolicy);
   }
-  expect(container.get(MiniMindPolicy)).toBeInstanceOf(LanguageModelPolicy);
 });

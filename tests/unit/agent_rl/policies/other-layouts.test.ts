@@ -33,10 +33,15 @@ describe('a Llama 3 model', () => {
   const llama = llamaModel();
   const say = (said: string) => {
     const generator = new ScriptedGenerator(() => llama.tokenizer.encodeTemplate(said));
-    const format = new Llama3Format({});
+    const format = new Llama3Format({ settings: {} });
     return {
       generator,
-      policy: new LanguageModelPolicy(llama, generator, { thinking: false }, format),
+      policy: new LanguageModelPolicy({
+        model: llama,
+        generator,
+        settings: { thinking: false },
+        format,
+      }),
     };
   };
 
@@ -72,12 +77,12 @@ describe('a Llama 3 model', () => {
 
   test('is given the day of its settings, and reports it', () => {
     const settings = { thinking: false, templateDate: '2031-01-02' };
-    const policy = new LanguageModelPolicy(
-      llama,
-      new ScriptedGenerator(() => []),
+    const policy = new LanguageModelPolicy({
+      model: llama,
+      generator: new ScriptedGenerator(() => []),
       settings,
-      new Llama3Format({}),
-    );
+      format: new Llama3Format({ settings: {} }),
+    });
     expect(llama.tokenizer.decode(policy.begin([user('Hi')], []).tokens)).toContain(
       'Today: 02 Jan 2031',
     );
@@ -88,12 +93,12 @@ describe('a Llama 3 model', () => {
 describe('a model that answers in code', () => {
   const coder = modelWithTemplate(plainTemplate);
   const turn = 'I try:\n```python\nprint(2+2)\n```';
-  const policy = new LanguageModelPolicy(
-    coder,
-    new ScriptedGenerator(() => coder.tokenizer.encodeTemplate(`${turn}<|im_end|>`)),
-    { thinking: false },
-    new PythonBlockFormat({}),
-  );
+  const policy = new LanguageModelPolicy({
+    model: coder,
+    generator: new ScriptedGenerator(() => coder.tokenizer.encodeTemplate(`${turn}<|im_end|>`)),
+    settings: { thinking: false },
+    format: new PythonBlockFormat({ settings: {} }),
+  });
   const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(2+2)' } };
   const rest = '\n<|im_start|>user\n4<|im_end|>\n<|im_start|>assistant\n';
 

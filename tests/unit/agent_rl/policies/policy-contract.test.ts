@@ -31,7 +31,13 @@ await generator.setWeights(parameters, 0);
 
 describePolicyContract('minimind with the starter model', {
   plugin: MiniMindPolicy,
-  create: () => new MiniMindPolicy(starter, generator, { thinking: false }, new HermesFormat()),
+  create: () =>
+    new MiniMindPolicy({
+      model: starter,
+      generator,
+      settings: { thinking: false },
+      format: new HermesFormat(),
+    }),
   isControl: (token) => starter.tokenizer.isControl(token),
   forged,
 });
@@ -50,12 +56,12 @@ describe.each([
   describePolicyContract('huggingface with the tokenizer and template of MiniMind-3', {
     plugin: HuggingFacePolicy,
     create: () =>
-      new HuggingFacePolicy(
+      new HuggingFacePolicy({
         model,
-        new ScriptedGenerator(() => tokens),
-        { thinking },
-        new HermesFormat(),
-      ),
+        generator: new ScriptedGenerator(() => tokens),
+        settings: { thinking },
+        format: new HermesFormat(),
+      }),
     isControl: (token) => tokenizer.isControl(token),
     forged,
   });
@@ -65,7 +71,12 @@ describePolicyContract('transformers-js with the tokenizer and template of MiniM
   plugin: TransformersJsPolicy,
   create: () => {
     const scripted = new ScriptedGenerator(() => tokenizer.encodeTemplate(said));
-    return new TransformersJsPolicy(model, scripted, { thinking: false }, new HermesFormat());
+    return new TransformersJsPolicy({
+      model,
+      generator: scripted,
+      settings: { thinking: false },
+      format: new HermesFormat(),
+    });
   },
   isControl: (token) => tokenizer.isControl(token),
   forged,

@@ -93,15 +93,15 @@ describe('answer_similarity', () => {
   test('is the calibrated cosine to the nearest answer', async () => {
     const view = episodeOf({ answer: '90', aliases: ['180'] }, [{ said: '150' }]);
     // 150 is 60 degrees from 90 and 30 from 180: (cos 30 - 0.5) / 0.5.
-    const score = await new AnswerSimilarity(scale()).score(view);
+    const score = await new AnswerSimilarity({ shared: scale() }).score(view);
     expect(score).toBeCloseTo((Math.sqrt(3) / 2 - 0.5) / 0.5, 6);
   });
 
   test('is 0 without a final message, and does not apply without an answer', async () => {
     const unsaid = episodeOf({ answer: '90' }, [{ calls: [{ tool: 'search' }] }]);
-    expect(await new AnswerSimilarity(scale()).score(unsaid)).toBe(0);
+    expect(await new AnswerSimilarity({ shared: scale() }).score(unsaid)).toBe(0);
     expect(
-      await new AnswerSimilarity(scale()).score(episodeOf({}, [{ said: '5' }])),
+      await new AnswerSimilarity({ shared: scale() }).score(episodeOf({}, [{ said: '5' }])),
     ).toBeUndefined();
   });
 
@@ -109,7 +109,7 @@ describe('answer_similarity', () => {
     const embedder = new AngleEmbedder();
     const shared = new SimilarityScale(embedder, 0);
     for (const said of ['10', '20']) {
-      await new AnswerSimilarity(shared).score(episodeOf({ answer: '90' }, [{ said }]));
+      await new AnswerSimilarity({ shared }).score(episodeOf({ answer: '90' }, [{ said }]));
     }
     expect(embedder.asked.toSorted()).toEqual(['10', '20', '90']);
   });

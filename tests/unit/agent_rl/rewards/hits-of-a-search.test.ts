@@ -58,7 +58,7 @@ afterEach(async () => {
 
 /** Searches for one query after another, then answers. */
 async function played(queries: readonly string[], over: 'best' | 'last' = 'best') {
-  const tool = new SearchTool({ close: async () => {} }, searchSettings);
+  const tool = new SearchTool({ shared: { close: async () => {} }, settings: searchSettings });
   open.push(tool);
   const spec = tools.specOf(SearchTool);
   if (spec === undefined) throw new Error('SearchTool is no tool.');
@@ -70,7 +70,7 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
   const rollout = await runEpisode(
     () => ({
       policy,
-      world: worldOfOne(new SearchEnv(task, environmentSettings)),
+      world: worldOfOne(new SearchEnv({ task, settings: environmentSettings })),
       tools: new Map([['search', tool]]),
       toolRunner,
       rewards: [{ name: 'mrr', weight: 1, score: (episode) => mrr(episode, { over }) }],

@@ -9,7 +9,7 @@ import {
   type Calculate,
 } from '#dataset/demonstrations/arithmetic-demonstrations.ts';
 
-const calculator = new CalculatorTool();
+const calculator = new CalculatorTool({ settings: {} });
 const calculate: Calculate = async (expression) => (await calculator.call({ expression })).content;
 
 async function shown(count: number, by = calculate) {

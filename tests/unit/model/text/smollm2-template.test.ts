@@ -79,7 +79,7 @@ describe('The template of the recipe for SmolLM2', () => {
 
   test('writes calls as the format llama3 reads them', () => {
     const text = withTools.turnText(called, '<|im_end|>', { tools: [tool('sum', 'a', 'b')] });
-    const read = new Llama3Format({}).read({
+    const read = new Llama3Format({ settings: {} }).read({
       text: text.slice(0, -'<|im_end|>'.length),
       turn: 0,
       inThought: false,

@@ -3,11 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import {
-  describePlugins,
-  type Plugins,
-  registriesOf,
-} from '#agent_rl/compose/plugins/registries.ts';
+import { describePlugins, registriesOf } from '#agent_rl/compose/plugins/registries.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { environments } from '#agent_rl/core/plugins/environment.ts';
 import { policies } from '#agent_rl/core/plugins/policy.ts';
@@ -22,7 +18,6 @@ import { builtinTrackers } from '#agent_rl/trackers/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
-const here = (plugin: unknown) => [{ plugin, source: 'built in' }];
 const description = 'For tests.';
 
 /** A class with methods of these names. */
@@ -70,21 +65,28 @@ rewards.mark({ name: 'manners', description, settings: Type.Object({ limit }), b
 );
 rewards.mark({ name: 'brevity', description, settings: Type.Object({ limit }) })(Brevity);
 
-const plugins: Plugins = registriesOf({
-  tools: here(Calculator),
-  environments: here(Arithmetic),
-  policies: here(Parrot),
-  toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
-  rewards: [...here(Brevity), ...here(Manners)],
-  rewardManagers: builtInRewardManagers.flatMap(here),
-  generators: builtinGenerators.flatMap(here),
-  learners: builtinLearners.flatMap(here),
-  trackers: [...here(Notes), ...builtinTrackers.flatMap(here)],
-  advantages: builtinPlugins().advantages.entries(),
-  losses: builtinPlugins().losses.entries(),
-  corrections: builtinPlugins().corrections.entries(),
-  selections: builtinPlugins().selections.entries(),
-});
+const { advantages, losses, corrections, selections } = builtinPlugins();
+const algorithms = [advantages, losses, corrections, selections].flatMap((registry) =>
+  registry.entries().map(({ plugin }) => plugin),
+);
+const plugins = registriesOf(
+  [
+    Calculator,
+    Arithmetic,
+    Parrot,
+    Shouted,
+    HermesFormat,
+    Brevity,
+    Manners,
+    Notes,
+    ...builtInRewardManagers,
+    ...builtinGenerators,
+    ...builtinLearners,
+    ...builtinTrackers,
+    ...algorithms,
+  ],
+  'built in',
+);
 
 const folder = temporaryFolder();
 let count = 0;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { loadPlugins } from '#agent_rl/compose/plugins/plugin-loader.ts';
-import { type Plugins, registriesOf, ToolRegistry } from '#agent_rl/compose/plugins/registries.ts';
+import { registriesOf, ToolRegistry } from '#agent_rl/compose/plugins/registries.ts';
 import { Registry } from '#agent_rl/core/plugins/plugin.ts';
 import { tool } from '#agent_rl/core/plugins/tool.ts';
 import { Type } from 'typebox';
@@ -9,7 +9,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const none: Plugins = registriesOf({});
+const none = registriesOf([], 'built in');
 
 const request = (specifier: string) => ({ specifier, folder, namedBy: 'run.yaml:3' });
 

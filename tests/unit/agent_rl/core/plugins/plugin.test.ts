@@ -4,9 +4,9 @@ import { Type } from 'typebox';
 import {
   EnvironmentRegistry,
   PolicyRegistry,
-  RewardRegistry,
   ToolRegistry,
 } from '#agent_rl/compose/plugins/registries.ts';
+import { Registry } from '#agent_rl/core/plugins/plugin.ts';
 import { environments } from '#agent_rl/core/plugins/environment.ts';
 import { policies } from '#agent_rl/core/plugins/policy.ts';
 import { rewards } from '#agent_rl/core/plugins/reward.ts';
@@ -122,7 +122,7 @@ describe('classes of other kinds are refused without their methods', () => {
   test.each([
     ['environment', () => new EnvironmentRegistry(bare), ['start', 'step', 'finish']],
     ['policy', () => new PolicyRegistry(bare), ['begin', 'act', 'observe', 'release']],
-    ['reward', () => new RewardRegistry(bare), ['score']],
+    ['reward', () => new Registry(rewards, bare), ['score']],
   ])('%s', (kind, register, methods) => {
     const { code, message } = thrownBy(register);
     expect(code).toBe('PLUGIN_LOAD_FAILED');
@@ -132,9 +132,24 @@ describe('classes of other kinds are refused without their methods', () => {
     ).toEqual([]);
   });
 
+  test('a class takes one object, and no more parameters', () => {
+    class Two {
+      constructor(
+        readonly task: unknown,
+        readonly settings: unknown,
+      ) {}
+      score = undefined;
+    }
+    Object.assign(Two.prototype, { score: () => 1 });
+    rewards.mark({ name: 'two', description })(Two);
+    expect(rewards.problemsOf(Two)).toEqual([
+      'constructor: it has 2 parameters; allowed: one object, constructor({ task, settings, sandbox }).',
+    ]);
+  });
+
   test('and a reward may be a function', () => {
     const score = (): number => 1;
     rewards.mark({ name: 'one', description })(score);
-    expect(new RewardRegistry([{ plugin: score, source: 'here' }]).names()).toEqual(['one']);
+    expect(new Registry(rewards, [{ plugin: score, source: 'here' }]).names()).toEqual(['one']);
   });
 });

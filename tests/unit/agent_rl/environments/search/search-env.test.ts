@@ -31,7 +31,7 @@ const defaults: SearchSettings = {
 };
 
 const make = (settings: Partial<SearchSettings> = {}, of: SearchTask = task): SearchEnv =>
-  new SearchEnv(of, { ...defaults, ...settings });
+  new SearchEnv({ task: of, settings: { ...defaults, ...settings } });
 
 interface Search {
   query: string;

@@ -36,7 +36,7 @@ describeToolCallFormatContract('hermes', {
 });
 describeToolCallFormatContract('llama3', {
   plugin: Llama3Format,
-  create: () => new Llama3Format({}),
+  create: () => new Llama3Format({ settings: {} }),
   tools,
   // Thoughts are not marked off from JSON here, so a mark of one inside an argument is one.
   calls: [{ name: 'code_exec', arguments: { code: 'print("}{;")\n' } }, ...calls.slice(1)],
@@ -50,7 +50,7 @@ describeToolCallFormatContract('llama3', {
 });
 describeToolCallFormatContract('python-block', {
   plugin: PythonBlockFormat,
-  create: () => new PythonBlockFormat({}),
+  create: () => new PythonBlockFormat({ settings: {} }),
   tools,
   calls: [
     { name: 'code_exec', arguments: { code: 'print("<think>")' } },
@@ -71,7 +71,7 @@ describeToolCallFormatContract('plain', {
 });
 
 describe('llama3', () => {
-  const format = new Llama3Format({});
+  const format = new Llama3Format({ settings: {} });
   const read = (text: string, known = tools) =>
     format.read({ text, turn: 0, inThought: false, tools: known });
   const call = { id: 'call_0_0', name: 'add', arguments: { a: 1, b: 2 } };
@@ -121,7 +121,7 @@ describe('llama3', () => {
 
 describe('python-block', () => {
   const read = (text: string, settings = {}, known: readonly ToolSpec[] = tools) =>
-    new PythonBlockFormat(settings).read({ text, turn: 1, inThought: false, tools: known });
+    new PythonBlockFormat({ settings }).read({ text, turn: 1, inThought: false, tools: known });
 
   test('keeps what stands around the blocks as words', () => {
     expect(read('First:\n```python\nx = 1\nprint(x)\n```\nthen\n``` py\nprint(2)\n```')).toEqual({
@@ -184,7 +184,7 @@ describe('python-block', () => {
     ['a name that is not there', [codeExec], { tool: 'run' }, /no tool of this run is named "run"/],
     ['an argument that is no text', [add], { tool: 'add', argument: 'a' }, /has a text "a"/],
   ])('cannot be used with %s', (_, known, settings, problem) => {
-    expect(new PythonBlockFormat(settings).problemWith(known)).toMatch(problem);
+    expect(new PythonBlockFormat({ settings }).problemWith(known)).toMatch(problem);
   });
 
   test.each([
@@ -196,7 +196,7 @@ describe('python-block', () => {
     [{ argument: 'query' }, { name: 'search', arguments: { query: '1' } }],
   ])('gives code where settings %j say', (settings, call) => {
     const known = [codeExec, search, add];
-    expect(new PythonBlockFormat(settings).problemWith(known)).toBeUndefined();
+    expect(new PythonBlockFormat({ settings }).problemWith(known)).toBeUndefined();
     expect(read('```python\n1\n```', settings, known).toolCalls).toEqual([
       { id: 'call_1_0', ...call },
     ]);
@@ -204,7 +204,7 @@ describe('python-block', () => {
 
   test('writes no call of a tool that takes no code', () => {
     const call = { name: 'add', arguments: { a: 1, b: 2 } };
-    expect(() => new PythonBlockFormat({}).print(call, tools)).toThrow(
+    expect(() => new PythonBlockFormat({ settings: {} }).print(call, tools)).toThrow(
       /A call of add cannot be written as a block of Python: code goes to code_exec.code/,
     );
   });

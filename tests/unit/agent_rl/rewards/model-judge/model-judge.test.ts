@@ -44,7 +44,7 @@ async function judge(
   }) as ModelJudgeSettings;
   const client = new JudgeClient(settings, { JUDGE_KEY: key });
   opened.push(client);
-  const reward = new ModelJudge(client, settings);
+  const reward = new ModelJudge({ shared: client, settings });
   return { server, client, score: async (episode: EpisodeView) => reward.score(episode) };
 }
 
@@ -158,7 +158,7 @@ describe('what a judge said', () => {
     };
     const again = new JudgeClient(replayed, {});
     opened.push(again);
-    const reward = new ModelJudge(again, replayed);
+    const reward = new ModelJudge({ shared: again, settings: replayed });
     expect(await reward.score(episode('Paris'))).toBe(0.7);
     expect(again.report()).toMatchObject({ networkCalls: 0, promptTokens: 0, cassetteHits: 1 });
   });

@@ -174,9 +174,9 @@ describe('an isolated tool', () => {
     deadlineS: 1,
   };
   const never = new AbortController().signal;
-  const call = async (runner: ToolRunner, what: string, signal = never) =>
+  const call = async (runner: ToolRunner, what: string, signal = never, name = 'patient') =>
     runner.run(
-      { id: 'call_0_0', name: 'patient', arguments: { do: what } },
+      { id: 'call_0_0', name, arguments: { do: what } },
       { tools: new Map(), inputs: { secret: 7 }, randomPath: [3], signal },
     );
 
@@ -225,6 +225,14 @@ describe('an isolated tool', () => {
     const settings = new Map([['patient', { unit: { name: 'grams' } }]]);
     const runner = new ToolRunner([{ ...isolated, isolated: url }], [], settings);
     expect((await call(runner, 'settings')).result.content).toBe('{"unit":{"name":"grams"}}');
+    await runner.close();
+  });
+
+  test('is told when it asks for more than its settings', async () => {
+    const runner = new ToolRunner([{ ...isolated, name: 'greedy', isolated: url }]);
+    await expect(call(runner, 'hello', never, 'greedy')).rejects.toThrow(
+      'its constructor asks for task, and the thread of an isolated tool can only be given its settings',
+    );
     await runner.close();
   });
 

@@ -6,7 +6,7 @@ import { describeToolContract } from '#tests/contracts/tool-contract.ts';
 
 describeToolContract('calculator', {
   plugin: CalculatorTool,
-  create: () => new CalculatorTool(),
+  create: () => new CalculatorTool({ settings: {} }),
   goodArguments: { expression: '(3 + 4) * 2' },
   badArguments: { expression: '3 +' },
 });
@@ -50,7 +50,7 @@ describe('The calculator refuses', () => {
 
 describe('What the agent reads', () => {
   const answer = (output: 'shown' | 'blank' | 'lying' | 'unavailable', expression = '6 * 7') =>
-    new CalculatorTool({ output }).call({ expression });
+    new CalculatorTool({ settings: { output } }).call({ expression });
 
   test('is the value, nothing, or that there is no tool', async () => {
     expect(await answer('shown')).toEqual({ content: '42' });

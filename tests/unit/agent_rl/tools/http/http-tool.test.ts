@@ -43,7 +43,7 @@ async function asked(args: object, answer: Answer, more: object = {}): Promise<T
   configureHttp(settings);
   const shared = await openHttp(settings, { environment });
   try {
-    return await new HttpTool(shared, settings).call(args, {
+    return await new HttpTool({ shared, settings }).call(args, {
       signal: new AbortController().signal,
       inputs: {},
       random: new KeyedRng(1),

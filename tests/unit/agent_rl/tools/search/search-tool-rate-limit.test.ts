@@ -88,7 +88,7 @@ test.each([
     });
     const shared = await openSearch(settings, { environment });
     const episode = async (index: number): Promise<string[]> => {
-      const tool = new SearchTool(shared, settings);
+      const tool = new SearchTool({ shared, settings });
       // Not all at the same time, so that windows do not line up with the clock.
       await new Promise((resolve) => setTimeout(resolve, index * 997));
       const contents: string[] = [];

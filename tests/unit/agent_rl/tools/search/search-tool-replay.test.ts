@@ -40,7 +40,7 @@ async function played(mode: 'record' | 'replay', endpoint: string, environment =
   const shared = await openSearch(settings, { environment });
   try {
     const episode = async (index: number): Promise<ToolResult[]> => {
-      const tool = new SearchTool(shared, settings);
+      const tool = new SearchTool({ shared, settings });
       const results: ToolResult[] = [];
       for (let turn = 0; turn < 2; turn++) {
         const random = new KeyedRng(7, 'tool', `task-${index % 16}`, index >> 4, turn, 0);

@@ -250,7 +250,7 @@ describe('the query', () => {
     server.received.length = 0;
     const settings = settingsOf(tavily);
     const shared = await openSearch(settings, { environment });
-    const result = await new SearchTool(shared, settings).call({ query }, callOf(0));
+    const result = await new SearchTool({ shared, settings }).call({ query }, callOf(0));
     await shared.close();
     expect(result).toMatchObject({ content, isError: true, data: { failure: 'bad-query' } });
     expect(server.received).toHaveLength(0);
@@ -262,7 +262,7 @@ describe('the query', () => {
     const settings = settingsOf(tavily);
     const shared = await openSearch(settings, { environment });
     const invented = { query: 'q', max_results: 99, api_key: 'mine' };
-    await new SearchTool(shared, settings).call(invented, callOf(0));
+    await new SearchTool({ shared, settings }).call(invented, callOf(0));
     await shared.close();
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
       query: 'q',

@@ -34,7 +34,7 @@ const shared = { backend, close: async () => {} };
 
 describeToolContract('search', {
   plugin: SearchTool,
-  create: () => new SearchTool(shared, settings),
+  create: () => new SearchTool({ shared, settings }),
   goodArguments: { query: 'who built the bridge' },
   badArguments: { query: '  ' },
 });
@@ -47,7 +47,7 @@ const contextOf = (turn: number, inputs = {}) => ({
 
 describe('search', () => {
   test('shows numbered passages and hands the hits to the environment', async () => {
-    const result = await new SearchTool(shared, settings).call({ query: 'x' }, contextOf(0));
+    const result = await new SearchTool({ shared, settings }).call({ query: 'x' }, contextOf(0));
     expect(result.content).toBe(
       '[1] Aurel Bridge\nIna Kost built the Aurel bridge.\n\n[2] Lake Merrow\nThe lake freezes every winter.',
     );
@@ -57,7 +57,7 @@ describe('search', () => {
   test('names each call of a run differently, and the same call the same', async () => {
     asked.length = 0;
     for (const turn of [0, 1, 0]) {
-      await new SearchTool(shared, settings).call({ query: 'x' }, contextOf(turn));
+      await new SearchTool({ shared, settings }).call({ query: 'x' }, contextOf(turn));
     }
     const [first, second, again] = asked.map(({ call }) => call);
     expect(first).toMatch(/^[0-9a-f]{12}$/);
@@ -70,7 +70,7 @@ describe('search', () => {
     ['unavailable', { content: 'Error: search is not available.', isError: true }, 0],
   ] as const)('can be %s, to measure what it is worth', async (output, answer, searches) => {
     asked.length = 0;
-    const tool = new SearchTool(shared, { ...settings, output });
+    const tool = new SearchTool({ shared, settings: { ...settings, output } });
     const { content, isError } = await tool.call({ query: 'x' }, contextOf(0));
     expect({ content, isError }).toEqual(answer);
     expect(asked).toHaveLength(searches);
@@ -90,7 +90,10 @@ describe('mode: task', () => {
   const close = async () => {};
 
   test('searches what the environment hands over, each episode its own', async () => {
-    const [one, other] = [new SearchTool({ close }, alone), new SearchTool({ close }, alone)];
+    const [one, other] = [
+      new SearchTool({ shared: { close }, settings: alone }),
+      new SearchTool({ shared: { close }, settings: alone }),
+    ];
     const ask = async (tool: SearchTool, given: typeof documents) =>
       (await tool.call({ query: 'Aurel bridge' }, contextOf(0, { documents: given }))).content;
     expect(await ask(one, documents)).toContain('[1] Aurel Bridge\nIna Kost');
@@ -100,7 +103,7 @@ describe('mode: task', () => {
   });
 
   test('says whose mistake it is when nothing was handed over', async () => {
-    const tool = new SearchTool({ close }, alone);
+    const tool = new SearchTool({ shared: { close }, settings: alone });
     await expect(tool.call({ query: 'x' }, contextOf(0))).rejects.toThrow(/inputs\.documents/);
   });
 });

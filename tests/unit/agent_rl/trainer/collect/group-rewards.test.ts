@@ -18,7 +18,8 @@ const terms = [
 const task = { taskId: 't', prompt: 'a?', metadata: {} };
 const { signal } = new AbortController();
 
-const judged = (sketch: Partial<RewardedPart> & { reward: number }): RewardedPart => part({ success: false, ...sketch });
+const judged = (sketch: Partial<RewardedPart> & { reward: number }): RewardedPart =>
+  part({ success: false, ...sketch });
 const failed: RewardedPart = part({ outcome: 'infrastructure-error' });
 
 type Assign = (group: JudgedGroup, signal: AbortSignal) => GroupRewards | Promise<GroupRewards>;

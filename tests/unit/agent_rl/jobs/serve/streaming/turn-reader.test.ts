@@ -20,8 +20,8 @@ const tool = {
 
 const formats: Readonly<Record<string, ToolCallFormat>> = {
   hermes: new HermesFormat(),
-  llama3: new Llama3Format({}),
-  'python-block': new PythonBlockFormat({}),
+  llama3: new Llama3Format({ settings: {} }),
+  'python-block': new PythonBlockFormat({ settings: {} }),
   plain: new PlainFormat(),
 };
 

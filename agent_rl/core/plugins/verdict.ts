@@ -1,0 +1,39 @@
+import type { Outcome } from '../outcome.ts';
+import type { EpisodeEnd, Verdict } from './environment.ts';
+
+const outcomeOf: Readonly<Record<Exclude<EpisodeEnd, 'aborted'>, Outcome>> = {
+  done: 'wrong-answer',
+  'turn-limit': 'truncated-turns',
+  'token-limit': 'truncated-tokens',
+  'invalid-calls': 'invalid-calls',
+};
+
+/**
+ * The verdict on an episode: its outcome follows from how it ended, its reward is the sum of its components, of which those
+ * of 0 are left out. An aborted episode has neither a reward nor an answer.
+ *
+ * @example return verdict(end, { success, components: { answer: success ? 1 : 0 }, metrics: { calls } });
+ */
+export function verdict(
+  end: EpisodeEnd,
+  { components: parts, success, ...more }: Omit<Verdict, 'outcome' | 'reward'>,
+): Verdict {
+  if (end === 'aborted') return unjudged('aborted', more);
+  const components = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== 0));
+  const reward = Object.values(components).reduce((sum, part) => sum + part, 0);
+  return { outcome: success ? 'completed' : outcomeOf[end], reward, components, success, ...more };
+}
+
+/** The verdict on an episode that nothing can be said of, such as one that the sandbox failed. */
+export const unjudged = (
+  outcome: 'aborted' | 'infrastructure-error' | 'grader-error',
+  { problem, metrics, record }: Pick<Verdict, 'problem' | 'metrics' | 'record'>,
+): Verdict => ({
+  outcome,
+  reward: undefined,
+  components: {},
+  success: false,
+  problem,
+  metrics,
+  record,
+});

@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { kindNames, kindOf, placeText } from '#agent_rl/compose/plugins/kinds.ts';
+import { sourceFiles } from '../support/source-files.ts';
+
+/** Files that name a kind of plugin, without its own plugins and the pages that explain other systems' settings. */
+const naming = (name: RegExp, own: RegExp): string[] =>
+  sourceFiles(['agent_rl', 'dataset', 'model', 'scripts'])
+    .filter(({ path, text }) => name.test(text) && !own.test(path))
+    .map(({ path }) => path)
+    .filter((path) => path !== 'agent_rl/config/earlier-systems.ts');
+
+describe('a kind of plugin', () => {
+  test('is named in at most 8 files: its contract, its block, its row and those that use it', () => {
+    const files = naming(/rewardManager|RewardManager/, /^agent_rl\/rewards\//);
+    expect(files).toContain('agent_rl/compose/plugins/kinds.ts');
+    expect(files.length).toBeLessThanOrEqual(8);
+  });
+
+  test.each([
+    ['tools', 'tools: [{type: NAME}]'],
+    ['environments', 'environment: {type: NAME}'],
+    ['toolCallFormats', 'policy: {toolCallFormat: NAME}'],
+    ['advantages', 'algorithm: {advantage: {type: NAME}}'],
+    ['taskGenerators', 'datasets: [{generator: {type: NAME}}]'],
+  ] as const)('of %s is shown where a run file names it: %s', (name, place) => {
+    expect(placeText(kindOf(name))).toBe(place);
+  });
+
+  test('has a name, a key among the chosen plugins and a place of its own', () => {
+    const rows = kindNames.map(kindOf);
+    for (const values of [
+      rows.map(({ kind }) => kind.kind),
+      rows.map(({ chosen }) => chosen),
+      rows.map(({ at }) => at),
+      rows.map(({ title }) => title),
+    ])
+      expect(new Set(values).size).toBe(rows.length);
+  });
+});
