@@ -293,7 +293,9 @@ describe.each(userPages())('%s', (page) => {
     expect(unknown).toEqual([]);
     const metrics = codeSpans(text).filter((span) =>
       // A rollout's name, `train/3/0/2/1`, is not a metric.
-      /^(?!train\/\d)(?:rollout|group|outcome|busy|seconds|parity|environment|train|score)\/[\w/-]+$/.test(span),
+      /^(?!train\/\d)(?:rollout|group|outcome|busy|seconds|parity|environment|train|score)\/[\w/-]+$/.test(
+        span,
+      ),
     );
     expect(metrics.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
   });

@@ -29,7 +29,9 @@ export function Conversation({ whole }: { whole: EpisodeWhole }) {
             />
           );
         }
-        return message.role === 'tool' && called.has(message.callId) ? null : <Said key={at} message={message} />;
+        return message.role === 'tool' && called.has(message.callId) ? null : (
+          <Said key={at} message={message} />
+        );
       })}
     </ol>
   );

@@ -38,7 +38,9 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
         <p>
           reward <b>{rewardText(row.reward)}</b>, advantage <b>{rewardText(row.advantage)}</b>
         </p>
-        <p class="note">{isThis ? countText(tokens?.ids.length ?? 0, 'token') : partsText(partsAt)}</p>
+        <p class="note">
+          {isThis ? countText(tokens?.ids.length ?? 0, 'token') : partsText(partsAt)}
+        </p>
       </header>
       <button
         type="button"
