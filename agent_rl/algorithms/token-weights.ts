@@ -5,21 +5,21 @@ export type Aggregation = 'token-mean' | 'sequence-mean' | 'prompt-mean' | 'cons
 
 export interface TokenWeightOptions {
   /**
-   * `token-mean`: every token of the step weighs the same (DAPO). `sequence-mean`: every sequence weighs the same
-   * (GRPO). `prompt-mean`: every group weighs the same, and within it every token. `constant`: every token weighs 1 / (sequences x most tokens), whatever the lengths (Dr. GRPO).
+   * `token-mean`: every token of the step weighs the same (DAPO). `sequence-mean`: every part weighs the same
+   * (GRPO). `prompt-mean`: every group weighs the same, and within it every token. `constant`: every token weighs 1 / (parts x most tokens), whatever the lengths (Dr. GRPO).
    */
   aggregation: Aggregation;
   /** Most tokens the policy may sample in one episode; the divisor of `constant`. */
   maxTokensPerEpisode: number;
-  /** Group of each sequence; for `prompt-mean`. By default each is a group of its own. */
+  /** Group of each part; for `prompt-mean`. By default each is a group of its own. */
   groups?: readonly number[];
 }
 
 /**
  * Weight of each token in the loss of one optimiser step.
  *
- * `masks` are those of every sequence of the step, 1 where a token is trained, so that the denominators are the
- * step's: however the sequences are then split into micro-batches, their summed gradient is the same. A sequence
+ * `masks` are those of every part of the step, its sequences joined, 1 where a token is trained, so that the denominators are
+ * the step's: however the sequences are then split into micro-batches, their summed gradient is the same. A part
  * without trained tokens does not count as one.
  *
  * - GRPO: Shao et al. 2024, eq. 3, https://arxiv.org/abs/2402.03300

@@ -3,7 +3,7 @@ export interface AlgorithmPreset {
   title: string;
   /** Where it comes from. */
   paper: string;
-  /** Settings below `algorithm` that differ from the defaults. */
+  /** Settings below `algorithm` that differ from the defaults of `config/blocks/algorithm-block.ts`; `{}` is those alone. */
   settings: Readonly<Record<string, unknown>>;
   /** Where a run with this preset is not what the paper did, a sentence each. */
   departures: readonly string[];
@@ -81,13 +81,13 @@ export const algorithmPresets = {
     ],
   },
   gspo: {
-    title: 'GRPO with one clipped ratio for the whole episode',
+    title: 'GRPO with one clipped ratio for a whole sequence',
     paper: 'Zheng et al. 2025, https://arxiv.org/abs/2507.18071',
     settings: {
       loss: { type: 'gspo', clipLow: 3e-4, clipHigh: 4e-4 },
       aggregation: 'sequence-mean',
     },
-    departures: ['An episode of several turns has one ratio, over all that it sampled.'],
+    departures: ['A sequence of several turns has one ratio, over all tokens sampled in it.'],
   },
   cispo: {
     title: 'REINFORCE weighed by the clipped ratio, so that every token keeps a gradient',

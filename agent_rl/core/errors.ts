@@ -8,7 +8,8 @@ export type { ErrorCode } from './error-catalogue.ts';
  * Errors, in three rules.
  *
  * 1. The programmer's and the user's mistakes throw an `AgentRlError`, at start-up where possible.
- * 2. A tool's failure is text for the model; a rollout's failure is an `Outcome` on its trajectory.
+ * 2. The model's mistakes are answered with text for the model; a failure of the system is the `Outcome` of a rollout, without a
+ *    reward. What ends the whole run is thrown all the same, see `runEndingError`.
  * 3. `code` is stable and listed in `error-catalogue.ts`; `message` says what was wrong, the value seen, what is
  *    allowed and what to do, and may change.
  */

@@ -16,7 +16,7 @@ export interface RolloutKey {
   readonly when: RolloutTime;
   /** From 1, as metrics count; of an evaluation, iterations done. */
   readonly iteration: number;
-  /** 0 unless its group took the place of one with equal rewards. */
+  /** 0 unless its group took the place of one that `algorithm.selection` wanted played again. */
   readonly round: number;
   /** Index of the task in its round or evaluation. */
   readonly slot: number;

@@ -2,7 +2,7 @@ import { AgentRlError } from './errors.ts';
 import { append, largest } from './long-lists.ts';
 
 /**
- * Where tokens came from. Masks are a function of this and of nothing else.
+ * Where tokens came from. Which of them a sequence trains follows from this and the sequences before it, see `drawnMasks`.
  *
  * `template`: fixed text of the chat template. `system`, `user`, `tool`: the contents of those roles.
  * `sampled`: drawn by the policy. `demonstration`: an assistant's turn given, not drawn (supervised training).
@@ -24,7 +24,7 @@ export interface TranscriptRecord {
   readonly logProbs: readonly number[];
 }
 
-/** One episode's growing list of tokens. Sampled tokens enter as they were drawn and are never re-encoded. */
+/** One agent's growing list of tokens in an episode. Sampled tokens enter as they were drawn and are never re-encoded. */
 export class Transcript {
   readonly #tokens: number[] = [];
   readonly #spans: Span[] = [];

@@ -96,7 +96,10 @@ export const metricNames = {
   'group/zeroVariance': metric('groups', 'Groups whose rewards are all equal: they teach nothing'),
   'group/allRight': metric('groups', 'Groups whose every episode with a reward solved the task'),
   'group/allWrong': metric('groups', 'Groups none of whose episodes with a reward solved the task'),
-  'group/resampled': metric('groups', 'Groups drawn in place of ones with equal rewards'),
+  'group/resampled': metric(
+    'groups',
+    'Groups drawn in place of ones that algorithm.selection wanted played again',
+  ),
   'group/leftOut': metric(
     'episodes',
     'Episodes with a reward of their own that the reward manager gave none',

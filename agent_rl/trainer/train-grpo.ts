@@ -36,7 +36,7 @@ type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
  *
  * 1. Tokens carry the weight of the loss, as `algorithm.aggregation` says.
  * 2. An episode that the system failed has no reward and is left out of its group's statistics.
- * 3. A step is taken only if generator and learner agree on the tokens (`train.parityBound`).
+ * 3. An iteration's first step is taken only if generator and learner agree on its tokens (`train.parityBound`).
  * 4. All randomness is keyed: a resumed run does what one does that never stopped.
  *
  * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its

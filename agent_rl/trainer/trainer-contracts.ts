@@ -24,7 +24,7 @@ export interface TrainerTotals {
   outcomes: Readonly<Record<string, number>>;
   ledger: Readonly<Partial<Record<TokenUse, number>>>;
   sampledTokens: number;
-  /** Tokens through the update: those of whole transcripts, padding excluded. */
+  /** Tokens through the update: those of sequences up to the last trained one, padding excluded. */
   updatedTokens: number;
   collectSeconds: number;
   updateSeconds: number;

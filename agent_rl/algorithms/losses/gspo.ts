@@ -5,28 +5,28 @@ import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
 import type { LossOps } from '../../core/algorithm/loss-ops.ts';
 
 const Settings = Type.Object({
-  clipLow: number("The episode's ratio is clipped below at 1 - clipLow", {
+  clipLow: number("The sequence's ratio is clipped below at 1 - clipLow", {
     ...within(0, 1, 3e-4),
     idleOnPolicy: true,
   }),
-  clipHigh: number("The episode's ratio is clipped above at 1 + clipHigh", {
+  clipHigh: number("The sequence's ratio is clipped above at 1 + clipHigh", {
     ...within(0, 100, 4e-4),
     idleOnPolicy: true,
   }),
 });
 
 /**
- * One ratio for a whole episode, the geometric mean of those of its tokens, `s = exp(mean log ratio)`, clipped:
+ * One ratio for a whole sequence, the geometric mean of those of its tokens, `s = exp(mean log ratio)`, clipped:
  * `-min(s A, clip(s, 1 - clipLow, 1 + clipHigh) A)` at each of its tokens.
  *
  * GSPO, Zheng et al. 2025, eq. 5 to 7, and section 5.1 for the bounds, https://arxiv.org/abs/2507.18071
  *
- * Departure: an episode of several turns has one ratio, over all that it sampled. With `aggregation: sequence-mean` the
- * loss is the paper's; with others long episodes weigh more.
+ * Departure: a sequence of several turns has one ratio, over all tokens sampled in it. With `aggregation: sequence-mean` the
+ * loss is the paper's where a part is one sequence; with others long sequences weigh more.
  */
 export const gspo = loss({
   name: 'gspo',
-  description: 'Clipped probability ratio of the whole episode (GSPO)',
+  description: 'Clipped probability ratio of the whole sequence (GSPO)',
   settings: Settings,
   perSequence: true,
 })((

@@ -153,6 +153,7 @@ async function openGenerator(
     own === undefined
       ? {
           entry: chosen.generator.entry,
+          // By default `engineGenerator` of engine-thread/engine-parts.ts.
           open: () => (plugin as OpenGenerator)(chosen.generator.settings, host),
           called: `Generator "${spec.name}"`,
         }
@@ -175,6 +176,7 @@ async function openLearner(
 ): Promise<Learner> {
   const { spec, plugin } = chosen.learner.entry;
   enterPlugin(`learner "${spec.name}"`);
+  // By default `engineLearner` of engine-thread/engine-parts.ts.
   const opening = (plugin as OpenLearner)(chosen.learner.settings, {
     modelFolder: model.folder,
     ...(model.newAdapter && { adapter: model.newAdapter }),

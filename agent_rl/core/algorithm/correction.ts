@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 
 import { PluginKind } from '../plugins/plugin.ts';
 
-/** The trained tokens of one episode, in order: log-probabilities, nats. */
+/** The trained tokens of one sequence, in order: log-probabilities, nats. */
 export interface CorrectionTokens {
   /** Under the policy that sampled them, as its generator computed it. */
   readonly behaviour: Float32Array;

@@ -12,10 +12,10 @@ export interface LossBatch {
   readonly logRatio: LossTensor;
   /** `exp(logRatio)`, at most e^20 and at least e^-20. */
   readonly ratio: LossTensor;
-  /** One for all tokens of an episode; with a correction, times its factor for the token. */
+  /** One for all tokens of a part; with a correction, times its factor for the token. */
   readonly advantages: LossTensor;
   /**
-   * For each token, the mean over the trained tokens of its episode; the gradient flows through it. Only for a loss
+   * For each token, the mean over the trained tokens of its sequence; the gradient flows through it. Only for a loss
    * whose spec says `perSequence`.
    *
    * @throws Error otherwise

@@ -49,7 +49,7 @@ export interface Verdict {
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */
   readonly metrics?: Readonly<Record<string, number>> | undefined;
-  /** What the environment adds to the episode's line in the journal, by key. */
+  /** What the environment adds to the episode's line of `trajectories/*.jsonl`, by key. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** The episode broke a rule under which it may earn nothing: what other rewards would pay is 0, what they cost stays. */
   readonly forfeited?: boolean | undefined;
@@ -108,7 +108,8 @@ export interface MultiAgentStep {
 
 /**
  * One episode of one task with several agents, which act one at a time. Each has its own transcript and sees nothing but
- * what it is told. All are sampled with the weights that are trained; as `Environment`, it is single-use.
+ * what it is told. All are sampled with the weights that are trained, except agents with a model of their own (`agents[].model`). As
+ * `Environment`, it is single-use.
  */
 export interface MultiAgentEnvironment {
   /** Called once, before any `step`. */

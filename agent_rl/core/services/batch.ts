@@ -14,7 +14,10 @@ export interface SequenceOfRow {
 
 /** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
 export interface TrainDatum {
-  /** Absent where no rollout made it, such as a demonstration. */
+  /**
+   * For learners and readers outside: the trainer itself joins by the sequence (`trainer/learned-parts.ts`). Absent where no
+   * rollout made it, such as a demonstration.
+   */
   readonly from?: SequenceOfRow | undefined;
   readonly tokens: Int32Array;
   /** Weight of token t in the loss; 0 where it is not trained. Aggregation is folded in here. */
@@ -28,7 +31,7 @@ export interface TrainDatum {
 
 /**
  * Version of a row on its whole way; another number where a column's meaning changes. A row is one sequence of one
- * agent's part in a rollout. The generator fills tokens, sources, log-probabilities and versions of the weights, the environment
+ * agent's part in a rollout. Generator and policy fill tokens, sources, log-probabilities and versions of the weights, the environment
  * and rewards what it earned, the reward manager what it is compared by (`Part`); a line of `trajectories/*.jsonl` has a part
  * with its sequences. What is trained on goes on with advantages and weights (`TrainDatum`) to loss and learner.
  */

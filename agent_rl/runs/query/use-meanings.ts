@@ -7,7 +7,7 @@ export const useMeanings: Readonly<Record<TokenUse, string>> = {
   masked: 'left out by rollout.outcomes or the reward manager, after the mean of its group',
   'not-selected': 'left out by algorithm.selection, after the mean of its group',
   untrained: 'of an agent that does not learn (agents[].train)',
-  resampled: 'its group had equal rewards and was drawn again',
+  resampled: 'its group was drawn again, as algorithm.selection decided',
   infrastructure: 'the generator, the sandbox, a tool or the environment failed',
   grader: 'what judges it failed',
   aborted: 'it was stopped',

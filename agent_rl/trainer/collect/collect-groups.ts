@@ -80,7 +80,7 @@ export async function collectGroups(
   return { groups, discarded };
 }
 
-/** Whether a task is played again: its agents' episodes are the same, so no group that teaches something is dropped. */
+/** Whether a task is played again: where the selection wants it for every agent that learns, so no group that teaches something is dropped. */
 const isFlat = (groups: readonly PlayedGroup[]): boolean => {
   const learners = groups.filter(({ learns }) => learns);
   return learners.length > 0 && learners.every(({ again }) => again);

@@ -44,7 +44,7 @@ export interface Group extends PlayedGroup {
 export interface Collection<One extends PlayedGroup = Group> {
   /** Those of `tasksPerStep` tasks, to be learned from. */
   groups: readonly (readonly One[])[];
-  /** Those whose place another task took because their rewards were all equal. */
+  /** Those whose place another task took because the selection wanted them played again. */
   discarded: readonly (readonly PlayedGroup[])[];
 }
 

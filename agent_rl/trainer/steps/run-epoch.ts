@@ -15,7 +15,7 @@ export interface EpochResult extends OptimStepMetrics {
   /** Means over the weight sent, by name; see `LossMetrics.sums`. */
   means: Readonly<Record<string, number>>;
   microBatches: number;
-  /** Of whole sequences, padding excluded. */
+  /** Of sequences up to their last trained token, padding excluded. */
   tokens: number;
   /** That the learner computed, padding included; absent where it does not say. */
   computedTokens?: number | undefined;

@@ -24,7 +24,7 @@ export interface StepGroup {
   agent: string;
   members: readonly RecordedPart[];
   kind: 'all right' | 'all wrong' | 'mixed' | 'not judged';
-  /** Drawn again because its rewards were equal. */
+  /** Drawn again, as `algorithm.selection` decided. */
   isResampled: boolean;
   /** Of the iteration's pull. */
   share: number;
