@@ -1,7 +1,7 @@
 import { type Sampling, truncates } from '../core/services/generator.ts';
 import { append } from '../core/long-lists.ts';
 import { ArrayPool, type CopyPart } from './array-pool.ts';
-import { type Drawn, drawTruncated } from './draw-token.ts';
+import { type Drawn, drawTruncated } from './draw-truncated.ts';
 import type { KvPrefix } from './cache/kv-rows.ts';
 
 const mostKnownBytes = 128 * 2 ** 20;

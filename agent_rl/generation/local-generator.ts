@@ -8,7 +8,7 @@ import {
   truncates,
 } from '../core/services/generator.ts';
 import type { Weights } from '../../model/config/parameters.ts';
-import { type Drawn, drawTruncated } from './draw-token.ts';
+import { type Drawn, drawTruncated } from './draw-truncated.ts';
 import type { DecoderPrograms } from './programs/decoder-programs.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { type Feed, feedsOf } from './drafts/feeds.ts';
@@ -376,6 +376,7 @@ export class LocalGenerator implements Sampler {
     this.#take(slot, drawn);
   }
 
+  /** Every drawn token comes here: from a step, from several steps at once, and from what other episodes computed. */
   #take(slot: Slot, drawn: Drawn): void {
     const { active } = slot;
     if (active === undefined) return;

@@ -1,5 +1,5 @@
 import type { CopyPart } from './array-pool.ts';
-import type { Drawn } from './draw-token.ts';
+import type { Drawn } from './draw-truncated.ts';
 import { truncates } from '../core/services/generator.ts';
 import { drawKnown, isShared, type KnownContext, type NextTokens } from './known-contexts.ts';
 import type { Feed } from './drafts/feeds.ts';

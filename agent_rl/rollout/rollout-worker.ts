@@ -11,7 +11,7 @@ import type { Task } from '../core/tasks/task.ts';
 export interface CollectOptions {
   signal: AbortSignal;
   /** Called with each rollout as it ends, in the order they end. */
-  onEpisode?: ((rollout: Rollout) => void) | undefined;
+  onRollout?: ((rollout: Rollout) => void) | undefined;
 }
 
 /** Plays episodes; results come in the order of the requests, whatever order they end in. */
@@ -28,12 +28,12 @@ export class RolloutWorker implements Rollouts {
 
   async collect(
     requests: readonly EpisodeRequest[],
-    { signal, onEpisode }: CollectOptions,
+    { signal, onRollout }: CollectOptions,
   ): Promise<Rollout[]> {
     const rollouts: Rollout[] = [];
     for (const request of requests) {
       const rollout = await runEpisode(this.make, request, signal, this.retries);
-      onEpisode?.(rollout);
+      onRollout?.(rollout);
       rollouts.push(rollout);
     }
     return rollouts;
@@ -62,7 +62,7 @@ export class AsyncRolloutWorker implements Rollouts {
 
   async collect(
     requests: readonly EpisodeRequest[],
-    { signal, onEpisode }: CollectOptions,
+    { signal, onRollout }: CollectOptions,
   ): Promise<Rollout[]> {
     const rollouts: Rollout[] = [];
     const waiting = this.#longestFirst.order(requests).values();
@@ -75,7 +75,7 @@ export class AsyncRolloutWorker implements Rollouts {
           const rollout = await runEpisode(this.make, request, either, this.retries);
           failed.signal.throwIfAborted();
           this.#longestFirst.note(request.task, rollout);
-          onEpisode?.(rollout);
+          onRollout?.(rollout);
           rollouts[index] = rollout;
         }
       } catch (thrown) {

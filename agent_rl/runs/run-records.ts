@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { messageOf } from '../core/errors.ts';
-import { type Member, membersOf, type Rollout, sampledTokens } from '../core/rollout.ts';
+import { keyText, type Member, membersOf, type Rollout, sampledTokens } from '../core/rollout.ts';
 import { JsonlWriter, type Log, MetricsWriter } from '../telemetry/index.ts';
 import { rolloutsOf } from '../trainer/collect/collection.ts';
 import type { Subscriber, TrainingEvent } from '../trainer/trainer-contracts.ts';
@@ -93,7 +93,7 @@ export const lostText = (problem: unknown): string =>
 const partText = ({ rollout, part }: Member): string => {
   const { taskId, key, parts } = rollout;
   const own = parts.length > 1 ? ` ${part.agent}` : '';
-  return `rollout ${taskId} #${key.sample}${own} ${part.outcome} reward ${part.reward ?? 'absent'}`;
+  return `rollout ${keyText(key)}${own} of ${taskId} ${part.outcome} reward ${part.reward ?? 'absent'}`;
 };
 
 const partFacts = ({ rollout, part }: Member) => ({

@@ -1,6 +1,6 @@
 import { sum } from '../algorithms/statistics.ts';
 import { tokenWeights } from '../algorithms/token-weights.ts';
-import type { Member, Part } from '../core/rollout.ts';
+import { keyText, type Member, type Part } from '../core/rollout.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import { drawnMasks, type TranscriptRecord } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/tokens/ledger.ts';
@@ -169,6 +169,6 @@ function assertTrainedIsSampled({ datum, rollout, part, sequence }: TracedDatum)
   );
   if (differs === -1 && tokens.length <= sequence.tokens.length) return;
   throw new Error(
-    `Training data of task ${rollout.taskId}, sample ${rollout.key.sample} is not what was sampled, from token ${differs} on.`,
+    `Training data of rollout ${keyText(rollout.key)} of task ${rollout.taskId} is not what was sampled, from token ${differs} on.`,
   );
 }

@@ -81,7 +81,7 @@ export interface EvaluateOptions {
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
   groupsOf?: ((task: Task) => readonly string[]) | undefined;
   /** Called with each attempt as it ends. */
-  onEpisode?: ((rollout: Rollout) => void) | undefined;
+  onRollout?: ((rollout: Rollout) => void) | undefined;
 }
 
 /**
@@ -95,7 +95,7 @@ export async function evaluate(
   tasks: readonly Task[],
   options: EvaluateOptions,
 ): Promise<Evaluation> {
-  const { samples, temperature, seed, step, signal, onEpisode, groupsOf = familyOf } = options;
+  const { samples, temperature, seed, step, signal, onRollout, groupsOf = familyOf } = options;
   const { strategy } = options;
   const { key = keyOutsideRuns(), failures = { maxShare: 1, maxInARow: Infinity } } = options;
   const guard = new FailureGuard(failures);
@@ -108,8 +108,8 @@ export async function evaluate(
   });
   const rollouts = await worker.collect(plan.flat(), {
     signal,
-    onEpisode: (rollout) => {
-      onEpisode?.(rollout);
+    onRollout: (rollout) => {
+      onRollout?.(rollout);
       guard.note(rollout);
     },
   });

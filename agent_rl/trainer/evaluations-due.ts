@@ -87,7 +87,7 @@ export async function evaluateNow(
       key: { run: options.run, when, iteration },
       failures: options.rollout.failures,
       signal,
-      onEpisode: (rollout) => run.emit({ type: 'evaluation-rollout', rollout, episodes }),
+      onRollout: (rollout) => run.emit({ type: 'evaluation-rollout', rollout, episodes }),
       groupsOf: run.groupsOf,
     }),
   );

@@ -11,7 +11,7 @@ import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
 import type { SentSequence } from './learned-parts.ts';
 import { ratioTail } from './ratio-tail.ts';
-import type { EpochResult } from './steps/run-epoch.ts';
+import type { StepResult } from './steps/optimizer-step.ts';
 
 /** All that is known of one iteration. */
 export interface IterationReport {
@@ -19,7 +19,7 @@ export interface IterationReport {
   training: TrainingData;
   ledger: Ledger;
   /** One per optimiser step taken; none when there was nothing to learn. */
-  epochs: readonly EpochResult[];
+  steps: readonly StepResult[];
   /** Of the first pass, when generator and learner hold the same weights; absent when it cannot be compared. */
   gap: ParityGap | undefined;
   /** What the correction did; absent without one, and when there was nothing to learn. */
@@ -34,15 +34,15 @@ export interface IterationReport {
 
 /** An iteration as metrics. What was not measured is undefined. */
 export function iterationMetrics(report: IterationReport): Metrics {
-  const { collection, training, ledger, epochs, gap } = report;
-  const last = epochs.at(-1);
+  const { collection, training, ledger, steps, gap } = report;
+  const last = steps.at(-1);
   return {
     ...rolloutMetrics(collection),
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
-    'train/updatedTokens': updatedTokens(epochs),
-    'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
-    'train/computedPerToken': computedPerToken(epochs),
+    'train/updatedTokens': updatedTokens(steps),
+    'train/microBatches': sum(steps.map(({ microBatches }) => microBatches)),
+    'train/computedPerToken': computedPerToken(steps),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
     'train/loss': last?.loss,
@@ -61,10 +61,10 @@ export function iterationMetrics(report: IterationReport): Metrics {
 
 /** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
 export function computedPerToken(
-  epochs: readonly Pick<EpochResult, 'computedTokens' | 'tokens'>[],
+  steps: readonly Pick<StepResult, 'computedTokens' | 'tokens'>[],
 ): number | undefined {
-  const computed = sum(epochs.map(({ computedTokens = Number.NaN }) => computedTokens));
-  return quotient(Number.isNaN(computed) ? undefined : computed, updatedTokens(epochs));
+  const computed = sum(steps.map(({ computedTokens = Number.NaN }) => computedTokens));
+  return quotient(Number.isNaN(computed) ? undefined : computed, updatedTokens(steps));
 }
 
 export const quotient = (part: number | undefined, whole: number): number | undefined =>
@@ -82,12 +82,12 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
 }
 
 function secondsMetrics(report: IterationReport) {
-  const { collection, ledger, epochs, seconds } = report;
+  const { collection, ledger, steps, seconds } = report;
   const parts = membersIn(collection).map(({ part }) => part);
   const played = (what: keyof RolloutSeconds): number =>
     sum(parts.map((part) => part.seconds[what]));
   const busy = (part: number): number => (seconds.total > 0 ? part / seconds.total : 0);
-  const updated = updatedTokens(epochs);
+  const updated = updatedTokens(steps);
   return {
     ...inFamily('seconds', seconds),
     // Of all episodes together: many are in flight at once, so these may exceed the wall clock.
@@ -103,8 +103,8 @@ function secondsMetrics(report: IterationReport) {
   };
 }
 
-const updatedTokens = (epochs: readonly Pick<EpochResult, 'tokens'>[]): number =>
-  sum(epochs.map(({ tokens }) => tokens));
+const updatedTokens = (steps: readonly Pick<StepResult, 'tokens'>[]): number =>
+  sum(steps.map(({ tokens }) => tokens));
 
 export const noTotals: TrainerTotals = {
   outcomes: {},
@@ -120,7 +120,7 @@ export const noTotals: TrainerTotals = {
 
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
-  const { collection, ledger, epochs, gap = noGap, seconds } = report;
+  const { collection, ledger, steps, gap = noGap, seconds } = report;
   const outcomes: Record<string, number> = { ...totals.outcomes };
   for (const { part } of membersIn(collection))
     outcomes[part.outcome] = (outcomes[part.outcome] ?? 0) + 1;
@@ -130,7 +130,7 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
       tokenUses.map((use) => [use, (totals.ledger[use] ?? 0) + ledger.tokens[use]]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
-    updatedTokens: totals.updatedTokens + updatedTokens(epochs),
+    updatedTokens: totals.updatedTokens + updatedTokens(steps),
     collectSeconds: totals.collectSeconds + seconds.collect,
     updateSeconds: totals.updateSeconds + seconds.update,
     parityTokens: totals.parityTokens + gap.tokens,

@@ -1,5 +1,5 @@
 import type { TrainDatum } from '../core/services/batch.ts';
-import type { Member } from '../core/rollout.ts';
+import { keyText, type Member } from '../core/rollout.ts';
 import type { TranscriptRecord } from '../core/transcript.ts';
 import type { TokenUse } from '../rollout/tokens/ledger.ts';
 import { type Collection, membersIn } from './collect/collection.ts';
@@ -38,7 +38,7 @@ export function learnedParts(
   return membersIn(collection).map(({ rollout, part }) => {
     const booked = useOf.get(part);
     if (booked === undefined)
-      throw new Error(`Task ${rollout.taskId}, sample ${rollout.key.sample} is in no bucket.`);
+      throw new Error(`Rollout ${keyText(rollout.key)} of task ${rollout.taskId} is in no bucket.`);
     return Object.assign({}, booked, {
       sent: part.sequences.map((sequence) => sent.get(sequence)),
     });

@@ -64,7 +64,7 @@ export async function trainGrpo(run: GrpoRun, signal: AbortSignal): Promise<Trai
       const batch = buildData(collected, run.options.algorithm, run.options.rollout);
       const ledger = keepLedger(batch.uses, batch.trainedTokens);
       const taken = await watch.time('update', () => update(at, batch));
-      if (taken.epochs.length > 0) await watch.time('publish', () => publish(at, 'publish'));
+      if (taken.steps.length > 0) await watch.time('publish', () => publish(at, 'publish'));
       await record(at, { collected, batch, ledger, taken, watch });
       const { iteration } = at.state;
       const last = iteration === train.iterations;
@@ -113,7 +113,7 @@ function collect(at: GrpoStanding): Promise<Collection<PlayedGroup>> {
     iteration: state.iteration,
     step: state.optimizerSteps,
     signal,
-    onEpisode: (rollout) => run.emit({ type: 'rollout', rollout }),
+    onRollout: (rollout) => run.emit({ type: 'rollout', rollout }),
   });
 }
 
@@ -193,18 +193,18 @@ async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
 }
 
 function reportOf(at: GrpoStanding, { collected, batch, ledger, taken, watch }: Iterated) {
-  const { epochs, correction, sent } = taken;
+  const { steps, correction, sent } = taken;
   const { epochs: passes, updatesPerBatch } = at.run.options.algorithm;
   return {
     collection: collected,
     training: batch,
     ledger,
-    epochs,
+    steps,
     correction,
     sent: sent.values(),
-    gap: isComparable(at.run) ? epochs[0]?.gap : undefined,
+    gap: isComparable(at.run) ? steps[0]?.gap : undefined,
     learningRate: optimAt(at, passes * updatesPerBatch - 1).learningRate,
-    optimizerSteps: at.state.optimizerSteps + epochs.length,
+    optimizerSteps: at.state.optimizerSteps + steps.length,
     seconds: { total: watch.total, ...watch.seconds },
   };
 }

@@ -9,7 +9,7 @@ import { type Evaluation, evaluationMetrics } from './evaluate.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
 import { computedPerToken, quotient } from './iteration-report.ts';
-import { runEpoch } from './steps/run-epoch.ts';
+import { takeStep } from './steps/optimizer-step.ts';
 import { checkpoint, keepingState, type Standing } from './standing.ts';
 import type { TrainingOutput } from './trainer-contracts.ts';
 
@@ -134,18 +134,18 @@ async function step(at: SftStanding): Promise<Metrics> {
   const data = toData(examplesOf(at), train.contextWeight ?? 0);
   const optim = optimOptionsAt(at.state.iteration, plannedIterations(train), train);
   const loss = { name: 'cross_entropy' } as const;
-  const epoch = await runEpoch(learner, data, { loss, optim });
+  const stepped = await takeStep(learner, data, { loss, optim });
   const seconds = (performance.now() - started) / 1000;
   const tokens = sum(data.map(({ datum }) => datum.tokens.length));
   const trained = data.map(({ datum }) => datum.weights.filter((weight) => weight !== 0).length);
   return {
-    'train/loss': epoch.loss,
-    'train/gradNorm': epoch.gradNorm,
-    'train/parameterNorm': epoch.parameterNorm,
+    'train/loss': stepped.loss,
+    'train/gradNorm': stepped.gradNorm,
+    'train/parameterNorm': stepped.parameterNorm,
     'train/learningRate': optim.learningRate,
     'train/optimizerSteps': at.state.iteration + 1,
-    'train/microBatches': epoch.microBatches,
-    'train/computedPerToken': computedPerToken([epoch]),
+    'train/microBatches': stepped.microBatches,
+    'train/computedPerToken': computedPerToken([stepped]),
     'train/trainedTokens': sum(trained),
     'seconds/update': seconds,
     'speed/trainTokensPerSecond': quotient(tokens, seconds),

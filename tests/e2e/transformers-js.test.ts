@@ -62,7 +62,7 @@ async function attempts(settings: readonly string[]): Promise<{
       seed: 1,
       step: 0,
       signal: new AbortController().signal,
-      onEpisode: (rollout) => rollouts.push(rollout),
+      onRollout: (rollout) => rollouts.push(rollout),
     });
     const byTask = rollouts.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
     return { rollouts: byTask, opensEngine: agent.model?.engines.length === 1 };

@@ -10,13 +10,13 @@ export class ScriptedRollouts implements Rollouts {
 
   async collect(
     requests: readonly EpisodeRequest[],
-    { onEpisode }: CollectOptions,
+    { onRollout }: CollectOptions,
   ): Promise<Rollout[]> {
     return requests.map((request) => {
       this.requests.push(request);
       const { task, key, step, seed } = request;
       const rollout = { ...this.script(request), taskId: task.taskId, key, step, seed };
-      onEpisode?.(rollout);
+      onRollout?.(rollout);
       return rollout;
     });
   }

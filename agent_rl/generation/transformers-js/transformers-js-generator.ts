@@ -8,7 +8,7 @@ import type {
   Generator,
   GeneratorInfo,
 } from '../../core/services/generator.ts';
-import { drawFromLogits } from '../draw-token.ts';
+import { drawFromLogits } from '../draw-truncated.ts';
 import { ActiveRequest } from '../slot.ts';
 import { append } from '../../core/long-lists.ts';
 

@@ -78,7 +78,7 @@ function attemptAll(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: (rollout) => {
+      onRollout: (rollout) => {
         reportFailure(rollout);
         done += 1;
         bar.update(done);

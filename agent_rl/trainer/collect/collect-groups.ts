@@ -42,7 +42,7 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'run' | 'seed' |
   step: number;
   signal: AbortSignal;
   /** Called with each rollout as it ends. */
-  onEpisode?: ((rollout: Rollout) => void) | undefined;
+  onRollout?: ((rollout: Rollout) => void) | undefined;
 }
 
 /**
@@ -54,34 +54,34 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'run' | 'seed' |
 export async function collectGroups(
   options: CollectGroupsOptions,
 ): Promise<Collection<PlayedGroup>> {
-  const { rollout, tasks, drawn, algorithm, signal, iteration, onEpisode, failuresBefore } =
+  const { rollout, tasks, drawn, algorithm, signal, iteration, onRollout, failuresBefore } =
     options;
   const guard = new FailureGuard(rollout.failures);
   const guarded = {
     ...options,
     guard,
-    onEpisode: (played: Rollout) => {
-      onEpisode?.(played);
+    onRollout: (played: Rollout) => {
+      onRollout?.(played);
       guard.note(played);
     },
   };
   let groups = await playTasks(tasks.tasksAt(drawn, rollout.tasksPerStep), 0, guarded);
   const discarded: PlayedGroup[][] = [];
   for (let round = 1; !signal.aborted; round++) {
-    const flat = groups.filter(isFlat);
-    if (flat.length === 0) break;
+    const again = groups.filter(isPlayedAgain);
+    if (again.length === 0) break;
     if (round > mostRounds) throw neverEnds(algorithm.selection.name);
-    const others = tasks.tasksInstead(flat.length, [iteration, round]);
+    const others = tasks.tasksInstead(again.length, [iteration, round]);
     const taken = (await playTasks(others, round, guarded)).values();
-    append(discarded, flat);
-    groups = groups.map((own) => (isFlat(own) ? (taken.next().value ?? own) : own));
+    append(discarded, again);
+    groups = groups.map((own) => (isPlayedAgain(own) ? (taken.next().value ?? own) : own));
   }
   if (!signal.aborted) guard.check(rolloutsIn({ groups, discarded }), failuresBefore);
   return { groups, discarded };
 }
 
 /** Whether a task is played again: where the selection wants it for every agent that learns, so no group that teaches something is dropped. */
-const isFlat = (groups: readonly PlayedGroup[]): boolean => {
+const isPlayedAgain = (groups: readonly PlayedGroup[]): boolean => {
   const learners = groups.filter(({ learns }) => learns);
   return learners.length > 0 && learners.every(({ again }) => again);
 };
@@ -146,7 +146,7 @@ async function playTasks(
   round: number,
   options: CollectGroupsOptions & { guard: FailureGuard },
 ): Promise<PlayedGroup[][]> {
-  const { rollouts, rollout, control, seed, run, iteration, step, signal, onEpisode } = options;
+  const { rollouts, rollout, control, seed, run, iteration, step, signal, onRollout } = options;
   const plan = planGroups(tasks, {
     groupSize: rollout.groupSize,
     sampling: rollout.sampling,
@@ -155,7 +155,7 @@ async function playTasks(
     key: { run, when: 'train', iteration: iteration + 1, round },
   });
   const play = (requests: readonly EpisodeRequest[]) =>
-    rollouts.collect(requests, { signal, onEpisode });
+    rollouts.collect(requests, { signal, onRollout });
   const { played, replaced } = await replaceFailed({ requests: plan.flat(), rollout, play });
   const unjudged = tasks.map((task, slot) => {
     const ofTask = ({ key }: Rollout): boolean => key.slot === slot;

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
+import { keyText } from '../../core/rollout.ts';
 import type { TracedDatum } from '../build-data.ts';
 
 /** How far generator and learner disagree on the same tokens under the same weights. */
@@ -26,7 +27,7 @@ export function gapOf(data: readonly TracedDatum[], logProbs: readonly Float32Ar
       // A NaN is the worst gap there is and must not hide behind a comparison.
       if (distance <= max) continue;
       max = Number.isNaN(distance) ? Infinity : distance;
-      worst = `token ${place} (id ${datum.tokens[place]}) of task ${rollout.taskId}, sample ${rollout.key.sample}: ${sampled} when sampled, ${learned} in training`;
+      worst = `token ${place} (id ${datum.tokens[place]}) of rollout ${keyText(rollout.key)} of task ${rollout.taskId}: ${sampled} when sampled, ${learned} in training`;
     }
   }
   return { tokens, max, sum, worst };

@@ -6,15 +6,15 @@ import type { SentSequence } from '../learned-parts.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
-import { type EpochResult, runEpoch, withReference } from './run-epoch.ts';
+import { type StepResult, takeStep, withReference } from './optimizer-step.ts';
 
 /** An optimiser step, and how far generator and learner disagreed in it. */
-type ComparedEpoch = EpochResult & { gap: ParityGap };
+type ComparedStep = StepResult & { gap: ParityGap };
 
 /** The optimiser steps of one iteration. */
 export interface StepsTaken {
   /** None when there is nothing to learn. */
-  epochs: readonly ComparedEpoch[];
+  steps: readonly ComparedStep[];
   correction?: CorrectedData | undefined;
   /** By what they were made from. */
   sent: ReadonlyMap<TranscriptRecord, SentSequence>;
@@ -41,7 +41,7 @@ export async function takeSteps(
   updates: readonly (readonly TracedDatum[])[],
   { algorithm, temperature, parityBound, optimAt, onStep }: TakeStepsOptions,
 ): Promise<StepsTaken> {
-  if (updates.every((data) => data.length === 0)) return { epochs: [], sent: new Map() };
+  if (updates.every((data) => data.length === 0)) return { steps: [], sent: new Map() };
   const { kl, correction: kind } = algorithm;
   const loss = lossOf(algorithm, temperature);
   const correction =
@@ -51,16 +51,16 @@ export async function takeSteps(
     const isPulled = kl.kind !== 'none' && data.length > 0;
     parts.push(isPulled ? await withReference(reference, data, temperature) : data);
   }
-  const epochs: ComparedEpoch[] = [];
+  const steps: ComparedStep[] = [];
   const sent = new Map<TranscriptRecord, SentSequence>();
   for (let step = 0; step < algorithm.epochs * parts.length; step++) {
     const update = step % parts.length;
     const data = parts[update] ?? [];
     if (data.length === 0) continue;
     // Only then do generator and learner hold the same weights.
-    const first = epochs.length === 0;
+    const first = steps.length === 0;
     let gap = noGap;
-    const result = await runEpoch(learner, data, {
+    const result = await takeStep(learner, data, {
       loss,
       optim: optimAt(step),
       check: ({ logProbs }) => {
@@ -76,9 +76,9 @@ export async function takeSteps(
       },
     });
     onStep();
-    epochs.push({ ...result, gap });
+    steps.push({ ...result, gap });
   }
-  return { epochs, sent, correction };
+  return { steps, sent, correction };
 }
 
 const lossOf = ({ loss, kl, entropyBonus }: AlgorithmOptions, temperature: number): LossSpec => ({

@@ -43,7 +43,7 @@ export async function evaluated(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: report,
+      onRollout: report,
     });
     throwIfFailed(signal);
     const { perTask, rollouts } = result;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
-import { drawFromLogits } from '#agent_rl/generation/draw-token.ts';
+import { drawFromLogits } from '#agent_rl/generation/draw-truncated.ts';
 
 // Probabilities 1/2, 1/8, 1/4 and 1/8 at temperature 1.
 const logits = Float32Array.from([4, 1, 2, 1], (share) => Math.log(share));

@@ -88,7 +88,7 @@ describe('rollout workers', () => {
     const ended: string[] = [];
     const played = await new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
       signal,
-      onEpisode: (one) => ended.push(one.outcome),
+      onRollout: (one) => ended.push(one.outcome),
     });
     expect(most).toBe(3);
     expect(played.map(({ outcome }) => outcome === 'completed')).toEqual(
@@ -107,7 +107,7 @@ describe('rollout workers', () => {
     const told: string[] = [];
     const collected = new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
       signal,
-      onEpisode: (played) => {
+      onRollout: (played) => {
         told.push(`${played.taskId} ${played.key.sample}`);
         throw new Error('the disk is full');
       },

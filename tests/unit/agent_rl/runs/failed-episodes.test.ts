@@ -34,9 +34,9 @@ describe('failed episodes', () => {
 
   test('are reported at once, once for each reason, unless the episode was aborted', () => {
     const reported: string[] = [];
-    const onEpisode = failureReporter((text) => reported.push(text));
+    const onRollout = failureReporter((text) => reported.push(text));
     [judged, failed('no key'), failed('no key'), failed('stop', 'aborted'), failed()].forEach(
-      onEpisode,
+      onRollout,
     );
     expect(reported).toEqual([
       'An episode of task sum-2 failed and has no reward. grader-error: no key',
@@ -57,8 +57,8 @@ describe('failed episodes', () => {
 
   test('with more reasons than are shown say so, once', () => {
     const reported: string[] = [];
-    const onEpisode = failureReporter((text) => reported.push(text));
-    for (let index = 0; index < 8; index++) onEpisode(failed(`reason ${index}`));
+    const onRollout = failureReporter((text) => reported.push(text));
+    for (let index = 0; index < 8; index++) onRollout(failed(`reason ${index}`));
     expect(reported).toHaveLength(6);
     expect(reported.at(-1)).toBe(
       'Episodes fail for more reasons: all are counted after each iteration.',

@@ -80,7 +80,7 @@ describe('what the learner made of an episode', () => {
   test('a part in no bucket is a bug', () => {
     const collection = { groups: [[groupOf([member()])]], discarded: [] };
     expect(() => learnedParts(collection, { uses: [] }, { sent: new Map() })).toThrow(
-      'Task t, sample 0 is in no bucket.',
+      'Rollout eval/0/0/0/0 of task t is in no bucket.',
     );
   });
 });

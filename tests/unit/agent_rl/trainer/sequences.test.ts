@@ -130,7 +130,7 @@ describe('a part with two sequences that begin alike', () => {
       optimAt: () => ({}) as never,
       onStep: () => undefined,
     });
-    expect(taken.epochs[0]?.gap.tokens).toBe(8);
+    expect(taken.steps[0]?.gap.tokens).toBe(8);
     const lines = learnedParts(both, training, taken).map(learnedLine);
     expect(lines.map(({ sent }) => sent.map((one) => one?.advantages ?? null))).toEqual([
       [1, 1],

@@ -78,7 +78,9 @@ describe('trainGrpo', () => {
     learner.gap = 0.01;
     await expect(trainer.train(never)).rejects.toMatchObject({
       code: 'PARITY_BROKEN',
-      message: expect.stringContaining('token 2 (id 10) of task t0, sample 0: -0.5 when sampled'),
+      message: expect.stringContaining(
+        'token 2 (id 10) of rollout train/1/0/0/0 of task t0: -0.5 when sampled',
+      ),
     });
     expect(learner.steps).toEqual([]);
   });

@@ -10,7 +10,7 @@ import type {
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { TracedDatum } from '../build-data.ts';
 
-export interface EpochResult extends OptimStepMetrics {
+export interface StepResult extends OptimStepMetrics {
   loss: number;
   /** Means over the weight sent, by name; see `LossMetrics.sums`. */
   means: Readonly<Record<string, number>>;
@@ -21,19 +21,19 @@ export interface EpochResult extends OptimStepMetrics {
   computedTokens?: number | undefined;
 }
 
-export interface EpochOptions {
+export interface StepOptions {
   loss: LossSpec;
   optim: OptimStepOptions;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
   check?: ((gradient: LossMetrics) => void) | undefined;
 }
 
-/** One pass over the data, and one optimiser step. */
-export async function runEpoch(
+/** One optimiser step: a gradient from all of the data, and the step. */
+export async function takeStep(
   learner: Learner,
   data: readonly { datum: TrainDatum }[],
-  { loss: spec, optim, check }: EpochOptions,
-): Promise<EpochResult> {
+  { loss: spec, optim, check }: StepOptions,
+): Promise<StepResult> {
   const batch = batchOf(data.map(({ datum }) => datum));
   const weight = sum(batch.data.map(({ weights }) => weights.reduce((a, b) => a + b, 0)));
   try {
@@ -62,10 +62,10 @@ export async function withReference(
   const tokens = data.map(({ datum }) => datum.tokens);
   const wanted = data.map(({ datum }) => datum.weights);
   const scored = await reference.score(tokens, { temperature, wanted });
-  return data.map(({ datum, ...from }, index) => {
+  return data.map(({ datum, ...traced }, index) => {
     const refLogProbs = scored[index];
     if (refLogProbs === undefined)
       throw new Error(`The reference scored ${scored.length} of ${data.length} sequences.`);
-    return { ...from, datum: { ...datum, refLogProbs } };
+    return { ...traced, datum: { ...datum, refLogProbs } };
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { type Sampling, truncates, unbiased } from '#agent_rl/core/services/generator.ts';
-import { drawTruncated } from '#agent_rl/generation/draw-token.ts';
+import { drawTruncated } from '#agent_rl/generation/draw-truncated.ts';
 import * as fc from '#tests/support/properties.ts';
 
 /** Tokens 0 to 3 with masses 0.1, 0.4, 0.2, 0.3. */
