@@ -60,7 +60,7 @@ export async function trainGrpo(run: GrpoRun, signal: AbortSignal): Promise<Trai
       const played = await watch.time('collect', () => collect(at));
       // Half a collection leaves no trace.
       if (signal.aborted) break;
-      // Timed as `collect`, which its metrics have always included.
+      // Timed as `collect`: the metrics of collecting include the comparison.
       const collected = await watch.time('collect', () => compare(at, played));
       const batch = buildData(collected, run.options.algorithm, run.options.rollout);
       const ledger = keepLedger(batch.uses, batch.trainedTokens);
