@@ -9,6 +9,7 @@ const executed = { call, result: { content: '36' }, status: 'ok' as const, wallM
 
 const withCalls = (count: number): EpisodeView => ({
   task: { taskId: 'one', prompt: 'Convert 3 feet to inches.', metadata: {} },
+  agent: 'policy',
   messages: [],
   turns: [
     {

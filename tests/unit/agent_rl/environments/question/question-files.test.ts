@@ -146,7 +146,7 @@ describe('questions that rewards alone judge', () => {
   ] as const)('are solved where the sum of the rewards says so: %s', async (name, rate) => {
     const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
     expect(successRate(played)).toBe(rate);
-    expect(played[0]).toMatchObject({
+    expect(played[0]?.parts[0]).toMatchObject({
       reward: rate,
       outcome: rate === 1 ? 'completed' : 'wrong-answer',
       scores: { environment: 0, numeric: rate },
