@@ -20,9 +20,18 @@ function meant(word: string, lines: readonly string[]): string | undefined {
   return lines.find((line) => lastOf(line) === name);
 }
 
+/** Names of before there were groups, where they are not the last word of today's. */
+const renamed = new Map([
+  ['prepare-data', 'data prepare'],
+  ['verify-dataset', 'data verify'],
+]);
+
 /** What to do about a word that names no command, neither of the group nor, without one, of all. */
 export function explainCommand(word: string, group?: CommandGroup): string {
   const all = [...new Set([...commands.map(wordOf), ...linesOf(commands).map(([line]) => line)])];
+  const moved = renamed.get(word) ?? all.find((line) => line !== word && lastOf(line) === word);
+  if (group === undefined && moved !== undefined)
+    return `agent-rl ${word} is now agent-rl ${moved}.`;
   const own = group?.commands.map(wordOf).filter((member) => member !== alone) ?? [];
   const ofGroup = own.map((member) => `${group?.name} ${member}`);
   const guess = meant(word, ofGroup) ?? meant(word, all);

@@ -11,13 +11,14 @@ import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';
  * calls one after another. Never aborts a call: the other side ends the thread.
  */
 
+const missing = () => 'the thread of an isolated tool can only be given its settings';
+
 await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
   for (const { url: hookUrl, data } of hooks) register(hookUrl, { data });
   const exported = Object.values((await import(url)) as Record<string, unknown>);
   const found = exported.find((value) => tools.specOf(value)?.name === name);
   if (found === undefined)
     throw new Error(`${url} exports no class marked @tool({ name: "${name}" })`);
-  const missing = () => 'the thread of an isolated tool can only be given its settings';
   const tool = new (found as Class<Tool>)(givenOf({ settings }, missing));
   return {
     answer: ([{ args, inputs, randomPath }]: [IsolatedCall], signal: AbortSignal) =>

@@ -236,19 +236,27 @@ describe('a command line that names no command', () => {
     ['shw', 'runs show'],
     ['run', 'runs'],
     ['evaluate', 'eval'],
-    ['compare', 'runs compare'],
-    ['export', 'model export'],
     ['merge', 'model merge-lora'],
     ['import', 'model import-gguf'],
+  ])('is told for %s that %s may be meant', async (line, meant) => {
+    const [word] = line.split(' ');
+    expect(await said(line)).toBe(
+      `Unknown command ${word}. Did you mean ${meant}?\nSee agent-rl --help.\n`,
+    );
+  });
+
+  test.each([
+    ['compare', 'runs compare'],
+    ['export', 'model export'],
     ['prepare-data', 'data prepare'],
     ['index', 'data index'],
     ['verify-dataset --dataset x', 'data verify'],
     ['attack', 'plugins attack'],
     ['algorithms --help', 'plugins algorithms'],
-  ])('is told for %s that %s may be meant', async (line, meant) => {
+  ])('is told for the old name %s that it is now %s', async (line, now) => {
     const [word] = line.split(' ');
     expect(await said(line)).toBe(
-      `Unknown command ${word}. Did you mean ${meant}?\nSee agent-rl --help.\n`,
+      `agent-rl ${word} is now agent-rl ${now}.\nSee agent-rl --help.\n`,
     );
   });
 
