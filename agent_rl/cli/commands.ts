@@ -57,24 +57,3 @@ export const commands: readonly (Command | CommandGroup)[] = [
   },
   sandbox,
 ];
-
-/** Names of commands before there were groups, and what they are called now. */
-export const movedCommands: Readonly<Record<string, string>> = {
-  show: 'runs show',
-  explain: 'runs explain',
-  compare: 'runs compare',
-  report: 'runs report',
-  demonstrations: 'runs demonstrations',
-  generate: 'model generate',
-  score: 'model score',
-  quantize: 'model quantize',
-  export: 'model export',
-  'import-gguf': 'model import-gguf',
-  accept: 'model accept',
-  'prepare-data': 'data prepare',
-  index: 'data index',
-  'verify-dataset': 'data verify',
-  'judge-calibration': 'data judge-calibration',
-  attack: 'plugins attack',
-  algorithms: 'plugins algorithms',
-};

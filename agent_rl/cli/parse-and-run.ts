@@ -1,11 +1,11 @@
 import yargs, { type Argv, type PositionalOptions } from 'yargs';
 
-import { AgentRlError } from '../core/errors.ts';
 import { packageVersion } from '../core/package-root.ts';
 import { alone, type Command, type CommandGroup, type MainOptions, wordOf } from './command.ts';
-import { commands, movedCommands } from './commands.ts';
+import { commands } from './commands.ts';
 import { done } from './exit-code.ts';
-import { refuseRepeats } from './unknown-flags.ts';
+import { explainCommand } from './unknown-command.ts';
+import { explainUnknown, misspeltHelp, refuseRepeats, unknownFlags } from './unknown-flags.ts';
 
 /** The user wrote a command line that cannot be read. */
 export class UsageError extends Error {}
@@ -36,21 +36,15 @@ function readable(args: string[], { command, group }: Called): string[] {
   return command === undefined && args.length < least ? [...args, '--help'] : args;
 }
 
-/**
- * The words of a command line. OpenReinforcedAgent's `merge-lora` has no group.
- *
- * @throws AgentRlError `CONFIG_INVALID` for a name that a command no longer has
- */
-function wordsOf(given: string[], { programName, only }: MainOptions): string[] {
-  const [first = ''] = given;
-  if (only !== undefined) return given;
-  if (first === 'merge-lora') return ['model', ...given];
-  const moved = Object.hasOwn(movedCommands, first) ? movedCommands[first] : undefined;
-  if (moved === undefined) return given;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `${programName} ${first} is now ${programName} ${moved}.`,
-  );
+/** The words of a command line. OpenReinforcedAgent's `merge-lora` has no group. */
+const wordsOf = (given: string[], { only }: MainOptions): string[] =>
+  only === undefined && given[0] === 'merge-lora' ? ['model', ...given] : given;
+
+/** @throws UsageError where a word stands for a command and names none */
+function refuseUnknown(words: readonly string[], { program, command, group }: Called): void {
+  const word = words[group === undefined ? 0 : 1];
+  if (command !== undefined || word === undefined || word.startsWith('-')) return;
+  throw new UsageError(`${explainCommand(word, group)}\nSee ${program} --help.`);
 }
 
 /** Runs the command that a command line names. @throws UsageError where it cannot be read; what the command throws */
@@ -58,6 +52,7 @@ export async function parseAndRun(given: string[], options: MainOptions): Promis
   const { jobs, io } = options;
   const words = wordsOf(given, options);
   const called = calledBy(words, options);
+  refuseUnknown(words, called);
   const args = readable(words, called);
   let code = done;
   let running: Command | undefined;
@@ -74,7 +69,7 @@ export async function parseAndRun(given: string[], options: MainOptions): Promis
     await parser.fail(refuse).parseAsync(args, {}, show);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const problem = await inWords(error.message, args, running);
+    const problem = await inWords(error.message, args, { ...called, command: running });
     throw new UsageError(`${problem}\nSee ${called.program} --help.`);
   }
   return code;
@@ -93,7 +88,6 @@ function parserOf(args: string[], { programName, only }: MainOptions, hooks: Hoo
     .parserConfiguration({ 'camel-case-expansion': false })
     .detectLocale(false)
     .strict()
-    .recommendCommands()
     .help()
     .wrap(100)
     .exitProcess(false)
@@ -160,17 +154,27 @@ function refuse(message: string | null, error: Error | undefined): never {
 }
 
 /** What yargs says, or more where there is more to say. */
-async function inWords(message: string, args: string[], running?: Command): Promise<string> {
-  if (running === undefined) {
-    // Yargs gives the remedy alone.
-    const unknown = args.filter((arg) => !arg.startsWith('-')).slice(0, 2);
-    if (!message.startsWith('Did you mean')) return message;
-    return `Unknown command: ${unknown.join(' ')}. ${message}`;
+async function inWords(message: string, args: string[], called: Called): Promise<string> {
+  const { program, command } = called;
+  if (command === undefined) {
+    const slips = misspeltHelp(args);
+    return slips.length === 0 ? message : explainUnknown(slips, args, { options: {} });
   }
-  const { explainUnknown, unknownFlags } = await import('./unknown-flags.ts');
   const names = /^Unknown arguments?: (.*)$/.exec(message)?.[1]?.split(', ');
-  if (names !== undefined) return explainUnknown(names, args, running);
+  if (names !== undefined) return explainUnknown(names, args, command);
   // A misspelt flag is also a missing one, and the spelling is what to mend.
-  const misspelt = unknownFlags(args, running);
-  return misspelt.length === 0 ? message : explainUnknown(misspelt, args, running);
+  const misspelt = unknownFlags(args, command);
+  if (misspelt.length > 0) return explainUnknown(misspelt, args, command);
+  const got = /^Not enough non-option arguments: got (\d+)/.exec(message)?.[1];
+  return got === undefined ? message : `${program} needs ${missingOf(command, Number(got))}.`;
+}
+
+/** The positional arguments that must follow those that were given: `B, the folder of a run`. */
+function missingOf({ name, positionals }: Command, given: number): string {
+  const required = [...name.matchAll(/<([^.>]+)/g)].map(([, word = '']) => word);
+  const missing = required.slice(given).map((word) => {
+    const what = positionals[word]?.describe ?? '';
+    return `${word.toUpperCase()}, the ${what.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`;
+  });
+  return missing.join(', and ');
 }

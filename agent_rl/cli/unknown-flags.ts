@@ -17,39 +17,47 @@ async function settingsNamed(flag: string): Promise<string[]> {
     .filter((path) => !path.includes('[]') && plain(path.split('.').at(-1) ?? '') === plain(flag));
 }
 
+type OfOptions = Pick<Command, 'options'>;
+
+/** Options that need no command. */
+const ofAll = ['help', 'version'];
+
 /** What to do about one name that a command does not know. */
-async function explain(name: string, args: string[], command: Command): Promise<string> {
+async function explain(name: string, args: string[], { options }: OfOptions): Promise<string> {
   const written = args.find((arg) => arg.replace(/^--?/, '').split('=', 1)[0] === name);
-  if (written === undefined || !written.startsWith('-')) return `Unknown argument: ${name}.`;
-  const nearest = nearestName(name, Object.keys(command.options));
+  if (written === undefined || !written.startsWith('-')) return `Unknown argument ${name}.`;
+  const nearest = nearestName(name, [...ofAll, ...Object.keys(options)]);
   const earlier = earlierSettings(`--${name}`).map((says) => `${says}.`);
   const hints =
     nearest === undefined || earlier.length > 0 ? earlier : [`Did you mean --${nearest}?`];
-  const takesSettings =
-    command.options['set'] !== undefined && command.options['plugin'] !== undefined;
+  const takesSettings = options['set'] !== undefined && options['plugin'] !== undefined;
   const settings = takesSettings ? await settingsNamed(name) : [];
   for (const path of settings) hints.push(`The setting ${path} is given with --set ${path}=VALUE.`);
-  return [`Unknown option: ${written.split('=', 1)[0]}.`, ...hints].join(' ');
+  return [`Unknown option ${written.split('=', 1)[0]}.`, ...hints].join(' ');
 }
 
 const namesOf = (options: Command['options']): string[] =>
   Object.entries(options).flatMap(([name, { alias = [] }]) => [name].concat(alias));
 
 /** Names of flags on a command line that a command does not have. */
-export function unknownFlags(args: string[], { options }: Command): string[] {
+export function unknownFlags(args: string[], { options }: OfOptions): string[] {
   const names = beforeWords(args).flatMap((arg) => {
     const name = /^--(?:no-)?([^=]+)/.exec(arg)?.[1];
     return name === undefined ? [] : [name];
   });
-  const known = new Set(['help', 'version', ...namesOf(options)]);
+  const known = new Set([...ofAll, ...namesOf(options)]);
   return names.filter((name) => !known.has(name));
 }
+
+/** Flags on a command line without a command that are meant as `--help` or `--version`. */
+export const misspeltHelp = (args: string[]): string[] =>
+  unknownFlags(args, { options: {} }).filter((name) => nearestName(name, ofAll) !== undefined);
 
 /** What to do about all of them. */
 export const explainUnknown = async (
   names: string[],
   args: string[],
-  command: Command,
+  command: OfOptions,
 ): Promise<string> =>
   (await Promise.all(names.map((name) => explain(name, args, command)))).join('\n');
 

@@ -13,7 +13,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
  */
 
 const folder = temporaryFolder();
-const source = join(packageRoot(), 'dist', 'agent_rl', 'index.js');
+const source = join(packageRoot(), 'dist', 'agent_rl', 'plugin.js');
 const asked = join(folder, 'asked.jsonl');
 
 writeBelow(

@@ -13,7 +13,8 @@ import { configFor, prepare } from '../prepare.ts';
 const resume: Flag<string | undefined> = {
   option: {
     type: 'string',
-    describe: 'Run folder to resume; the newest run when none is named',
+    describe:
+      'Run folder to resume; without a value the newest run of this config, which --config must name',
   },
   read: (given) => (typeof given === 'string' ? given || 'newest' : undefined),
 };

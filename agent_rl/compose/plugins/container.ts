@@ -5,6 +5,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { type Class, givenOf, type Needed } from '../../core/plugins/given.ts';
 import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 import { placeOf } from '../../core/plugins/plugin-failure.ts';
+import { policies } from '../../core/plugins/policy.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import type { Sampler } from '../../core/services/generator.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
@@ -80,16 +81,21 @@ export function construct<Instance extends object>(
   }
 }
 
+const everything = ['task', 'settings', 'sandbox', 'shared', 'model', 'generator', 'format'];
+const ofPolicies = new Set(['model', 'generator', 'format']);
+
 function given(container: Container, { entry, settings, shared }: Construction): object {
   const scope = bound(new Container({ parent: container }), { settings, shared });
   const { needs = [] } = entry.spec;
-  return givenOf(
-    (key) =>
-      Object.hasOwn(neededBy, key) && !needs.includes(key as Needed)
-        ? undefined
-        : scope.get(key, { optional: true }),
-    missing,
-  );
+  const isPolicy = policies.specOf(entry.plugin) !== undefined;
+  const isGiven = (key: string): boolean =>
+    (isPolicy || !ofPolicies.has(key)) &&
+    (!Object.hasOwn(neededBy, key) || needs.includes(key as Needed));
+  const values = everything
+    .filter(isGiven)
+    .map((key): [string, unknown] => [key, scope.get(key, { optional: true })])
+    .filter(([, value]) => value !== undefined);
+  return givenOf(Object.fromEntries(values), (key) => missing(key, isPolicy));
 }
 
 const neededBy: Readonly<Record<Needed, string>> = {
@@ -97,10 +103,12 @@ const neededBy: Readonly<Record<Needed, string>> = {
   format: "its spec does not say needs: ['format']",
 };
 
-function missing(key: string): string {
+function missing(key: string, isPolicy: boolean): string {
+  if (!isPolicy && ofPolicies.has(key)) return 'only a policy is given that';
   if (Object.hasOwn(neededBy, key)) return neededBy[key as Needed];
   if (key === 'task') return 'it is made once for all tasks';
-  if (key === 'shared') return 'its spec has no open that gives it';
+  if (key === 'shared')
+    return '`shared` is what `open` of its spec returns, and its spec has no `open`';
   return 'a plugin is given task, settings, sandbox and shared, a policy also model, generator and format';
 }
 

@@ -8,7 +8,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline, throwIfStopped } from '../../core/stopping/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
-import type { Plugins } from './kinds.ts';
+import { kindNames, kindOf, type Plugins } from './kinds.ts';
 import { isPlugin, withExports } from './registries.ts';
 import { watchImport } from './watch-import.ts';
 
@@ -89,15 +89,24 @@ async function exportsOf(
       const file = `./${request.specifier}`;
       throw failed(request, `is a file, and is looked for as a package. Write ${file} instead.`);
     }
-    const hint = isFile(request)
-      ? 'Mend the file, or take it out of `plugins:`.'
-      : 'Is the package installed? A file must be written with ./ in front.';
-    throw failed(request, `could not be loaded: ${messageOf(cause)}. ${hint}`, cause);
+    throw failed(
+      request,
+      `could not be loaded: ${messageOf(cause)}. ${hintOn(request, cause)}`,
+      cause,
+    );
   }
   throw failed(
     request,
     `was not loaded after ${seconds} s: something it awaits while it is imported does not come. Begin such work in a call, or give it a deadline.`,
   );
+}
+
+function hintOn(request: PluginRequest, cause: unknown): string {
+  if (/'agent_rl' does not provide an export/.test(messageOf(cause)))
+    return "What plugins are written with is exported by 'agent_rl/plugin'.";
+  return isFile(request)
+    ? 'Mend the file, or take it out of `plugins:`.'
+    : 'Is the package installed? A file must be written with ./ in front.';
 }
 
 const startUpS = 30;
@@ -126,7 +135,7 @@ export async function loadPlugins(
     if (found.length === 0) {
       throw failed(
         request,
-        'exports no plugin. Export a class marked with @tool, @environment, @policy or @toolCallFormat, or a reward(…).',
+        `exports no plugin. Export a class marked with @tool or @environment, a function marked with reward(…), or another kind: ${kindNames.map((name) => kindOf(name).kind.kind).join(', ')}.`,
       );
     }
     plugins = withExports(plugins, found, request.specifier);

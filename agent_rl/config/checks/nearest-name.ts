@@ -21,14 +21,18 @@ const at = (row: readonly number[], index: number): number => row[index] ?? Infi
 // `learning_rate`, `learning-rate` and `learningrate` are all meant as `learningRate`.
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_\s]/g, '');
 
-/** The name most like `word`, or `undefined` when none is near enough to be meant. */
-export function nearestName(word: string, names: Iterable<string>): string | undefined {
+/** The name most like `word`, or `undefined` when more than a share of its letters would have to change. */
+export function nearestName(
+  word: string,
+  names: Iterable<string>,
+  share = 0.4,
+): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;
   for (const name of names) {
     const distance = editDistance(plain(word), plain(name));
     if (distance < least) [nearest, least] = [name, distance];
   }
-  const limit = Math.max(1, Math.floor(word.length * 0.4));
+  const limit = Math.max(1, Math.floor(word.length * share));
   return least <= limit ? nearest : undefined;
 }

@@ -37,19 +37,10 @@ export const needsRule = (...allowed: readonly Needed[]): FieldRule => ({
  *
  * @param missing why a value is not there
  */
-export const givenOf = (
-  valueOf: (key: string) => unknown,
-  missing: (key: string) => string,
-): object =>
-  new Proxy(
-    {},
-    {
-      get: (_, key) => {
-        if (typeof key === 'symbol') return undefined;
-        const value = valueOf(key);
-        if (value === undefined)
-          throw new TypeError(`its constructor asks for ${key}, and ${missing(key)}`);
-        return value;
-      },
+export const givenOf = (values: object, missing: (key: string) => string): object =>
+  new Proxy(values, {
+    get: (target, key) => {
+      if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.get(target, key);
+      throw new TypeError(`it asks for ${key}, and ${missing(key)}`);
     },
-  );
+  });

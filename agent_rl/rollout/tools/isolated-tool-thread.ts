@@ -17,10 +17,8 @@ await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
   const found = exported.find((value) => tools.specOf(value)?.name === name);
   if (found === undefined)
     throw new Error(`${url} exports no class marked @tool({ name: "${name}" })`);
-  const given = (key: string): unknown => (key === 'settings' ? settings : undefined);
-  const tool = new (found as Class<Tool>)(
-    givenOf(given, () => 'the thread of an isolated tool can only be given its settings'),
-  );
+  const missing = () => 'the thread of an isolated tool can only be given its settings';
+  const tool = new (found as Class<Tool>)(givenOf({ settings }, missing));
   return {
     answer: ([{ args, inputs, randomPath }]: [IsolatedCall], signal: AbortSignal) =>
       // Checked against the tool's schema before it was sent here.

@@ -4,9 +4,11 @@ import type { PluginDescription } from '../../../compose/plugins/registries.ts';
 import type { LoadedConfig, PluginRequest } from '../../../config/index.ts';
 import { nearestName } from '../../../config/checks/nearest-name.ts';
 import { AgentRlError } from '../../../core/errors.ts';
-import { command } from '../../command.ts';
+import { command, wordOf } from '../../command.ts';
 import { configOptions, overridesOf, setsOf } from '../../flags/config-flags.ts';
 import { type Parsed, textFlag } from '../../flags/flag.ts';
+import { attack } from '../attack.ts';
+import { algorithms } from './algorithms.ts';
 
 /** The config, when one is named. @throws AgentRlError `CONFIG_INVALID`, also for `--set` without a config to change */
 async function configOf(parsed: Parsed): Promise<LoadedConfig | undefined> {
@@ -43,11 +45,10 @@ async function requestsOf(
 function named(all: readonly PluginDescription[], name: string): PluginDescription[] {
   const found = all.filter((plugin) => plugin.name === name);
   if (found.length > 0) return found;
-  const nearest = nearestName(
-    name,
-    all.map((plugin) => plugin.name),
-  );
-  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  const beside = [algorithms, attack].map(wordOf);
+  const nearest = nearestName(name, [...all.map((plugin) => plugin.name), ...beside]);
+  const meant = beside.some((word) => word === nearest) ? `plugins ${nearest}` : nearest;
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   throw new AgentRlError(
     'PLUGIN_UNKNOWN',
     `no plugin is named "${name}".${hint} agent-rl plugins lists all; --plugin and --config add your own.`,

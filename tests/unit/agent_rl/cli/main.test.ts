@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import type { Command } from '#agent_rl/cli/command.ts';
-import { movedCommands } from '#agent_rl/cli/commands.ts';
 import { trainFrom } from '#agent_rl/cli/commands/train.ts';
 import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
 import { AgentRlError, type ErrorCode, noteNextStep } from '#agent_rl/core/errors.ts';
@@ -161,8 +160,8 @@ describe('the exit code', () => {
     [['train', '--iterations', '3'], 'Did you mean --max-iterations? The setting train.iterations'],
     [['train', '--learning-rate=1e-4'], 'is given with --set train.learningRate=VALUE.'],
     [['train', '--maxIterations', '3'], 'Did you mean --max-iterations?'],
-    [['model', 'score', '--modle', 'm'], 'Unknown option: --modle. Did you mean --model?'],
-    [['train', 'my_run.yaml'], 'Unknown argument: my_run.yaml.'],
+    [['model', 'score', '--modle', 'm'], 'Unknown option --modle. Did you mean --model?'],
+    [['train', 'my_run.yaml'], 'Unknown argument my_run.yaml.'],
   ])('of %j is 2, with what was meant', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
@@ -170,12 +169,12 @@ describe('the exit code', () => {
 
   test.each([
     [['tran'], /Did you mean train\?/],
-    [['runs', 'shwo'], /Did you mean show\?/],
+    [['runs', 'shwo'], /Did you mean runs show\?/],
     [['model', '--json'], /Name a command of model: generate, score, merge-lora/],
     [['--json'], /Name a command/],
     [
       ['train', '--sede', '3'],
-      /Unknown option: --sede. Did you mean --seed\?\nSee agent-rl train --help/,
+      /Unknown option --sede. Did you mean --seed\?\nSee agent-rl train --help/,
     ],
     [
       ['train'],
@@ -191,15 +190,6 @@ describe('the exit code', () => {
   ])('of %j is 2, with what is wrong', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
-  });
-
-  test.each(Object.entries(movedCommands))('of %s, which is now %s, is 2', async (old, now) => {
-    const { code, stderr } = await commandLine([old, '--config', 'a']);
-    expect([code, stderr]).toEqual([
-      2,
-      `CONFIG_INVALID: agent-rl ${old} is now agent-rl ${now}.\n`,
-    ]);
-    expect((await commandLine([...now.split(' '), '--help'])).stdout).toContain(`agent-rl ${now}`);
   });
 
   test('of wrong values is 2, naming the flag', async () => {
@@ -232,6 +222,87 @@ describe('the exit code', () => {
     const args = ['data', 'verify', '--dataset', 'x.jsonl'];
     expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(1);
   });
+});
+
+describe('a command line that names no command', () => {
+  const said = async (line: string): Promise<string> => {
+    const { code, stderr } = await commandLine(line.split(' '));
+    expect(code).toBe(2);
+    return stderr;
+  };
+
+  test.each([
+    ['explian', 'runs explain'],
+    ['shw', 'runs show'],
+    ['run', 'runs'],
+    ['evaluate', 'eval'],
+    ['compare', 'runs compare'],
+    ['export', 'model export'],
+    ['merge', 'model merge-lora'],
+    ['import', 'model import-gguf'],
+    ['prepare-data', 'data prepare'],
+    ['index', 'data index'],
+    ['verify-dataset --dataset x', 'data verify'],
+    ['attack', 'plugins attack'],
+    ['algorithms --help', 'plugins algorithms'],
+  ])('is told for %s that %s may be meant', async (line, meant) => {
+    const [word] = line.split(' ');
+    expect(await said(line)).toBe(
+      `Unknown command ${word}. Did you mean ${meant}?\nSee agent-rl --help.\n`,
+    );
+  });
+
+  test.each(['list', 'help runs', 'infer', 'compile', 'ex', 'constructor'])(
+    'is told for %s nothing that is far off',
+    async (line) => {
+      const [word] = line.split(' ');
+      expect(await said(line)).toBe(`Unknown command ${word}.\nSee agent-rl --help.\n`);
+    },
+  );
+
+  test.each([
+    ['data prepare-data', 'Unknown command prepare-data. Did you mean data prepare?'],
+    ['data verify-dataset', 'Unknown command verify-dataset. Did you mean data verify?'],
+    ['model show', 'Unknown command show. Did you mean runs show?'],
+    ['sandbox stop', 'Unknown command stop.'],
+  ])('is told for %s what may be meant, and what the group has', async (line, expected) => {
+    const [group] = line.split(' ');
+    const stderr = await said(line);
+    expect(stderr).toContain(`${expected} The commands of ${group} are `);
+    expect(stderr).toContain(`\nSee agent-rl ${group} --help.\n`);
+  });
+
+  test('lists the commands of its group', async () => {
+    expect(await said('model merge')).toBe(
+      'Unknown command merge. Did you mean model merge-lora? The commands of model are generate, score, merge-lora, quantize, export, import-gguf, accept.\nSee agent-rl model --help.\n',
+    );
+  });
+
+  test.each([
+    ['--hlp', 'Unknown option --hlp. Did you mean --help?\nSee agent-rl --help.\n'],
+    ['model --hlp', 'Unknown option --hlp. Did you mean --help?\nSee agent-rl model --help.\n'],
+    [
+      'runs show --hlp',
+      'Unknown option --hlp. Did you mean --help?\nSee agent-rl runs show --help.\n',
+    ],
+    ['--vesion', 'Unknown option --vesion. Did you mean --version?\nSee agent-rl --help.\n'],
+  ])('or misspells an option of all commands is told so: %s', async (line, expected) => {
+    expect(await said(line)).toBe(expected);
+  });
+});
+
+test.each([
+  ['runs compare a', 'runs compare needs B, the folder of the run that is compared with it.'],
+  [
+    'runs compare',
+    'runs compare needs A, the folder of a run, and B, the folder of the run that is compared with it.',
+  ],
+  ['runs report --out x', 'runs report needs RUNS, the folders of runs.'],
+  ['model import-gguf', 'model import-gguf needs FILE, the GGUF file, and FOLDER, the new folder'],
+  ['new', 'new needs FOLDER, the folder to create, or an empty one.'],
+])('agent-rl %s says which argument is missing', async (line, expected) => {
+  const { code, stderr } = await commandLine(line.split(' '));
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`agent-rl ${expected}`)]);
 });
 
 test('data verify gives the job the sandbox that was written', async () => {

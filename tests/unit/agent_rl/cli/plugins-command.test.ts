@@ -30,6 +30,17 @@ describe('agent-rl plugins', () => {
     ]);
   });
 
+  test.each([
+    ['atack', 'plugins attack'],
+    ['algoritms', 'plugins algorithms'],
+  ])(
+    'with the name %s, which no plugin has, looks at the commands beside it',
+    async (name, meant) => {
+      const { code, stderr } = await commandLine(['plugins', name]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean ${meant}?`)]);
+    },
+  );
+
   test('lists what is registered, ours and those that are named', async () => {
     const args = ['plugins', '--plugin', `${folder}/world.mjs`];
     const { stdout } = await commandLine(args);

@@ -70,7 +70,7 @@ describe('agent-rl sandbox', () => {
 
   test.each([
     [['sandbox', '--json'], /Name a command of sandbox: serve, doctor/],
-    [['sandbox', 'sreve'], /Did you mean serve/],
+    [['sandbox', 'sreve'], /Did you mean sandbox serve\?/],
     [
       ['sandbox', 'serve', '--port', '70000'],
       /--port is "70000"; expected a whole number from 0 to 65535/,

@@ -48,7 +48,7 @@ describe('a key of an earlier system', () => {
     const { code, stderr } = await commandLine(['train', '--config', 'x', '--num_rollouts', '4']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'Unknown option: --num_rollouts. --num_rollouts of OpenReinforcedAgent: use --set rollout.groupSize=N.',
+      'Unknown option --num_rollouts. --num_rollouts of OpenReinforcedAgent: use --set rollout.groupSize=N.',
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
 
 import type { Scoring } from '#agent_rl/compose/episode-maker.ts';
 import { construct, episodeContainer, runContainer } from '#agent_rl/compose/plugins/container.ts';
@@ -6,6 +7,7 @@ import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Needed } from '#agent_rl/core/plugins/given.ts';
 import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import type { RewardManager } from '#agent_rl/core/plugins/reward-manager.ts';
+import { policies } from '#agent_rl/core/plugins/policy.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import { ScriptedGenerator } from '#tests/support/scripted-generator.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
@@ -83,14 +85,26 @@ describe('a plugin', () => {
     const { code, message } = thrownBy(() => world(run));
     expect(code).toBe('PLUGIN_LOAD_FAILED');
     expect(message).toMatch(
-      /^Plugin "thing" could not be made.*: its constructor asks for task, and it is made once for all tasks\.$/,
+      /^Plugin "thing" could not be made.*: it asks for task, and it is made once for all tasks\.$/,
     );
+  });
+
+  test('is given an object whose copy holds the same', () => {
+    class Copies {
+      readonly copy: object;
+      constructor({ task, ...rest }: { task: Task; settings: unknown }) {
+        this.copy = { ...rest, id: task.taskId };
+      }
+    }
+    const { copy } = construct<Copies>(episodeOf('a'), making(Copies, { settings: { penalty: 1 } }));
+    expect(copy).toEqual({ settings: { penalty: 1 }, id: 'a' });
   });
 
   test.each([
     ['sandbox', /asks for sandbox, and its spec does not say needs: \['sandbox'\]/],
-    ['format', /asks for format, and its spec does not say needs: \['format'\]/],
-    ['shared', /asks for shared, and its spec has no open/],
+    ['format', /asks for format, and only a policy is given that/],
+    ['model', /asks for model, and only a policy is given that/],
+    ['shared', /asks for shared, and `shared` is what `open` of its spec returns/],
     [
       'setings',
       /asks for setings, and a plugin is given task, settings, sandbox and shared, a pol/,
@@ -109,13 +123,14 @@ describe('a plugin', () => {
     expect(message).toMatch(told);
   });
 
-  test('is given what samples without saying that it needs it', () => {
+  test('is given what samples without saying that it needs it, where it is a policy', () => {
     class Says {
       readonly generator: unknown;
       constructor(given: { generator: unknown }) {
         this.generator = given.generator;
       }
     }
+    policies.mark({ name: 'thing', description: 'Says nothing.', settings: Type.Object({}) })(Says);
     expect(construct<Says>(run, making(Says)).generator).toBe(generator);
   });
 });
@@ -183,7 +198,7 @@ describe('a reward manager', () => {
       }
     }
     expect(() => managerOf(Asks, {})).toThrow(
-      'its constructor asks for task, and it is made once for all tasks',
+      'it asks for task, and it is made once for all tasks',
     );
   });
 });

@@ -96,6 +96,23 @@ test('two steps, a checkpoint and back: the very requests that a real server was
   expectWhole();
 });
 
+test('fewShapes decides whether sequences of 9 and 17 tokens are filled up to four rows of 32', async () => {
+  const largestBody = async (fewShapes: boolean): Promise<number> => {
+    let largest = 0;
+    const noted = (asked: Asked): undefined => {
+      largest = Math.max(largest, asked.bytes.length);
+    };
+    const settings = { ...fixed, fewShapes };
+    const learner = await replayed('two steps', { settings, instead: noted });
+    // Only the filled rows were captured of a real server: others are answered with 400.
+    await learner.forwardBackward(batchOf(twoSequences), clippedLoss).catch(() => undefined);
+    await open.pop()!.close();
+    await service.close();
+    return largest;
+  };
+  expect(await largestBody(false)).toBeLessThan((await largestBody(true)) / 2);
+});
+
 describe('a request whose fate is not known', () => {
   test.each([
     ['a gradient whose answer is lost', 1],

@@ -231,7 +231,7 @@ describe('an isolated tool', () => {
   test('is told when it asks for more than its settings', async () => {
     const runner = new ToolRunner([{ ...isolated, name: 'greedy', isolated: url }]);
     await expect(call(runner, 'hello', never, 'greedy')).rejects.toThrow(
-      'its constructor asks for task, and the thread of an isolated tool can only be given its settings',
+      'it asks for task, and the thread of an isolated tool can only be given its settings',
     );
     await runner.close();
   });
