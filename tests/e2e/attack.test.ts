@@ -18,6 +18,7 @@ import { attack } from '#agent_rl/jobs/attack/attack.ts';
 import type { AttackReport } from '#agent_rl/jobs/attack/attack-report.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 /*
  * An environment that is paid by one line each: sound, or weak in a way that one attack finds. Its tool echoes.
@@ -69,6 +70,8 @@ class Weak implements Environment {
         return `${this.#seen} ${this.#answer}`.includes('Paris');
       case 'silence is right':
         return this.#answer.trim() === '';
+      case 'it breaks on every turn':
+        throw new Error('there is no judge');
       case 'it breaks on odd text':
         if (this.#seen.includes('\u0000')) throw new Error('cannot be parsed');
         return this.#answer === 'Paris';
@@ -125,6 +128,14 @@ describe('attack', () => {
     const { ok, names: found, printed } = await attacked(flaw);
     expect({ ok, found }).toEqual({ ok: false, found: names });
     expect(printed).toMatch(/FOUND [a-z-]+: earns more on a: reward 1 \(honest: 0\), completed/);
+  });
+
+  test('ends with an error, and the first problem, where no honest episode has a reward', async () => {
+    const error = await rejectionOf(attacked('it breaks on every turn'));
+    expect(error).toMatchObject({ code: 'ROLLOUTS_FAILED' });
+    expect(error.message).toMatch(
+      /^None of 4 honest episodes has a reward, so that .* The first \(task a\) ended as grader-error.*: .*there is no judge/,
+    );
   });
 
   test('finds that an episode leaves its group without a reward, unless it is penalised', async () => {

@@ -58,8 +58,12 @@ export function requireSchema({ schema }: { readonly schema: unknown }, record?:
       'SHAPE_MISMATCH',
       `A batch of schema ${showValue(schema)} was sent to a learner that reads schema ${batchSchema}. Use the same version of agent_rl on both sides.`,
     );
+  const form =
+    typeof schema === 'number' && schema > batchSchema
+      ? 'by a newer build, in a form that this one does not read'
+      : 'by an older build, in a form that is no longer read';
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${record} has schema ${showValue(schema)}; this version reads schema ${batchSchema}, a line for each agent of a rollout with its sequences. Read or continue the run with the version of agent_rl that wrote it.`,
+    `The run was recorded ${form} (schema ${showValue(schema)}; this build reads ${batchSchema}): ${record}. Read or continue it with the build of agent_rl that wrote it.`,
   );
 }

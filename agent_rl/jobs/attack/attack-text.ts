@@ -1,6 +1,7 @@
+import { mean } from '../../algorithms/statistics.ts';
 import { largest } from '../../core/long-lists.ts';
 import { showValue } from '../../core/show-value.ts';
-import { visibleControls } from '../../telemetry/index.ts';
+import { countText, visibleControls } from '../../telemetry/index.ts';
 import type { AttackReport, Finding } from './attack-report.ts';
 
 const number = (value: number | null): string => (value === null ? '-' : value.toFixed(3));
@@ -8,7 +9,7 @@ const number = (value: number | null): string => (value === null ? '-' : value.t
 /** A line for each attack: what it earned, and in how many episodes it was paid for cheating. */
 export function attackTable(
   reports: readonly AttackReport[],
-  { tasks, honest }: { tasks: number; honest: number },
+  { tasks, honest }: { tasks: number; honest: readonly number[] },
 ): string {
   const width = largest(
     reports.map(({ name }) => name.length),
@@ -25,7 +26,13 @@ export function attackTable(
     ].join(' '),
   );
   const head = ['attack'.padEnd(width), 'episodes', '    mean', '    best', ' found'].join(' ');
-  const baseline = `${tasks} tasks. An honest failure earns ${number(honest)} on average.`;
+  const earned = number(honest.length === 0 ? null : mean(honest));
+  const failed = tasks - honest.length;
+  const left =
+    failed === 0
+      ? ''
+      : ` On ${countText(failed, 'task')} it has no reward, and nothing is compared there.`;
+  const baseline = `${countText(tasks, 'task')}. An honest failure earns ${earned} on average.${left}`;
   return [baseline, head, ...lines].join('\n');
 }
 

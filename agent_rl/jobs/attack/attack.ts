@@ -1,4 +1,3 @@
-import { mean } from '../../algorithms/statistics.ts';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
@@ -8,6 +7,8 @@ import { unbiased } from '../../core/services/generator.ts';
 import { isSolved, keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
 import { runEpisode } from '../../rollout/run-episode.ts';
 import type { EpisodeMaker } from '../../rollout/episode-parts.ts';
+import { countText } from '../../telemetry/index.ts';
+import { failureText } from '../../trainer/collect/failure-guard.ts';
 import { chooseTasks } from '../../trainer/evaluate.ts';
 import type { CheckResult, JobOptions } from '../job.ts';
 import { Attacker } from './attacker.ts';
@@ -32,7 +33,7 @@ const defaultTasks = 8;
  * once or after a call.
  *
  * @returns `ok: false` when a cheat earns more, loses less, counts as a success, or leaves its group without a reward
- * @throws AgentRlError for what the user can mend
+ * @throws AgentRlError for what the user can mend; `ROLLOUTS_FAILED` when no honest episode has a reward to compare with
  */
 export async function attack(options: AttackOptions): Promise<CheckResult> {
   const { print, signal } = options;
@@ -65,7 +66,7 @@ export async function attack(options: AttackOptions): Promise<CheckResult> {
     }
     throwIfFailed(signal);
     const found = reports.filter(({ findings }) => findings.length > 0);
-    print(attackTable(reports, { tasks: tasks.length, honest: mean([...honest.values()]) }));
+    print(attackTable(reports, { tasks: tasks.length, honest: [...honest.values()] }));
     for (const { name, findings } of found)
       for (const finding of findings.slice(0, shownFindings)) print(findingText(name, finding));
     if (signal.aborted) print('Interrupted: the attacks that are not listed were not made.');
@@ -98,18 +99,30 @@ class Stage {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** What the best honest failure earns on each task, by its id. */
+  /**
+   * What the best honest failure earns on each task, by its id.
+   *
+   * @throws AgentRlError `ROLLOUTS_FAILED` when it has a reward on none: nothing could be compared, and nothing found
+   */
   async honestRewards(tasks: readonly Task[], tools: Tools): Promise<Map<string, number>> {
     const rewards = new Map<string, number>();
+    const failed: Rollout[] = [];
     for (const task of tasks) {
       const earned: number[] = [];
       for (const play of honestPlays(tools)) {
-        const reward = rewardIn(await this.#play(task, play), this.run.config.rollout);
-        if (reward !== undefined) earned.push(reward);
+        const rollout = await this.#play(task, play);
+        const reward = rewardIn(rollout, this.run.config.rollout);
+        if (reward === undefined) failed.push(rollout);
+        else earned.push(reward);
       }
       if (earned.length > 0) rewards.set(task.taskId, largest(earned, -Infinity));
     }
-    return rewards;
+    const [first] = failed;
+    if (rewards.size > 0 || first === undefined || this.signal.aborted) return rewards;
+    throw new AgentRlError(
+      'ROLLOUTS_FAILED',
+      `None of ${countText(failed.length, 'honest episode')} has a reward, so that attacks have nothing to be compared with. The first (task ${first.taskId}) ended as ${failureText(first)}`,
+    );
   }
 
   async attempts(

@@ -32,10 +32,10 @@ function countsText(findings: readonly Finding[], iterations: number): string {
   const left = unknown === 0 ? '' : `; ${unknown} more could not be measured`;
   const few =
     iterations < leastIterations
-      ? `, but so far there ${iterations === 1 ? 'is' : 'are'} ${countText(iterations, 'iteration')}: a trend needs ${leastIterations}`
+      ? `. The run has ${countText(iterations, 'iteration')} so far; a trend needs ${leastIterations}`
       : '';
   return wrong + suspicious === 0
-    ? `None of ${findings.length - unknown} causes was found to keep it from learning${left}${few}`
+    ? `None of ${findings.length - unknown} possible causes was found to keep it from learning${left}${few}`
     : `${wrong} wrong, ${suspicious} suspicious of ${findings.length} causes; what stands first may be why the rest is as it is`;
 }
 

@@ -72,7 +72,10 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
   const choice = await choose(folder, tools, options);
   const report = leftOutText(choice);
   if (choice.chosen.size === 0)
-    throw new AgentRlError('CONFIG_INVALID', `${folder.path} has no such episodes: ${report}`);
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `${folder.path} has no such ${choice.unit}s: ${report}`,
+    );
   await writingFresh(output, async (write) => {
     for await (const episode of readEpisodes(folder, 'train'))
       if (choice.chosen.has(partText(episode)))
@@ -96,8 +99,9 @@ function toolsOf({ path, tools }: RunFolder): Conversation['tools'] {
 }
 
 interface Choice {
-  /** Episodes that were asked. */
+  /** Episodes that were asked; parts of them where several agents play. */
   episodes: number;
+  unit: 'episode' | 'part';
   /** What the chosen ones are called. */
   chosen: ReadonlySet<string>;
   /** Tasks of the chosen ones. */
@@ -123,9 +127,11 @@ async function choose(
   const seen = new Set<string>();
   const candidates: Candidate[] = [];
   let episodes = 0;
+  const agents = new Set<string>();
   for await (const episode of readEpisodes(folder, 'train')) {
     if (options.step !== undefined && episode.iteration !== options.step) continue;
     episodes += 1;
+    agents.add(episode.agent);
     const reason = reasonAgainst(episode, options);
     if (reason !== undefined) {
       leftOut[reason] += 1;
@@ -142,7 +148,8 @@ async function choose(
   const kept = bestOf(candidates, options.perTask);
   leftOut.beyondPerTask = candidates.length - kept.length;
   const tasks = new Set(kept.map(({ taskId }) => taskId)).size;
-  return { episodes, chosen: new Set(kept.map(({ name }) => name)), tasks, leftOut };
+  const unit = agents.size > 1 ? 'part' : 'episode';
+  return { episodes, unit, chosen: new Set(kept.map(({ name }) => name)), tasks, leftOut };
 }
 
 function reasonAgainst(
@@ -176,13 +183,13 @@ const provenance = ({ name }: RunFolder, episode: EpisodeRecord) => ({
   reward: episode.reward,
 });
 
-function leftOutText({ episodes, chosen, leftOut }: Choice): string {
+function leftOutText({ episodes, unit, chosen, leftOut }: Choice): string {
   const counted = (Object.keys(reasons) as Reason[])
     .filter((reason) => leftOut[reason] > 0)
     .map((reason) => `\n  ${leftOut[reason]} ${reasons[reason]}`);
   const left = episodes - chosen.size;
-  if (left === 0) return `All ${episodes} episodes were taken.`;
-  return `${left} of ${episodes} training episodes were left out:${counted.join('')}`;
+  if (left === 0) return `All ${countText(episodes, unit)} were taken.`;
+  return `${left} of ${episodes} training ${unit}s were left out:${counted.join('')}`;
 }
 
 function nextCommand({ config }: RunFolder, output: string): string {

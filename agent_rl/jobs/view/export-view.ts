@@ -40,6 +40,7 @@ export async function exportView(
     );
   print('Reading the runs …');
   await runs.indexAll();
+  for (const { otherForm } of runs.all()) if (otherForm !== null) print(`Note: ${otherForm}`);
   const files = new ExportFiles(target);
   files.write('index.html', marked(readPageFile(page, pageFiles['/']!).toString()));
   for (const address of ['/page.js', '/page.css'])
@@ -99,7 +100,7 @@ async function* answersOf(
   runs: ViewedRuns,
   most: number,
 ): AsyncGenerator<[path: string, answer: object]> {
-  yield ['/api/runs', runs.heads()];
+  yield ['/api/runs', await runs.heads()];
   const all = runs.all();
   const tasks = new Set<string>();
   for (const run of all) {

@@ -19,7 +19,7 @@ export function viewPages(runs: ViewedRuns): readonly Page[] {
     async (request) =>
       answer(await known(request.groups['id'] ?? ''), request);
   const answers: readonly [path: string, answer: Answer][] = [
-    ['/api/runs', async () => runs.heads()],
+    ['/api/runs', () => runs.heads()],
     ['/api/runs/<id>', ofRun(async (run) => run.facts())],
     [
       '/api/runs/<id>/metrics',

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { answerRequest, type Shared } from '../../http/answer-request.ts';
 import { closeServer, listen, loopback } from '../../http/listen.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { refuseStrangers } from '../../http/refuse-strangers.ts';
+import { requireReadable } from '../../runs/episodes/read-episodes.ts';
+import { runFolderAt } from '../../runs/run-folder.ts';
 import type { ApiError } from '../../runs/view/api.ts';
 import { ViewedRuns } from '../../runs/view/viewed-runs.ts';
 import { visibleControls } from '../../telemetry/index.ts';
@@ -58,6 +61,7 @@ export async function viewRuns(options: ViewRunsOptions): Promise<JobResult> {
     parent: usualFolder,
     warn,
   });
+  for (const folder of folders) await requireReadable(runFolderAt(resolve(folder)));
   const problem = pageProblem(page);
   if (options.export !== undefined) {
     if (problem !== undefined) throw new AgentRlError('PAGE_MISSING', problem);

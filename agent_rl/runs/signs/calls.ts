@@ -1,6 +1,7 @@
 import { largest } from '../../core/long-lists.ts';
 import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
+import { unitOf } from './episode-counts.ts';
 import type { RunEvidence } from './run-evidence.ts';
 import type { RunSettings } from '../query/run-settings.ts';
 import type { Series } from '../query/series.ts';
@@ -27,7 +28,7 @@ export const unreadCalls: Check = {
     return {
       verdict,
       says: unseen
-        ? `in ${percentText(looksLike)} of the episodes the model writes what looks like a call, and none is read`
+        ? `in ${percentText(looksLike)} of the ${unitOf(episodes)}s the model writes what looks like a call, and none is read`
         : says,
       evidence: [
         `${percentText(series.mean('rollout/toolCallRate') ?? 0)} of episodes have a well-formed call (rollout/toolCallRate)`,
@@ -146,8 +147,8 @@ export const toolResults: Check = {
   look: ({ settings, tools, episodes }) => {
     if (!tools) return ok('the run has no tools');
     if (episodes === undefined) return unknown('no training episode is recorded');
-    const { agents, scored, repeatedTool: repeated, repeatedToolSolved: right } = episodes;
-    const says = `${repeated} of ${scored} episodes end with what a tool last said, and ${right} of these are right`;
+    const { agents, unit, scored, repeatedTool: repeated, repeatedToolSolved: right } = episodes;
+    const says = `${repeated} of ${scored} ${unit}s end with what a tool last said, and ${right} of these are right`;
     // Few repeat it where results are long or need another step: then this says nothing.
     // Several agents may be right and lose.
     const told = repeated >= leastRepeated && repeated >= 0.3 * scored && agents.size < 2;
@@ -171,14 +172,14 @@ const leastRepeated = 64;
 export const truncated: Check = {
   name: 'truncated',
   asks: 'Do episodes come to their end?',
-  look: ({ settings, series }) => {
+  look: ({ settings, series, episodes }) => {
     const outcomes = series.totals('outcome/');
     const all = [...outcomes.values()].reduce((total, count) => total + count, 0);
     if (all === 0) return unknown('no outcome is recorded');
     const tokens = outcomes.get('truncated-tokens') ?? 0;
     const turns = outcomes.get('truncated-turns') ?? 0;
     const share = (tokens + turns) / all;
-    const says = `${percentText(share)} of episodes are cut off: ${tokens} by tokens, ${turns} by turns, of ${all} (outcome/truncated-*)`;
+    const says = `${percentText(share)} of ${unitOf(episodes)}s are cut off: ${tokens} by tokens, ${turns} by turns, of ${all} (outcome/truncated-*)`;
     // The shipped jobs begin with a quarter.
     const verdict = verdictOf(share, { wrong: 0.6, suspicious: 0.35 });
     if (verdict === 'ok') return ok(says);

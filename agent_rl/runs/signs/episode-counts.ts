@@ -18,6 +18,8 @@ export interface Spread {
 
 /** What the checks ask of training episodes that metrics do not say. Those of agents that do not learn are left out. */
 export interface EpisodeTally {
+  /** What is counted: agents' parts where several agents learn. */
+  unit: 'episode' | 'part';
   scored: number;
   solved: number;
   /** Different things that the policy said and called in a whole episode. */
@@ -46,6 +48,9 @@ export interface EpisodeTally {
   /** The newest of each kind, as `agent-rl runs show` calls it. */
   examples: ReadonlyMap<ExampleOf, string>;
 }
+
+export const unitOf = (tally: EpisodeTally | undefined): EpisodeTally['unit'] =>
+  tally?.unit ?? 'episode';
 
 export interface AgentTally {
   learns: boolean;
@@ -119,8 +124,10 @@ export class EpisodeCounts {
   }
 
   tally(): EpisodeTally {
+    const learning = [...this.#agents.values()].filter(({ learns }) => learns).length;
     return {
       ...this.#counts,
+      unit: learning > 1 ? 'part' : 'episode',
       different: this.#different.size,
       tasks: this.#tasks.size,
       prompts: this.#prompts.size,

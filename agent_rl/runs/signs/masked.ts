@@ -1,5 +1,6 @@
 import { sum } from '../../algorithms/statistics.ts';
 import { countText, percentText } from '../../telemetry/index.ts';
+import { unitOf } from './episode-counts.ts';
 import type { RunEvidence } from './run-evidence.ts';
 import type { RunSettings } from '../query/run-settings.ts';
 import { type Check, ok, unknown, verdictOf } from './check.ts';
@@ -38,6 +39,7 @@ interface Reason {
 }
 
 function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
+  const unit = unitOf(episodes);
   const recorded = episodes?.learnedRecorded === true;
   const byOutcome = [...(recorded ? episodes.masked : series.totals('outcome/'))]
     .filter(
@@ -47,7 +49,7 @@ function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
   const leftOut = series.total('group/leftOut');
   return [
     ...byOutcome.map(([outcome, count]) => ({
-      seen: `${recorded ? `${countText(count, 'token')} of episodes` : countText(count, 'episode')} that ended as ${outcome}: ${settings.now(`rollout.outcomes.${outcome}`)}`,
+      seen: `${recorded ? `${countText(count, 'token')} of ${unit}s` : countText(count, unit)} that ended as ${outcome}: ${settings.now(`rollout.outcomes.${outcome}`)}`,
       tries: [
         `set rollout.outcomes.${outcome} to train or penalise, or ${rarer(outcome, settings)}`,
       ],

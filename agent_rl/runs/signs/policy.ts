@@ -1,6 +1,7 @@
 import { percentText, shortNumber } from '../../telemetry/index.ts';
 import { type Check, ok, unknown } from './check.ts';
 import type { Series } from '../query/series.ts';
+import { learningRate } from './learning-rate.ts';
 import { leastIterations, trendOf } from './trend.ts';
 
 export const kl: Check = {
@@ -44,7 +45,8 @@ export const entropy: Check = {
   name: 'entropy',
   effect: true,
   asks: 'Does the policy still try things, and choose?',
-  look: ({ settings, series, hasSummary }) => {
+  look: (evidence) => {
+    const { settings, series, hasSummary } = evidence;
     const [early, late] = series.ends('rollout/entropyEstimate');
     if (early === undefined || late === undefined) return unknown('no entropy is recorded');
     const success = series.late('rollout/successRate') ?? 0;
@@ -75,14 +77,20 @@ export const entropy: Check = {
       };
     const fell = trendOf(series, 'rollout/successRate')?.fell === true;
     // What a run has not learned yet is told of one that has ended.
-    if (trusted && hasSummary && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell)
+    if (trusted && hasSummary && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell) {
+      const grows = late > 1.1 * early;
+      // More of what is wrong with the steps, or of what raises entropy, would not help.
+      const moreHelps = !grows && learningRate.look(evidence).verdict !== 'wrong';
       return {
         verdict: 'suspicious',
-        says: `the policy does not become surer of anything: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,
+        says: `the policy becomes ${grows ? 'less sure' : 'no surer'}: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,
         tries: [
-          `see the other findings; raise ${settings.now('train.learningRate')} or ${settings.now('train.iterations')}`,
+          moreHelps
+            ? `see the other findings; raise ${settings.now('train.learningRate')} or ${settings.now('train.iterations')}`
+            : 'see the other findings first',
         ],
       };
+    }
     return ok(says);
   },
 };

@@ -24,17 +24,17 @@ export const constantReward: Check = {
   asks: 'Does the reward tell episodes apart?',
   look: ({ settings, episodes }) => {
     if (episodes === undefined) return notRecorded;
-    const { reward, scored, solved, different, tasks } = episodes;
+    const { reward, unit, scored, solved, different, tasks } = episodes;
     if (scored < leastEpisodes)
-      return unknown(`the reward is known of ${countText(scored, 'episode')} only`);
+      return unknown(`the reward is known of ${countText(scored, unit)} only`);
     const unsolved = solved === 0 && reward.most <= 0;
     if (!isConstant(reward)) return ok(spreadText(reward));
     if (unsolved) return ok('no episode is solved, see below');
     return {
       verdict: 'wrong',
-      says: `the reward is the same whatever happens: ${shortNumber(reward.most)} in all ${scored} episodes, so that no group has anything to compare`,
+      says: `the reward is the same whatever happens: ${shortNumber(reward.most)} in all ${scored} ${unit}s, so that no group has anything to compare`,
       evidence: [
-        `the policy said ${countText(different, 'different thing')} at ${countText(tasks, 'task')} and solved ${solved} of ${scored} episodes`,
+        `the policy said ${countText(different, 'different thing')} at ${countText(tasks, 'task')} and solved ${solved} of ${scored} ${unit}s`,
         ...solvedAll(episodes),
       ],
       tries: [
@@ -131,7 +131,7 @@ export const constantPart: Check = {
     const never = constant.filter(([, { most }]) => most <= 0);
     const shown = constant.map(
       ([name, { count, most }]) =>
-        `${name}: ${shortNumber(most)} in all ${count} episodes (score/${name})`,
+        `${name}: ${shortNumber(most)} in all ${count} ${episodes.unit}s (score/${name})`,
     );
     return {
       verdict: 'suspicious',
@@ -155,12 +155,12 @@ export const paidForNothing: Check = {
   asks: 'Is success earned?',
   look: ({ settings, episodes, series, tools: hasTools }) => {
     if (episodes === undefined) return notRecorded;
-    const { solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
+    const { unit, solved, solvedWithoutCall, scored, paidForNothing: silent } = episodes;
     // Of several environments one may need no tool.
     const tools = hasTools && settings.list('environment').length < 2;
     const [was = 0, is = 0] = series.ends('rollout/successWithoutCalls');
     const withoutCall = tools && solved >= leastSolved ? solvedWithoutCall / solved : 0;
-    const says = `${silent} of ${scored} episodes are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
+    const says = `${silent} of ${scored} ${unit}s are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
     const rising = tools && is >= was + 0.1;
     const verdict =

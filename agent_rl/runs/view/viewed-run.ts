@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
+import { requireReadable } from '../episodes/read-episodes.ts';
 import { mostUnreadable } from '../episodes/read-lines.ts';
 import { recordedRun, type RecordedRun } from '../query/recorded-run.ts';
 import { type RunFolder, runFolderAt } from '../run-folder.ts';
@@ -35,6 +36,8 @@ export class ViewedRun {
   readonly #metrics: MetricHistory;
   readonly #profile: RunProfile;
   readonly #texts = new LazyTokenTexts(() => this.#read());
+  /** Why its episodes are not read: an older or newer build recorded them. */
+  otherForm: string | null = null;
   #recorded: { written: string; run: RecordedRun } | undefined;
 
   constructor(
@@ -50,7 +53,15 @@ export class ViewedRun {
 
   /** Reads what is new of its episodes and its metrics. */
   async update(): Promise<void> {
-    await Promise.all([this.index.update(), this.#metrics.update()]);
+    await this.look();
+    const episodes = this.otherForm === null ? this.index.update() : undefined;
+    await Promise.all([episodes, this.#metrics.update()]);
+  }
+
+  /** Finds out whether its episodes are in a form that is read; those that are indexed are. */
+  async look(): Promise<void> {
+    if (this.index.count('train') + this.index.count('eval') > 0) return;
+    this.otherForm = await requireReadable(this.folder).then(() => null, messageOf);
   }
 
   /** How far its episodes are read, and the lines of its records that cannot be. */
@@ -59,6 +70,7 @@ export class ViewedRun {
     const { first, count } = this.#metrics.unreadable;
     return {
       ...state,
+      ready: state.ready || this.otherForm !== null,
       unreadable: [...state.unreadable, ...first].slice(0, mostUnreadable),
       unreadableCount: state.unreadableCount + count,
     };
@@ -72,10 +84,10 @@ export class ViewedRun {
     } catch (thrown) {
       problem = messageOf(thrown);
     }
-    return this.#headOf(recorded, problem);
+    return this.#headOf(recorded, problem ?? this.otherForm);
   }
 
-  #headOf(recorded: Partial<RecordedRun> = {}, problem: string | null = null): RunHead {
+  #headOf(recorded: Partial<RecordedRun> = {}, problem = this.otherForm): RunHead {
     const { folder, id, index } = this;
     const { settings, summary } = recorded;
     const planned = settings?.at('train.maxIterations') ?? settings?.at('train.iterations');

@@ -51,8 +51,10 @@ export class ViewedRuns {
     return [...this.#byId.values()].filter((run) => this.#isReadable(run));
   }
 
-  heads(): RunHead[] {
-    return this.all().map((run) => run.head());
+  async heads(): Promise<RunHead[]> {
+    const all = this.all();
+    await Promise.all(all.map((run) => run.look()));
+    return all.map((run) => run.head());
   }
 
   find(id: string): ViewedRun | undefined {

@@ -81,7 +81,8 @@ export async function readOn(
       if (one.bytes === undefined) throw new Error('it is too long');
       use({ line, offset: one.offset, bytes: one.bytes });
     } catch (thrown) {
-      unreadable.add(`${file}:${line + 1}: ${messageOf(thrown)}`);
+      const [place, why] = [`${file}:${line + 1}`, messageOf(thrown)];
+      unreadable.add(why.includes(place) ? why : `${place}: ${why}`);
     }
     told(one.offset + (one.bytes?.length ?? 0));
   });

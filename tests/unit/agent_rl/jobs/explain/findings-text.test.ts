@@ -24,7 +24,7 @@ test('a run in which nothing was found says how many causes could not be measure
 test('of one iteration nothing is said about quarters, and that a trend needs more', () => {
   const [head, findings] = textOf({ iterations: 1 });
   expect(head).toMatch(/^Run one: 1 iteration; success [\d.]+ % at first, [\d.]+ % at last$/);
-  expect(findings).toContain(', but so far there is 1 iteration: a trend needs 10');
+  expect(findings).toContain('. The run has 1 iteration so far; a trend needs 10');
 });
 
 test('a run without a summary is not told to evaluate', () => {

@@ -79,6 +79,22 @@ describe('agent-rl runs demonstrations', () => {
     expect(result).toMatchObject({ episodes: 9, demonstrations: 3, tasks: 2 });
   });
 
+  test('calls what it counts parts where several agents played', async () => {
+    const both = join(folder, 'both');
+    for (const file of ['config.yaml', 'tools.json'])
+      writeBelow(both, file, readFileSync(join(run, file), 'utf8'));
+    const lines = new JsonlWriter(join(both, 'trajectories', 'train.jsonl'));
+    for (const agent of ['speaker', 'guesser'])
+      lines.write(
+        trajectoryLine(
+          member({ when: 'train', iteration: 1, agent, ...episode({ reward: 1 }, agent) }),
+        ),
+      );
+    lines.close();
+    const { printed } = await written({ run: both, minReward: 1 });
+    expect(printed).toContain('All 2 parts were taken.');
+  });
+
   test('takes those with enough reward, solved or not', async () => {
     const { answers } = await written({ minReward: 0.6 });
     expect(answers).toEqual(['two', 'three']);

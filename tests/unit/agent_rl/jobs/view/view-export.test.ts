@@ -97,6 +97,16 @@ describe('an export', () => {
     expect(opened).toEqual([rows[2], rows[3]]);
   });
 
+  test('of a run that an older build recorded is refused, and nothing is written into it', async () => {
+    const run = recordedFolder(folder, 'old');
+    record(run, 'train', '{"schema":2,"taskId":"t"}\n');
+    const error = await rejectionOf(exported(join(folder, 'none'), { runs: [run.path] }));
+    expect(error).toMatchObject({ code: 'DATASET_INVALID' });
+    expect(error.message).toContain('no longer read (schema 2; this build reads 3)');
+    expect(existsSync(join(folder, 'none'))).toBe(false);
+    expect(readdirSync(run.trajectories)).toEqual(['train.jsonl']);
+  });
+
   test('is what a number of episodes is for', async () => {
     const { signal } = new AbortController();
     const served = viewRuns({

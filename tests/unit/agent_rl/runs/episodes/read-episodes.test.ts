@@ -31,8 +31,11 @@ describe('recorded episodes', () => {
     async (schema) => {
       const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
       expect(code).toBe('DATASET_INVALID');
-      expect(message).toContain(`${join(folder, 'trajectories', 'train.jsonl')}:2 has schema `);
-      expect(message).toContain(`this version reads schema ${batchSchema}`);
+      const age = schema === batchSchema + 1 ? 'a newer' : 'an older';
+      expect(message).toMatch(new RegExp(`^The run was recorded by ${age} build`));
+      expect(message).toContain(
+        `this build reads ${batchSchema}): ${join(folder, 'trajectories', 'train.jsonl')}:2. `,
+      );
     },
   );
 
@@ -43,7 +46,7 @@ describe('recorded episodes', () => {
     );
     expect(code).toBe('DATASET_INVALID');
     expect(message).toBe(
-      `${file}:1 has schema 2; this version reads schema 3, a line for each agent of a rollout with its sequences. Read or continue the run with the version of agent_rl that wrote it.`,
+      `The run was recorded by an older build, in a form that is no longer read (schema 2; this build reads 3): ${file}:1. Read or continue it with the build of agent_rl that wrote it.`,
     );
   });
 });

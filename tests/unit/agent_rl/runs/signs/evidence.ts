@@ -49,6 +49,7 @@ const improved = { 'rollout/successRate': 0.5, 'rollout/entropyEstimate': 0.4 } 
 const spread = { count: 100, least: 0, most: 1 };
 
 const healthyEpisodes: EpisodeTally = {
+  unit: 'episode',
   scored: 100,
   solved: 40,
   different: 90,

@@ -125,7 +125,7 @@ describe('the checks of a run', () => {
       'entropy',
       'suspicious',
       { iterations: 20, metrics: { 'rollout/entropyEstimate': 0.5, 'rollout/successRate': 0.4 } },
-      /does not become surer .* from 40\.0 % to 40\.0 %/,
+      /becomes no surer: .* from 40\.0 % to 40\.0 %/,
     ],
     [
       'no-calls',

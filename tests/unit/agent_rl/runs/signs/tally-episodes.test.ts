@@ -40,6 +40,7 @@ test('episodes are counted by what they are, and the newest of each kind is an e
   ];
   const tally = await tallyEpisodes(those(episodes.map((episode) => ({ episode }))));
   expect(tally).toMatchObject({
+    unit: 'episode',
     scored: 5,
     solved: 3,
     // What looks like a call, `Two.` by itself, nothing, and twice `Two.` as well: calls are in the record of tools.
@@ -59,6 +60,13 @@ test('episodes are counted by what they are, and the newest of each kind is an e
     unsolved: 'train/1/0/0/4',
     failed: 'train/1/0/0/5',
   });
+});
+
+test('parts are counted, and called so, where several agents learn', async () => {
+  const parts = ['speaker', 'guesser'].flatMap((agent) =>
+    [0, 1].map((sample) => ({ episode: recorded(sample, { agent }) })),
+  );
+  expect(await tallyEpisodes(those(parts))).toMatchObject({ unit: 'part', scored: 4 });
 });
 
 test('an agent that had no turn is not paid for silence', async () => {

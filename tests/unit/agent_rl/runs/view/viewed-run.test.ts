@@ -205,6 +205,20 @@ test('a tokenizer that is gone is said, and tokens are shown by their numbers', 
   expect(tokens.problem).toMatch(/^There is no tokenizer.json in .*checkpoints or \/nowhere$/);
 });
 
+test('a run that an older build recorded is listed with that reason once, and is not indexed', async () => {
+  const old = recordedFolder(runs, 'old');
+  record(old, 'train', ...[1, 2].map((id) => `{"schema":2,"taskId":"t${id}"}\n`));
+  writeFileSync(old.summary, '{}');
+  const viewed = new ViewedRun('old', old.path, () => undefined);
+  await viewed.update();
+  const { index, problem, state, stateWhy } = viewed.head();
+  expect(problem).toMatch(/^The run was recorded by an older build, in a form that is no longer/);
+  expect({ state, stateWhy }).toEqual({ state: 'unknown', stateWhy: problem });
+  expect(viewed.facts().head).toMatchObject({ problem });
+  expect(index).toMatchObject({ ready: true, unreadable: [], unreadableCount: 0 });
+  expect(existsSync(join(old.trajectories, 'view-index.json'))).toBe(false);
+});
+
 describe('a run with damaged records', () => {
   const damaged = recordedFolder(runs, 'damaged');
   const viewed = new ViewedRun('damaged', damaged.path, () => undefined);

@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+
+import { type Finding, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
+import { evidenceOf, type Sketch } from './evidence.ts';
+
+const found = (check: string, sketch: Sketch): Finding | undefined =>
+  runChecks(evidenceOf({ iterations: 20, ...sketch })).find((one) => one.check === check);
+
+test('entropy asks for no larger learning rate where steps are too large or entropy grows', () => {
+  const stuck = { 'rollout/entropyEstimate': 0.5, 'rollout/successRate': 0.4 };
+  const plain = found('entropy', { metrics: stuck, late: stuck });
+  expect(plain?.tries?.[0]).toContain('raise train.learningRate');
+  const large = { ...stuck, 'train/learningRate': 0.01, 'train/parameterNorm': 100 };
+  const tooLarge = found('entropy', { metrics: large, late: stuck });
+  expect(tooLarge?.tries).toEqual(['see the other findings first']);
+  const late = { ...stuck, 'rollout/entropyEstimate': 1 };
+  const grown = found('entropy', { metrics: stuck, late });
+  expect(grown?.says).toMatch(/^the policy becomes less sure: .* from 40\.0 % to 40\.0 %$/);
+  expect(grown?.tries).toEqual(['see the other findings first']);
+});
+
+test('where several agents learn, their parts are counted and called so', () => {
+  const paid = found('paid-for-nothing', { episodes: { unit: 'part', paidForNothing: 50 } });
+  expect(paid?.says).toMatch(/^50 of 100 parts are paid for neither/);
+});
