@@ -162,7 +162,5 @@ test('the bench prints the requested rows alone, and refuses parts it does not h
 
   const refused = builtProgram('bench/bench', ['--only', 'qwen4', '--tiny'], process.cwd());
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(
-    '--only qwen4: expected some of train, decode, qwen3,',
-  );
+  expect(refused.stderr).toContain('--only qwen4: expected some of train, decode, qwen3,');
 }, 120_000);

@@ -96,7 +96,10 @@ describe('a plugin', () => {
         this.copy = { ...rest, id: task.taskId };
       }
     }
-    const { copy } = construct<Copies>(episodeOf('a'), making(Copies, { settings: { penalty: 1 } }));
+    const { copy } = construct<Copies>(
+      episodeOf('a'),
+      making(Copies, { settings: { penalty: 1 } }),
+    );
     expect(copy).toEqual({ settings: { penalty: 1 }, id: 'a' });
   });
 
