@@ -59,6 +59,6 @@ test('a command without a run, or with a word that is no format, says what is mi
     await agentRl(['runs', 'report', run, '--format', 'pdf'], project),
   ];
   expect([without.code, other.code]).toEqual([2, 2]);
-  expect(without.stderr).toContain('need at least 1');
+  expect(without.stderr).toContain('agent-rl runs report needs RUNS, the folders of runs.');
   expect(other.stderr).toContain('Choices: "html", "md", "svg"');
 });
