@@ -114,7 +114,7 @@ const logProbOf = ({ logprob, prob }: Entry): unknown =>
   typeof prob === 'number' ? Math.log(prob) : logprob;
 
 /**
- * Log-probabilities of tokens, NaN where there is none: the server leaves out tokens after which the text ends in the middle of a
+ * Log-probabilities of tokens, NaN where the server gave no value: the server leaves out tokens after which the text ends in the middle of a
  * character, and does not say which. What could be of one token as well as of another is taken for missing in both places.
  *
  * @returns undefined where entries are of tokens that were not drawn

@@ -16,7 +16,7 @@ import { warningsSection } from './sections/warnings.ts';
 /** What a report has besides its runs. */
 export interface ReportExtras {
   controls?: Controls | undefined;
-  /** Names of the curves to draw; all where there are none. */
+  /** Names of the curves to draw; an empty list draws all. */
   curves?: readonly string[];
 }
 

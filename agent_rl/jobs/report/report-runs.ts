@@ -21,7 +21,7 @@ export interface ReportOptions extends Pick<JobContext, 'print'> {
   out?: string;
   /** A `controls.json` of `npm run bench:controls`. */
   controls?: string;
-  /** Names of the curves to draw; all where there are none. */
+  /** Names of the curves to draw; an empty list draws all. */
   curves?: readonly string[];
 }
 

@@ -13,8 +13,8 @@ const specs = chartGroups
 /**
  * The curves of runs over their iterations, those of several over each other; none that no run measured.
  *
- * @param names of the curves to draw; all where there are none
- * @throws AgentRlError `CONFIG_INVALID` for a name that is none, or that no run measured
+ * @param names of the curves to draw; an empty list draws all
+ * @throws AgentRlError `CONFIG_INVALID` for an unknown name, or one that no run measured
  */
 export function runCharts(runs: readonly ReportedRun[], names: readonly string[] = []): Chart[] {
   const unknown = names.filter((name) => specs.every((one) => one.name !== name));

@@ -164,6 +164,6 @@ async function normOf(
   if (norm !== undefined) return norm;
   throw refused(
     'What this run minimises',
-    'it does not say how large a gradient is, so that nobody can see whether it takes sums. Set learner.reduction to sum, as the protocol has it, or to sequence-mean where its makers say so',
+    'it does not report the size of a gradient, so agent_rl cannot tell whether it takes sums. Set learner.reduction to sum, as the protocol has it, or to sequence-mean where its makers say so',
   );
 }

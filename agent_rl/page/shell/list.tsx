@@ -41,7 +41,7 @@ export function useSelected<Row>({ rows, to, searchId, also }: RowKeys<Row>) {
   return { selected, select };
 }
 
-/** Gives the focus to the link of a row of the list, which selects it: then Enter opens it, as any link. */
+/** Focuses the link of a row, which selects the row; Enter then opens it like any other link. */
 const focusRow = (at: number): void =>
   document.querySelectorAll<HTMLElement>('table.episodes tbody th a')[at]?.focus();
 

@@ -35,7 +35,7 @@ interface FactsProps {
   rows: readonly (readonly [name: string, value: ComponentChildren])[];
 }
 
-/** Values with their names, a row each; nothing where there are none. */
+/** Values with their names, one per row; renders nothing for an empty list. */
 export const Facts = ({ caption, rows }: FactsProps) =>
   rows.length === 0 ? null : (
     <table class="numbers">

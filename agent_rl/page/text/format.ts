@@ -4,7 +4,7 @@ import { numberText, percentText } from '../../telemetry/figures.ts';
 /** What stands where nothing was measured; never 0. */
 export const notRecorded = 'not recorded';
 
-/** What was measured; what is no number as its name. */
+/** A measured value as text; NaN and Infinity by name. */
 export function formatNumber(value: Measured | undefined): string {
   if (value === null || value === undefined) return notRecorded;
   return typeof value === 'string' ? value : numberText(value);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
+import type { Failure } from '../../core/failure.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Message } from '../../core/message.ts';
 import { requireSchema } from '../../core/services/batch.ts';
@@ -36,20 +37,26 @@ export interface EpisodeRecord
       | 'malformedCalls'
       | 'retries'
       | 'cutTokens'
+      | 'seconds'
     > {
   schema: number;
   slice: string | null;
   reward: number | null;
   answer: string | null;
+  unpaid: Readonly<Record<string, number>> | null;
+  sandboxLevel: string | null;
+  failure: Failure | null;
   messages: readonly Message[];
   judgedBy: JudgedBy | null;
   groupReward: GroupReward | null;
   toolCalls: readonly {
     id: string;
     name: string;
+    arguments: unknown;
     status: string;
+    content: string;
     wallMs: number;
-    problem?: string;
+    problem?: string | undefined;
   }[];
   problem: string | null;
   failedAttempts: readonly FailedAttempt[];

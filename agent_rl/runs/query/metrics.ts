@@ -33,11 +33,11 @@ export async function readMetrics(
   return all;
 }
 
-/** @throws Error for a line that is none */
+/** @throws Error for a line that holds no metrics */
 export function iterationOf(line: string): IterationMetrics {
   const record: unknown = JSON.parse(line);
   if (!isRecord(record) || typeof record['iteration'] !== 'number')
-    throw new Error('it is no line of metrics');
+    throw new Error('it holds no metrics');
   const { iteration: _, ...named } = record;
   const metrics = Object.entries(named).map(([name, value]) => [name, numbers.get(value) ?? value]);
   return { iteration: record['iteration'], metrics: Object.fromEntries(metrics) as Metrics };

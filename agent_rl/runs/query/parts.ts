@@ -81,7 +81,7 @@ async function* readLearned(
   for await (const { record } of readLines(file, learnedOf, unreadable)) yield record;
 }
 
-/** A line of `learned.jsonl`. @throws Error for what is none */
+/** A line of `learned.jsonl`. @throws Error for any other line */
 export function learnedOf(line: string): LearnedRecord {
   const record: unknown = JSON.parse(line);
   if (isRecord(record) && typeof record['taskId'] === 'string' && typeof record['use'] === 'string')

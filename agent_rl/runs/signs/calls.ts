@@ -179,7 +179,7 @@ export const truncated: Check = {
     const tokens = outcomes.get('truncated-tokens') ?? 0;
     const turns = outcomes.get('truncated-turns') ?? 0;
     const share = (tokens + turns) / all;
-    const says = `${percentText(share)} of ${unitOf(episodes)}s are cut off: ${tokens} by tokens, ${turns} by turns, of ${all} (outcome/truncated-*)`;
+    const says = `${percentText(share)} of ${unitOf(episodes)}s are cut off: ${tokens} at the token limit and ${turns} at the turn limit, of ${all} (outcome/truncated-*)`;
     // The shipped jobs begin with a quarter.
     const verdict = verdictOf(share, { wrong: 0.6, suspicious: 0.35 });
     if (verdict === 'ok') return ok(says);

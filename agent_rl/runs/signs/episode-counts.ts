@@ -3,8 +3,15 @@ import { createHash } from 'node:crypto';
 import { largest, smallest } from '../../core/long-lists.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import { sampledTokens } from '../../core/rollout.ts';
+import type { LearnedRecord } from '../episodes/learned-line.ts';
 import type { EpisodeRecord } from '../episodes/read-episodes.ts';
-import { partText, type RecordedPart } from '../query/parts.ts';
+import { partText } from '../query/parts.ts';
+
+/** What is counted of a part, recorded or just played. */
+export interface CountedPart {
+  episode: EpisodeRecord;
+  learned?: Pick<LearnedRecord, 'use'> | undefined;
+}
 
 /** What an example is shown of. */
 export type ExampleOf = keyof ReturnType<typeof kindsOf> | 'masked';
@@ -83,7 +90,7 @@ export class EpisodeCounts {
   #reward: Spread = noSpread;
   #learnedRecorded: boolean = false;
 
-  note({ episode, learned }: RecordedPart): void {
+  note({ episode, learned }: CountedPart): void {
     this.#noteAgent(episode);
     if (!episode.learns) return;
     const kinds = kindsOf(episode);

@@ -2,9 +2,8 @@ import type { Log, Metrics } from '../../telemetry/index.ts';
 import type { Subscriber } from '../../trainer/trainer-contracts.ts';
 import { trajectoryLine } from '../episodes/trajectory-line.ts';
 import type { IterationMetrics } from '../query/metrics.ts';
-import type { RecordedPart } from '../query/parts.ts';
 import type { Check } from './check.ts';
-import { EpisodeCounts } from './episode-counts.ts';
+import { type CountedPart, EpisodeCounts } from './episode-counts.ts';
 import { checks, type Finding, isTrouble, runChecks } from './run-checks.ts';
 import type { RunEvidence } from './run-evidence.ts';
 import { Series } from '../query/series.ts';
@@ -39,11 +38,7 @@ export class RunWatch {
   ) {}
 
   /** What is new after an iteration. */
-  note(
-    iteration: number,
-    metrics: Metrics,
-    episodes: readonly RecordedPart[],
-  ): Finding | undefined {
+  note(iteration: number, metrics: Metrics, episodes: readonly CountedPart[]): Finding | undefined {
     const kept = this.#first.length < first ? this.#first : this.#newest;
     kept.push({ iteration, metrics });
     if (this.#newest.length > newest) this.#newest.shift();
@@ -83,7 +78,7 @@ export function warningsOf(run: WatchedRun, log: Pick<Log, 'warn'>): Subscriber 
       episode: trajectoryLine(one),
       learned: { use: one.use },
     }));
-    const finding = watch.note(iteration, metrics, parts as unknown as RecordedPart[]);
+    const finding = watch.note(iteration, metrics, parts);
     if (finding !== undefined) log.warn(`Iteration ${iteration}: ${warningText(finding)}`);
   };
 }

@@ -24,7 +24,7 @@ export interface ControlResult {
   after: SuccessRate;
 }
 
-/** Reads a `controls.json`. @throws AgentRlError `CONFIG_INVALID` for a file that is none */
+/** Reads a `controls.json`. @throws AgentRlError `CONFIG_INVALID` for any other file */
 export function readControls(file: string): Controls {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));

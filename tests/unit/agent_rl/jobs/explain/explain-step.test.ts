@@ -242,7 +242,7 @@ describe('a line that cannot be read', () => {
   }
 
   const places = [
-    `${damaged}/metrics.jsonl:2: it is no line of metrics`,
+    `${damaged}/metrics.jsonl:2: it holds no metrics`,
     `${damaged}/trajectories/learned.jsonl:2: it does not say what became of an episode`,
   ];
 

@@ -70,6 +70,6 @@ test('a line between others that is no record is refused with its place', async 
   const { code, message } = await rejectionOf(readMetrics(runFolderAt(`${root}/bad`)));
   expect([code, message]).toEqual([
     'DATASET_INVALID',
-    `${root}/bad/metrics.jsonl:2 cannot be read: it is no line of metrics. Put the line back as it was: other lines are counted from it.`,
+    `${root}/bad/metrics.jsonl:2 cannot be read: it holds no metrics. Put the line back as it was: other lines are counted from it.`,
   ]);
 });

@@ -62,7 +62,7 @@ describe('the checks of a run', () => {
       'wrong',
       { metrics: { 'outcome/truncated-tokens': 200 } },
       // 200 of 200 + 40 + 50.
-      /69\.0 % of episodes are cut off: 2400 by tokens/,
+      /69\.0 % of episodes are cut off: 2400 at the token limit/,
     ],
     [
       'never-solved',

@@ -234,7 +234,7 @@ describe('a run with damaged records', () => {
     expect(index.unreadable).toEqual([
       expect.stringMatching(/train\.jsonl:1: /) as unknown,
       expect.stringMatching(/metrics\.jsonl:2: /) as unknown,
-      expect.stringMatching(/metrics\.jsonl:3: it is no line of metrics$/) as unknown,
+      expect.stringMatching(/metrics\.jsonl:3: it holds no metrics$/) as unknown,
     ]);
     expect((await viewed.episodes(new URLSearchParams())).index).toEqual(index);
     expect((await viewed.metrics(0)).iterations).toEqual([1, 4]);
