@@ -155,7 +155,7 @@ function dataOf(
 
 /**
  * Holds a datum against its sequence: the tokens up to the last that it trains are the same, and those with a weight are
- * exactly those sampled, each in the first sequence that holds it.
+ * exactly those sampled, each in the first sequence that begins with it.
  *
  * @throws Error otherwise: a bug.
  */
