@@ -22,7 +22,7 @@ const recorded = (sample: number, { said = '', ...change }: Change = {}): Episod
       messages: [{ role: 'assistant', content: said }],
       ...change,
     }),
-  ) as unknown as EpisodeRecord;
+  );
 
 async function* those(parts: readonly RecordedPart[]): AsyncGenerator<readonly RecordedPart[]> {
   yield parts;
