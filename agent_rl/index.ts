@@ -28,7 +28,7 @@ export type {
   LoadedAgent,
 } from './jobs/code/open-loaded-agent.ts';
 export { defineTool, type FunctionTool, type ToolPlugin } from './core/plugins/define-tool.ts';
-export type { InputSchema, StandardSchema } from './core/plugins/standard-schema.ts';
+export type { InputSchema, StandardSchema } from './core/wire/standard-schema.ts';
 export type { AiSdkTool } from './jobs/code/ai-sdk-tools.ts';
 
 export { jobs, type Jobs } from './jobs/jobs.ts';

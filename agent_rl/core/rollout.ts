@@ -120,6 +120,8 @@ export interface Part {
   readonly retries: readonly string[];
   /** Tokens of tool results and messages that were left out because `rollout.maxEpisodeTokens` had no room for them. */
   readonly cutTokens: number;
+  /** Tokens that were sampled for an agent with a loop of its own and never reached it: they are in none of the sequences. */
+  readonly undelivered: number;
   /** What its group's reward manager made of it; absent where that is `reward`, and where there is no group. */
   readonly groupReward: GroupReward | undefined;
   /** Why its group's reward manager failed, when it did. */

@@ -15,6 +15,8 @@ export interface Span {
   readonly end: number;
   readonly source: TokenSource;
   readonly version?: number;
+  /** Of sampled ones in an episode that an agent plays by itself: the turn of its part that drew them, from 0. */
+  readonly turn?: number;
 }
 
 /** A finished transcript. `logProbs` has one entry per token; 0 where it was not sampled. */
@@ -29,6 +31,12 @@ export class Transcript {
   readonly #tokens: number[] = [];
   readonly #spans: Span[] = [];
   readonly #logProbs: number[] = [];
+  /** The same object for all transcripts that were begun as one. */
+  readonly root: object;
+
+  constructor({ root }: Pick<Transcript, 'root'> = { root: {} }) {
+    this.root = root;
+  }
 
   get length(): number {
     return this.#tokens.length;
@@ -41,6 +49,22 @@ export class Transcript {
   append(source: Exclude<TokenSource, 'sampled'>, tokens: readonly number[]): void {
     this.#extend({ source }, tokens);
     for (const _ of tokens) this.#logProbs.push(0);
+  }
+
+  /** A transcript that begins with the first `length` tokens of this one. @param turn that drew those of its last turn */
+  beginning(length: number, turn?: number): Transcript {
+    const beginning = new Transcript(this);
+    append(beginning.#tokens, this.#tokens.slice(0, length));
+    append(beginning.#logProbs, this.#logProbs.slice(0, length));
+    const spans = this.#spans.filter(({ start }) => start < length);
+    append(
+      beginning.#spans,
+      spans.map((span) => ({ ...span, end: Math.min(span.end, length) })),
+    );
+    const last = beginning.#spans.at(-1);
+    if (turn !== undefined && last?.source === 'sampled')
+      beginning.#spans[beginning.#spans.length - 1] = { ...last, turn };
+    return beginning;
   }
 
   /** @throws AgentRlError `SHAPE_MISMATCH` when there is not one log-probability per token. */
@@ -84,7 +108,8 @@ export class Transcript {
     append(this.#tokens, tokens);
     const end = this.#tokens.length;
     const last = this.#spans.at(-1);
-    const joins = last?.source === origin.source && last.version === origin.version;
+    const joins =
+      last?.source === origin.source && last.version === origin.version && last.turn === undefined;
     if (last !== undefined && joins) this.#spans[this.#spans.length - 1] = { ...last, end };
     else this.#spans.push({ start, end, ...origin });
   }
@@ -120,9 +145,10 @@ export const drawnMasks = (sequences: readonly SourcedTokens[]): Uint8Array[] =>
 function commonBeginning(one: SourcedTokens, other: SourcedTokens): number {
   const parting = one.tokens.findIndex((token, place) => token !== other.tokens[place]);
   const tokens = parting === -1 ? one.tokens.length : parting;
-  for (const [index, { source, version, start, end }] of one.spans.entries()) {
+  for (const [index, { source, version, turn, start, end }] of one.spans.entries()) {
     const span = other.spans[index];
-    if (span?.source !== source || span.version !== version) return Math.min(tokens, start);
+    const isSame = span?.source === source && span.version === version && span.turn === turn;
+    if (!isSame) return Math.min(tokens, start);
     if (span.end !== end) return Math.min(tokens, end, span.end);
   }
   return tokens;

@@ -8,7 +8,7 @@ import {
   placeOfTasks,
   type TasksInCode,
 } from './code/agent-in-code.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream } from '../core/collections/event-stream.ts';
 import { callInstead } from './code/call-instead.ts';
 import { checkTrainingOptions } from './code/check-options.ts';
 import { writeTrainingTasks } from './code/task-folder.ts';

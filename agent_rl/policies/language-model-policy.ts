@@ -60,7 +60,8 @@ export class LanguageModelPolicy implements Policy {
   /** Tokens that end a turn, and those that do it as well as the template's own. */
   readonly #stopTokens: readonly number[];
   readonly #endsOfTurn: ReadonlySet<number>;
-  readonly #tools = new WeakMap<Transcript, Tools>();
+  /** By the root of a transcript. */
+  readonly #tools = new WeakMap<object, Tools>();
   /** What a user should know of how conversations become tokens here, in sentences. */
   readonly notes: readonly string[];
 
@@ -108,7 +109,7 @@ export class LanguageModelPolicy implements Policy {
   ): Transcript {
     const transcript = new Transcript();
     const shown = this.#model.given.hide(tools);
-    this.#tools.set(transcript, { tools, shown });
+    this.#tools.set(transcript.root, { tools, shown });
     const { opening, turns } = splitAtTurns(conversation);
     const render = { ...this.#render, tools: shown };
     this.#append(transcript, this.#model.template.promptPieces(opening, shown, render));
@@ -171,7 +172,7 @@ export class LanguageModelPolicy implements Policy {
   }
 
   #toolsOf(transcript: Transcript): Tools {
-    const tools = this.#tools.get(transcript);
+    const tools = this.#tools.get(transcript.root);
     if (tools === undefined) throw new Error('This transcript was begun by another policy.');
     return tools;
   }

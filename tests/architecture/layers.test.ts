@@ -27,7 +27,7 @@ const layers = [
     'dataset',
   ],
   ['agent_rl/engine-thread', 'agent_rl/policies', 'agent_rl/trainer', 'agent_rl/tools'],
-  ['agent_rl/runs'],
+  ['agent_rl/runs', 'agent_rl/gateway'],
   ['agent_rl/compose', 'agent_rl/page'],
   ['agent_rl/jobs'],
   ['agent_rl/index.ts', 'agent_rl/plugin.ts'],

@@ -1,5 +1,10 @@
 import type { Class } from './given.ts';
-import { type InputOf, type InputSchema, readSchema, type ReadSchema } from './standard-schema.ts';
+import {
+  type InputOf,
+  type InputSchema,
+  readSchema,
+  type ReadSchema,
+} from '../wire/standard-schema.ts';
 import { AgentRlError } from '../errors.ts';
 import { isRecord } from '../is-record.ts';
 import { type Tool, type ToolContext, type ToolResult, tools, type ToolSpec } from './tool.ts';

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 
 import type { AssistantMessage, Message, ToolCall, UserMessage } from '../message.ts';
 import type { Outcome } from '../outcome.ts';
+import type { AgentContext } from './agent.ts';
 import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
@@ -35,8 +36,15 @@ export interface EnvironmentStep {
   readonly messages?: readonly UserMessage[];
 }
 
-/** Why the rollout ended the episode. */
-export type EpisodeEnd = 'done' | 'turn-limit' | 'token-limit' | 'invalid-calls' | 'aborted';
+/** Why the episode ended. */
+export type EpisodeEnd =
+  | 'done'
+  | 'turn-limit'
+  | 'token-limit'
+  | 'invalid-calls'
+  /** An agent with a loop of its own threw because of what the model wrote. */
+  | 'agent-error'
+  | 'aborted';
 
 /** How an episode is judged. */
 export interface Verdict {
@@ -129,6 +137,20 @@ export interface MultiAgentEnvironment {
     signal: AbortSignal,
     agent?: string,
   ): Promise<Readonly<Record<string, Verdict>>>;
+}
+
+/** An environment whose episodes are played by an agent with a loop of its own. As `Environment`, it is single-use. */
+export interface ExternalEnvironment {
+  /** Runs the agent. @returns its answer */
+  run(context: AgentContext): Promise<unknown>;
+  /** Whether what `run` threw is the model's failure, such as a call of a tool that does not exist. */
+  isModelError(thrown: unknown): boolean;
+  /**
+   * Judges the episode. Called once, whatever ended it. What it throws is a grader error.
+   *
+   * @param answer what the agent returned; undefined where it returned nothing or threw
+   */
+  finish(end: EpisodeEnd, signal: AbortSignal, answer: unknown): Promise<Verdict>;
 }
 
 export interface EnvironmentSpec {

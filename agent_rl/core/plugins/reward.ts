@@ -16,6 +16,8 @@ export interface EpisodeView {
   readonly agent: string;
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
+  /** What an agent with a loop of its own returned; otherwise what the last message of the agent says. */
+  readonly answer?: unknown;
   readonly verdict: Verdict;
 }
 
@@ -80,11 +82,12 @@ export const withoutAnswers = ({ taskId, prompt, environment }: Task): Task => (
 });
 
 /** An episode as a blind reward sees it: asking for the verdict throws. */
-export const blindView = ({ task, agent, messages, turns }: EpisodeView): EpisodeView => ({
+export const blindView = ({ task, agent, messages, turns, answer }: EpisodeView): EpisodeView => ({
   task: withoutAnswers(task),
   agent,
   messages,
   turns,
+  answer,
   get verdict(): Verdict {
     throw new Error('It asks for the verdict, which a reward whose spec says blind cannot see.');
   },

@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { toolOf, type ToolPlugin } from '../../core/plugins/define-tool.ts';
-import { type Parsed, readSchema, type ReadSchema } from '../../core/plugins/standard-schema.ts';
+import { type Parsed, readSchema, type ReadSchema } from '../../core/wire/standard-schema.ts';
 import type { JsonSchema } from '../../core/plugins/tool.ts';
 
 /** A tool as `tool()` of the Vercel AI SDK makes it: its name is the key it stands under. */

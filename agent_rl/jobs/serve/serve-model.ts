@@ -14,15 +14,15 @@ import { decodedPart, Refusal } from '../../http/refusal.ts';
 import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
-import { chatCompletion } from './chat-completions.ts';
+import { chatCompletion } from '../../gateway/dialects/chat-completions.ts';
 import { completion } from './completions.ts';
-import { LongTexts } from './long-texts.ts';
-import { openAiError } from './openai-answers.ts';
-import { Places } from './places.ts';
-import { ServedModel } from './served-model.ts';
-import { SteppedGenerator } from './stepped-generator.ts';
+import { LongTexts } from '../../gateway/sampling/long-texts.ts';
+import { openAiError } from '../../gateway/dialects/openai-answers.ts';
+import { Places } from '../../gateway/sampling/places.ts';
+import { ServedModel } from '../../gateway/sampling/served-model.ts';
+import { SteppedGenerator } from '../../gateway/sampling/stepped-generator.ts';
 import { trainingPages } from './training/training-pages.ts';
-import { turnReader } from './streaming/turn-reader.ts';
+import { turnReader } from '../../gateway/sampling/turn-reader.ts';
 import { WeightInbox } from './training/weight-inbox.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import { protocolVersion } from '../../generation/served/protocol.ts';
@@ -138,7 +138,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
     maxContextTokens,
     policy,
     generator,
-    reader: turnReader(run),
+    reader: turnReader(model.text, format, chosen.policy.settings),
     longTexts,
   });
   const training = {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../http/refusal.ts';
-import type { Places } from '../places.ts';
+import type { Places } from '../../../gateway/sampling/places.ts';
 
 /**
  * The trainings that a server generates for. What a training that ended without a word has left is given up after a while, and

@@ -13,8 +13,8 @@ import {
 } from '../../../generation/served/protocol.ts';
 import { type Page, page } from '../../../http/answer-request.ts';
 import { Refusal } from '../../../http/refusal.ts';
-import type { Places } from '../places.ts';
-import { bodyReader } from '../request-fields.ts';
+import type { Places } from '../../../gateway/sampling/places.ts';
+import { bodyReader } from '../../../gateway/dialects/request-fields.ts';
 import { TrainingClients } from './training-clients.ts';
 import type { WeightInbox } from './weight-inbox.ts';
 

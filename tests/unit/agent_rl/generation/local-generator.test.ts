@@ -5,7 +5,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
-import { SteppedGenerator } from '#agent_rl/jobs/serve/stepped-generator.ts';
+import { SteppedGenerator } from '#agent_rl/gateway/sampling/stepped-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';

@@ -15,8 +15,8 @@ import {
   toolCallsOf,
   usageOf,
 } from './openai-answers.ts';
-import { piecesOf, type Said } from './streaming/pieces-of.ts';
-import type { Turn } from './served-model.ts';
+import { piecesOf, type Said } from '../sampling/pieces-of.ts';
+import type { Turn } from '../sampling/served-model.ts';
 
 const ChatRequest = Type.Object({
   ...samplingFields,

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 
 import { isRecord } from '../../core/is-record.ts';
 import { Refusal, wrongField } from '../../http/refusal.ts';
-import type { SamplingRequest } from './served-model.ts';
+import type { SamplingRequest } from '../sampling/served-model.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Optional(Type.Union([schema, Type.Null()]));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { ToolCallFormat } from '#agent_rl/core/plugins/tool-call-format.ts';
-import { piecesOf, type Said } from '#agent_rl/jobs/serve/streaming/pieces-of.ts';
-import { saidIn } from '#agent_rl/jobs/serve/openai-answers.ts';
-import { TurnReader } from '#agent_rl/jobs/serve/streaming/turn-reader.ts';
+import { piecesOf, type Said } from '#agent_rl/gateway/sampling/pieces-of.ts';
+import { saidIn } from '#agent_rl/gateway/dialects/openai-answers.ts';
+import { TurnReader } from '#agent_rl/gateway/sampling/turn-reader.ts';
 import {
   HermesFormat,
   Llama3Format,

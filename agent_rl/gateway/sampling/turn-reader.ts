@@ -1,9 +1,9 @@
-import type { ResolvedRun } from '../../../compose/resolve-run.ts';
-import type { AssistantMessage } from '../../../core/message.ts';
-import type { ToolCallFormat } from '../../../core/plugins/tool-call-format.ts';
-import type { ToolSpec } from '../../../core/plugins/tool.ts';
-import { PlainFormat } from '../../../policies/tool-call-formats/plain-format.ts';
-import { closeThought, openThought } from '../../../policies/tool-call-formats/read-turn.ts';
+import type { LanguageModel } from '../../../model/text/language-model.ts';
+import type { AssistantMessage } from '../../core/message.ts';
+import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
+import { PlainFormat } from '../../policies/tool-call-formats/plain-format.ts';
+import { closeThought, openThought } from '../../policies/tool-call-formats/read-turn.ts';
 
 /** Reads turns as the policy does. Who gave no tools is given no calls: what was written as one is text. */
 export class TurnReader {
@@ -62,9 +62,14 @@ function firstOf(
   return found;
 }
 
-export function turnReader({ model, format, chosen }: ResolvedRun): TurnReader {
-  const { thinking, templateDate } = chosen.policy.settings;
-  const inThought = model.text.template.cueOpensThought({
+/** @param settings of the policy whose turns are read */
+export function turnReader(
+  { template }: LanguageModel,
+  format: ToolCallFormat | undefined,
+  settings: Readonly<Record<string, unknown>>,
+): TurnReader {
+  const { thinking, templateDate } = settings;
+  const inThought = template.cueOpensThought({
     thinking: typeof thinking === 'boolean' ? thinking : undefined,
     date: typeof templateDate === 'string' ? templateDate : undefined,
   });

@@ -1,6 +1,6 @@
 import type { Tokenizer } from '../../../model/text/tokenizer.ts';
 import type { AssistantMessage } from '../../core/message.ts';
-import type { Sampled, ServedModel, Turn } from './served-model.ts';
+import type { Sampled, ServedModel, Turn } from '../sampling/served-model.ts';
 import type { Refusal } from '../../http/refusal.ts';
 
 /** What a request is answered with. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { EventStream } from '#agent_rl/jobs/event-stream.ts';
+import { EventStream } from '#agent_rl/core/collections/event-stream.ts';
 
 test('events are kept from the moment they are read, in order, and end with the run', async () => {
   const stream = new EventStream<number>();

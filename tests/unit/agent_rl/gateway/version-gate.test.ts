@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from '@jest/globals';
 
-import { VersionGate } from '#agent_rl/jobs/serve/places.ts';
+import { VersionGate } from '#agent_rl/gateway/sampling/places.ts';
 
 test('weights change when the turns under way have ended and before the next begin', async () => {
   const gate = new VersionGate();

@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { AgentRlError } from '../errors.ts';
 import { isRecord } from '../is-record.ts';
 import { showValue } from '../show-value.ts';
-import type { JsonSchema } from './tool.ts';
+import type { JsonSchema } from '../plugins/tool.ts';
 
 /** What a Standard Schema says of a value. */
 export type StandardResult =

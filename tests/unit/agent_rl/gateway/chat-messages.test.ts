@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { messagesOf } from '#agent_rl/jobs/serve/chat-messages.ts';
+import { messagesOf } from '#agent_rl/gateway/dialects/chat-messages.ts';
 
 const called = (given: unknown, id = 'c1') => ({
   id,

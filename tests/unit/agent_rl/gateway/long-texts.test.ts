@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { LongTexts } from '#agent_rl/jobs/serve/long-texts.ts';
+import { LongTexts } from '#agent_rl/gateway/sampling/long-texts.ts';
 import { type LanguageModel, openLanguageModelFolder } from '#model/text/language-model.ts';
 
 const folder = join(packageRoot(), 'model', 'starter');

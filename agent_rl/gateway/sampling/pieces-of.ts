@@ -1,5 +1,5 @@
-import { EventStream } from '../../event-stream.ts';
-import type { OnText } from '../served-model.ts';
+import { EventStream } from '../../core/collections/event-stream.ts';
+import type { OnText } from './served-model.ts';
 
 /** Texts by what they are. */
 export type Said = Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ import type { BodyBounds } from '../../http/read-body.ts';
 import { type Refusal, wrongField } from '../../http/refusal.ts';
 import type { LongTexts } from './long-texts.ts';
 import type { SteppedGenerator } from './stepped-generator.ts';
-import { type TurnReader, withoutPartial } from './streaming/turn-reader.ts';
+import { type TurnReader, withoutPartial } from './turn-reader.ts';
 
 /** How an answer is sampled. */
 export interface SamplingRequest {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from '@jest/globals';
 
-import { Places } from '#agent_rl/jobs/serve/places.ts';
+import { Places } from '#agent_rl/gateway/sampling/places.ts';
 import { TrainingClients } from '#agent_rl/jobs/serve/training/training-clients.ts';
 
 /** Places, what they freed, and turns that are ended by hand. */
