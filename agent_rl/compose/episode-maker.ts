@@ -53,7 +53,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
     retries,
     deadlines: { environmentS, gradingS },
   };
-  const retried = (['infrastructure-error', 'grader-error'] as const).filter(
+  const retried = (['infrastructure-error', 'agent-failed', 'grader-error'] as const).filter(
     (outcome) => rollout.outcomes[outcome] === 'retry',
   );
   return {

@@ -24,6 +24,11 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
+/** An agent with a loop of its own failed, for a reason that is not the model's. The episode may be played again. */
+export class AgentFailure extends Error {
+  override readonly name = 'AgentFailure';
+}
+
 /** A plugin gave what is not allowed: no line of it threw. */
 export class WrongValue extends TypeError {
   override readonly name = 'WrongValue';
@@ -59,12 +64,17 @@ const transientErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Whose failure it is that threw, and whether it may pass. */
 export function failureOf(thrown: unknown): Failure {
   const chain = [...causes(thrown)];
+  if (isAgentFailure(thrown)) return { owner: 'plugin', retryable: true };
   if (chain.some((one) => one instanceof RetriesSpent)) return { owner: 'host', retryable: false };
   if (chain.some(isTransient)) return { owner: 'host', retryable: true };
   if (chain.some(isUsers)) return { owner: 'user', retryable: false };
   if (chain.some((one) => one instanceof PluginError)) return { owner: 'plugin', retryable: false };
   return { owner: 'host', retryable: false };
 }
+
+/** Whether an agent with a loop of its own failed, whatever it failed of. */
+export const isAgentFailure = (thrown: unknown): boolean =>
+  [...causes(thrown)].some((one) => one instanceof AgentFailure);
 
 const isTransient = (thrown: unknown): boolean =>
   thrown instanceof TransientError ||

@@ -12,7 +12,7 @@ import { EpisodeLog } from './episode-log.ts';
 import { type EpisodeParts, type EpisodeRequest, policyOf } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
 import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
-import { failed, failedByVerdict, type Judged, keptOf } from './judged.ts';
+import { failed, failedByVerdict, failedOutcome, type Judged, keptOf } from './judged.ts';
 import { retrying } from './retrying.ts';
 import type { EpisodeAgent } from './world.ts';
 
@@ -80,7 +80,7 @@ export class Episode {
     try {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {
-      const outcome = signal.aborted ? 'aborted' : 'infrastructure-error';
+      const outcome = failedOutcome(thrown, signal);
       // The environment is notified once, so that it can release what it holds; its verdict on half an episode means nothing.
       const problems = await problemOf(() => this.#finish('aborted', signal), signal);
       const ending = runEndingError(thrown);
@@ -248,10 +248,10 @@ export class Episode {
   async #judgeAgent(agent: string, verdict: Verdict, signal: AbortSignal): Promise<Judged> {
     const { parts, logs } = this.stage;
     const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
-    const { messages, turns, invalidCalls } = entryOf(logs, agent);
+    const { messages, turns, answer, invalidCalls } = entryOf(logs, agent);
     await this.#plugin('finish', () => checkVerdict(verdict, this.#among(agent)));
     const { task } = this.request;
-    const view = { task, agent, messages, turns, verdict };
+    const view = { task, agent, messages, turns, answer, verdict };
     const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
     const combined = await this.#graded(() => combineRewards(view, options), signal);
     const { outcome, success } = verdict;
