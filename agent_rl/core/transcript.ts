@@ -16,7 +16,7 @@ export interface Span {
   readonly source: TokenSource;
   readonly version?: number;
   /** Of sampled ones in an episode that an agent plays by itself: the turn of its part that drew them, from 0. */
-  readonly turn?: number;
+  readonly turn?: number | undefined;
 }
 
 /** A finished transcript. `logProbs` has one entry per token; 0 where it was not sampled. */
@@ -56,14 +56,17 @@ export class Transcript {
     const beginning = new Transcript(this);
     append(beginning.#tokens, this.#tokens.slice(0, length));
     append(beginning.#logProbs, this.#logProbs.slice(0, length));
-    const spans = this.#spans.filter(({ start }) => start < length);
     append(
       beginning.#spans,
-      spans.map((span) => ({ ...span, end: Math.min(span.end, length) })),
+      this.#spans.filter(({ start }) => start < length),
     );
     const last = beginning.#spans.at(-1);
-    if (turn !== undefined && last?.source === 'sampled')
-      beginning.#spans[beginning.#spans.length - 1] = { ...last, turn };
+    if (last !== undefined)
+      beginning.#spans[beginning.#spans.length - 1] = {
+        ...last,
+        end: Math.min(last.end, length),
+        turn: last.source === 'sampled' ? (turn ?? last.turn) : undefined,
+      };
     return beginning;
   }
 

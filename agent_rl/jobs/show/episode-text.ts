@@ -83,7 +83,13 @@ function asked({ requests, sequences }: EpisodeRecord): string[] {
   ];
 }
 
-function trouble({ problem, failedAttempts, cutTokens, undelivered = 0, toolCalls }: EpisodeRecord) {
+function trouble({
+  problem,
+  failedAttempts,
+  cutTokens,
+  undelivered = 0,
+  toolCalls,
+}: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
   const cut = `  left out for want of room: ${countText(cutTokens, 'token')} of what it was shown`;
   const lost = `  never reached the agent: ${countText(undelivered, 'sampled token')}`;

@@ -54,11 +54,12 @@ describe('the beginning of a transcript', () => {
       { source: 'sampled', start: 2, end: 5, version: 4, turn: 0 },
       { source: 'sampled', start: 5, end: 6, version: 4, turn: 1 },
     ]);
-    expect(whole.beginning(7, 0).record().spans.map(({ turn }) => turn)).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect(
+      whole
+        .beginning(7, 0)
+        .record()
+        .spans.map(({ turn }) => turn),
+    ).toEqual([undefined, undefined, undefined]);
   });
 });
 

@@ -10,8 +10,9 @@ import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { member } from '#tests/support/rollouts.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
+const trajectories = temporaryFolder();
+
 test('what an agent with a loop of its own did is read as it was written, and shown', async () => {
-  const trajectories = temporaryFolder();
   const asked = new Transcript();
   asked.append('user', [1, 2]);
   asked.appendSampled([10, 11], [-0.5, -0.5], 3);
