@@ -29,6 +29,11 @@ export class WrongValue extends TypeError {
   override readonly name = 'WrongValue';
 }
 
+/** An agent with a loop of its own failed, for a reason that is not what the model wrote. */
+export class AgentFailure extends Error {
+  override readonly name = 'AgentFailure';
+}
+
 /** A call to the generator or a tool failed each time it was made. */
 export class RetriesSpent extends Error {
   override readonly name = 'RetriesSpent';

@@ -128,6 +128,20 @@ export interface Part {
   readonly unjudged: { readonly problem: string; readonly failure: Failure } | undefined;
 }
 
+/** What is known of the requests of an agent with a loop of its own. */
+export interface RequestFacts {
+  /** Requests that the model answered. */
+  readonly turns: number;
+  /** Requests that were answered again with what was recorded. */
+  readonly replayed: number;
+  /** Turns whose answer reached the client. */
+  readonly delivered: number;
+  /** What the client changed of the model's turns when it sent them back, by kind. */
+  readonly drift: Readonly<Record<string, number>>;
+  /** Fields of requests that had no effect, by name. */
+  readonly ignored: Readonly<Record<string, number>>;
+}
+
 /** The name of the only agent of a rollout, and of the weights that a run trains. */
 export const onlyAgent = 'policy';
 

@@ -4,6 +4,7 @@ import type { Message, ToolCall, UserMessage } from '../core/message.ts';
 import type {
   Environment,
   EpisodeEnd,
+  ExternalEnvironment,
   MultiAgentEnvironment,
   Turn,
   Verdict,
@@ -30,6 +31,8 @@ export type ToAgents<One extends Message> = Readonly<Record<string, readonly One
 /** An environment of one agent or of several, seen as one of several. What it answers is checked. */
 export interface World {
   readonly agents: readonly EpisodeAgent[];
+  /** Plays the episodes by itself; nothing else but `finish` is called then. */
+  readonly outside?: Pick<ExternalEnvironment, 'run' | 'isModelError'>;
   start(): Promise<{ conversations: ToAgents<Message>; first: string }>;
   toolInputs(call: ToolCall, agent: string): Readonly<Record<string, unknown>>;
   step(
@@ -41,6 +44,7 @@ export interface World {
     end: EpisodeEnd,
     signal: AbortSignal,
     agent: string | undefined,
+    answer: unknown,
   ): Promise<Readonly<Record<string, Verdict>>>;
 }
 
@@ -57,6 +61,22 @@ export const worldOfOne = (environment: Environment): World => ({
   },
   finish: async (end, signal) => ({ [onlyAgent]: await environment.finish(end, signal) }),
 });
+
+export function worldOfAgent(environment: ExternalEnvironment): World {
+  const never = (): never => {
+    throw new Error('The agent plays its episodes by itself.');
+  };
+  return {
+    agents: oneAgent,
+    outside: environment,
+    start: never,
+    toolInputs: never,
+    step: never,
+    finish: async (end, signal, _, answer) => ({
+      [onlyAgent]: await environment.finish(end, signal, answer),
+    }),
+  };
+}
 
 export function worldOfSeveral(
   environment: MultiAgentEnvironment,
