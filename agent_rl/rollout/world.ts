@@ -31,8 +31,6 @@ export type ToAgents<One extends Message> = Readonly<Record<string, readonly One
 /** An environment of one agent or of several, seen as one of several. What it answers is checked. */
 export interface World {
   readonly agents: readonly EpisodeAgent[];
-  /** Plays the episodes by itself; nothing else but `finish` is called then. */
-  readonly outside?: Pick<ExternalEnvironment, 'run' | 'isModelError'>;
   start(): Promise<{ conversations: ToAgents<Message>; first: string }>;
   toolInputs(call: ToolCall, agent: string): Readonly<Record<string, unknown>>;
   step(
@@ -44,8 +42,10 @@ export interface World {
     end: EpisodeEnd,
     signal: AbortSignal,
     agent: string | undefined,
-    answer: unknown,
+    answer?: unknown,
   ): Promise<Readonly<Record<string, Verdict>>>;
+  /** Plays the episode in place of `start` and `step`: an agent with a loop of its own. */
+  readonly outside?: Pick<ExternalEnvironment, 'run' | 'isModelError'> | undefined;
 }
 
 export const worldOfOne = (environment: Environment): World => ({
@@ -62,21 +62,19 @@ export const worldOfOne = (environment: Environment): World => ({
   finish: async (end, signal) => ({ [onlyAgent]: await environment.finish(end, signal) }),
 });
 
-export function worldOfAgent(environment: ExternalEnvironment): World {
-  const never = (): never => {
-    throw new Error('The agent plays its episodes by itself.');
-  };
-  return {
-    agents: oneAgent,
-    outside: environment,
-    start: never,
-    toolInputs: never,
-    step: never,
-    finish: async (end, signal, _, answer) => ({
-      [onlyAgent]: await environment.finish(end, signal, answer),
-    }),
-  };
-}
+/** An environment whose agent runs its own loop: nothing is said to it, and it has no turns to answer. */
+export const worldOfAgent = (environment: ExternalEnvironment): World => ({
+  agents: oneAgent,
+  outside: environment,
+  start: async () => ({ conversations: {}, first: onlyAgent }),
+  toolInputs: () => ({}),
+  step: async () => {
+    throw new Error('An agent with a loop of its own takes its own turns.');
+  },
+  finish: async (end, signal, _, answer) => ({
+    [onlyAgent]: await environment.finish(end, signal, answer),
+  }),
+});
 
 export function worldOfSeveral(
   environment: MultiAgentEnvironment,
