@@ -5,7 +5,11 @@ import { AgentRlError } from '../core/errors.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { ToolChoice } from '../environments/tool-choice.ts';
 import { environmentOf } from './task-environments.ts';
-import type { Environment, MultiAgentEnvironment } from '../core/plugins/environment.ts';
+import type {
+  Environment,
+  ExternalEnvironment,
+  MultiAgentEnvironment,
+} from '../core/plugins/environment.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import {
   type EpisodeView,
@@ -18,7 +22,7 @@ import type { Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
 import type { EpisodeRetries } from '../rollout/run-episode.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
-import { oneAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
+import { oneAgent, worldOfAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
 import type { ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
@@ -34,6 +38,8 @@ export interface EpisodeMakerOptions {
   opponents?: ReadonlyMap<string, Policy> | undefined;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
+  /** By the environment's name in the run. */
+  environmentsShared?: ReadonlyMap<string, ToolShared> | undefined;
   /** By the tool's name. */
   toolsShared: ReadonlyMap<string, ToolShared>;
   /** By the reward's name. */
@@ -86,7 +92,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     return {
       policy,
       opponents,
-      ...playedIn(chosen, task, own),
+      ...playedIn(options, task, own),
       tools,
       toolRunner,
       rewards: chosen.rewards.map((reward) =>
@@ -106,7 +112,11 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
 }
 
 /** The environment of a task. */
-function playedIn({ environments }: ChosenPlugins, task: Task, container: Container) {
+function playedIn(
+  { chosen: { environments }, environmentsShared }: EpisodeMakerOptions,
+  task: Task,
+  container: Container,
+) {
   const chosen = environmentOf(environments, task);
   // Tasks without one are refused before a run starts; these come from a program.
   if (chosen === undefined) {
@@ -115,10 +125,12 @@ function playedIn({ environments }: ChosenPlugins, task: Task, container: Contai
       `Task ${JSON.stringify(task.taskId)} names no environment of this run (${environments.map(({ name }) => name).join(', ')}).`,
     );
   }
-  const { requires = [] } = chosen.entry.spec;
+  const { requires = [], external = false } = chosen.entry.spec;
   const { name: environmentName, entry } = chosen;
   const named = { environmentName, environmentSource: entry.source };
-  const environment = construct<object>(container, chosen);
+  const shared = environmentsShared?.get(environmentName);
+  const environment = construct<object>(container, { ...chosen, shared });
+  if (external) return { world: worldOfAgent(environment as ExternalEnvironment), ...named };
   if (chosen.agents.length > 1)
     return { world: worldOfSeveral(environment as MultiAgentEnvironment, chosen.agents), ...named };
   const inner = environment as Environment;

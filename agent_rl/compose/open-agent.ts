@@ -89,6 +89,13 @@ async function openParts(
     ]),
     opened,
   );
+  const environmentsShared = await openShared(
+    chosen.environments.map(({ name, entry: { spec }, settings }) => [
+      name,
+      async () => spec.open?.(settings, { environment }),
+    ]),
+    opened,
+  );
   const rewardsShared = await openShared(
     chosen.rewards.map(({ name, blind, entry: { spec }, settings }) => [
       name,
@@ -131,7 +138,7 @@ async function openParts(
   );
   const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
-  const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
+  const maker = episodeMaker({ ...parts, environmentsShared, toolsShared, rewardsShared });
   return {
     model: services,
     policy,
@@ -159,7 +166,7 @@ function notesOf({ notes = [] }: Policy, opponents: ReadonlyMap<string, Policy>)
   return [...notes, ...theirs];
 }
 
-/** What the instances of each tool or reward share, by its name in the run. Opened one after another. */
+/** What the instances of each tool, environment or reward share, by its name in the run. Opened one after another. */
 async function openShared<Shared extends ToolShared>(
   openings: readonly (readonly [name: string, open: () => Promise<Shared | undefined>])[],
   opened: Cleanup,

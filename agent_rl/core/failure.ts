@@ -24,14 +24,14 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
-/** An agent with a loop of its own failed, for a reason that is not the model's. The episode may be played again. */
-export class AgentFailure extends Error {
-  override readonly name = 'AgentFailure';
-}
-
 /** A plugin gave what is not allowed: no line of it threw. */
 export class WrongValue extends TypeError {
   override readonly name = 'WrongValue';
+}
+
+/** An agent with a loop of its own failed, for a reason that is not what the model wrote. The episode may be played again. */
+export class AgentFailure extends Error {
+  override readonly name = 'AgentFailure';
 }
 
 /** A call to the generator or a tool failed each time it was made. */

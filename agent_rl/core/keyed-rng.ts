@@ -67,6 +67,11 @@ export class KeyedRng {
     this.#key = [hashFrom(0x811c9dc5), hashFrom(0x2b992ddf)];
   }
 
+  /** What makes the same stream elsewhere: `new KeyedRng(...path)`. */
+  get path(): readonly (string | number)[] {
+    return this.#path;
+  }
+
   /** The stream named by this one's path and more. */
   child(...path: readonly (string | number)[]): KeyedRng {
     return new KeyedRng(...this.#path, ...path);

@@ -132,13 +132,13 @@ export interface Part {
 
 /** What is known of the requests of an agent with a loop of its own. */
 export interface RequestFacts {
-  /** That the model answered. */
+  /** Requests that the model answered. */
   readonly turns: number;
-  /** That were answered again with what was recorded. */
+  /** Requests that were answered again with what was recorded. */
   readonly replayed: number;
   /** Turns whose answer reached the client. */
   readonly delivered: number;
-  /** What the client changed of the model's turns, by kind. */
+  /** What the client changed of the model's turns when it sent them back, by kind. */
   readonly drift: Readonly<Record<string, number>>;
   /** Fields of requests that had no effect, by name. */
   readonly ignored: Readonly<Record<string, number>>;

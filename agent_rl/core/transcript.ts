@@ -70,6 +70,23 @@ export class Transcript {
     return beginning;
   }
 
+  /** The same tokens with the first `length` taken from another transcript; `undefined` where they are not the same. */
+  continuing(other: Transcript, length: number): Transcript | undefined {
+    const isSame = other.#tokens.slice(0, length).every((token, at) => token === this.#tokens[at]);
+    if (!isSame || this.#tokens.length < length) return undefined;
+    const joined = new Transcript(this);
+    append(joined.#tokens, this.#tokens);
+    append(joined.#logProbs, other.#logProbs.slice(0, length));
+    append(joined.#logProbs, this.#logProbs.slice(length));
+    const before = other.#spans.filter(({ start }) => start < length);
+    const after = this.#spans.filter(({ end }) => end > length);
+    append(joined.#spans, [
+      ...before.map((span) => ({ ...span, end: Math.min(span.end, length) })),
+      ...after.map((span) => ({ ...span, start: Math.max(span.start, length) })),
+    ]);
+    return joined;
+  }
+
   /** @throws AgentRlError `SHAPE_MISMATCH` when there is not one log-probability per token. */
   appendSampled(tokens: readonly number[], logProbs: readonly number[], version: number): void {
     if (tokens.length !== logProbs.length) {

@@ -2,7 +2,7 @@ import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message, ToolMessage, UserMessage } from '../core/message.ts';
 import { append } from '../core/long-lists.ts';
 import type { RequestFacts } from '../core/rollout.ts';
-import type { Transcript } from '../core/transcript.ts';
+import type { Transcript, TranscriptRecord } from '../core/transcript.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 
@@ -17,12 +17,11 @@ export class EpisodeLog {
   readonly calls: ExecutedCall[] = [];
   malformedCalls = 0;
   cutTokens = 0;
-  /** See `Part.undelivered`. */
-  undelivered = 0;
-  /** See `Part.requests`. */
-  requests: RequestFacts | undefined;
-  /** By an agent with a loop of its own. */
+  /** Of an agent with a loop of its own: what it returned, its sequences, and what is known of its requests. */
   returned: unknown;
+  sequences: readonly TranscriptRecord[] | undefined;
+  undelivered = 0;
+  requests: RequestFacts | undefined;
   readonly #retries: string[] = [];
   readonly #hidden = new Map<string, Readonly<Record<string, unknown>>>();
   readonly watch: Stopwatch<'generation' | 'tools' | 'grading'>;
@@ -63,7 +62,8 @@ export class EpisodeLog {
   record() {
     const { messages, calls, malformedCalls, cutTokens, undelivered, requests } = this;
     return {
-      sequences: this.transcript === undefined ? [] : [this.transcript.record()],
+      sequences:
+        this.sequences ?? (this.transcript === undefined ? [] : [this.transcript.record()]),
       messages,
       calls,
       turns: this.turns.length,

@@ -4,6 +4,7 @@ import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
 import { PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure } from '../core/outcome.ts';
+import { onlyAgent } from '../core/rollout.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
@@ -14,6 +15,7 @@ import { append } from '../core/long-lists.ts';
 import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
 import { failed, failedByVerdict, failedOutcome, type Judged, keptOf } from './judged.ts';
 import { retrying } from './retrying.ts';
+import { playOutside } from './play-outside.ts';
 import type { EpisodeAgent } from './world.ts';
 
 /*
@@ -98,6 +100,7 @@ export class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { parts, logs } = this.stage;
     const { world } = parts;
+    if (world.outside !== undefined) return this.#playOutside(world.outside, signal);
     const { conversations, first } = await this.#timed('start', () => world.start(), signal);
     for (const [agent, conversation] of Object.entries(conversations))
       append(entryOf(logs, agent).messages, redactedMessages(conversation));
@@ -109,6 +112,21 @@ export class Episode {
       if (end !== undefined) return end;
       agent = next;
     }
+  }
+
+  /** Has an agent with a loop of its own play. */
+  #playOutside(
+    agent: NonNullable<EpisodeParts['world']['outside']>,
+    signal: AbortSignal,
+  ): Promise<EpisodeEnd> {
+    const { gateway } = this.stage.parts;
+    if (gateway === undefined) throw new Error('Agents of their own loop need a gateway.');
+    this.#agent = onlyAgent;
+    const { request } = this;
+    const log = entryOf(this.stage.logs, onlyAgent);
+    const timed = (work: (within: AbortSignal) => Promise<unknown>) =>
+      this.#timed('run', work, signal);
+    return playOutside({ agent, gateway, request, log, timed, signal });
   }
 
   /** Gives an agent the turn. What the generator kept for another is let go: an episode takes one of its rows. */
@@ -261,7 +279,8 @@ export class Episode {
   #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Readonly<Record<string, Verdict>>> {
     const { world } = this.stage.parts;
     return this.#graded(
-      (timed) => this.#plugin('finish', () => world.finish(end, timed, this.#agent)),
+      (timed) =>
+        this.#plugin('finish', () => world.finish(end, timed, this.#agent, this.#returned)),
       signal,
     );
   }
@@ -299,6 +318,10 @@ export class Episode {
   /** The agent whose turn it is, or else the first. */
   get #acting(): string {
     return this.#agent ?? [...this.stage.logs.keys()][0] ?? '';
+  }
+
+  get #returned(): unknown {
+    return this.stage.logs.get(this.#acting)?.returned;
   }
 
   /** Random paths, seeds and messages name the agent only then. */

@@ -4,6 +4,7 @@ import type { Message, ToolCall, UserMessage } from '../core/message.ts';
 import type {
   Environment,
   EpisodeEnd,
+  ExternalEnvironment,
   MultiAgentEnvironment,
   Turn,
   Verdict,
@@ -41,7 +42,10 @@ export interface World {
     end: EpisodeEnd,
     signal: AbortSignal,
     agent: string | undefined,
+    answer?: unknown,
   ): Promise<Readonly<Record<string, Verdict>>>;
+  /** Plays the episode in place of `start` and `step`: an agent with a loop of its own. */
+  readonly outside?: Pick<ExternalEnvironment, 'run' | 'isModelError'> | undefined;
 }
 
 export const worldOfOne = (environment: Environment): World => ({
@@ -56,6 +60,20 @@ export const worldOfOne = (environment: Environment): World => ({
     return { done, next: onlyAgent, tell: { [onlyAgent]: messages } };
   },
   finish: async (end, signal) => ({ [onlyAgent]: await environment.finish(end, signal) }),
+});
+
+/** An environment whose agent runs its own loop: nothing is said to it, and it has no turns to answer. */
+export const worldOfAgent = (environment: ExternalEnvironment): World => ({
+  agents: oneAgent,
+  outside: environment,
+  start: async () => ({ conversations: {}, first: onlyAgent }),
+  toolInputs: () => ({}),
+  step: async () => {
+    throw new Error('An agent with a loop of its own takes its own turns.');
+  },
+  finish: async (end, signal, _, answer) => ({
+    [onlyAgent]: await environment.finish(end, signal, answer),
+  }),
 });
 
 export function worldOfSeveral(

@@ -30,6 +30,11 @@ export const serve = command({
       256,
     ),
     'accept-weights': switchFlag('Let a training replace the weights: generator.type served'),
+    unsupported: choiceFlag(
+      'A request for what the model cannot do, such as response_format',
+      ['refuse', 'ignore'],
+      'refuse',
+    ),
     timeout: numberFlag('Seconds that an answer may take', { from: 1, to: 86_400 }, 600),
   },
   settings: optionsWithout([

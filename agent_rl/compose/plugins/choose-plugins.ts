@@ -186,7 +186,7 @@ class Choice {
     if (name === 'toolCallFormats') return this.#toolCallFormat(block);
     const attempt = this.#of(name, block);
     const said = isRecord(value) ? value : {};
-    if (name === 'tools') return this.#configured(path, attempt as Attempt<Chosen<ToolSpec>>);
+    if (name === 'tools') return this.#configured(path, attempt);
     if (name === 'rewards')
       return Object.assign(attempt, this.#ofReward(block, attempt as Attempt<ChosenReward>));
     if (name === 'trackers') {
@@ -194,6 +194,7 @@ class Choice {
       return Object.assign(attempt, { limits: { queue, deadlineS, closeS } });
     }
     if (name !== 'environments') return attempt;
+    this.#configured(path, attempt);
     const { type, name: own = type } = said;
     const { entry } = attempt as Attempt<ChosenEnvironment>;
     const agents = agentsOf(entry?.spec, this.loaded.config);
@@ -249,18 +250,18 @@ class Choice {
     return undefined;
   }
 
-  /** A tool with what of its spec follows from its settings. */
-  #configured(path: string, tool: Attempt<Chosen<ToolSpec>>): AnyAttempt {
-    const { entry, settings } = tool;
+  /** A tool or an environment with what of its spec follows from its settings. */
+  #configured(path: string, plugin: AnyAttempt): AnyAttempt {
+    const { entry, settings } = plugin as Attempt<Chosen<Pick<ToolSpec, 'name' | 'configure'>>>;
     // Its own problems are reported already, and `configure` may rely on checked settings.
     const broken = this.#problems.some((problem) => problem.path.startsWith(path));
-    if (entry?.spec.configure === undefined || broken) return tool;
+    if (entry?.spec.configure === undefined || broken) return plugin;
     try {
       const spec = { ...entry.spec, ...entry.spec.configure(settings) };
       return { entry: { ...entry, spec }, settings };
     } catch (thrown) {
       this.#report(path, messageOf(thrown));
-      return tool;
+      return plugin;
     }
   }
 

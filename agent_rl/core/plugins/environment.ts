@@ -7,7 +7,7 @@ import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
-import type { ToolResult } from './tool.ts';
+import type { ToolHost, ToolResult, ToolSettings, ToolShared } from './tool.ts';
 
 /** One call of the policy's turn and what came of it. */
 export interface ExecutedCall {
@@ -157,7 +157,9 @@ export interface EnvironmentSpec {
   readonly name: string;
   readonly description: string;
   /** Names of the agents of an episode, two or more: its class is then a `MultiAgentEnvironment`. */
-  readonly agents?: readonly string[];
+  readonly agents?: readonly string[] | undefined;
+  /** Its episodes are played by an agent with a loop of its own: its class is then an `ExternalEnvironment`. */
+  readonly external?: boolean | undefined;
   /** Schema of the environment's block in YAML, without `type`. */
   readonly settings: TSchema;
   /** Names of tools it cannot do without. */
@@ -173,29 +175,46 @@ export interface EnvironmentSpec {
     task: Task,
     settings: Readonly<Record<string, unknown>>,
   ) => string | undefined;
+  /** Checks what a schema cannot. @throws Error for settings that cannot be used; its message is shown with its place in the file. */
+  readonly configure?: (settings: ToolSettings) => void;
+  /** Opens what all instances of a run share. An instance is given it as `shared`. Closed at the end of the run. */
+  readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
 }
 
-export const environments = new PluginKind<EnvironmentSpec, Environment | MultiAgentEnvironment>(
-  'environment',
-  {
-    methods: ['start', 'step', 'finish'],
-    fields: {
-      agents: optionalField(fieldRules.agents),
-      requires: optionalField(fieldRules.names),
-      needs: needsRule('sandbox'),
-      taskFormat: fieldRules.text,
-      answers: optionalField(fieldRules.flag),
-      taskProblem: optionalField(fieldRules.method),
-    },
-  },
-);
+const methods = ['start', 'step', 'finish'] as const;
+const externalMethods = ['run', 'isModelError', 'finish'] as const;
 
-/** Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents. */
+export const environments = new PluginKind<
+  EnvironmentSpec,
+  Environment | MultiAgentEnvironment | ExternalEnvironment
+>('environment', {
+  methods,
+  methodsOf: ({ external }) => (external === true ? externalMethods : methods),
+  fields: {
+    agents: optionalField(fieldRules.agents),
+    external: optionalField(fieldRules.flag),
+    requires: optionalField(fieldRules.names),
+    needs: needsRule('sandbox'),
+    taskFormat: fieldRules.text,
+    answers: optionalField(fieldRules.flag),
+    taskProblem: optionalField(fieldRules.method),
+    configure: optionalField(fieldRules.method),
+    open: optionalField(fieldRules.method),
+  },
+});
+
+/**
+ * Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents, an `ExternalEnvironment`
+ * where it says `external`.
+ */
 export function environment(
-  spec: EnvironmentSpec & { readonly agents: readonly string[] },
+  spec: EnvironmentSpec & { readonly agents: readonly string[]; readonly external?: undefined },
 ): (target: Class<MultiAgentEnvironment>) => void;
 export function environment(
-  spec: EnvironmentSpec & { readonly agents?: undefined },
+  spec: EnvironmentSpec & { readonly external: true; readonly agents?: undefined },
+): (target: Class<ExternalEnvironment>) => void;
+export function environment(
+  spec: EnvironmentSpec & { readonly agents?: undefined; readonly external?: undefined },
 ): (target: Class<Environment>) => void;
 export function environment(spec: EnvironmentSpec) {
   return environments.mark(spec);

@@ -28,6 +28,8 @@ export interface PluginRules<Spec = unknown> {
   readonly fields?: Readonly<Record<string, FieldRule>>;
   /** Methods that a class of this kind has. */
   readonly methods: readonly string[];
+  /** In place of `methods`, where they depend on the spec. */
+  methodsOf?(spec: Spec): readonly string[];
   /** Whether a plain function will do as well. */
   readonly orFunction?: boolean;
   /** Whether only a plain function will do. */
@@ -154,7 +156,8 @@ export function pluginProblems(
   const unknown = Object.keys(spec)
     .filter((name) => !known.includes(name))
     .map((name) => `${name}: is not a known field of the spec; allowed: ${known.join(', ')}.`);
-  return [...fields, ...unknown, ...methodProblems(plugin, rules)];
+  const methods = rules.methodsOf?.(spec) ?? rules.methods;
+  return [...fields, ...unknown, ...methodProblems(plugin, { ...rules, methods })];
 }
 
 function fieldProblems(name: string, value: unknown, rule: FieldRule): readonly string[] {
