@@ -8,6 +8,7 @@ import { AsyncRolloutWorker, RolloutWorker, type Rollouts } from '../rollout/rol
 import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import { pluginHooks } from '../threads/plugin-hooks.ts';
 import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
 import type { LanguageModel } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
@@ -17,7 +18,6 @@ import { type ModelServices, openModelServices } from './model/open-model-servic
 import { openRunGateway } from './open-run-gateway.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { construct, runContainer } from './plugins/container.ts';
-import { pluginHooks } from './plugins/plugin-loader.ts';
 import { needs, requireAbilities } from './plugins/plugin-needs.ts';
 import type { ResolvedRun } from './resolve-run.ts';
 
