@@ -12,12 +12,15 @@ export {
   type ToolResult,
   type ToolSpec,
 } from './core/plugins/tool.ts';
+export type { AgentContext, AgentFunction } from './core/plugins/agent.ts';
+export { agent, type AgentSpec } from './environments/external/agent.ts';
 export {
   type AgentTurn,
   environment,
   type Environment,
   type EnvironmentStep,
   type EpisodeEnd,
+  type ExternalEnvironment,
   type MultiAgentEnvironment,
   type MultiAgentStart,
   type MultiAgentStep,

@@ -1,4 +1,5 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
+import { ExternalEnv } from './external/external-env.ts';
 import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
 import { WordGameEnv } from './word-game/word-game-env.ts';
@@ -11,4 +12,5 @@ export const builtinEnvironments = [
   QuestionEnv,
   WordGameEnv,
   WorkspaceEnv,
+  ExternalEnv,
 ] as const;

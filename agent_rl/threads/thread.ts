@@ -12,6 +12,8 @@ export interface ThreadStart {
   /** Handed to the thread, copied. */
   data?: unknown;
   maxHeapMiB?: number;
+  /** Its environment variables; none by default. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Module hooks a thread registers before it imports a plugin, which main-thread ones do not reach. */
@@ -21,11 +23,11 @@ export interface ModuleHooks {
   data?: unknown;
 }
 
-/** Starts a thread, with no environment variables and none of this process's options. */
-export const startThread = ({ entry, data, maxHeapMiB }: ThreadStart): Worker =>
+/** Starts a thread, with none of this process's environment variables and options. */
+export const startThread = ({ entry, data, maxHeapMiB, env = {} }: ThreadStart): Worker =>
   new Worker(compiledTwin(entry), {
     workerData: data,
-    env: {},
+    env: { ...env },
     execArgv: [],
     resourceLimits: maxHeapMiB === undefined ? {} : { maxOldGenerationSizeMb: maxHeapMiB },
   });

@@ -8,7 +8,7 @@ import { EngineClient } from '../../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../../engine-thread/engine-options.ts';
 import { klParts, lossPart } from '../plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../plugins/choose-plugins.ts';
-import { pluginHooks } from '../plugins/plugin-loader.ts';
+import { pluginHooks } from '../../threads/plugin-hooks.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 

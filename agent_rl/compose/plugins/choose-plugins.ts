@@ -33,6 +33,7 @@ import {
   rewardProblems,
   type SettingProblem,
   strategyProblems,
+  uncalledTools,
   unknownType,
 } from './plugin-problems.ts';
 import {
@@ -126,6 +127,7 @@ export function choosePlugins(
   choice.refuseRepeats('tools', tools);
   for (const { entry } of environments) choice.requireTools(entry?.spec, listOf(config.tools));
   choice.report(environmentProblems(environments, config));
+  choice.report(uncalledTools(environments, tools));
   if (!choice.unknown) choice.report(agentProblems(environments, config));
   const toolNames = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
   choice.report(rewardProblems(rewards, choice.unknown ? undefined : toolNames));
@@ -252,7 +254,7 @@ class Choice {
 
   /** A tool or an environment with what of its spec follows from its settings. */
   #configured(path: string, plugin: AnyAttempt): AnyAttempt {
-    const { entry, settings } = plugin as Attempt<Chosen<Pick<ToolSpec, 'name' | 'configure'>>>;
+    const { entry, settings } = plugin as Attempt<Chosen<ToolSpec>>;
     // Its own problems are reported already, and `configure` may rely on checked settings.
     const broken = this.#problems.some((problem) => problem.path.startsWith(path));
     if (entry?.spec.configure === undefined || broken) return plugin;

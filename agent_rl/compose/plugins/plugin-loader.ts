@@ -1,39 +1,15 @@
 import { existsSync } from 'node:fs';
-import { register } from 'node:module';
 import { isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import type { PluginRequest } from '../../config/index.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline, throwIfStopped } from '../../core/stopping/abort.ts';
-import { packageScheme } from './plugin-package-scheme.ts';
+import { registerPluginHooks } from '../../threads/plugin-hooks.ts';
+import { packageScheme } from '../../threads/plugin-package-scheme.ts';
 import { kindNames, kindOf, type Plugins } from './kinds.ts';
 import { isPlugin, withExports } from './registries.ts';
 import { watchImport } from './watch-import.ts';
-
-let hooksAreRegistered = false;
-
-/** Module hooks and their data, for `register` in another thread. */
-export interface PluginHooks {
-  url: string;
-  data: { packageUrl: string };
-}
-
-/** The hooks in use, for threads that import plugins themselves; none while no plugin has been loaded. */
-export function pluginHooks(): readonly PluginHooks[] {
-  if (!hooksAreRegistered) return [];
-  const url = new URL('./plugin-loading-hooks.js', import.meta.url).href;
-  const packageUrl = pathToFileURL(join(packageRoot(), 'package.json')).href;
-  return [{ url, data: { packageUrl } }];
-}
-
-/** Once per process: hooks cannot be taken back. Run from its sources, the loader that got here reads TypeScript. */
-function registerHooks(): void {
-  if (hooksAreRegistered || import.meta.url.endsWith('.ts')) return;
-  hooksAreRegistered = true;
-  for (const { url, data } of pluginHooks()) register(url, { data });
-}
 
 const isFile = ({ specifier }: PluginRequest): boolean => isAbsolute(specifier);
 
@@ -128,7 +104,7 @@ export async function loadPlugins(
   known: Plugins,
   { seconds = startUpS, signal = new AbortController().signal }: LoadPluginsOptions = {},
 ): Promise<Plugins> {
-  if (requests.length > 0) registerHooks();
+  if (requests.length > 0) registerPluginHooks();
   let plugins = known;
   for (const request of requests) {
     const found = (await exportsOf(request, seconds, signal)).filter(isPlugin);

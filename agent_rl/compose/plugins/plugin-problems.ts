@@ -14,7 +14,7 @@ export interface SettingProblem {
 interface Named {
   name: string;
   /** Absent when it is not known. */
-  entry: { spec: { taskFormat: string } } | undefined;
+  entry: { spec: { taskFormat: string; external?: boolean | undefined } } | undefined;
 }
 
 /** Environments of one name, and folders of tasks that have no environment to be read for. */
@@ -47,6 +47,17 @@ export function environmentProblems(
     }
   }
   return problems;
+}
+
+/** Tools of a run whose agents all have loops of their own, and with them tools of their own. */
+export function uncalledTools(
+  environments: readonly Named[],
+  { length }: readonly unknown[],
+): SettingProblem[] {
+  if (length === 0 || !environments.every(({ entry }) => entry?.spec.external === true)) return [];
+  const names = environments.map(({ name }) => name).join(', ');
+  const text = `the agent of ${names} runs its own loop with its own tools, and would never call these. Leave tools out.`;
+  return [{ path: 'tools', text }];
 }
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);

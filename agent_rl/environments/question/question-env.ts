@@ -6,11 +6,10 @@ import type {
   Turn,
   Verdict,
 } from '../../core/plugins/environment.ts';
-import { verdict } from '../../core/plugins/verdict.ts';
 import { type Message, system, user } from '../../core/message.ts';
-import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
-import { answerProblem, isRight, keyOfAnswer } from './right-answer.ts';
+import { judgeAnswer } from './judge-answer.ts';
+import { answerProblem } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
 
 /**
@@ -48,28 +47,13 @@ export class QuestionEnv implements Environment {
   }
 
   async finish(end: EpisodeEnd): Promise<Verdict> {
-    const answer = this.#answer;
-    const { match, solvedAt, successReward, noAnswerPenalty, turnLimitPenalty } = this.#settings;
-    const accepted = acceptedAnswers(this.#task);
-    const found = answer !== undefined && isRight(answer, accepted, this.#settings);
-    const right = found === true;
-    const metrics = {
-      noAnswer: answer === undefined ? 1 : 0,
-      ...(match === 'number' && { undecided: found === undefined ? 1 : 0 }),
-    };
-    const components = {
-      success: right ? successReward : 0,
-      noAnswer: answer === undefined ? -noAnswerPenalty : 0,
-      turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
-    };
-    // What was never answered is not solved, whatever rewards pay for the way there.
-    const byRewards = match === 'rewards' && answer !== undefined;
-    return verdict(end, {
-      success: right,
-      components,
-      metrics,
-      answer: answer === undefined ? undefined : keyOfAnswer(answer, match),
-      solvedAt: byRewards ? solvedAt : undefined,
+    const { turnLimitPenalty } = this.#settings;
+    const turnLimit = end === 'turn-limit' ? -turnLimitPenalty : 0;
+    return judgeAnswer(this.#answer, {
+      task: this.#task,
+      settings: this.#settings,
+      end,
+      turnLimit,
     });
   }
 }

@@ -10,9 +10,9 @@ import { markedText } from '../../core/tasks/marked-text.ts';
 import { answerText, sameAnswer } from '../../core/tasks/maths/same-answer.ts';
 import { readLabel } from '../../core/tasks/read-label.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import type { QuestionSettings } from './settings.ts';
+import type { JudgingSettings } from './settings.ts';
 
-type Comparison = Pick<QuestionSettings, 'match' | 'maxAnswerWords'>;
+type Comparison = Pick<JudgingSettings, 'match' | 'maxAnswerWords'>;
 
 /**
  * Whether a final message says one of the accepted answers; never where rewards alone judge, and `undefined` where its
@@ -50,7 +50,7 @@ function comparedNumber(said: string, accepted: readonly string[]): boolean | un
 }
 
 /** What a final message answers, the same text for the same answer; `undefined` where it answers nothing. */
-export function keyOfAnswer(said: string, match: QuestionSettings['match']): string | undefined {
+export function keyOfAnswer(said: string, match: JudgingSettings['match']): string | undefined {
   if (match === 'number') {
     const given = givenAnswer(said);
     return given === undefined || given === 'undecided' ? undefined : answerText(given);

@@ -1,8 +1,7 @@
-import { register } from 'node:module';
-
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { type Class, givenOf } from '../../core/plugins/given.ts';
 import { type Tool, tools } from '../../core/plugins/tool.ts';
+import { registerHooks } from '../../threads/plugin-hooks.ts';
 import { serveRpc } from '../../threads/rpc.ts';
 import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';
 
@@ -14,7 +13,7 @@ import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';
 const missing = () => 'the thread of an isolated tool can only be given its settings';
 
 await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
-  for (const { url: hookUrl, data } of hooks) register(hookUrl, { data });
+  registerHooks(hooks);
   const exported = Object.values((await import(url)) as Record<string, unknown>);
   const found = exported.find((value) => tools.specOf(value)?.name === name);
   if (found === undefined)

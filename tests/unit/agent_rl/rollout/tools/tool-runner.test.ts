@@ -239,10 +239,10 @@ describe('an isolated tool', () => {
   test('may be TypeScript when the thread is given the hooks that read it', async () => {
     const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url)
       .href;
-    const dist = new URL('../../../../../dist/agent_rl/compose/plugins/', import.meta.url);
+    const dist = new URL('../../../../../dist/agent_rl/threads/', import.meta.url);
     const hooks = {
       url: new URL('plugin-loading-hooks.js', dist).href,
-      data: { packageUrl: new URL('../../../../package.json', dist).href },
+      data: { packageUrl: new URL('../../../package.json', dist).href },
     };
     const runner = new ToolRunner([{ ...isolated, isolated: typed }], [hooks]);
     expect((await call(runner, 'hello')).result.content).toBe('typed hello');

@@ -1,0 +1,96 @@
+import { setMaxListeners } from 'node:events';
+import { isNativeError } from 'node:util/types';
+import { pathToFileURL } from 'node:url';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
+import type { AgentFunction } from '../../core/plugins/agent.ts';
+import { isClass } from '../../core/plugins/plugin-rules.ts';
+import { rollouts } from '../../core/services/rollout-scope.ts';
+import { showValue } from '../../core/show-value.ts';
+import type { ModuleHooks } from '../../threads/thread.ts';
+import { registerHooks } from '../../threads/plugin-hooks.ts';
+import type { AgentCall, AgentOutput, SentThrown } from './agent-runner.ts';
+import { isModelError } from './model-errors.ts';
+
+/*
+ * An agent of a file, in the thread or process that it runs in.
+ */
+
+/** What that thread or process is started with. */
+export interface AgentFileStart {
+  path: string;
+  hooks: readonly ModuleHooks[];
+}
+
+/** Plays one rollout. */
+export type PlayAgent = (call: AgentCall, signal: AbortSignal) => Promise<AgentOutput>;
+
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` */
+export async function openAgentFile({ path, hooks }: AgentFileStart): Promise<PlayAgent> {
+  registerHooks(hooks);
+  // Requests outside a rollout must not reach a provider: here every one belongs to a rollout.
+  rollouts.open += 1;
+  const { agent, own } = await agentIn(path);
+  return async (call, signal) => {
+    setMaxListeners(0, signal);
+    const { task, baseURL, apiKey, randomPath } = call;
+    const scope = { fetch: fetchOf(call) };
+    const context = { task, signal, random: new KeyedRng(...randomPath), baseURL, apiKey };
+    try {
+      const answer = await rollouts.scope.run(scope, () => agent({ ...context, ...scope }));
+      return { answer: JSON.stringify(answer) };
+    } catch (thrown) {
+      return { thrown: sentOf(thrown, own) };
+    }
+  };
+}
+
+type IsModelError = (thrown: unknown) => boolean;
+
+async function agentIn(path: string): Promise<{ agent: AgentFunction; own?: IsModelError }> {
+  const failed = (problem: string, cause?: unknown) =>
+    new AgentRlError('PLUGIN_LOAD_FAILED', `The agent ${path} ${problem}`, { cause });
+  let exported: Record<string, unknown>;
+  try {
+    exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  } catch (cause) {
+    throw failed(`could not be loaded: ${messageOf(cause)}`, cause);
+  }
+  const agent = exported['default'] ?? exported['agent'];
+  const own = exported['isModelError'];
+  if (agent === undefined)
+    throw failed(
+      `exports no agent. Export a function as default or as agent; it exports ${Object.keys(exported).join(', ') || 'nothing'}.`,
+    );
+  if (typeof agent !== 'function' || isClass(agent))
+    throw failed(
+      `exports ${isClass(agent) ? 'a class' : showValue(agent, 60)}; expected a function. A class marked with @agent is named under plugins: and by environment: {type: NAME}.`,
+    );
+  return { agent: agent as AgentFunction, ...(own !== undefined && { own: own as IsModelError }) };
+}
+
+function sentOf(thrown: unknown, own?: IsModelError, depth = 0): SentThrown {
+  const error: Partial<Error> = isNativeError(thrown) ? thrown : { message: messageOf(thrown) };
+  // Causes can go round in a circle.
+  const cause = error.cause === undefined || depth > 8 ? undefined : error.cause;
+  return {
+    name: error.name ?? 'Error',
+    message: error.message ?? '',
+    stack: error.stack,
+    cause: cause === undefined ? undefined : sentOf(cause, undefined, depth + 1),
+    isModelError: isModelError(thrown, own),
+  };
+}
+
+/** Sends requests to any host to the model of the rollout. */
+const fetchOf =
+  ({ baseURL, apiKey }: AgentCall): typeof fetch =>
+  (input, init) => {
+    const asked = input instanceof Request ? input : undefined;
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    const url = baseURL + pathname.replace(/^.*?\/v1(?=\/|$)/, '') + search;
+    const headers = new Headers(init?.headers ?? asked?.headers);
+    headers.set('authorization', `Bearer ${apiKey}`);
+    return fetch(asked === undefined ? url : new Request(url, asked), { ...init, headers });
+  };

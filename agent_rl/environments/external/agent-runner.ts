@@ -1,0 +1,77 @@
+import type { AgentContext } from '../../core/plugins/agent.ts';
+import type { KeyedRng } from '../../core/keyed-rng.ts';
+import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Task } from '../../core/tasks/task.ts';
+
+/** An agent that runs elsewhere than in this thread. */
+export interface AgentRunner extends ToolShared {
+  /**
+   * @param note is given what the agent wrote to stderr
+   * @returns its answer
+   */
+  run(context: AgentContext, note: (stderr: string) => void): Promise<unknown>;
+}
+
+/** What crosses to where the agent runs. */
+export interface AgentCall extends Pick<AgentContext, 'baseURL' | 'apiKey'> {
+  task: Task;
+  randomPath: KeyedRng['path'];
+}
+
+export const callOf = ({ task, baseURL, apiKey, random }: AgentContext): AgentCall => ({
+  task,
+  baseURL,
+  apiKey,
+  randomPath: random.path,
+});
+
+/** What an agent threw, with what caused it. */
+export interface SentThrown {
+  name: string;
+  message: string;
+  stack: string | undefined;
+  cause: SentThrown | undefined;
+  /** Whether it is the model's failure, by the agent's own `isModelError` too. */
+  isModelError: boolean;
+}
+
+/** What came of an agent: its answer as JSON, absent where it gave none, or what it threw. */
+export type AgentOutput = { answer: string | undefined } | { thrown: SentThrown };
+
+/** The agent's answer. @throws what the agent threw, by its name */
+export function answerOf(output: AgentOutput): unknown {
+  if ('thrown' in output) throw thrownOf(output.thrown);
+  return output.answer === undefined ? undefined : JSON.parse(output.answer);
+}
+
+function thrownOf({ message, cause, stack, ...more }: SentThrown): Error {
+  const error = new Error(message, { cause: cause && thrownOf(cause) });
+  return Object.assign(error, more, { stack: stack ?? error.stack });
+}
+
+/** What most programs cannot do without, and no secret. */
+const usual =
+  'PATH HOME USER LOGNAME SHELL TMPDIR TEMP TMP TZ LANG LANGUAGE LC_ALL LC_CTYPE SYSTEMROOT PATHEXT COMSPEC'.split(
+    ' ',
+  );
+
+/** The environment variables of an agent. @throws AgentRlError `CONFIG_INVALID` for one that is named and not set */
+export function variablesOf(
+  named: readonly string[],
+  { environment }: ToolHost,
+): Record<string, string> {
+  const missing = named.filter((name) => environment[name] === undefined);
+  if (missing.length > 0)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `environment.env names ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set. Set it where the run is started, or leave it out.`,
+    );
+  const names = [...usual, ...named];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

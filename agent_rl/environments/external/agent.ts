@@ -1,0 +1,128 @@
+import { type Static, type TObject, Type } from 'typebox';
+
+import type { AgentContext } from '../../core/plugins/agent.ts';
+import {
+  environments,
+  type EpisodeEnd,
+  type ExternalEnvironment,
+  type Verdict,
+} from '../../core/plugins/environment.ts';
+import type { Class } from '../../core/plugins/given.ts';
+import { isClass } from '../../core/plugins/plugin-rules.ts';
+import { rollouts } from '../../core/services/rollout-scope.ts';
+import { owningStrays } from '../../core/stopping/stray-failure.ts';
+import type { QuestionTask } from '../../core/tasks/question-task.ts';
+import { judgeAnswer } from '../question/judge-answer.ts';
+import { answerProblem } from '../question/right-answer.ts';
+import { type JudgingSettings, judgingSettings } from '../question/settings.ts';
+import { answerText } from './answer-text.ts';
+import { isModelError } from './model-errors.ts';
+
+export interface AgentSpec<Settings extends TObject = TObject> {
+  /** Of the environment that it becomes: `environment: {type: NAME}`. */
+  readonly name: string;
+  readonly description: string;
+  /** Schema of the agent's own settings in YAML, beside those of how its answer is judged. */
+  readonly settings?: Settings | undefined;
+  /** Whether what the agent threw is the model's failure, besides the errors of frameworks that are known to be. */
+  readonly isModelError?: ((thrown: unknown) => boolean) | undefined;
+}
+
+/** An agent as a class. It is made anew for each rollout, with `{ task, settings }`. */
+interface AgentClass {
+  run(context: AgentContext): unknown;
+}
+
+/** Marks an agent: a class as a decorator, or a function. */
+interface MarkAgent<Settings> {
+  <Target extends Class<AgentClass>>(target: Target): Target;
+  (
+    target: (context: AgentContext<QuestionTask>, settings: Settings & JudgingSettings) => unknown,
+  ): Class<ExternalEnvironment>;
+}
+
+interface AgentGiven {
+  task: QuestionTask;
+  settings: JudgingSettings;
+}
+
+/**
+ * Marks an agent with a loop of its own as an environment, in which it plays its rollouts. It runs in this thread.
+ *
+ * @example export const mine = agent({ name: 'mine', description: '…' })(async ({ task, fetch }) => …)
+ */
+export function agent<Settings extends TObject = TObject>(
+  spec: AgentSpec<Settings>,
+): MarkAgent<Static<Settings>> {
+  const { name, description, isModelError: own } = spec;
+  const settings = Type.Object(
+    { ...judgingSettings, ...spec.settings?.properties },
+    { additionalProperties: false },
+  );
+  const mark = environments.mark({
+    name,
+    description,
+    settings,
+    external: true,
+    taskFormat: 'question',
+    answers: true,
+    taskProblem: (task, given) => answerProblem(task, given as JudgingSettings),
+  });
+  const marked = (target: unknown) => mark(environmentOf(target, own));
+  return marked as MarkAgent<Static<Settings>>;
+}
+
+type Played = (context: AgentContext, settings: unknown) => unknown;
+
+/** The environment of an agent: a class is extended, so that what a decorator gives is still that class. */
+function environmentOf(
+  target: unknown,
+  own: AgentSpec['isModelError'],
+): Class<ExternalEnvironment> {
+  const base = isClass(target) ? (target as Class<AgentClass>) : classOf(target as Played);
+  return class extends base implements ExternalEnvironment {
+    readonly #given: AgentGiven;
+    readonly #strays: string[] = [];
+    #over = false;
+
+    constructor(given: AgentGiven) {
+      super(given);
+      this.#given = given;
+    }
+
+    override async run(context: AgentContext): Promise<unknown> {
+      const { fetch } = context;
+      return owningStrays(
+        ({ message }) => {
+          if (this.#over) process.emitWarning(`After its rollout, of an agent: ${message}`);
+          else this.#strays.push(message);
+        },
+        () => rollouts.scope.run({ fetch }, async () => super.run(context)),
+      );
+    }
+
+    isModelError(thrown: unknown): boolean {
+      return isModelError(thrown, own);
+    }
+
+    async finish(end: EpisodeEnd, _: AbortSignal, answer?: unknown): Promise<Verdict> {
+      this.#over = true;
+      const record = this.#strays.length === 0 ? undefined : { unawaited: [...this.#strays] };
+      return judgeAnswer(answerText(answer), { ...this.#given, end, record });
+    }
+  };
+}
+
+/** A function as a class. */
+const classOf = (played: Played): Class<AgentClass> =>
+  class {
+    readonly #settings: unknown;
+
+    constructor({ settings }: AgentGiven) {
+      this.#settings = settings;
+    }
+
+    run(context: AgentContext): unknown {
+      return played(context, this.#settings);
+    }
+  };

@@ -1,0 +1,41 @@
+/**
+ * Errors by which frameworks say that a turn of the model cannot be used: it calls what does not exist, breaks a schema or
+ * never comes to an end. What else an agent throws is the agent's own failure.
+ */
+const names: ReadonlySet<string> = new Set([
+  // AI SDK
+  'AI_NoSuchToolError',
+  'AI_InvalidToolInputError',
+  'AI_InvalidToolArgumentsError',
+  'AI_ToolChoiceViolationError',
+  'AI_NoObjectGeneratedError',
+  // OpenAI Agents, for JavaScript and Python
+  'ModelBehaviorError',
+  'MaxTurnsExceededError',
+  'MaxTurnsExceeded',
+  // LangGraph
+  'GraphRecursionError',
+]);
+
+/**
+ * Whether the model is to blame for what an agent threw: by its name, or that of what caused it.
+ *
+ * @param own says the same of errors of the agent itself
+ */
+export function isModelError(thrown: unknown, own?: (thrown: unknown) => boolean): boolean {
+  if (own?.(thrown) === true) return true;
+  const seen = new Set<unknown>();
+  for (let one = thrown; typeof one === 'object' && one !== null && !seen.has(one);) {
+    seen.add(one);
+    const { name, cause, isModelError: known } = one as Partial<Error & { isModelError: boolean }>;
+    if (known === true || names.has(name ?? '')) return true;
+    one = cause;
+  }
+  return false;
+}
+
+/** The name of the error that a program ended with, from what it wrote to stderr: `agents.exceptions.ModelBehaviorError: …`. */
+export const errorNameIn = (stderr: string): string | undefined =>
+  [...stderr.matchAll(/^(?:Uncaught )?(?:\w+\.)*(\w*(?:Error|Exception|Exceeded))\b(?=:|\s|$)/gm)]
+    .at(-1)
+    ?.at(1);

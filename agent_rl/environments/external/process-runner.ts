@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+import type { AgentContext } from '../../core/plugins/agent.ts';
+import { nodeCodeOf } from '../../core/errors.ts';
+import type { Redact } from '../../telemetry/redact.ts';
+import { visibleControls } from '../../telemetry/visible-controls.ts';
+import type { AgentRunner } from './agent-runner.ts';
+import { errorNameIn } from './model-errors.ts';
+
+export interface ProcessOptions {
+  /** In messages. */
+  name: string;
+  /** The program and its arguments. */
+  command: readonly string[];
+  env: Readonly<Record<string, string>>;
+  mostOutputBytes: number;
+  redact: Redact;
+  /** One line of stdin. */
+  input: (context: AgentContext) => unknown;
+  /** What was printed, as an answer. @throws what the agent says that it threw */
+  read: (printed: string) => unknown;
+}
+
+const keptStderr = 16 * 2 ** 10;
+/** How long output is waited for that something holds open behind a process that has ended. */
+const lastOutputMs = 1000;
+
+/** What a process came to. */
+interface Ended {
+  stdout: string;
+  stderr: string;
+  /** Why there is no answer, in words behind its name. */
+  problem: string | undefined;
+}
+
+/** Plays each rollout in a process of its own, which is ended with all that it started. */
+export class ProcessRunner implements AgentRunner {
+  readonly #running = new Set<ChildProcess>();
+
+  constructor(private readonly options: ProcessOptions) {}
+
+  async run(context: AgentContext, note: (stderr: string) => void): Promise<unknown> {
+    const { signal } = context;
+    signal.throwIfAborted();
+    const { name, read, redact } = this.options;
+    const { stdout, stderr, problem } = await this.#played(context);
+    signal.throwIfAborted();
+    const said = visibleControls(redact(stderr).slice(-keptStderr)).trim();
+    if (said !== '') note(said);
+    if (problem === undefined) return read(stdout.replace(/\r?\n$/, ''));
+    const tail = said === '' ? 'It wrote nothing to stderr.' : `It wrote to stderr:\n${said}`;
+    const error = new Error(`${name} ${problem}. ${tail}`);
+    throw Object.assign(error, { name: errorNameIn(stderr) ?? 'AgentProcessError' });
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#running) endGroup(child);
+  }
+
+  async #played(context: AgentContext): Promise<Ended> {
+    const { signal, baseURL, apiKey } = context;
+    const [program = '', ...args] = this.options.command;
+    const child = spawn(program, args, {
+      detached: true,
+      env: {
+        ...this.options.env,
+        OPENAI_BASE_URL: baseURL,
+        OPENAI_API_BASE: baseURL,
+        OPENAI_API_KEY: apiKey,
+      },
+    });
+    this.#running.add(child);
+    const end = (): void => endGroup(child);
+    signal.addEventListener('abort', end);
+    try {
+      return await this.#outcomeOf(child, `${JSON.stringify(this.options.input(context))}\n`);
+    } finally {
+      signal.removeEventListener('abort', end);
+      this.#running.delete(child);
+      // What it started and left behind.
+      end();
+    }
+  }
+
+  #outcomeOf(child: ChildProcess, input: string): Promise<Ended> {
+    const { mostOutputBytes } = this.options;
+    const stdout: Buffer[] = [];
+    let [bytes, stderr] = [0, ''];
+    let problem: string | undefined;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= mostOutputBytes) stdout.push(chunk);
+      else {
+        problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB), and was ended`;
+        endGroup(child);
+      }
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      // More than is kept, so that a secret is not cut in two before it is hidden.
+      stderr = (stderr + text).slice(-2 * keptStderr);
+    });
+    // A program may leave its input unread.
+    child.stdin?.on('error', () => undefined).end(input);
+    return new Promise((resolve) => {
+      const done = (): void =>
+        resolve({ stdout: Buffer.concat(stdout).toString(), stderr, problem });
+      child.on('error', (error) => {
+        problem ??= `could not be started (${nodeCodeOf(error)})`;
+        done();
+      });
+      child.on('exit', (code, signal) => {
+        if (code !== 0)
+          problem ??= code === null ? `was ended by ${signal}` : `exited with code ${code}`;
+        endGroup(child);
+        setTimeout(done, lastOutputMs).unref();
+      });
+      child.on('close', done);
+    });
+  }
+}
+
+/** Ends a process with its children, where they are still there. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (thrown) {
+    if (nodeCodeOf(thrown) !== 'ESRCH') throw thrown;
+  }
+}

@@ -1,0 +1,87 @@
+import type { AgentContext } from '../../core/plugins/agent.ts';
+import { abortable, inTime } from '../../core/stopping/abort.ts';
+import { RpcClient } from '../../threads/rpc.ts';
+import { moduleBeside, type ThreadStart } from '../../threads/thread.ts';
+import type { AgentFileStart } from './agent-file.ts';
+import type { AgentThreadMethods } from './agent-thread.ts';
+import { type AgentRunner, answerOf, callOf } from './agent-runner.ts';
+
+type AgentThread = RpcClient<AgentThreadMethods>;
+
+const startUpS = 30;
+/** How long a thread may take to say that it is not stuck. */
+const pingS = 5;
+const never = new AbortController().signal;
+
+/** Plays all rollouts in one thread, several at a time. One that dies or is stuck is replaced; its rollouts throw. */
+export class ThreadRunner implements AgentRunner {
+  readonly #start: ThreadStart;
+  #thread: Promise<AgentThread> | undefined;
+  #stuck = false;
+
+  constructor(
+    private readonly file: AgentFileStart,
+    env: Readonly<Record<string, string>>,
+  ) {
+    this.#start = { entry: moduleBeside(import.meta.url, 'agent-thread'), data: file, env };
+  }
+
+  /** Starts the thread, so that a file that cannot be loaded shows before anything slow is started. */
+  async open(): Promise<this> {
+    await this.#live();
+    return this;
+  }
+
+  async run(context: AgentContext): Promise<unknown> {
+    const { signal } = context;
+    const thread = await this.#live();
+    try {
+      return answerOf(await abortable(thread.call('run', [callOf(context)], signal), signal));
+    } catch (thrown) {
+      // Nothing else says of a thread that loops that it will not answer.
+      if (signal.aborted) void this.#endIfStuck(thread);
+      throw thrown;
+    }
+  }
+
+  async close(): Promise<void> {
+    const thread = await this.#thread?.catch(() => undefined);
+    await thread?.terminate();
+  }
+
+  async #live(): Promise<AgentThread> {
+    const before = this.#thread;
+    const thread = await before?.catch(() => undefined);
+    if (thread?.ended === false) return thread;
+    // Another rollout may have replaced it meanwhile.
+    if (before === this.#thread) this.#thread = this.#opened();
+    return this.#thread ?? this.#opened();
+  }
+
+  #opened(): Promise<AgentThread> {
+    const { path } = this.file;
+    this.#stuck = false;
+    return RpcClient.open<AgentThreadMethods>({
+      ...this.#start,
+      ended: (cause) => {
+        const why = this.#stuck ? 'it was in a loop when a rollout had to end' : cause.message;
+        return new Error(`The thread of the agent ${path} ended: ${why}`, { cause });
+      },
+      startUp: {
+        seconds: startUpS,
+        signal: never,
+        late: new Error(`The agent ${path} was not loaded after ${startUpS} s.`),
+      },
+    });
+  }
+
+  async #endIfStuck(thread: AgentThread): Promise<void> {
+    const late = new Error('it is stuck');
+    try {
+      await inTime(() => thread.call('ping', []), { seconds: pingS, signal: never, late });
+    } catch {
+      this.#stuck = !thread.ended;
+      await thread.terminate();
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
+import { verdict } from '../../core/plugins/verdict.ts';
+import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
+import type { QuestionTask } from '../../core/tasks/question-task.ts';
+import { isRight, keyOfAnswer } from './right-answer.ts';
+import type { JudgingSettings } from './settings.ts';
+
+export interface Judging {
+  task: QuestionTask;
+  settings: JudgingSettings;
+  end: EpisodeEnd;
+  /** Added to the reward. */
+  turnLimit?: number;
+  record?: Verdict['record'];
+}
+
+/** The verdict on an episode that ended with an answer, or without one. */
+export function judgeAnswer(
+  answer: string | undefined,
+  { task, settings, end, turnLimit = 0, record }: Judging,
+): Verdict {
+  const { match, solvedAt, successReward, noAnswerPenalty } = settings;
+  const found = answer !== undefined && isRight(answer, acceptedAnswers(task), settings);
+  const right = found === true;
+  const metrics = {
+    noAnswer: answer === undefined ? 1 : 0,
+    ...(match === 'number' && { undecided: found === undefined ? 1 : 0 }),
+  };
+  const components = {
+    success: right ? successReward : 0,
+    noAnswer: answer === undefined ? -noAnswerPenalty : 0,
+    turnLimit,
+  };
+  // What was never answered is not solved, whatever rewards pay for the way there.
+  const byRewards = match === 'rewards' && answer !== undefined;
+  return verdict(end, {
+    success: right,
+    components,
+    metrics,
+    record,
+    answer: answer === undefined ? undefined : keyOfAnswer(answer, match),
+    solvedAt: byRewards ? solvedAt : undefined,
+    forfeited: end === 'agent-error' ? true : undefined,
+  });
+}
