@@ -2,9 +2,19 @@ import { Type } from 'typebox';
 
 import { EventAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
-import { type Answering, completionLogProbs, usageOf } from '../../gateway/dialects/openai-answers.ts';
+import {
+  type Answering,
+  completionLogProbs,
+  usageOf,
+} from '../../gateway/dialects/openai-answers.ts';
 import { piecesOf } from '../../gateway/sampling/pieces-of.ts';
-import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from '../../gateway/dialects/request-fields.ts';
+import {
+  bodyReader,
+  nullable,
+  placesOf,
+  samplingFields,
+  samplingOf,
+} from '../../gateway/dialects/request-fields.ts';
 import type { Sampled, ServedModel } from '../../gateway/sampling/served-model.ts';
 
 const mostStopTokens = 64;
