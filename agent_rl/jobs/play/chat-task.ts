@@ -42,7 +42,7 @@ export const chatTask =
 
 /** The episodes of an agent with a loop of its own, which are not judged, and what it answered last. */
 export function ownLoopTask(make: EpisodeMaker): { make: EpisodeMaker; answer: () => unknown } {
-  const { finish } = worldOfOne(chatEnvironment({ prompt: '' }));
+  const chat = worldOfOne(chatEnvironment({ prompt: '' }));
   let last: unknown;
   const unjudged: EpisodeMaker = async (request) => {
     const parts = await make(request);
@@ -50,7 +50,7 @@ export function ownLoopTask(make: EpisodeMaker): { make: EpisodeMaker; answer: (
       ...parts.world,
       finish: async (end, signal, agent, answer) => {
         last = answer;
-        return finish(end, signal, agent);
+        return chat.finish(end, signal, agent);
       },
     };
     return { ...parts, world, rewards: [] };
