@@ -100,3 +100,10 @@ export function ownLoops(environment: NodeJS.ProcessEnv = process.env) {
   };
   return { open, close };
 }
+
+/** What a promise rejects with; fails when it does not. */
+export const thrownOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => Promise.reject(new Error('Nothing was thrown.')),
+    (thrown: unknown) => thrown,
+  );
