@@ -21,7 +21,7 @@ import type { Tool, ToolShared } from '../core/plugins/tool.ts';
 import type { Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
 import type { EpisodeRetries } from '../rollout/run-episode.ts';
-import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
+import type { EpisodeLimits, EpisodeMaker, Gateway } from '../rollout/episode-parts.ts';
 import { oneAgent, worldOfAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
@@ -38,6 +38,8 @@ export interface EpisodeMakerOptions {
   opponents?: ReadonlyMap<string, Policy> | undefined;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
+  /** Where agents with a loop of their own ask the model. */
+  gateway?: Gateway | undefined;
   /** By the environment's name in the run. */
   environmentsShared?: ReadonlyMap<string, ToolShared> | undefined;
   /** By the tool's name. */
@@ -59,7 +61,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
     retries,
     deadlines: { environmentS, gradingS },
   };
-  const retried = (['infrastructure-error', 'grader-error'] as const).filter(
+  const retried = (['infrastructure-error', 'agent-failed', 'grader-error'] as const).filter(
     (outcome) => rollout.outcomes[outcome] === 'retry',
   );
   return {
@@ -101,6 +103,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       environmentWeight,
       invalidCallPenalty,
       limits,
+      gateway: options.gateway,
       close: async () => {
         for (const one of tools.values()) await one.close?.();
       },

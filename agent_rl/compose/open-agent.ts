@@ -15,6 +15,7 @@ import { openRewarding } from './open-rewarding.ts';
 import { episodeMaker, episodeSettings } from './episode-maker.ts';
 import type { Imitation } from './model/open-engine.ts';
 import { type ModelServices, openModelServices } from './model/open-model-services.ts';
+import { openRunGateway } from './open-run-gateway.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { construct, runContainer } from './plugins/container.ts';
 import { needs, requireAbilities } from './plugins/plugin-needs.ts';
@@ -138,7 +139,10 @@ async function openParts(
   );
   const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
-  const maker = episodeMaker({ ...parts, environmentsShared, toolsShared, rewardsShared });
+  const gateway =
+    services === undefined ? undefined : await openRunGateway(run, { services, workers }, opened);
+  const shared = { environmentsShared, toolsShared, rewardsShared };
+  const maker = episodeMaker({ ...parts, ...shared, gateway });
   return {
     model: services,
     policy,

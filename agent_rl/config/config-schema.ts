@@ -4,6 +4,7 @@ import type { Sampling } from '../core/services/generator.ts';
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts';
 import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
+import { GatewayBlock } from './blocks/gateway-block.ts';
 import { ModelBlock } from './blocks/model-block.ts';
 import {
   AgentsBlock,
@@ -33,6 +34,7 @@ export const ConfigSchema = Type.Object(
     tools: ToolsBlock,
     environment: EnvironmentsBlock,
     agents: AgentsBlock,
+    gateway: GatewayBlock,
     datasets: DatasetsBlock,
     dataset: DatasetBlock,
     rollout: RolloutBlock,

@@ -29,6 +29,11 @@ export class WrongValue extends TypeError {
   override readonly name = 'WrongValue';
 }
 
+/** An agent with a loop of its own failed, for a reason that is not what the model wrote. The episode may be played again. */
+export class AgentFailure extends Error {
+  override readonly name = 'AgentFailure';
+}
+
 /** A call to the generator or a tool failed each time it was made. */
 export class RetriesSpent extends Error {
   override readonly name = 'RetriesSpent';
@@ -59,12 +64,17 @@ const transientErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Whose failure it is that threw, and whether it may pass. */
 export function failureOf(thrown: unknown): Failure {
   const chain = [...causes(thrown)];
+  if (isAgentFailure(thrown)) return { owner: 'plugin', retryable: true };
   if (chain.some((one) => one instanceof RetriesSpent)) return { owner: 'host', retryable: false };
   if (chain.some(isTransient)) return { owner: 'host', retryable: true };
   if (chain.some(isUsers)) return { owner: 'user', retryable: false };
   if (chain.some((one) => one instanceof PluginError)) return { owner: 'plugin', retryable: false };
   return { owner: 'host', retryable: false };
 }
+
+/** Whether an agent with a loop of its own failed, whatever it failed of. */
+export const isAgentFailure = (thrown: unknown): boolean =>
+  [...causes(thrown)].some((one) => one instanceof AgentFailure);
 
 const isTransient = (thrown: unknown): boolean =>
   thrown instanceof TransientError ||

@@ -9,7 +9,9 @@ export const outcomes = [
   'truncated-turns',
   'invalid-calls',
   'tool-timeout',
+  'agent-error',
   'infrastructure-error',
+  'agent-failed',
   'grader-error',
   'aborted',
 ] as const;
@@ -19,6 +21,7 @@ export type Outcome = (typeof outcomes)[number];
 
 const systemFailures: ReadonlySet<Outcome> = new Set([
   'infrastructure-error',
+  'agent-failed',
   'grader-error',
   'aborted',
 ]);

@@ -122,10 +122,26 @@ export interface Part {
   readonly cutTokens: number;
   /** Tokens that were sampled for an agent with a loop of its own and never reached it: they are in none of the sequences. */
   readonly undelivered: number;
+  /** What was asked of the model by an agent with a loop of its own; absent where the rollout plays the loop. */
+  readonly requests: RequestFacts | undefined;
   /** What its group's reward manager made of it; absent where that is `reward`, and where there is no group. */
   readonly groupReward: GroupReward | undefined;
   /** Why its group's reward manager failed, when it did. */
   readonly unjudged: { readonly problem: string; readonly failure: Failure } | undefined;
+}
+
+/** What is known of the requests of an agent with a loop of its own. */
+export interface RequestFacts {
+  /** Requests that the model answered. */
+  readonly turns: number;
+  /** Requests that were answered again with what was recorded. */
+  readonly replayed: number;
+  /** Turns whose answer reached the client. */
+  readonly delivered: number;
+  /** What the client changed of the model's turns when it sent them back, by kind. */
+  readonly drift: Readonly<Record<string, number>>;
+  /** Fields of requests that had no effect, by name. */
+  readonly ignored: Readonly<Record<string, number>>;
 }
 
 /** The name of the only agent of a rollout, and of the weights that a run trains. */
@@ -191,8 +207,12 @@ export const isSolved = ({
 export const isJudged = ({ parts }: { readonly parts: readonly Pick<Part, 'reward'>[] }): boolean =>
   parts.every(({ reward }) => reward !== undefined);
 
-/** Number of tokens that were sampled in a part, each counted once. */
+/** Number of tokens that were sampled in the sequences of a part, each counted once. */
 export const sampledTokens = ({ sequences }: Pick<Part, 'sequences'>): number =>
   drawnSpans(sequences)
     .flat()
     .reduce((sum, { start, end }) => sum + (end - start), 0);
+
+/** The same, with those that never reached the agent. */
+export const drawnTokens = (part: Pick<Part, 'sequences' | 'undelivered'>): number =>
+  sampledTokens(part) + part.undelivered;

@@ -16,7 +16,7 @@ export interface Span {
   readonly source: TokenSource;
   readonly version?: number;
   /** Of sampled ones in an episode that an agent plays by itself: the turn of its part that drew them, from 0. */
-  readonly turn?: number;
+  readonly turn?: number | undefined;
 }
 
 /** A finished transcript. `logProbs` has one entry per token; 0 where it was not sampled. */
@@ -56,15 +56,35 @@ export class Transcript {
     const beginning = new Transcript(this);
     append(beginning.#tokens, this.#tokens.slice(0, length));
     append(beginning.#logProbs, this.#logProbs.slice(0, length));
-    const spans = this.#spans.filter(({ start }) => start < length);
     append(
       beginning.#spans,
-      spans.map((span) => ({ ...span, end: Math.min(span.end, length) })),
+      this.#spans.filter(({ start }) => start < length),
     );
     const last = beginning.#spans.at(-1);
-    if (turn !== undefined && last?.source === 'sampled')
-      beginning.#spans[beginning.#spans.length - 1] = { ...last, turn };
+    if (last !== undefined)
+      beginning.#spans[beginning.#spans.length - 1] = {
+        ...last,
+        end: Math.min(last.end, length),
+        turn: last.source === 'sampled' ? (turn ?? last.turn) : undefined,
+      };
     return beginning;
+  }
+
+  /** The same tokens with the first `length` taken from another transcript; `undefined` where they are not the same. */
+  continuing(other: Transcript, length: number): Transcript | undefined {
+    const isSame = other.#tokens.slice(0, length).every((token, at) => token === this.#tokens[at]);
+    if (!isSame || this.#tokens.length < length) return undefined;
+    const joined = new Transcript(this);
+    append(joined.#tokens, this.#tokens);
+    append(joined.#logProbs, other.#logProbs.slice(0, length));
+    append(joined.#logProbs, this.#logProbs.slice(length));
+    const before = other.#spans.filter(({ start }) => start < length);
+    const after = this.#spans.filter(({ end }) => end > length);
+    append(joined.#spans, [
+      ...before.map((span) => ({ ...span, end: Math.min(span.end, length) })),
+      ...after.map((span) => ({ ...span, start: Math.max(span.start, length) })),
+    ]);
+    return joined;
   }
 
   /** @throws AgentRlError `SHAPE_MISMATCH` when there is not one log-probability per token. */

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
+import { isRecord } from '../core/is-record.ts';
 import { abortable, underSignals } from '../core/stopping/abort.ts';
 import { type Arriving, type BodyBounds, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
@@ -14,7 +15,7 @@ export interface Page {
   /** Its groups are handed on. */
   path: RegExp;
   /**
-   * The answer: JSON, or events that are sent as they come. The signal is aborted when no one waits for it any more.
+   * The answer: JSON, also as a `WholeAnswer`, or events that are sent as they come. The signal is aborted when no one waits for it any more.
    *
    * @throws Refusal
    */
@@ -32,6 +33,14 @@ export class EventAnswer {
   constructor(readonly events: AsyncIterable<string>) {}
 }
 
+/** An answer that is told when it has been sent whole. */
+export class WholeAnswer {
+  constructor(
+    readonly body: object,
+    readonly sent: () => void,
+  ) {}
+}
+
 export interface PageRequest {
   body: unknown;
   /** Of a PUT: what is sent, to be read by the page. */
@@ -39,6 +48,7 @@ export interface PageRequest {
   groups: Readonly<Record<string, string>>;
   /** What follows the question mark of its address. */
   query: URLSearchParams;
+  headers: IncomingHttpHeaders;
   signal: AbortSignal;
 }
 
@@ -54,6 +64,8 @@ export interface Shared {
   /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };
   arriving: Arriving;
+  /** How long a caller may hear nothing, in ms: then a blank or a comment is sent. Without it callers just wait. */
+  beatMs?: number | undefined;
   /** A refusal as the callers' protocol writes it. */
   errorBody: (refusal: Refusal) => object;
 }
@@ -68,9 +80,12 @@ export async function answerRequest(
   response.on('close', () => gone.abort(new Error('the caller has gone')));
   const done = new AbortController();
   return underSignals([gone.signal, shared.stopped, done.signal], async (signal) => {
+    const beat = heartbeat(response, shared.beatMs);
     try {
-      const answer = await answered(request, signal, shared);
-      if (!(answer instanceof EventAnswer)) return send(response, 200, answer);
+      const answer = await answered(request, signal, { ...shared, onStream: beat.events });
+      if (answer instanceof WholeAnswer) response.once('finish', answer.sent);
+      if (!(answer instanceof EventAnswer))
+        return send(response, 200, answer instanceof WholeAnswer ? answer.body : answer);
       await sendEvents(response, answer.events, shared);
       return gone.signal.aborted ? 499 : 200;
     } catch (error) {
@@ -83,16 +98,32 @@ export async function answerRequest(
         send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
       throw error;
     } finally {
+      beat.stop();
       // Of several answers to one request, one may have failed while others are still being made.
       done.abort(new Error('the request was answered'));
     }
   });
 }
 
+/** Lets a caller that waits hear something, before its own patience or that of something between ends. */
+function heartbeat(response: ServerResponse, ms: number | undefined) {
+  let isStream = false;
+  const beat = (): void => {
+    if (response.destroyed || response.writableEnded) return;
+    if (!response.headersSent) response.writeHead(200, isStream ? eventHeaders : jsonHeaders);
+    response.write(isStream ? ': waiting\n\n' : ' ');
+  };
+  const timer = ms === undefined ? undefined : setInterval(beat, ms);
+  return { events: () => (isStream = true), stop: () => clearInterval(timer) };
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+
 async function answered(
   request: IncomingMessage,
   signal: AbortSignal,
-  shared: Shared,
+  shared: Shared & { onStream: () => void },
 ): Promise<object | EventAnswer> {
   const { host, pages, token, stopped, arriving, bodyBounds } = shared;
   stopped.throwIfAborted();
@@ -114,7 +145,9 @@ async function answered(
   shared.underWay.count += 1;
   let streams = false;
   try {
-    const answer = await found.answer({ body, content: request, groups, query, signal });
+    if (isRecord(body) && body['stream'] === true) shared.onStream();
+    const { headers } = request;
+    const answer = await found.answer({ body, content: request, groups, query, headers, signal });
     if (!(answer instanceof EventAnswer)) return answer;
     streams = true;
     return new EventAnswer(counted(answer.events, shared));
@@ -198,7 +231,7 @@ async function sendEvents(
   events: AsyncIterable<string>,
   { errorBody }: Shared,
 ): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  if (!response.headersSent) response.writeHead(200, eventHeaders);
   try {
     for await (const data of events) {
       if (response.destroyed) return;
@@ -215,14 +248,16 @@ async function sendEvents(
 
 function send(response: ServerResponse, status: number, body: object): number {
   const text = Buffer.from(JSON.stringify(body));
+  // The status went out with the first blank.
+  if (response.headersSent) {
+    response.end(text);
+    return status;
+  }
   if (status === 503) response.setHeader('retry-after', '1');
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   // What is left of a body that was not read to its end would be taken for the next request.
   if (!response.req.complete) response.setHeader('connection', 'close');
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': text.length,
-  });
+  response.writeHead(status, { ...jsonHeaders, 'content-length': text.length });
   response.end(text);
   return status;
 }

@@ -13,6 +13,8 @@ export interface ServePagesOptions
   certificate?: Certificate | undefined;
   /** A request has to come whole within this. */
   requestTimeoutMs: number;
+  /** How long a connection without a request is kept, in ms; Node's own by default. */
+  keepAliveMs?: number | undefined;
   /** Notified of each request that failed by our fault. */
   onFailure: (message: string) => void;
 }
@@ -47,6 +49,7 @@ export async function servePages(options: ServePagesOptions): Promise<PagesServe
     certificate === undefined
       ? createServer({ requestTimeout }, answer)
       : createSecureServer({ requestTimeout, ...certificate }, answer);
+  if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
   await listen(server, options);
   return {
     url: urlOf(server),

@@ -1,7 +1,8 @@
 import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message, ToolMessage, UserMessage } from '../core/message.ts';
 import { append } from '../core/long-lists.ts';
-import type { Transcript } from '../core/transcript.ts';
+import type { RequestFacts } from '../core/rollout.ts';
+import type { Transcript, TranscriptRecord } from '../core/transcript.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 
@@ -16,6 +17,11 @@ export class EpisodeLog {
   readonly calls: ExecutedCall[] = [];
   malformedCalls = 0;
   cutTokens = 0;
+  /** Of an agent with a loop of its own: what it returned, its sequences, and what is known of its requests. */
+  returned: unknown;
+  sequences: readonly TranscriptRecord[] | undefined;
+  undelivered = 0;
+  requests: RequestFacts | undefined;
   readonly #retries: string[] = [];
   readonly #hidden = new Map<string, Readonly<Record<string, unknown>>>();
   readonly watch: Stopwatch<'generation' | 'tools' | 'grading'>;
@@ -28,6 +34,12 @@ export class EpisodeLog {
 
   get invalidCalls(): number {
     return this.malformedCalls + this.calls.filter(({ status }) => status === 'rejected').length;
+  }
+
+  /** See `EpisodeView.answer`. */
+  get answer(): unknown {
+    if (this.requests !== undefined) return this.returned;
+    return this.returned ?? this.messages.findLast(({ role }) => role === 'assistant')?.content;
   }
 
   /** Notes that a call to the generator or a tool failed and was made again. */
@@ -48,15 +60,18 @@ export class EpisodeLog {
 
   /** What is known of an agent's part before it is judged. */
   record() {
-    const { messages, calls, malformedCalls, cutTokens } = this;
+    const { messages, calls, malformedCalls, cutTokens, undelivered, requests } = this;
     return {
-      sequences: this.transcript === undefined ? [] : [this.transcript.record()],
+      sequences:
+        this.sequences ?? (this.transcript === undefined ? [] : [this.transcript.record()]),
       messages,
       calls,
       turns: this.turns.length,
       malformedCalls,
       seconds: this.watch.seconds,
       cutTokens,
+      undelivered,
+      requests,
       hiddenInputs: Object.fromEntries(this.#hidden),
       retries: this.#retries,
     };

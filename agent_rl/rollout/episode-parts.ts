@@ -4,6 +4,8 @@ import type { Task } from '../core/tasks/task.ts';
 import type { RolloutKey } from '../core/rollout.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
+import type { EpisodeLog } from './episode-log.ts';
+import type { RolloutDoor } from './rollout-door.ts';
 import type { ToolRunner } from './tools/tool-runner.ts';
 import type { EpisodeAgent, World } from './world.ts';
 
@@ -20,6 +22,16 @@ export interface EpisodeLimits {
   retries?: number | undefined;
   /** Seconds that a plugin's own work may take; without them it is waited for. Sampling has no deadline. */
   deadlines?: { environmentS: number; gradingS: number } | undefined;
+}
+
+/** Where agents with a loop of their own ask the model. */
+export interface Gateway {
+  /** Opens the way in of one rollout. @param log is told how long it was waited for, and what was asked of the generator again */
+  enter(
+    request: EpisodeRequest,
+    log: Pick<EpisodeLog, 'retried' | 'watch'>,
+    signal: AbortSignal,
+  ): RolloutDoor;
 }
 
 /** What an episode is played with. World and tools are its own; the policy is shared. */
@@ -43,6 +55,8 @@ export interface EpisodeParts {
   /** Subtracted from the reward for each malformed, unknown or invalid call. */
   invalidCallPenalty: number;
   limits: EpisodeLimits;
+  /** Where an agent with a loop of its own asks the model. */
+  gateway?: Gateway | undefined;
   /** Backend and level that run the policy's code, if any. */
   sandboxLevel?: string | undefined;
   /** Lets go of what was made for this episode. */

@@ -4,6 +4,7 @@ import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
 import { PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure } from '../core/outcome.ts';
+import { onlyAgent } from '../core/rollout.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
@@ -12,8 +13,9 @@ import { EpisodeLog } from './episode-log.ts';
 import { type EpisodeParts, type EpisodeRequest, policyOf } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
 import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
-import { failed, failedByVerdict, type Judged, keptOf } from './judged.ts';
+import { failed, failedByVerdict, failedOutcome, type Judged, keptOf } from './judged.ts';
 import { retrying } from './retrying.ts';
+import { playOutside } from './play-outside.ts';
 import type { EpisodeAgent } from './world.ts';
 
 /*
@@ -80,7 +82,7 @@ export class Episode {
     try {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {
-      const outcome = signal.aborted ? 'aborted' : 'infrastructure-error';
+      const outcome = failedOutcome(thrown, signal);
       // The environment is notified once, so that it can release what it holds; its verdict on half an episode means nothing.
       const problems = await problemOf(() => this.#finish('aborted', signal), signal);
       const ending = runEndingError(thrown);
@@ -98,6 +100,7 @@ export class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { parts, logs } = this.stage;
     const { world } = parts;
+    if (world.outside !== undefined) return this.#playOutside(world.outside, signal);
     const { conversations, first } = await this.#timed('start', () => world.start(), signal);
     for (const [agent, conversation] of Object.entries(conversations))
       append(entryOf(logs, agent).messages, redactedMessages(conversation));
@@ -109,6 +112,21 @@ export class Episode {
       if (end !== undefined) return end;
       agent = next;
     }
+  }
+
+  /** Has an agent with a loop of its own play. */
+  #playOutside(
+    agent: NonNullable<EpisodeParts['world']['outside']>,
+    signal: AbortSignal,
+  ): Promise<EpisodeEnd> {
+    const { gateway } = this.stage.parts;
+    if (gateway === undefined) throw new Error('Agents of their own loop need a gateway.');
+    this.#agent = onlyAgent;
+    const { request } = this;
+    const log = entryOf(this.stage.logs, onlyAgent);
+    const timed = (work: (within: AbortSignal) => Promise<unknown>) =>
+      this.#timed('run', work, signal);
+    return playOutside({ agent, gateway, request, log, timed, signal });
   }
 
   /** Gives an agent the turn. What the generator kept for another is let go: an episode takes one of its rows. */
@@ -248,10 +266,10 @@ export class Episode {
   async #judgeAgent(agent: string, verdict: Verdict, signal: AbortSignal): Promise<Judged> {
     const { parts, logs } = this.stage;
     const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
-    const { messages, turns, invalidCalls } = entryOf(logs, agent);
+    const { messages, turns, answer, invalidCalls } = entryOf(logs, agent);
     await this.#plugin('finish', () => checkVerdict(verdict, this.#among(agent)));
     const { task } = this.request;
-    const view = { task, agent, messages, turns, verdict };
+    const view = { task, agent, messages, turns, answer, verdict };
     const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
     const combined = await this.#graded(() => combineRewards(view, options), signal);
     const { outcome, success } = verdict;
@@ -261,7 +279,8 @@ export class Episode {
   #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Readonly<Record<string, Verdict>>> {
     const { world } = this.stage.parts;
     return this.#graded(
-      (timed) => this.#plugin('finish', () => world.finish(end, timed, this.#agent)),
+      (timed) =>
+        this.#plugin('finish', () => world.finish(end, timed, this.#agent, this.#returned)),
       signal,
     );
   }
@@ -299,6 +318,10 @@ export class Episode {
   /** The agent whose turn it is, or else the first. */
   get #acting(): string {
     return this.#agent ?? [...this.stage.logs.keys()][0] ?? '';
+  }
+
+  get #returned(): unknown {
+    return this.stage.logs.get(this.#acting)?.returned;
   }
 
   /** Random paths, seeds and messages name the agent only then. */

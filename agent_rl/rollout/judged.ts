@@ -1,5 +1,5 @@
 import { messageOf } from '../core/errors.ts';
-import { type Failure, failureOf } from '../core/failure.ts';
+import { AgentFailure, type Failure, failureOf, isAgentFailure } from '../core/failure.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
 import type { JudgedBy, Part, Rollout } from '../core/rollout.ts';
@@ -20,6 +20,12 @@ export type Judged = Pick<
   | 'unpaid'
 > &
   Partial<Pick<Rollout, 'problem' | 'failure'>>;
+
+/** The outcome of an episode that was not judged because something threw. */
+export function failedOutcome(thrown: unknown, { aborted }: Pick<AbortSignal, 'aborted'>): Outcome {
+  if (aborted) return 'aborted';
+  return isAgentFailure(thrown) ? 'agent-failed' : 'infrastructure-error';
+}
 
 /** @param then what failed while the environment was notified */
 export function failed(
@@ -44,10 +50,11 @@ export const noVerdict = {
 
 /** What the environment itself says that the system failed at. */
 export function failedByVerdict({ outcome, problem }: Verdict): Judged {
-  const why = new Error(problem ?? `The environment judged: ${outcome}.`);
+  const why = problem ?? `The environment judged: ${outcome}.`;
+  if (outcome === 'agent-failed') return failed(outcome, new AgentFailure(why));
   // Its own judgement is final; what its sandbox or server failed at may pass.
   const failure = { owner: 'host', retryable: outcome === 'infrastructure-error' } as const;
-  return { ...failed(outcome, why), failure };
+  return { ...failed(outcome, new Error(why)), failure };
 }
 
 /** What an environment counts and records, whatever it judged. */

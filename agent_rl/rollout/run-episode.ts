@@ -1,15 +1,15 @@
 import { runEndingError } from '../core/errors.ts';
 import {
+  drawnTokens,
   type FailedAttempt,
   learnersIn,
   type Part,
   type Rollout,
-  sampledTokens,
 } from '../core/rollout.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { entryOf, Episode, logsOf, ofAll } from './episode.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
-import { failed, type Judged, judgedBy } from './judged.ts';
+import { failed, failedOutcome, type Judged, judgedBy } from './judged.ts';
 import { pauseBeforeRetry } from './retrying.ts';
 import { oneAgent } from './world.ts';
 
@@ -41,7 +41,7 @@ export async function runEpisode(
       failedAttempts.length < retries.count &&
       !cancelled.aborted;
     if (!again || failure?.retryable !== true) return Object.freeze({ ...rollout, failedAttempts });
-    const tokens = parts.reduce((sum, part) => sum + sampledTokens(part), 0);
+    const tokens = parts.reduce((sum, part) => sum + drawnTokens(part), 0);
     failedAttempts.push({ outcome, problem, failure, sampledTokens: tokens });
     await pauseBeforeRetry(failedAttempts.length, cancelled);
   }
@@ -65,7 +65,7 @@ async function attempt(
   } catch (thrown) {
     const ending = runEndingError(thrown);
     if (ending !== undefined) throw ending;
-    judged = ofAll(logs, failed(cancelled.aborted ? 'aborted' : 'infrastructure-error', thrown));
+    judged = ofAll(logs, failed(failedOutcome(thrown, cancelled), thrown));
   }
   const { task, key, step, seed } = request;
   const { slice } = task.metadata;

@@ -105,6 +105,14 @@ export const metricNames = {
     'Episodes with a reward of their own that the reward manager gave none',
   ),
   'ledger/*': metric('tokens', 'Sampled tokens that ended so; the sum is rollout/sampledTokens'),
+  'gateway/deliveredShare': metric(
+    '1',
+    'Share of turns whose answer reached an agent with a loop of its own; this and the next are of runs with such agents alone',
+  ),
+  'gateway/replayed': metric('requests', 'Requests answered again with what was recorded'),
+  'gateway/sequences': metric('sequences', 'Mean sequences of an episode'),
+  'gateway/drift/*': metric('turns', 'Turns of the model that clients changed so'),
+  'gateway/ignored/*': metric('requests', 'Requests with a field that had no effect'),
   'train/updatedTokens': metric(
     'tokens',
     'Tokens of the sequences that went through the update, once for each pass',

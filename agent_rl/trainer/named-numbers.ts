@@ -1,15 +1,25 @@
-import { mean } from '../algorithms/statistics.ts';
+import { mean, sum } from '../algorithms/statistics.ts';
 import type { Part, Rollout } from '../core/rollout.ts';
 
 /** Numbers by name, of one episode or of many. */
 export type NamedNumbers = Readonly<Record<string, number>>;
 
 /** The mean of each name over several records, sorted by name. A name that a record lacks counts as `lacking` in it, or not at all. */
-export function meansByName(records: readonly NamedNumbers[], lacking?: 0): Record<string, number> {
+export const meansByName = (records: readonly NamedNumbers[], lacking?: 0) =>
+  byName(records, mean, lacking);
+
+/** The sum of each name over several records, sorted by name. */
+export const sumsByName = (records: readonly NamedNumbers[]) => byName(records, sum);
+
+function byName(
+  records: readonly NamedNumbers[],
+  of: (values: readonly number[]) => number,
+  lacking?: 0,
+): Record<string, number> {
   const names = [...new Set(records.flatMap(Object.keys))].toSorted();
   const valuesOf = (name: string): number[] =>
     records.flatMap((record) => (Object.hasOwn(record, name) ? record[name] : lacking) ?? []);
-  return Object.fromEntries(names.map((name) => [name, mean(valuesOf(name))]));
+  return Object.fromEntries(names.map((name) => [name, of(valuesOf(name))]));
 }
 
 /** Names with that of their family of metrics before them, `family/name`. */

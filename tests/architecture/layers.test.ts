@@ -30,7 +30,7 @@ const layers = [
   ['agent_rl/runs', 'agent_rl/gateway'],
   ['agent_rl/compose', 'agent_rl/page'],
   ['agent_rl/jobs'],
-  ['agent_rl/index.ts', 'agent_rl/plugin.ts'],
+  ['agent_rl/index.ts', 'agent_rl/plugin.ts', 'agent_rl/ai-sdk.ts'],
   ['agent_rl/cli'],
   ['scripts'],
 ];

@@ -58,7 +58,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       expect(won.reward).toBeGreaterThan(lost.reward ?? Number.NaN);
     });
 
-    test.each(['turn-limit', 'token-limit', 'invalid-calls', 'aborted'] as const)(
+    test.each(['turn-limit', 'token-limit', 'invalid-calls', 'agent-error', 'aborted'] as const)(
       'judges an episode that ended by %s before any turn',
       async (end) => {
         const environment = create();

@@ -129,6 +129,7 @@ describe('agent-rl serve', () => {
         requests: 16,
         timeoutS: 60,
         acceptWeights,
+        unsupported: 'refuse',
         print: () => undefined,
         signal: stop.signal,
         onListening: resolve,

@@ -28,7 +28,9 @@ export const options: GrpoOptions = {
       'truncated-turns': 'train',
       'invalid-calls': 'train',
       'tool-timeout': 'train',
+      'agent-error': 'train',
       'infrastructure-error': 'leave-out',
+      'agent-failed': 'leave-out',
       'grader-error': 'leave-out',
     },
     failures: {

@@ -57,6 +57,8 @@ export function part({ sampled = 3, prompt = 2, ...given }: PartSketch = {}): Pa
     hiddenInputs: {},
     retries: [],
     cutTokens: 0,
+    undelivered: 0,
+    requests: undefined,
     groupReward: undefined,
     unjudged: undefined,
     ...given,

@@ -314,7 +314,7 @@ const endings: readonly Outcome[] = [
   'completed',
   'completed',
   'truncated-tokens',
-  'completed',
+  'agent-error',
   'truncated-turns',
   'invalid-calls',
   'tool-timeout',
@@ -323,6 +323,7 @@ const endings: readonly Outcome[] = [
 /** How a few more end, of 32 in a row: the system fails them. */
 const failures: Readonly<Record<number, Outcome>> = {
   9: 'infrastructure-error',
+  18: 'agent-failed',
   28: 'grader-error',
 };
 

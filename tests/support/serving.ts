@@ -15,6 +15,7 @@ export const servingOptions = async (signal: AbortSignal) => ({
   requests: 8,
   timeoutS: 60,
   acceptWeights: false,
+  unsupported: 'refuse' as const,
   print: () => undefined,
   signal,
 });

@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
-import { numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
+import { choiceFlag, numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
 
@@ -30,6 +30,11 @@ export const serve = command({
       256,
     ),
     'accept-weights': switchFlag('Let a training replace the weights: generator.type served'),
+    unsupported: choiceFlag<'refuse' | 'ignore'>(
+      'A request for what the model cannot do, such as response_format',
+      ['refuse', 'ignore'],
+      'refuse',
+    ),
     timeout: numberFlag('Seconds that an answer may take', { from: 1, to: 86_400 }, 600),
   },
   settings: optionsWithout([

@@ -6,11 +6,12 @@ const outcomeOf: Readonly<Record<Exclude<EpisodeEnd, 'aborted'>, Outcome>> = {
   'turn-limit': 'truncated-turns',
   'token-limit': 'truncated-tokens',
   'invalid-calls': 'invalid-calls',
+  'agent-error': 'agent-error',
 };
 
 /**
  * The verdict on an episode: its outcome follows from how it ended, its reward is the sum of its components, of which those
- * of 0 are left out. An aborted episode has neither a reward nor an answer.
+ * of 0 are left out. An aborted episode has neither a reward nor an answer, and one that ended with an error of its agent's is forfeited.
  *
  * @example return verdict(end, { success, components: { answer: success ? 1 : 0 }, metrics: { calls } });
  */
@@ -21,12 +22,14 @@ export function verdict(
   if (end === 'aborted') return unjudged('aborted', more);
   const components = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== 0));
   const reward = Object.values(components).reduce((sum, part) => sum + part, 0);
-  return { outcome: success ? 'completed' : outcomeOf[end], reward, components, success, ...more };
+  const outcome = success ? 'completed' : outcomeOf[end];
+  const forfeited = end === 'agent-error' ? true : more.forfeited;
+  return { outcome, reward, components, success, ...more, forfeited };
 }
 
 /** The verdict on an episode that nothing can be said of, such as one that the sandbox failed. */
 export const unjudged = (
-  outcome: 'aborted' | 'infrastructure-error' | 'grader-error',
+  outcome: 'aborted' | 'infrastructure-error' | 'agent-failed' | 'grader-error',
   { problem, metrics, record }: Pick<Verdict, 'problem' | 'metrics' | 'record'>,
 ): Verdict => ({
   outcome,

@@ -1,22 +1,23 @@
 import { Type } from 'typebox';
 
 import type { AssistantMessage, Message } from '../../core/message.ts';
-import { EventAnswer } from '../../http/answer-request.ts';
+import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
 import { closeThought } from '../../policies/tool-call-formats/read-turn.ts';
-import { messagesOf, toolsOf } from './chat-messages.ts';
+import { askedMessages, toolsOf } from './chat-messages.ts';
 import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from './request-fields.ts';
 import {
   type Answering,
   chatLogProbs,
   finishOf,
   messageOf,
-  saidIn,
   toolCallsOf,
   usageOf,
 } from './openai-answers.ts';
 import { piecesOf, type Said } from '../sampling/pieces-of.ts';
-import type { Turn } from '../sampling/served-model.ts';
+import type { OnText, Turn } from '../sampling/served-model.ts';
+import { saidIn, sha256 } from '../turns/asked.ts';
+import type { SessionTurn } from '../turns/session.ts';
 
 const ChatRequest = Type.Object({
   ...samplingFields,
@@ -44,9 +45,9 @@ const readBody = bodyReader(ChatRequest, {
 /** Answers `POST /v1/chat/completions`. @throws Refusal */
 export async function chatCompletion(
   given: unknown,
-  { model, head, signal, seed }: Answering,
-): Promise<object | EventAnswer> {
-  const body = readBody(given);
+  { session, head: shared, ...asking }: Answering,
+): Promise<WholeAnswer | EventAnswer> {
+  const body = readBody(given, asking.ignore);
   const places = placesOf(body);
   const { max_tokens: older, max_completion_tokens: maxTokens } = body;
   if (typeof older === 'number' && typeof maxTokens === 'number' && older !== maxTokens)
@@ -56,15 +57,21 @@ export async function chatCompletion(
       `max_tokens is ${older} and max_completion_tokens ${maxTokens}: give one of them.`,
     );
   const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
-  const conversation = { messages: messagesOf(body.messages), tools };
-  model.refuseEndless(conversation.messages.flatMap(shownText));
-  const request = samplingOf(body, { signal, maxTokens: maxTokens ?? undefined, seed });
+  const conversation = { messages: askedMessages(body.messages), tools };
+  const { model } = session;
+  model.refuseEndless(conversation.messages.flatMap(({ message }) => shownText(message)));
+  const request = samplingOf(body, { ...asking, maxTokens: maxTokens ?? undefined });
   // Before the first event, after which an answer has no other status.
-  const first = await model.ask(conversation, request);
-  const others = places.slice(1).map(() => model.ask(conversation, request));
-  const asked = [first, ...(await Promise.all(others))];
+  const prepared = await session.prepare({
+    conversation,
+    request,
+    body: sha256(JSON.stringify(given)),
+    retried: asking.retried,
+    answers: places.length,
+  });
+  const head = { id: `chatcmpl-${prepared.id}`, ...shared };
   const withIds = body.return_token_ids === true;
-  const promptIds = { prompt_token_ids: withIds ? first.promptTokens : undefined };
+  const promptIds = { prompt_token_ids: withIds ? prepared.promptTokens() : undefined };
   const asIds = body.return_tokens_as_token_ids === true;
   const endOf = (turn: Turn, index: number) => ({
     index,
@@ -73,14 +80,15 @@ export async function chatCompletion(
     token_ids: withIds ? turn.tokens : undefined,
   });
   if (body.stream !== true) {
-    const turns = await Promise.all(asked.map((one, index) => model.turn(one, request, { index })));
-    return {
+    const turns = await prepared.sample();
+    const answer = {
       ...head,
       object: 'chat.completion',
       choices: turns.map((turn, index) => ({ message: messageOf(turn), ...endOf(turn, index) })),
       usage: usageOf(turns),
       ...promptIds,
     };
+    return new WholeAnswer(answer, prepared.sent);
   }
   const chunk = (choice: object, also: object = {}): string =>
     JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [choice], ...also });
@@ -89,7 +97,8 @@ export async function chatCompletion(
       const delta = { role: 'assistant', content: '' };
       yield chunk({ index: 0, delta, finish_reason: null }, promptIds);
       const { reader } = model;
-      const pieces = piecesOf<Turn>((onText) => model.turn(first, request, { index: 0, onText }), {
+      const sample = async (onText: OnText) => (await prepared.sample(onText))[0] as SessionTurn;
+      const pieces = piecesOf(sample, {
         soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),
         whole: ({ message }) => saidBy(message),
       });
@@ -107,6 +116,8 @@ export async function chatCompletion(
           choices: [],
           usage: usageOf([turn]),
         });
+      // A client that has its answer may end before it reads the last event.
+      prepared.sent();
       yield '[DONE]';
     })(),
   );

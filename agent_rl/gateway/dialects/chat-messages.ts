@@ -4,6 +4,7 @@ import { isRecord } from '../../core/is-record.ts';
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { type Refusal, wrongField } from '../../http/refusal.ts';
+import type { AskedMessage } from '../turns/asked.ts';
 import { parsedJson } from '../../policies/tool-call-formats/read-turn.ts';
 
 /** The tools of a request. @throws Refusal */
@@ -34,6 +35,13 @@ function wholeTool(tool: unknown): unknown {
     },
   };
 }
+
+/** The messages of a request, and which turns they say they are. @throws Refusal */
+export const askedMessages = (given: readonly unknown[]): readonly AskedMessage[] =>
+  messagesOf(given).map((message, index) => {
+    const { agent_rl_turn: turn } = given[index] as { agent_rl_turn?: unknown };
+    return { message, turn: typeof turn === 'string' ? turn : undefined };
+  });
 
 /** The messages of a request. @throws Refusal */
 export function messagesOf(given: readonly unknown[]): readonly Message[] {

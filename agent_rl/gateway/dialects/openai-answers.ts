@@ -1,15 +1,22 @@
 import type { Tokenizer } from '../../../model/text/tokenizer.ts';
 import type { AssistantMessage } from '../../core/message.ts';
-import type { Sampled, ServedModel, Turn } from '../sampling/served-model.ts';
+import type { Sampled, Turn } from '../sampling/served-model.ts';
+import { argumentsText, saidIn } from '../turns/asked.ts';
+import type { Session } from '../turns/session.ts';
 import type { Refusal } from '../../http/refusal.ts';
 
 /** What a request is answered with. */
 export interface Answering {
-  model: ServedModel;
+  session: Session;
   /** Said of every answer. */
-  head: { id: string; created: number; model: string };
+  head: { created: number; model: string };
   signal: AbortSignal;
+  /** Of the draws of one that names no seed. */
   seed: number;
+  /** The client says that it asks again. */
+  retried: boolean;
+  /** Is told of a field that is not supported; without it such a request is refused. */
+  ignore: ((field: string) => void) | undefined;
 }
 
 export const usageOf = (answers: readonly Sampled[]): object => {
@@ -70,10 +77,10 @@ function textOffsets(tokens: readonly number[], tokenizer: Tokenizer): readonly 
 }
 
 export const toolCallsOf = ({ toolCalls = [] }: AssistantMessage): object[] =>
-  toolCalls.map(({ id, name, arguments: given, written }) => ({
-    id,
+  toolCalls.map((call) => ({
+    id: call.id,
     type: 'function',
-    function: { name, arguments: written ?? JSON.stringify(given) },
+    function: { name: call.name, arguments: argumentsText(call) },
   }));
 
 /** A turn as a message. A call that could not be read is part of what was said. */
@@ -86,9 +93,6 @@ export function messageOf({ message }: Turn): object {
     tool_calls: calls.length > 0 ? calls : undefined,
   };
 }
-
-export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): string =>
-  [content, ...malformedCalls.map(({ text }) => text)].filter((text) => text !== '').join('\n');
 
 export const finishOf = ({ message, finish }: Turn): string =>
   finish === 'stop' && (message.toolCalls ?? []).length > 0 ? 'tool_calls' : finish;

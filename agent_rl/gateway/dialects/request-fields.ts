@@ -86,19 +86,24 @@ const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } 
  * Reads the body of a request.
  *
  * @param also what more is not supported, but for some values
+ * @returns the body, without the fields that `ignore` was told of
  */
 export function bodyReader<Schema extends TSchema>(schema: Schema, also: OnlyAs = {}) {
   // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
   const plain = JSON.parse(JSON.stringify(schema)) as { properties?: object };
   const validate = ajv.compile<Static<Schema>>(plain);
   const supported = new Set(Object.keys(plain.properties ?? {}));
-  return (body: unknown): Static<Schema> => {
+  return (given: unknown, ignore?: (field: string) => void): Static<Schema> => {
+    const body: unknown = isRecord(given) ? { ...given } : given;
     for (const [name, value] of Object.entries(isRecord(body) ? body : {})) {
       if (value === null) continue;
       refuseDeep(name, value);
       const allowed =
         ownOf(also, name) ?? (supported.has(name) ? undefined : (ownOf(onlyAs, name) ?? []));
-      if (allowed !== undefined && !withoutEffect.has(name)) refuseOther(name, value, allowed);
+      if (allowed === undefined || withoutEffect.has(name) || isOneOf(value, allowed)) continue;
+      if (ignore === undefined) throw unsupported(name, value, allowed);
+      ignore(name);
+      delete (body as Record<string, unknown>)[name];
     }
     if (!validate(body)) throw wrongBody(validate.errors ?? []);
     return body;
@@ -122,16 +127,16 @@ function wrongBody(errors: readonly ErrorObject[]): Refusal {
   return new Refusal(400, text, [{ path, message }], 'invalid_value');
 }
 
-/** @throws Refusal */
-function refuseOther(name: string, value: unknown, allowed: readonly unknown[]): void {
-  const text = JSON.stringify(value);
+const isOneOf = (value: unknown, allowed: readonly unknown[]): boolean =>
+  allowed.some((one) => JSON.stringify(one) === JSON.stringify(value));
+
+function unsupported(name: string, value: unknown, allowed: readonly unknown[]): Refusal {
   const taken = allowed.map((one) => JSON.stringify(one));
-  if (taken.includes(text)) return;
   const instead = taken.length === 0 ? '' : `, or give ${taken.join(' or ')}`;
-  throw wrongField(
+  return wrongField(
     name,
     'not supported',
-    `${name}: ${text.slice(0, 80)} is not supported by this server. Leave it out${instead}.`,
+    `${name}: ${JSON.stringify(value).slice(0, 80)} is not supported by this server. Leave it out${instead}.`,
     'unsupported_parameter',
   );
 }

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { AssistantMessage, Message, ToolCall } from '../../core/message.ts';
+import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import type { Generation, Sampling } from '../../core/services/generator.ts';
+import type { Generation, RandomKey, Sampling } from '../../core/services/generator.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
@@ -41,13 +39,22 @@ export interface Turn extends Sampled {
   message: AssistantMessage;
 }
 
-/** A conversation that is to be answered. */
-export interface Asked {
+/** A turn that is to be sampled. */
+export interface TurnRequest {
+  /** Ends where the turn begins; grows by it. */
   transcript: Transcript;
-  promptTokens: readonly number[];
   tools: readonly ToolSpec[];
   /** Tokens that the answer may have. */
   room: number;
+  sampling: Sampling;
+  /** Texts that end the answer, which does not hold them. */
+  stop: readonly string[];
+  key: RandomKey;
+  /** What the generator keeps the context under. */
+  context: string;
+  signal: AbortSignal;
+  /** Is told the text so far; without it, or a stop text, the turn is sampled in one go. */
+  onText?: OnText | undefined;
 }
 
 /** Is told the text of an answer so far. */
@@ -61,7 +68,8 @@ export interface ServedParts {
   policy: Policy;
   generator: SteppedGenerator;
   reader: TurnReader;
-  longTexts: LongTexts;
+  /** Encodes long texts beside the turns of others; without it they are encoded at once. */
+  longTexts?: LongTexts | undefined;
 }
 
 const taskId = 'served';
@@ -88,19 +96,26 @@ export class ServedModel {
     return this.parts.reader;
   }
 
-  /**
-   * Writes a conversation as the model reads it.
-   *
-   * @throws Refusal when its template refuses it, or it leaves no room for an answer
-   */
-  async ask(
-    { messages, tools }: { messages: readonly Message[]; tools: readonly ToolSpec[] },
-    { maxTokens, signal }: SamplingRequest,
-  ): Promise<Asked> {
-    const transcript = await this.parts.longTexts.whole(() => this.#begun(messages, tools), signal);
-    const promptTokens = [...transcript.tokens];
-    const room = this.room({ promptTokens: promptTokens.length, field: 'messages' }, maxTokens);
-    return { transcript, promptTokens, tools, room };
+  /** A conversation as the model reads it. @throws Refusal when its template refuses it */
+  begun(
+    messages: readonly Message[],
+    tools: readonly ToolSpec[],
+    signal: AbortSignal,
+  ): Promise<Transcript> {
+    return this.#written(() => this.parts.policy.begin(messages, tools), signal);
+  }
+
+  /** A transcript, and what was said after its last turn. @throws Refusal */
+  continued(
+    { transcript, end }: { transcript: Transcript; end: number },
+    messages: readonly (ToolMessage | UserMessage)[],
+    signal: AbortSignal,
+  ): Promise<Transcript> {
+    return this.#written(() => {
+      const next = transcript.beginning(end);
+      this.parts.policy.observe(next, messages);
+      return next;
+    }, signal);
   }
 
   /** Tokens that an answer may have. @throws Refusal */
@@ -110,44 +125,36 @@ export class ServedModel {
   ): number {
     const most = this.maxContextTokens - promptTokens;
     if (most > 0 && (maxTokens ?? 0) <= most) return maxTokens ?? most;
-    throw this.#tooLong({ promptTokens, field }, maxTokens);
+    throw this.tooLong({ promptTokens, field }, maxTokens);
   }
 
-  /**
-   * One turn of the assistant.
-   *
-   * @param index of several answers to one request
-   */
-  async turn(
-    { transcript, promptTokens, tools, room }: Asked,
-    request: SamplingRequest,
-    { index, onText }: { index: number; onText?: OnText },
-  ): Promise<Turn> {
-    const episode = this.#nextEpisode();
-    const watch = this.#watch(request.stop, onText);
-    this.parts.generator.listen(episode, watch.listener);
-    try {
-      const { message, stop } = await this.parts.policy.act(transcript, {
-        episode,
-        sampling: request.sampling,
-        maxTokens: room,
-        key: { seed: request.seed, taskId, sample: index, turn: 0 },
-        signal: request.signal,
-      });
-      request.signal.throwIfAborted();
-      const sampled = this.#sampled({
-        promptTokens,
-        tokens: transcript.tokens.slice(promptTokens.length),
-        logProbs: transcript.record().logProbs.slice(promptTokens.length),
-        ended: stop === 'end-of-turn',
-        stoppedAt: watch.stoppedAt(),
-      });
-      const whole = tools.length > 0 && watch.stoppedAt() === undefined;
-      const said = whole ? message : this.reader.read(sampled.text, tools);
-      return { ...sampled, message: withOwnIds(said) };
-    } finally {
-      this.parts.policy.release(episode);
-    }
+  /** One turn of the assistant. */
+  async turn({ transcript, tools, room, context, ...request }: TurnRequest): Promise<Turn> {
+    const { length } = transcript;
+    const watch = this.#watch(request.stop, request.onText);
+    const listens = request.onText !== undefined || request.stop.length > 0;
+    if (listens) this.parts.generator.listen(context, watch.listener);
+    const { sampling, key, signal } = request;
+    const options = { episode: context, sampling, maxTokens: room, key, signal };
+    const { message, stop } = await this.parts.policy.act(transcript, options);
+    signal.throwIfAborted();
+    if (stop === 'aborted')
+      throw new Error('The generator gave up on a turn that was not cancelled.');
+    const record = transcript.record();
+    const sampled = this.#sampled({
+      promptTokens: record.tokens.slice(0, length),
+      tokens: record.tokens.slice(length),
+      logProbs: record.logProbs.slice(length),
+      ended: stop === 'end-of-turn',
+      stoppedAt: watch.stoppedAt(),
+    });
+    const whole = tools.length > 0 && watch.stoppedAt() === undefined;
+    return { ...sampled, message: whole ? message : this.reader.read(sampled.text, tools) };
+  }
+
+  /** Forgets what the generator kept of a context. */
+  release(context: string): void {
+    this.parts.policy.release(context);
   }
 
   /**
@@ -165,7 +172,7 @@ export class ServedModel {
       onText,
     }: { index: number; room: number; stopTokens: readonly number[]; onText?: OnText },
   ): Promise<Sampled> {
-    const episode = this.#nextEpisode();
+    const episode = this.nextContext();
     const watch = this.#watch(request.stop, onText);
     this.parts.generator.listen(episode, watch.listener);
     try {
@@ -190,9 +197,10 @@ export class ServedModel {
     }
   }
 
-  #begun(messages: readonly Message[], tools: readonly ToolSpec[]): Transcript {
+  async #written(write: () => Transcript, signal: AbortSignal): Promise<Transcript> {
+    const { longTexts } = this.parts;
     try {
-      return this.parts.policy.begin(messages, tools);
+      return await (longTexts === undefined ? write() : longTexts.whole(write, signal));
     } catch (thrown) {
       if (!AgentRlError.is(thrown)) throw thrown;
       throw wrongField('messages', 'refused by the template', messageOf(thrown));
@@ -202,7 +210,8 @@ export class ServedModel {
   /** Tokens of a text in which control tokens are meant. @throws Refusal for one that no context can hold */
   encode(text: string, signal: AbortSignal): Promise<readonly number[]> {
     this.refuseEndless([text], 'prompt');
-    return this.parts.longTexts.whole(() => this.text.encodeText(text), signal);
+    const encode = () => this.text.encodeText(text);
+    return this.parts.longTexts?.whole(encode, signal) ?? Promise.resolve(encode());
   }
 
   /**
@@ -218,7 +227,7 @@ export class ServedModel {
       0,
     );
     if (fewest >= this.maxContextTokens)
-      throw this.#tooLong({ promptTokens: `at least ${fewest}`, field }, undefined);
+      throw this.tooLong({ promptTokens: `at least ${fewest}`, field }, undefined);
   }
 
   /** What a request may have: as much as a context, each of its characters escaped, and what is not in the prompt. */
@@ -231,7 +240,8 @@ export class ServedModel {
     };
   }
 
-  #nextEpisode(): string {
+  /** A name that no other context has. */
+  nextContext(): string {
     this.#requests += 1;
     return `${taskId}/${this.#requests}`;
   }
@@ -263,7 +273,8 @@ export class ServedModel {
     };
   }
 
-  #tooLong(
+  /** The refusal of what no context can hold. */
+  tooLong(
     { promptTokens, field }: { promptTokens: number | string; field: 'messages' | 'prompt' },
     maxTokens: number | undefined,
   ): Refusal {
@@ -303,18 +314,6 @@ function firstStop(text: string, stop: readonly string[]): number | undefined {
     .toSorted((a, b) => a.at + a.length - (b.at + b.length) || a.at - b.at);
   return first?.at;
 }
-
-/** A turn whose calls have ids that no other answer has: clients find results by them, in whole conversations. */
-function withOwnIds(message: AssistantMessage): AssistantMessage {
-  const { toolCalls } = message;
-  return toolCalls === undefined ? message : { ...message, toolCalls: toolCalls.map(withOwnId) };
-}
-
-/** Its id is as long as OpenAI's: some clients allow 40 characters. */
-const withOwnId = (call: ToolCall): ToolCall => ({
-  ...call,
-  id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
-});
 
 /** Of `\\u00e9` in JSON. */
 const bytesOfEscaped = 6;

@@ -64,5 +64,6 @@ const episodeOf = (fields: Fields, messages: readonly Message[]): EpisodeView =>
   agent: onlyAgent,
   messages,
   turns: [],
+  answer: messages.findLast(({ role }) => role === 'assistant')?.content,
   verdict: { outcome: 'wrong-answer', reward: 0, components: {}, success: false },
 });

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { Type } from 'typebox';
 
 import { EventAnswer } from '../../http/answer-request.ts';
@@ -40,7 +42,7 @@ const defaultMaxTokens = 16;
 /** Answers `POST /v1/completions`: a text or tokens, continued as they are. @throws Refusal */
 export async function completion(
   given: unknown,
-  { model, head, signal, seed }: Answering,
+  { session: { model }, head, signal, seed }: Answering,
 ): Promise<object | EventAnswer> {
   const body = readBody(given);
   const places = placesOf(body);
@@ -64,7 +66,7 @@ export async function completion(
     token_ids: withIds ? sampled.tokens : undefined,
     prompt_token_ids: withIds ? prompt : undefined,
   });
-  const answer = { ...head, object: 'text_completion' };
+  const answer = { id: `cmpl-${randomUUID()}`, ...head, object: 'text_completion' };
   if (body.stream !== true) {
     const all = await Promise.all(
       places.map((index) => model.complete(prompt, request, { index, room, stopTokens })),

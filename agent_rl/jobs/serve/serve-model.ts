@@ -15,6 +15,10 @@ import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from '../../gateway/dialects/chat-completions.ts';
+import type { Answering } from '../../gateway/dialects/openai-answers.ts';
+import { isRetried } from '../../gateway/doors/answer-call.ts';
+import { beatMs, keepAliveMs } from '../../gateway/open-gateway.ts';
+import { Session, type SessionRules } from '../../gateway/turns/session.ts';
 import { completion } from './completions.ts';
 import { LongTexts } from '../../gateway/sampling/long-texts.ts';
 import { openAiError } from '../../gateway/dialects/openai-answers.ts';
@@ -48,6 +52,8 @@ export interface ServeModelOptions extends JobOptions {
   acceptWeights: boolean;
   /** Seconds that an answer may take, waiting included. */
   timeoutS: number;
+  /** What to do with a request for what the model cannot do, such as `response_format`. */
+  unsupported: 'ignore' | 'refuse';
   /** Told where the server listens, once it does. */
   onListening?: (url: string) => void;
 }
@@ -77,7 +83,8 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
     const { pages, close } = trainingPages(training);
     opened.defer(close);
     const { places } = training;
-    const all = [...modelPages(model, { ...options, name, places }), ...pages];
+    const session = new Session(model, sessionRules(model));
+    const all = [...modelPages(session, { ...options, name, places }), ...pages];
     const server = await servePages({
       host,
       port: options.port,
@@ -87,6 +94,8 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
       token,
       mostRequests: options.requests,
       bodyBounds: model.bodyBounds,
+      keepAliveMs,
+      beatMs,
       requestTimeoutMs: requestTimeoutMs(options.acceptWeights),
       errorBody: openAiError,
       onFailure: (message) => print(`A request failed: ${message}`),
@@ -165,20 +174,41 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   return { model: served, folder: model.folder, notes: policy.notes ?? [], training };
 }
 
+/** Clients send their own sampling, and whole conversations: what they send back of its turns is what it sampled. */
+const sessionRules = (model: ServedModel): SessionRules => ({
+  secret: randomUUID(),
+  sampling: undefined,
+  maxTurnTokens: Infinity,
+  maxTurns: Infinity,
+  history: 'sampled',
+  keyOf: ({ seed }, index) => ({ seed, taskId: 'served', sample: index, turn: 0 }),
+  live: true,
+  keepsContexts: false,
+  mostTokens: contextsRemembered * model.maxContextTokens,
+  attempt: (work) => work(),
+  redact: (text) => text,
+});
+
+/** Worth as much memory as some hundred conversations that fill their context. */
+const contextsRemembered = 256;
+
 /** What a file of all its weights may have: float32, and a header. */
 const mostWeightBytes = (config: ModelConfig): number =>
   4 * countParameters(config).parameters + 64 * 2 ** 20;
+
+type Dialect = (given: unknown, answering: Answering) => Promise<object>;
 
 /** Seeds are of 32 bits. */
 const seeds = 2 ** 32;
 
 function modelPages(
-  model: ServedModel,
+  session: Session,
   {
     name,
     places,
     timeoutS,
-  }: Pick<ServeModelOptions, 'timeoutS'> & { name: string; places: Places },
+    unsupported,
+  }: Pick<ServeModelOptions, 'timeoutS' | 'unsupported'> & { name: string; places: Places },
 ): readonly Page[] {
   const created = Math.floor(Date.now() / 1000);
   const entry = {
@@ -186,24 +216,26 @@ function modelPages(
     object: 'model',
     created,
     owned_by: 'agent_rl',
-    max_model_len: model.maxContextTokens,
+    max_model_len: session.model.maxContextTokens,
   };
   const answering =
-    (prefix: string, answer: typeof chatCompletion): Page['answer'] =>
-    async ({ body, signal }) => {
+    (answer: Dialect): Page['answer'] =>
+    async ({ body, headers, signal }) => {
       refuseOtherModel(body, name);
       const late = AbortSignal.timeout(timeoutS * 1000);
-      const head = {
-        id: `${prefix}-${randomUUID()}`,
-        created: Math.floor(Date.now() / 1000),
-        model: name,
-      };
+      const head = { created: Math.floor(Date.now() / 1000), model: name };
       const within = AbortSignal.any([signal, late]);
       const why = (thrown: unknown): unknown =>
         late.aborted && !signal.aborted ? tookLonger(timeoutS) : thrown;
       try {
-        const seed = randomInt(seeds);
-        const answered = await answer(body, { model, head, signal: within, seed });
+        const answered = await answer(body, {
+          session,
+          head,
+          signal: within,
+          seed: randomInt(seeds),
+          retried: isRetried(headers),
+          ignore: unsupported === 'ignore' ? () => undefined : undefined,
+        });
         return answered instanceof EventAnswer
           ? new EventAnswer(failingAs(answered.events, why))
           : answered;
@@ -218,8 +250,8 @@ function modelPages(
       return entry;
     }),
     page('GET', /^\/health$/, async () => ({ status: 'ok', places: places.counts })),
-    page('POST', /^\/v1\/chat\/completions$/, answering('chatcmpl', chatCompletion)),
-    page('POST', /^\/v1\/completions$/, answering('cmpl', completion)),
+    page('POST', /^\/v1\/chat\/completions$/, answering(chatCompletion)),
+    page('POST', /^\/v1\/completions$/, answering(completion)),
   ];
 }
 

@@ -36,6 +36,7 @@ export function episodeText(episode: EpisodeRecord, { hidden }: { hidden: boolea
       `Episode ${partText(episode)} of ${taskId}${when === 'train' ? '' : ` (held out, ${when} training)`}`,
       `  ${facts.join(', ')}`,
       ...judgement(episode),
+      ...asked(episode),
       ...trouble(episode),
       ...[...entriesOf({ ...episode, problem: null }), ...(hidden ? [secret] : [])].map(entryText),
     ].join('\n'),
@@ -66,13 +67,37 @@ function inGroup({ groupReward }: EpisodeRecord): string[] {
   return [`  in its group: ${reward ?? 'no reward'} by ${manager}${of}`];
 }
 
-function trouble({ problem, failedAttempts, cutTokens, toolCalls }: EpisodeRecord) {
+/** What an agent with a loop of its own asked of the model. */
+function asked({ requests, sequences }: EpisodeRecord): string[] {
+  if (requests === undefined) return [];
+  const { turns, delivered, replayed, drift, ignored } = requests;
+  const facts = [
+    `${delivered} of ${countText(turns, 'answer')} reached the agent`,
+    `${replayed} sent again`,
+    countText(sequences.length, 'sequence'),
+  ];
+  const named = { 'changed by the client': drift, 'without effect': ignored };
+  const counts = Object.entries(named).filter(([, of]) => Object.keys(of).length > 0);
+  return [
+    `  requests: ${[...facts, ...counts.map(([what, of]) => `${what}: ${numbers(of)}`)].join('; ')}`,
+  ];
+}
+
+function trouble({
+  problem,
+  failedAttempts,
+  cutTokens,
+  undelivered = 0,
+  toolCalls,
+}: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
   const cut = `  left out for want of room: ${countText(cutTokens, 'token')} of what it was shown`;
+  const lost = `  never reached the agent: ${countText(undelivered, 'sampled token')}`;
   return [
     ...(problem === null ? [] : [`  problem: ${problem}`]),
     ...failedAttempts.map((attempt) => `  an attempt before this one failed: ${attempt.problem}`),
     ...ofTools.map((why) => `  a tool failed: ${why}`),
     ...(cutTokens === 0 ? [] : [cut]),
+    ...(undelivered === 0 ? [] : [lost]),
   ];
 }

@@ -1,10 +1,11 @@
 import type { Outcome } from '../../core/outcome.ts';
-import { type Part, sampledTokens } from '../../core/rollout.ts';
+import { drawnTokens, type Part, sampledTokens } from '../../core/rollout.ts';
 
 /**
  * What became of the tokens of a part. `trained`: they moved the weights. `zero-advantage`: the episode was
  * exactly as good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager. `resampled`: its
- * group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by `algorithm.selection`. The others say which part of the system failed.
+ * group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by `algorithm.selection`. `undelivered`: never
+ * reached an agent with a loop of its own, whatever became of the rest of its part. The others say which part of the system failed.
  */
 export const tokenUses = [
   'trained',
@@ -13,6 +14,7 @@ export const tokenUses = [
   'not-selected',
   'untrained',
   'resampled',
+  'undelivered',
   'infrastructure',
   'grader',
   'aborted',
@@ -22,6 +24,7 @@ export type TokenUse = (typeof tokenUses)[number];
 
 const usesOfFailures: Readonly<Partial<Record<Outcome, TokenUse>>> = {
   'infrastructure-error': 'infrastructure',
+  'agent-failed': 'infrastructure',
   'grader-error': 'grader',
   aborted: 'aborted',
 };
@@ -43,13 +46,16 @@ export interface Ledger {
  *   not what the ledger says: a bug.
  */
 export function keepLedger(
-  entries: readonly { part: Pick<Part, 'sequences'>; use: TokenUse }[],
+  entries: readonly { part: Pick<Part, 'sequences' | 'undelivered'>; use: TokenUse }[],
   trainedTokens: number,
 ): Ledger {
   const tokens = Object.fromEntries(tokenUses.map((use) => [use, 0])) as Record<TokenUse, number>;
-  for (const { part, use } of entries) tokens[use] += sampledTokens(part);
+  for (const { part, use } of entries) {
+    tokens[use] += sampledTokens(part);
+    tokens.undelivered += part.undelivered;
+  }
   const distinct = new Set(entries.map(({ part }) => part));
-  const sampled = [...distinct].reduce((sum, part) => sum + sampledTokens(part), 0);
+  const sampled = [...distinct].reduce((sum, part) => sum + drawnTokens(part), 0);
   const booked = tokenUses.reduce((sum, use) => sum + tokens[use], 0);
   if (booked !== sampled || tokens.trained !== trainedTokens) {
     throw new Error(

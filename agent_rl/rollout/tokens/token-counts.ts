@@ -12,10 +12,13 @@ export interface TokenCounts {
 
 export const noTokens: TokenCounts = { read: 0, sampled: 0, trained: 0 };
 
-/** What it took to sample a part. */
-export function sampling({ sequences }: Pick<Part, 'sequences'>): TokenCounts {
+/** What it took to sample a part. Contexts of what never reached the agent are not known. */
+export function sampling({
+  sequences,
+  undelivered,
+}: Pick<Part, 'sequences' | 'undelivered'>): TokenCounts {
   let read = 0;
-  let sampled = 0;
+  let sampled = undelivered;
   for (const { start, end } of drawnSpans(sequences).flat()) {
     read += start;
     sampled += end - start;

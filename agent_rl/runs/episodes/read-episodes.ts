@@ -40,6 +40,9 @@ export interface EpisodeRecord
       | 'seconds'
     > {
   schema: number;
+  /** Absent in records of earlier versions. */
+  undelivered?: Part['undelivered'] | undefined;
+  requests?: Part['requests'];
   slice: string | null;
   reward: number | null;
   answer: string | null;

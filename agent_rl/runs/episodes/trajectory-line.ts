@@ -47,6 +47,8 @@ export const trajectoryLine = ({ rollout, part }: Member): EpisodeRecord => ({
   failedAttempts: rollout.failedAttempts,
   retries: part.retries,
   cutTokens: part.cutTokens,
+  undelivered: part.undelivered,
+  requests: part.requests,
   hidden: hiddenOf(part),
 });
 

@@ -8,7 +8,8 @@ export const useMeanings: Readonly<Record<TokenUse, string>> = {
   'not-selected': 'left out by algorithm.selection, after the mean of its group',
   untrained: 'of an agent that does not learn (agents[].train)',
   resampled: 'its group was drawn again, as algorithm.selection decided',
-  infrastructure: 'the generator, the sandbox, a tool or the environment failed',
+  undelivered: 'never reached the agent, which has a loop of its own',
+  infrastructure: 'the generator, the sandbox, a tool, the environment or the agent failed',
   grader: 'what judges it failed',
   aborted: 'it was stopped',
 };

@@ -38,7 +38,7 @@ export const failures: Check = {
       ],
       tries: [
         'the reasons are in run.log; agent-rl doctor and agent-rl sandbox doctor examine the machine',
-        `${settings.now('rollout.failures.retries')}, ${settings.now('rollout.outcomes.infrastructure-error')}`,
+        `${settings.now('rollout.failures.retries')}, ${settings.now('rollout.outcomes.infrastructure-error')}, ${settings.now('rollout.outcomes.agent-failed')}`,
       ],
       example: 'failed',
     };

@@ -156,7 +156,13 @@ export interface EpisodeTokens {
   texts: readonly string[] | null;
   problem: string | null;
   /** Who wrote which: `template`, `system`, `user`, `tool`, `sampled` with the version of the weights, `demonstration`. */
-  spans: readonly { start: number; end: number; source: string; version?: number }[];
+  spans: readonly {
+    start: number;
+    end: number;
+    source: string;
+    version?: number;
+    turn?: number | undefined;
+  }[];
   /** In nats; null where a token was not sampled. */
   logProbs: readonly (number | null)[];
   /** What the update made of each; null where a token was not sent to the learner. */

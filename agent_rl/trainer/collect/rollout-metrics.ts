@@ -1,6 +1,7 @@
 import { mean, standardDeviation, sum } from '../../algorithms/statistics.ts';
 import { type Outcome, outcomes } from '../../core/outcome.ts';
 import {
+  drawnTokens,
   isJudged,
   isSolved,
   learnersIn,
@@ -14,6 +15,7 @@ import { repetitionOf } from '../../rollout/tokens/repetition.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
 import { inFamily, meansByName, type NamedNumbers, sideBySide } from '../named-numbers.ts';
 import { type Collection, type Group, membersIn, rolloutsIn } from './collection.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
 import { countFailures } from './failure-guard.ts';
 import { largest } from '../../core/long-lists.ts';
 
@@ -45,13 +47,14 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'rollout/rejectedCalls': withStatus('rejected'),
     'rollout/failedCalls': withStatus('error'),
     'rollout/timedOutCalls': withStatus('timeout'),
-    'rollout/sampledTokens': sum(all.map(sampledTokens)),
+    'rollout/sampledTokens': sum(all.map(drawnTokens)),
     'rollout/contextTokens': sum(
       all.flatMap(({ sequences }) => sequences.map(({ tokens }) => tokens.length)),
     ),
     'rollout/readTokens': sum(all.map((part) => sampling(part).read)),
     'rollout/lengthMax': largest(learners.map(sampledTokens), 0),
     ...outcomeCounts(learners),
+    ...gatewayMetrics(all),
     'group/count': groups.length,
     'group/zeroVariance': groups.filter(({ zeroVariance }) => zeroVariance).length,
     'group/allRight': judged.filter((group) => group.every(({ part }) => part.success)).length,

@@ -95,6 +95,8 @@ async function promptTokens(
   });
   try {
     const { toolRunner, world } = parts;
+    // What an agent with a loop of its own asks first is known once it runs.
+    if (world.outside !== undefined) return 0;
     const { conversations } = await world.start();
     // What an agent is told before its first turn is not known yet, and may be all it is told.
     const begun = Object.entries(conversations).filter(
@@ -103,7 +105,7 @@ async function promptTokens(
     const lengths = begun.map(
       ([agent, messages]) => policyOf(parts, agent).begin(messages, toolRunner.specs).length,
     );
-    await world.finish('aborted', signal, undefined);
+    await world.finish('aborted', signal, undefined, undefined);
     return largest(lengths, 0);
   } finally {
     await parts.close?.();

@@ -1,7 +1,13 @@
 import { expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
-import { failureOf, PluginError, RetriesSpent, TransientError } from '#agent_rl/core/failure.ts';
+import {
+  AgentFailure,
+  failureOf,
+  PluginError,
+  RetriesSpent,
+  TransientError,
+} from '#agent_rl/core/failure.ts';
 
 const inPlugin = (cause: unknown) => new PluginError('Tool "look" failed', { cause });
 
@@ -28,6 +34,13 @@ test.each([
     new RetriesSpent('x', { cause: new TransientError('busy') }),
     'host',
     false,
+  ],
+  ['an agent that failed', inPlugin(new AgentFailure('exit code 3')), 'plugin', true],
+  [
+    'an agent whose server failed',
+    new AgentFailure('x', { cause: new TransientError('busy') }),
+    'plugin',
+    true,
   ],
   ['no error at all', 'text', 'host', false],
 ])('%s has its owner', (_, thrown, owner, retryable) => {

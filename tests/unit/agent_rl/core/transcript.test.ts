@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { maskOf, Transcript } from '#agent_rl/core/transcript.ts';
+import { drawnMasks, maskOf, Transcript } from '#agent_rl/core/transcript.ts';
 
 const tokens = (count: number): number[] => Array.from({ length: count }, (_, i) => i % 1000);
 
@@ -21,5 +21,76 @@ describe('a transcript', () => {
     expect([record.tokens.length, record.logProbs.length]).toEqual([3 + 2 * count, 3 + 2 * count]);
     expect(record.logProbs.slice(2 + count, 4 + count)).toEqual([0, -0.25]);
     expect(maskOf(record, 'sampled').reduce((sum, one) => sum + one, 0)).toBe(1 + count);
+  });
+});
+
+describe('the beginning of a transcript', () => {
+  const whole = new Transcript();
+  whole.append('user', [1, 2]);
+  whole.appendSampled([10, 11, 12], [-0.1, -0.2, -0.3], 4);
+  whole.append('tool', [5, 6]);
+
+  test('has its first tokens with their spans, the last of them cut, and grows by itself', () => {
+    const beginning = whole.beginning(4);
+    expect(beginning.record()).toEqual({
+      tokens: [1, 2, 10, 11],
+      spans: [
+        { source: 'user', start: 0, end: 2 },
+        { source: 'sampled', start: 2, end: 4, version: 4 },
+      ],
+      logProbs: [0, 0, -0.1, -0.2],
+    });
+    beginning.append('user', [9]);
+    expect([beginning.length, whole.length]).toEqual([5, 7]);
+    expect(beginning.root).toBe(whole.root);
+    expect(new Transcript().root).not.toBe(whole.root);
+  });
+
+  test('marks the turn that drew its end, which what is sampled next does not join', () => {
+    const beginning = whole.beginning(5, 0);
+    beginning.appendSampled([13], [-0.4], 4);
+    expect(beginning.beginning(6, 1).record().spans).toEqual([
+      { source: 'user', start: 0, end: 2 },
+      { source: 'sampled', start: 2, end: 5, version: 4, turn: 0 },
+      { source: 'sampled', start: 5, end: 6, version: 4, turn: 1 },
+    ]);
+    expect(
+      whole
+        .beginning(7, 0)
+        .record()
+        .spans.map(({ turn }) => turn),
+    ).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe('equal tokens behind the same beginning', () => {
+  const asked = new Transcript();
+  asked.append('user', [1, 2]);
+  const answered = (turn: number) => {
+    const transcript = asked.beginning(2);
+    transcript.appendSampled([10, 11], [-0.1, -0.2], 4);
+    return transcript.beginning(4, turn);
+  };
+  const followed = (turn: number) => {
+    const transcript = answered(turn);
+    transcript.append('tool', [5]);
+    transcript.appendSampled([12], [-0.3], 4);
+    return transcript.beginning(6, 7).record();
+  };
+  const masks = (...turns: readonly [number, number]) =>
+    drawnMasks([answered(turns[0]).record(), followed(turns[1])]).map((mask) => Array.from(mask));
+
+  test('are trained once where one turn drew them', () => {
+    expect(masks(0, 0)).toEqual([
+      [0, 0, 1, 1],
+      [0, 0, 0, 0, 0, 1],
+    ]);
+  });
+
+  test('are trained twice where two turns drew them', () => {
+    expect(masks(0, 1)).toEqual([
+      [0, 0, 1, 1],
+      [0, 0, 1, 1, 0, 1],
+    ]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { ToolCallFormat } from '#agent_rl/core/plugins/tool-call-format.ts';
 import { piecesOf, type Said } from '#agent_rl/gateway/sampling/pieces-of.ts';
-import { saidIn } from '#agent_rl/gateway/dialects/openai-answers.ts';
+import { saidIn } from '#agent_rl/gateway/turns/asked.ts';
 import { TurnReader } from '#agent_rl/gateway/sampling/turn-reader.ts';
 import {
   HermesFormat,

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { TransientError } from '#agent_rl/core/failure.ts';
+import { AgentFailure, TransientError } from '#agent_rl/core/failure.ts';
 import { user } from '#agent_rl/core/message.ts';
+import { unjudged, verdict } from '#agent_rl/core/plugins/verdict.ts';
 import { notTimed } from '#agent_rl/core/stopping/work-clock.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
+import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
@@ -126,6 +128,82 @@ describe('An episode in which something fails', () => {
     expect(rollout.failedAttempts[0]).toMatchObject({
       problem: 'no machine is free',
       failure: { owner: 'host', retryable: true },
+    });
+  });
+
+  test.each(['start', 'step'] as const)(
+    'is played again where its agent failed in %s, and ends as agent-failed where that goes on',
+    async (method) => {
+      const failing = async () => {
+        throw new AgentFailure('exit code 3');
+      };
+      const parts = (environment: Partial<Environment>): EpisodeParts => ({
+        policy: new ScriptedPolicy(calling()),
+        world: worldOfOne(new ScriptedEnvironment(environment)),
+        tools: new Map(),
+        toolRunner: new ToolRunner([]),
+        rewards: [],
+        invalidCallPenalty: 0,
+        limits,
+      });
+      const retries = { count: 1, outcomes: ['agent-failed'] as const };
+      const { signal } = new AbortController();
+      let made = 0;
+      const once = () => parts(made++ === 0 ? { [method]: failing } : {});
+      const recovered = await runEpisode(once, request, signal, retries);
+      expect(recovered).toMatchObject({
+        outcome: 'completed',
+        failedAttempts: [
+          { outcome: 'agent-failed', failure: { owner: 'plugin', retryable: true } },
+        ],
+      });
+      const ended = await runEpisode(() => parts({ [method]: failing }), request, signal, retries);
+      expect(ended).toMatchObject({
+        outcome: 'agent-failed',
+        problem: expect.stringContaining('exit code 3'),
+        parts: [{ reward: undefined, success: false }],
+        failedAttempts: [{ outcome: 'agent-failed' }],
+      });
+    },
+  );
+
+  test('ends as agent-failed where it cannot be made because its agent failed', async () => {
+    const { signal } = new AbortController();
+    const make = () => {
+      throw new AgentFailure('no such program');
+    };
+    expect(await runEpisode(make, request, signal)).toMatchObject({
+      outcome: 'agent-failed',
+      failure: { owner: 'plugin', retryable: true },
+    });
+  });
+
+  test('may pass where the environment itself says that the agent failed', async () => {
+    const { episode } = await play({
+      script: calling(),
+      environment: { finish: async () => unjudged('agent-failed', { problem: 'it hung' }) },
+    });
+    expect(episode).toMatchObject({
+      outcome: 'agent-failed',
+      reward: undefined,
+      problem: 'it hung',
+      failure: { owner: 'plugin', retryable: true },
+    });
+  });
+
+  test('has a real reward where its agent threw because of the model, and other rewards pay nothing', async () => {
+    const { episode } = await play({
+      script: calling(),
+      environment: {
+        finish: async () => verdict('agent-error', { success: false, components: {} }),
+      },
+      parts: { rewards: [{ name: 'generous', weight: 2, score: () => 1 }] },
+    });
+    expect(episode).toMatchObject({
+      outcome: 'agent-error',
+      reward: 0,
+      failure: undefined,
+      unpaid: { generous: 1 },
     });
   });
 

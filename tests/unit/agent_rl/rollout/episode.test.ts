@@ -133,6 +133,17 @@ describe('runEpisode', () => {
     expect(episode.components).toEqual({ solved: 1, turns: 0.5 });
   });
 
+  test('shows rewards what the last message of the agent says as the answer', async () => {
+    const answers: unknown[] = [];
+    await play({
+      script: calling(['echo', { text: 'x' }]),
+      parts: {
+        rewards: [{ name: 'seen', weight: 0, score: ({ answer }) => void answers.push(answer) }],
+      },
+    });
+    expect(answers).toEqual(['done']);
+  });
+
   test('ends after the last turn without telling the policy more', async () => {
     const again: Script = () => ({ message: says('', ['echo', { text: 'x' }]) });
     const { episode, environment, policy } = await play({ script: again });

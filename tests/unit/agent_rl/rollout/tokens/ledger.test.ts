@@ -7,23 +7,27 @@ import { member, part } from '#tests/support/rollouts.ts';
 describe('keepLedger', () => {
   const trained = part({ sampled: 5 });
   const flat = part({ sampled: 3 });
-  const broken = part({ sampled: 2, outcome: 'infrastructure-error' });
+  const lost = part({ sampled: 4, undelivered: 6 });
+  const broken = part({ sampled: 2, outcome: 'infrastructure-error', undelivered: 1 });
 
   test('books every sampled token once', () => {
     const entries = [
       { part: trained, use: 'trained' },
       { part: flat, use: 'zero-advantage' },
+      { part: lost, use: 'masked' },
       { part: broken, use: 'infrastructure' },
     ] as const;
     const { tokens, sampled } = keepLedger(entries, 5);
-    expect(sampled).toBe(10);
+    // 5 + 3 + 4 + 2 in sequences; 6 + 1 that are in none.
+    expect(sampled).toBe(21);
     expect(tokens).toEqual({
       trained: 5,
       'zero-advantage': 3,
-      masked: 0,
+      masked: 4,
       untrained: 0,
       'not-selected': 0,
       resampled: 0,
+      undelivered: 7,
       infrastructure: 2,
       grader: 0,
       aborted: 0,
@@ -38,6 +42,8 @@ describe('keepLedger', () => {
 
   test('knows whose fault an outcome is', () => {
     expect(failureUse('aborted')).toBe('aborted');
+    expect(failureUse('agent-failed')).toBe('infrastructure');
+    expect(failureUse('agent-error')).toBeUndefined();
     expect(failureUse('grader-error')).toBe('grader');
     expect(failureUse('wrong-answer')).toBeUndefined();
   });

@@ -152,3 +152,28 @@ test('the share of failed episodes is a metric, and a group that failed is neith
     'group/allWrong': 0,
   });
 });
+
+test('requests of agents with loops of their own are counted, and nothing of them without any', () => {
+  const facts = { turns: 4, replayed: 1, delivered: 3, drift: { thoughts: 2 }, ignored: {} };
+  const branched = member({
+    sequences: [sequence(2, 3), sequence(3, 2)],
+    undelivered: 5,
+    requests: { ...facts, ignored: { temperature: 4, n: 1 } },
+  });
+  const plain = member({ requests: { ...facts, delivered: 4, drift: { thoughts: 1, edited: 1 } } });
+  const without = member();
+  const metrics = rolloutMetrics({ groups: [group([branched, plain, without])], discarded: [] });
+  expect(metrics).toMatchObject({
+    // 3 + 2, 3 and 3 in sequences; 5 in none.
+    'rollout/sampledTokens': 16,
+    'gateway/deliveredShare': 7 / 8,
+    'gateway/replayed': 2,
+    'gateway/sequences': 1.5,
+    'gateway/drift/thoughts': 3,
+    'gateway/drift/edited': 1,
+    'gateway/ignored/temperature': 4,
+    'gateway/ignored/n': 1,
+  });
+  const own = rolloutMetrics({ groups: [group([without])], discarded: [] });
+  expect(Object.keys(own).filter((name) => name.startsWith('gateway/'))).toEqual([]);
+});

@@ -1,0 +1,97 @@
+/**
+ * The model that is trained, as a language model of the AI SDK (6 and 7).
+ *
+ * Importing this starts nothing and loads no engine. It needs nothing of the AI SDK itself.
+ */
+import { rollouts } from './core/services/rollout-scope.ts';
+import { chatBody, type ModelPrompt, type ModelTool } from './gateway/ai-sdk/chat-body.ts';
+import {
+  generated,
+  type Generated,
+  streamOf,
+  type StreamPart,
+} from './gateway/ai-sdk/generated.ts';
+
+/** What the AI SDK asks a model with. */
+export interface ModelCall {
+  prompt: ModelPrompt;
+  tools?: readonly ModelTool[] | undefined;
+  toolChoice?: { type: string; toolName?: string } | undefined;
+  responseFormat?: { type: string } | undefined;
+  maxOutputTokens?: number | undefined;
+  temperature?: number | undefined;
+  topP?: number | undefined;
+  topK?: number | undefined;
+  seed?: number | undefined;
+  presencePenalty?: number | undefined;
+  frequencyPenalty?: number | undefined;
+  stopSequences?: readonly string[] | undefined;
+  abortSignal?: AbortSignal | undefined;
+}
+
+/** A language model by version 3 of the AI SDK's specification. */
+export interface RolloutModel {
+  readonly specificationVersion: 'v3';
+  readonly provider: string;
+  readonly modelId: string;
+  readonly supportedUrls: Record<string, RegExp[]>;
+  doGenerate(call: ModelCall): Promise<Generated>;
+  doStream(call: ModelCall): Promise<{ stream: ReadableStream<StreamPart> }>;
+}
+
+/** Any model of the AI SDK. */
+interface OtherModel {
+  doGenerate(call: never): PromiseLike<unknown>;
+  doStream(call: never): PromiseLike<unknown>;
+}
+
+/**
+ * The model that is trained. Its turns are recognised exactly when they come back, whatever the AI SDK made of them.
+ *
+ * @param otherwise the model where nothing is trained, in production
+ * @example generateText({ model: rolloutModel(openai('gpt-5')), tools, prompt })
+ */
+export function rolloutModel(otherwise?: OtherModel): RolloutModel {
+  const elsewhere = otherwise as RolloutModel | undefined;
+  return {
+    specificationVersion: 'v3',
+    provider: 'agent_rl',
+    modelId: 'policy',
+    supportedUrls: {},
+    doGenerate: async (call) => {
+      const ask = asking(elsewhere);
+      return ask === undefined ? elsewhere!.doGenerate(call) : generated(await answered(ask, call));
+    },
+    doStream: async (call) => {
+      const ask = asking(elsewhere);
+      if (ask === undefined) return elsewhere!.doStream(call);
+      return { stream: streamOf(generated(await answered(ask, call))) };
+    },
+  };
+}
+
+/** What asks the model that is trained; `undefined` where another is asked. */
+function asking(otherwise: object | undefined): typeof fetch | undefined {
+  const scope = rollouts.scope.getStore();
+  if (scope !== undefined) return scope.fetch;
+  if (rollouts.open === 0 && otherwise !== undefined) return undefined;
+  throw new Error(
+    rollouts.open === 0
+      ? 'No rollout is under way. Pass the model of production: rolloutModel(openai(…)).'
+      : 'rolloutModel() was asked outside of a rollout while agents are trained: a queue, a pool or an event emitter lost the context of the call. Call the agent within it.',
+  );
+}
+
+async function answered(ask: typeof fetch, call: ModelCall): Promise<unknown> {
+  const response = await ask('http://agent_rl/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(chatBody(call)),
+    signal: call.abortSignal ?? null,
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) return answer;
+  const { message } = (answer as { error: { message: string } }).error;
+  // Of what the AI SDK does not ask again.
+  throw Object.assign(new Error(message), { name: 'AI_APICallError', statusCode: response.status });
+}

@@ -1,0 +1,72 @@
+import { randomInt } from 'node:crypto';
+
+import { EventAnswer, type WholeAnswer } from '../../http/answer-request.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { chatCompletion } from '../dialects/chat-completions.ts';
+import type { Answering } from '../dialects/openai-answers.ts';
+import type { Session } from '../turns/session.ts';
+
+/** A request, however it came. */
+export interface Call {
+  method: string;
+  /** Of its address. */
+  path: string;
+  header: (name: string) => string | undefined;
+  body: unknown;
+  signal: AbortSignal;
+}
+
+export interface CallRules {
+  /** What to do with a request for what the model cannot do, such as `response_format`. */
+  unsupported: 'ignore' | 'refuse';
+}
+
+type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | EventAnswer>;
+
+/** By the end of the address. */
+const dialects: readonly (readonly [RegExp, Dialect])[] = [
+  [/\/chat\/completions$/, chatCompletion],
+];
+
+/** Seeds are of 32 bits. */
+const seeds = 2 ** 32;
+
+/** Answers a request of a session: the one handler behind HTTP, `fetch` and the model of the AI SDK. @throws Refusal */
+export async function answerCall(
+  call: Call,
+  session: Session,
+  { unsupported }: CallRules,
+): Promise<object> {
+  if (session.isOver) throw sessionOver();
+  const dialect = dialects.find(([path]) => path.test(call.path))?.[1];
+  const models = /\/models(?:\/.+)?$/.test(call.path) && call.method === 'GET';
+  if (models) return { object: 'list', data: [] };
+  if (dialect === undefined || call.method !== 'POST') throw notFound(call);
+  const asked = (call.body as { model?: unknown } | null)?.model;
+  return dialect(call.body, {
+    session,
+    head: {
+      created: Math.floor(Date.now() / 1000),
+      model: typeof asked === 'string' ? asked : 'policy',
+    },
+    signal: call.signal,
+    seed: randomInt(seeds),
+    retried: isRetried({ 'x-stainless-retry-count': call.header('x-stainless-retry-count') }),
+    ignore: unsupported === 'ignore' ? (field) => session.ignore(field) : undefined,
+  });
+}
+
+/** Whether a client of OpenAI's own library says that it asks again. */
+export const isRetried = (headers: Readonly<Record<string, unknown>>): boolean =>
+  Number(headers['x-stainless-retry-count'] ?? 0) > 0;
+
+const sessionOver = (): Refusal =>
+  new Refusal(401, 'The rollout that this key names is over.', [], 'rollout_over');
+
+const notFound = ({ method, path }: Call): Refusal =>
+  new Refusal(
+    404,
+    `${method} ${path.slice(0, 80)} is not served. There are POST /v1/chat/completions and POST /v1/responses.`,
+    [],
+    'not_found',
+  );

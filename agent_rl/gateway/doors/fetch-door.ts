@@ -1,0 +1,87 @@
+import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { openAiError } from '../dialects/openai-answers.ts';
+import type { Call } from './answer-call.ts';
+
+/** `fetch` that is answered by a handler, whatever host it names. It never reaches the network. */
+export const fetchDoor =
+  (answer: (call: Call) => Promise<object>): typeof fetch =>
+  async (input, init) => {
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined) ?? never;
+    signal.throwIfAborted();
+    try {
+      const answered = await answer({ ...(await callOf(input, init)), signal });
+      signal.throwIfAborted();
+      if (answered instanceof EventAnswer) return streamed(answered.events, signal);
+      if (!(answered instanceof WholeAnswer)) return json(answered, 200);
+      answered.sent();
+      return json(answered.body, 200);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof Refusal)) throw thrown;
+      return json(openAiError(thrown), thrown.status);
+    }
+  };
+
+const never = new AbortController().signal;
+
+const json = (body: object, status: number): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json' },
+  });
+
+async function callOf(
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+): Promise<Omit<Call, 'signal'>> {
+  const request =
+    input instanceof Request || typeof init?.body !== 'string'
+      ? new Request(input, init)
+      : undefined;
+  const headers = request?.headers ?? new Headers(init?.headers);
+  const text = request === undefined ? String(init?.body) : await request.text();
+  const url = new URL(request?.url ?? String(input));
+  return {
+    method: request?.method ?? init?.method ?? 'GET',
+    path: url.pathname,
+    header: (name) => headers.get(name) ?? undefined,
+    body: bodyOf(text),
+  };
+}
+
+/** @throws Refusal */
+function bodyOf(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'The body is not JSON.', [], 'invalid_value');
+  }
+}
+
+function streamed(events: AsyncIterable<string>, signal: AbortSignal): Response {
+  const encoder = new TextEncoder();
+  const iterator = events[Symbol.asyncIterator]();
+  const stop = () => void iterator.return?.();
+  signal.addEventListener('abort', stop, { once: true });
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await iterator.next();
+        if (signal.aborted) throw signal.reason;
+        if (done !== true) return controller.enqueue(encoder.encode(`data: ${value}\n\n`));
+        signal.removeEventListener('abort', stop);
+        controller.close();
+      } catch (thrown) {
+        signal.removeEventListener('abort', stop);
+        const refusal = thrown instanceof Refusal ? thrown : undefined;
+        if (refusal === undefined || signal.aborted) return controller.error(thrown);
+        controller.enqueue(encoder.encode(`data: ${JSON.stringify(openAiError(refusal))}\n\n`));
+        controller.close();
+      }
+    },
+    cancel: stop,
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}

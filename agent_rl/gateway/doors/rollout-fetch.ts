@@ -1,0 +1,17 @@
+import { rollouts } from '../../core/services/rollout-scope.ts';
+
+/**
+ * `fetch` for a client of the OpenAI API. Within a rollout the model that is trained answers; where nothing is trained, it is the
+ * global `fetch`, so that the same agent runs in production.
+ *
+ * @throws Error where rollouts are played and this is called outside of them, such as by a queue that an agent shares
+ * @example new OpenAI({ fetch: rolloutFetch })
+ */
+export const rolloutFetch: typeof fetch = async (input, init) => {
+  const scope = rollouts.scope.getStore();
+  if (scope !== undefined) return scope.fetch(input, init);
+  if (rollouts.open === 0) return fetch(input, init);
+  throw new Error(
+    'rolloutFetch was called outside of a rollout while agents are trained: a queue, a pool or an event emitter lost the context of the call. Use the fetch that the agent is given, context.fetch, there.',
+  );
+};

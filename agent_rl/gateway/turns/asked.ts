@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+
+import type { AssistantMessage, Message } from '../../core/message.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
+import { canonicalJson } from '../../core/services/canonical-json.ts';
+
+/** A message of a request. */
+export interface AskedMessage {
+  readonly message: Message;
+  /** The turn that it says it is, by the id of an item or by metadata. */
+  readonly turn?: string | undefined;
+}
+
+/** A conversation that is to be answered. */
+export interface AskedConversation {
+  readonly messages: readonly AskedMessage[];
+  readonly tools: readonly ToolSpec[];
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** What must be the same for a message to be the same to the model. */
+export function messageDigest({ message }: AskedMessage): string {
+  const { role, content } = message;
+  if (message.role === 'tool') return sha256(JSON.stringify([role, content, message.callId]));
+  if (message.role !== 'assistant') return sha256(JSON.stringify([role, content]));
+  const { reasoning, toolCalls, malformedCalls } = message;
+  return sha256(canonicalJson([role, content, reasoning, toolCalls, malformedCalls]));
+}
+
+/** Their order is part of it, since it is in the prompt. */
+export const toolsDigest = (tools: readonly ToolSpec[]): string =>
+  sha256(
+    JSON.stringify(
+      tools.map(({ name, description, parameters }) => [
+        name,
+        description,
+        canonicalJson(parameters),
+      ]),
+    ),
+  );
+
+/** A turn's text as it is sent: a call that could not be read is part of what was said. */
+export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): string =>
+  [content, ...malformedCalls.map(({ text }) => text)].filter((text) => text !== '').join('\n');
+
+/** The arguments of a call as they are sent. */
+export const argumentsText = ({
+  arguments: given,
+  written,
+}: NonNullable<AssistantMessage['toolCalls']>[number]): string => written ?? JSON.stringify(given);

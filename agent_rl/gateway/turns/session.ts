@@ -1,0 +1,417 @@
+import type { AssistantMessage, ToolMessage, UserMessage } from '../../core/message.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
+import type { RandomKey, Sampling } from '../../core/services/generator.ts';
+import { underSignals } from '../../core/stopping/abort.ts';
+import type { Transcript } from '../../core/transcript.ts';
+import { Refusal } from '../../http/refusal.ts';
+import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
+import {
+  type AskedConversation,
+  type AskedMessage,
+  messageDigest,
+  sha256,
+  toolsDigest,
+} from './asked.ts';
+import {
+  type Drift,
+  driftsOf,
+  drifts,
+  type Found,
+  isTurn,
+  type TurnNode,
+  TurnTree,
+} from './turn-tree.ts';
+
+/** How the turns of a session are sampled, and what becomes of them. */
+export interface SessionRules {
+  /** Names its turns, with what they answer: the same for the same rollout, and for no other. */
+  secret: string;
+  /** The run's; a client's own counts only without it. */
+  sampling: Sampling | undefined;
+  /** Most tokens of one turn. */
+  maxTurnTokens: number;
+  /** Most turns in one sequence. */
+  maxTurns: number;
+  /** Whether the model goes on from what it sampled, or reads its turns as the client sends them back. */
+  history: 'sampled' | 'sent';
+  /** @param draw a number that is the same for the same tokens and the same place among equal requests */
+  keyOf: (request: SamplingRequest, index: number, draw: number) => RandomKey;
+  /** Whether a client of a stream is told what is sampled before the turn has ended. */
+  live: boolean;
+  /** Keeps the generator's context of a turn for the next one. */
+  keepsContexts: boolean;
+  /** Most tokens of turns that are remembered. */
+  mostTokens: number;
+  /** Samples, again where that may help. */
+  attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;
+  /** Without what no model must read. */
+  redact: (text: string) => string;
+}
+
+/** A request, told apart from others by its body. */
+export interface SessionRequest {
+  conversation: AskedConversation;
+  request: SamplingRequest;
+  /** The same for the same body. */
+  body: string;
+  /** The client says that it asks again. */
+  retried: boolean;
+  answers: number;
+}
+
+export interface SessionTurn extends Turn {
+  node: TurnNode;
+}
+
+/** Turns that are sampled once they are asked for, or that were sampled for an earlier request. */
+export interface Prepared {
+  /** Of the answer. */
+  id: string;
+  promptTokens: () => readonly number[];
+  sample: (onText?: OnText) => Promise<readonly SessionTurn[]>;
+  /** To be called when the answer has been sent whole. */
+  sent: () => void;
+}
+
+interface Asked {
+  id: string;
+  transcript: Transcript;
+  room: number;
+  /** Whether the client's own limit leaves fewer tokens than the run's. */
+  limited: boolean;
+  node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'given' | 'tools'>;
+  draw: number;
+  free: () => void;
+}
+
+interface Answered {
+  turns: Promise<readonly SessionTurn[]>;
+  sent: boolean;
+}
+
+/** The requests of one rollout, or of all clients of a server: which turn each continues, and what was sampled for it. */
+export class Session {
+  readonly tree = new TurnTree();
+  readonly drift: Record<Drift, number> = { ...noDrift };
+  readonly ignored: Record<string, number> = {};
+  replayed = 0;
+  /** Tokens that were sampled for no turn of the tree. */
+  lostTokens = 0;
+  /** Which limit of the run was the first to refuse a request. */
+  refused: 'token-limit' | 'turn-limit' | undefined;
+  /** What the system failed with. */
+  failure: unknown;
+  readonly #places = new Map<string, Set<number>>();
+  readonly #answers = new Map<string, Answered>();
+  readonly #counted = new Map<TurnNode, Set<Drift>>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #contexts = new Set<string>();
+  readonly #over = new AbortController();
+  #kept = 0;
+
+  constructor(
+    readonly model: ServedModel,
+    readonly rules: SessionRules,
+  ) {}
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** Notes a field of a request that has no effect. */
+  ignore(field: string): void {
+    this.ignored[field] = (this.ignored[field] ?? 0) + 1;
+  }
+
+  /** @throws Refusal */
+  async prepare(asked: SessionRequest): Promise<Prepared> {
+    if (this.isOver) throw over(401);
+    const known = this.#answers.get(asked.body);
+    if (known !== undefined && (asked.retried || !known.sent)) return this.#again(known);
+    const { request, conversation, answers } = asked;
+    const all: Asked[] = [];
+    try {
+      for (let index = 0; index < answers; index++)
+        all.push(await this.#ask(conversation, request));
+    } catch (thrown) {
+      for (const one of all) one.free();
+      throw thrown;
+    }
+    const [first] = all as [Asked];
+    const promptTokens = [...first.transcript.tokens];
+    const answered: Answered = { turns: Promise.resolve([]), sent: false };
+    return {
+      id: first.id,
+      promptTokens: () => promptTokens,
+      sample: (onText) => {
+        const tools = conversation.tools;
+        const turns = Promise.all(
+          all.map((one, index) => this.#turn(one, { tools, request, index, onText })),
+        );
+        this.#answers.set(asked.body, Object.assign(answered, { turns }));
+        const [oldest] = this.#answers.keys();
+        if (this.#answers.size > mostAnswers && oldest !== undefined) this.#answers.delete(oldest);
+        turns.catch(() => {
+          if (this.#answers.get(asked.body) === answered) this.#answers.delete(asked.body);
+        });
+        return turns;
+      },
+      sent: () => {
+        answered.sent = true;
+        void answered.turns.then(delivered, () => undefined);
+      },
+    };
+  }
+
+  /** Ends it: what is under way is given up, and what comes later is refused. */
+  async end(): Promise<void> {
+    this.#over.abort(over(400));
+    await Promise.allSettled(this.#running);
+    for (const context of this.#contexts) this.model.release(context);
+    this.#contexts.clear();
+  }
+
+  async #again(known: Answered): Promise<Prepared> {
+    this.replayed += 1;
+    const turns = await known.turns;
+    const [first] = turns as [SessionTurn];
+    return {
+      id: first.node.id,
+      promptTokens: () => first.promptTokens,
+      sample: async () => turns,
+      sent: () => {
+        known.sent = true;
+        delivered(turns);
+      },
+    };
+  }
+
+  async #ask(
+    { messages: given, tools }: AskedConversation,
+    request: SamplingRequest,
+  ): Promise<Asked> {
+    const messages = given.map((one) => redacted(one, this.rules.redact));
+    const digest = toolsDigest(tools);
+    const found = this.tree.find(messages, digest);
+    const { transcript, parent } = await this.#transcript(messages, tools, found, request);
+    if (parent?.depth === this.rules.maxTurns - 1) throw this.#tooManyTurns();
+    for (const { node, as } of found.own) this.#count(node, driftsOf(as, node));
+    if (parent === undefined) this.#countAnew(messages, digest);
+    const { room, limited } = this.#room(transcript.length, request.maxTokens);
+    const rest = parent === undefined ? messages : found.rest;
+    const tokens = sha256(transcript.tokens.join(' '));
+    const { count, free } = this.#place(tokens);
+    return {
+      id: sha256(JSON.stringify([this.rules.secret, tokens, count])).slice(0, idChars),
+      transcript,
+      room,
+      limited,
+      node: {
+        parent,
+        depth: parent === undefined ? 0 : parent.depth + 1,
+        asked: rest.map(messageDigest),
+        given: rest,
+        tools: digest,
+      },
+      draw: Number.parseInt(sha256(`${tokens} ${count}`).slice(0, drawChars), 16),
+      free,
+    };
+  }
+
+  /** The tokens of a request, and the turn that they continue. */
+  async #transcript(
+    messages: readonly AskedMessage[],
+    tools: readonly ToolSpec[],
+    { parent, rest }: Found,
+    { signal }: SamplingRequest,
+  ): Promise<{ transcript: Transcript; parent: TurnNode | undefined }> {
+    const said = saidAfterTurn(rest);
+    if (this.rules.history === 'sampled' && parent !== undefined && said !== undefined)
+      return { transcript: await this.model.continued(parent, said, signal), parent };
+    const whole = messages.map(({ message }) => message);
+    const transcript = await this.model.begun(whole, tools, signal);
+    if (parent === undefined || said === undefined) return { transcript, parent: undefined };
+    // What the client sent back may be what was sampled, token for token.
+    const joined = transcript.continuing(parent.transcript, parent.end);
+    return joined === undefined
+      ? { transcript, parent: undefined }
+      : { transcript: joined, parent };
+  }
+
+  #room(promptTokens: number, maxTokens = Infinity): Pick<Asked, 'room' | 'limited'> {
+    const { sampling, maxTurnTokens } = this.rules;
+    const asked = Number.isFinite(maxTokens) ? maxTokens : undefined;
+    if (sampling === undefined)
+      return { room: this.model.room({ promptTokens, field: 'messages' }, asked), limited: true };
+    const most = Math.min(this.model.maxContextTokens - promptTokens, maxTurnTokens);
+    if (most > 0) return { room: Math.min(most, maxTokens), limited: maxTokens < most };
+    this.refused ??= 'token-limit';
+    throw this.model.tooLong({ promptTokens, field: 'messages' }, undefined);
+  }
+
+  #tooManyTurns(): Refusal {
+    this.refused ??= 'turn-limit';
+    const text = `This conversation has had its ${this.rules.maxTurns} turns (rollout.maxTurns).`;
+    return new Refusal(400, text, [], 'turn_limit');
+  }
+
+  /** The first free place among requests of the same tokens: of those that failed, it is taken again. */
+  #place(tokens: string) {
+    const taken = this.#places.get(tokens) ?? new Set<number>();
+    this.#places.set(tokens, taken);
+    let count = 0;
+    while (taken.has(count)) count += 1;
+    taken.add(count);
+    return { count, free: () => void taken.delete(count) };
+  }
+
+  async #turn(
+    asked: Asked,
+    {
+      tools,
+      request,
+      index,
+      onText,
+    }: {
+      tools: readonly ToolSpec[];
+      request: SamplingRequest;
+      index: number;
+      onText: OnText | undefined;
+    },
+  ): Promise<SessionTurn> {
+    const { rules, model } = this;
+    const { transcript, room, draw } = asked;
+    const { length: start } = transcript;
+    const context = this.#context(asked.node.parent);
+    const work = underSignals([request.signal, this.#over.signal], (signal) =>
+      rules.attempt(() =>
+        model.turn({
+          transcript,
+          tools,
+          room,
+          sampling: rules.sampling ?? request.sampling,
+          stop: request.stop,
+          key: rules.keyOf(request, index, draw),
+          context,
+          signal,
+          onText: rules.live ? onText : undefined,
+        }),
+      ),
+    );
+    this.#running.add(work);
+    try {
+      const turn = await work;
+      const message = withIds(turn.message, asked.id);
+      const node = this.#add(asked, { ...turn, message }, { start, context });
+      return { ...turn, message, node };
+    } catch (thrown) {
+      asked.free();
+      this.#release(context);
+      this.lostTokens += transcript.length - start;
+      const isOurs = !(thrown instanceof Refusal) && !request.signal.aborted && !this.isOver;
+      if (isOurs) this.failure ??= thrown;
+      throw this.isOver ? over(400) : thrown;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+
+  #add(
+    { transcript, node, id, limited }: Asked,
+    { message, tokens, finish }: Turn,
+    { start, context }: { start: number; context: string },
+  ): TurnNode {
+    const end = start + tokens.length;
+    const cut = transcript.length - end;
+    this.lostTokens += cut;
+    const added: TurnNode = {
+      ...node,
+      id,
+      message,
+      transcript: transcript.beginning(end, this.tree.nodes.length),
+      start,
+      end,
+      context: cut === 0 && this.rules.keepsContexts ? context : undefined,
+      delivered: false,
+      cut: finish === 'length' && !limited,
+      children: [],
+    };
+    if (added.context === undefined) this.#release(context);
+    if (node.parent !== undefined) node.parent.transcript = added.transcript;
+    this.tree.add(added);
+    this.#kept += end - (node.parent?.end ?? 0);
+    while (this.#kept > this.rules.mostTokens) {
+      const { end: last = 0, parent } = this.tree.forgetOldest() ?? {};
+      this.#kept -= last - (parent?.end ?? 0);
+    }
+    return added;
+  }
+
+  /** What the generator keeps a turn's context under: that of the turn that it continues, if no other has taken it. */
+  #context(parent: TurnNode | undefined): string {
+    const context = parent?.context ?? this.model.nextContext();
+    if (parent !== undefined) parent.context = undefined;
+    this.#contexts.add(context);
+    return context;
+  }
+
+  #release(context: string): void {
+    if (this.#contexts.delete(context)) this.model.release(context);
+  }
+
+  #count(node: TurnNode, found: readonly Drift[]): void {
+    node.delivered = true;
+    const counted = this.#counted.get(node) ?? new Set();
+    this.#counted.set(node, counted);
+    for (const drift of found.filter((one) => !counted.has(one))) {
+      counted.add(drift);
+      this.drift[drift] += 1;
+    }
+  }
+
+  /** Counts a request that holds turns of the model and continues none of them. */
+  #countAnew(messages: readonly AskedMessage[], tools: string): void {
+    const own = messages.flatMap(
+      (message) => this.tree.nodes.find((node) => isTurn(message, node)) ?? [],
+    );
+    const [first] = own;
+    if (first !== undefined) this.drift[first.tools === tools ? 'history' : 'tools'] += 1;
+  }
+}
+
+const [idChars, drawChars] = [20, 12];
+/** Answers that are remembered for those who ask again. */
+const mostAnswers = 1024;
+
+const noDrift = Object.fromEntries(drifts.map((drift) => [drift, 0])) as Record<Drift, number>;
+
+/** 400, since clients ask again after other statuses. */
+const over = (status: 400 | 401): Refusal =>
+  new Refusal(status, 'The rollout that this key names is over.', [], 'rollout_over');
+
+function delivered(turns: readonly SessionTurn[]): void {
+  for (const { node } of turns) node.delivered = true;
+}
+
+const withIds = (message: AssistantMessage, id: string): AssistantMessage => ({
+  ...message,
+  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${id}_${index}` })),
+});
+
+/** What follows a turn, where it can be shown behind it: what tools and users say. */
+function saidAfterTurn(
+  rest: readonly AskedMessage[],
+): readonly (ToolMessage | UserMessage)[] | undefined {
+  const said = rest.map(({ message }) => message);
+  return said.every((message) => message.role === 'tool' || message.role === 'user')
+    ? said
+    : undefined;
+}
+
+const redacted = (
+  { message, turn }: AskedMessage,
+  redact: (text: string) => string,
+): AskedMessage =>
+  message.role === 'assistant'
+    ? { message, turn }
+    : { message: { ...message, content: redact(message.content) }, turn };

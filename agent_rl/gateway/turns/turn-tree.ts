@@ -1,0 +1,126 @@
+import type { AssistantMessage } from '../../core/message.ts';
+import type { Transcript } from '../../core/transcript.ts';
+import { type AskedMessage, argumentsText, messageDigest, saidIn } from './asked.ts';
+
+/** A turn that the model was asked for. */
+export interface TurnNode {
+  /** Of the answer; its calls and items have ids that begin with it. */
+  readonly id: string;
+  readonly parent: TurnNode | undefined;
+  /** Turns before it in its sequence. */
+  readonly depth: number;
+  /** Digests of the messages between its parent's turn and it. */
+  readonly asked: readonly string[];
+  readonly given: readonly AskedMessage[];
+  /** Digest of the tools that it was asked with. */
+  readonly tools: string;
+  /** As it was sent. */
+  readonly message: AssistantMessage;
+  /** Its tokens end at `end`; those of turns that continue it follow. */
+  transcript: Transcript;
+  readonly end: number;
+  /** Where its sampled tokens begin. */
+  readonly start: number;
+  /** What the generator keeps its context under, unless another turn continued it or it was cut. */
+  context: string | undefined;
+  /** Whether its answer reached the client. */
+  delivered: boolean;
+  /** A limit of the run ended it. */
+  readonly cut: boolean;
+  readonly children: TurnNode[];
+}
+
+/** What clients change of a turn when they send it back. */
+export const drifts = ['thoughts', 'arguments', 'content', 'history', 'tools'] as const;
+export type Drift = (typeof drifts)[number];
+
+/** The turn that a request continues. */
+export interface Found {
+  readonly parent: TurnNode | undefined;
+  /** What follows it. */
+  readonly rest: readonly AskedMessage[];
+  /** Turns of the model in the request, in its order, with what is sent back as them. */
+  readonly own: readonly { readonly node: TurnNode; readonly as: AskedMessage }[];
+}
+
+/** The turns of one rollout. A request continues the turn whose conversation it repeats, and otherwise begins anew. */
+export class TurnTree {
+  readonly #roots: TurnNode[] = [];
+  readonly nodes: TurnNode[] = [];
+
+  add(node: TurnNode): void {
+    (node.parent?.children ?? this.#roots).push(node);
+    this.nodes.push(node);
+  }
+
+  /** Forgets the oldest turn. Those that continue it are not found any more. */
+  forgetOldest(): TurnNode | undefined {
+    const node = this.nodes.shift();
+    if (node === undefined) return undefined;
+    const siblings = node.parent?.children ?? this.#roots;
+    siblings.splice(siblings.indexOf(node), 1);
+    return node;
+  }
+
+  /** The longest path of own turns that the messages repeat, and what follows it. */
+  find(messages: readonly AskedMessage[], tools: string): Found {
+    const digests = messages.map(messageDigest);
+    const walk = (from: number, parent: TurnNode | undefined): Found => {
+      const children = parent?.children ?? this.#roots;
+      const ended: Found = { parent, rest: messages.slice(from), own: [] };
+      if (children.length === 0) return ended;
+      for (let at = from; at < messages.length; at++) {
+        const as = messages[at];
+        if (as?.message.role !== 'assistant') continue;
+        const asked = digests.slice(from, at);
+        const same = children.filter(
+          (node) => node.tools === tools && isEqual(node.asked, asked) && isTurn(as, node),
+        );
+        // Of equal ones the last delivered; the longest path wins.
+        const paths = same
+          .toReversed()
+          .toSorted((a, b) => Number(b.delivered) - Number(a.delivered))
+          .map((node) => {
+            const { own, ...found } = walk(at + 1, node);
+            return { ...found, own: [{ node, as }, ...own] };
+          });
+        const [best] = paths.toSorted((a, b) => a.rest.length - b.rest.length);
+        if (best !== undefined) return best;
+      }
+      return ended;
+    };
+    return walk(0, undefined);
+  }
+}
+
+const isEqual = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((digest, index) => digest === other[index]);
+
+/** Whether a message of the assistant is that turn: by the ids of its calls or items; text alone by what it says. */
+export function isTurn({ message, turn }: AskedMessage, node: TurnNode): boolean {
+  if (message.role !== 'assistant') return false;
+  if (turn !== undefined && turn !== node.id) return false;
+  const calls = message.toolCalls ?? [];
+  const own = node.message.toolCalls ?? [];
+  const sameCalls =
+    calls.length === own.length && calls.every(({ id }, index) => id === own[index]?.id);
+  return sameCalls && saidIn(message).trim() === saidIn(node.message).trim();
+}
+
+/** What a client changed of a turn that it sent back. */
+export function driftsOf({ message }: AskedMessage, node: TurnNode): readonly Drift[] {
+  if (message.role !== 'assistant') return [];
+  const { message: own } = node;
+  const found: Drift[] = [];
+  if ((own.reasoning ?? '').trim() !== (message.reasoning ?? '').trim()) found.push('thoughts');
+  const calls = own.toolCalls ?? [];
+  const sent = message.toolCalls ?? [];
+  if (calls.some((call, index) => differs(call, sent[index]))) found.push('arguments');
+  if (saidIn(message) !== saidIn(own)) found.push('content');
+  return found;
+}
+
+type Call = NonNullable<AssistantMessage['toolCalls']>[number];
+
+const differs = (own: Call, sent: Call | undefined): boolean =>
+  sent === undefined || argumentsText(own) !== argumentsText(sent);
