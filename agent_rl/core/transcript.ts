@@ -81,8 +81,8 @@ export class Transcript {
     const before = other.#spans.filter(({ start }) => start < length);
     const after = this.#spans.filter(({ end }) => end > length);
     append(joined.#spans, [
-      ...before.map((span) => ({ ...span, end: Math.min(span.end, length) })),
-      ...after.map((span) => ({ ...span, start: Math.max(span.start, length) })),
+      ...before.map((span) => Object.assign({}, span, { end: Math.min(span.end, length) })),
+      ...after.map((span) => Object.assign({}, span, { start: Math.max(span.start, length) })),
     ]);
     return joined;
   }

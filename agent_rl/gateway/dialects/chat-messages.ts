@@ -39,8 +39,13 @@ function wholeTool(tool: unknown): unknown {
 /** The messages of a request, and which turns they say they are. @throws Refusal */
 export const askedMessages = (given: readonly unknown[]): readonly AskedMessage[] =>
   messagesOf(given).map((message, index) => {
-    const { agent_rl_turn: turn } = given[index] as { agent_rl_turn?: unknown };
-    return { message, turn: typeof turn === 'string' ? turn : undefined };
+    const { agent_rl_turn: turn, tool_calls: calls } = given[index] as Readonly<
+      Record<string, unknown>
+    >;
+    const ids = Array.isArray(calls)
+      ? calls.map((call) => (isRecord(call) ? call['id'] : call))
+      : [];
+    return { message, turn: typeof turn === 'string' ? turn : undefined, ids };
   });
 
 /** The messages of a request. @throws Refusal */

@@ -9,6 +9,8 @@ export interface AskedMessage {
   readonly message: Message;
   /** The turn that it says it is, by the id of an item or by metadata. */
   readonly turn?: string | undefined;
+  /** Ids of its calls as the client sent them: those of the message itself say their place alone. */
+  readonly ids?: readonly unknown[] | undefined;
 }
 
 /** A conversation that is to be answered. */

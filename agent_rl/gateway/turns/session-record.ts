@@ -1,5 +1,5 @@
 import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
-import type { Message, ToolMessage } from '../../core/message.ts';
+import type { AssistantMessage, Message, ToolMessage } from '../../core/message.ts';
 import type { OutsideRecord } from '../../rollout/rollout-door.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { saidIn } from './asked.ts';
@@ -20,14 +20,11 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
   const ends = byPlace(reached.filter((node) => !node.children.some(hasReached)));
   const last = lastAnswer(reached, answer);
   const path = last === undefined ? [] : pathTo(last);
-  const turns = path.map((node, index) => turnOf(node, index, path[index + 1]));
+  const { messages, turns } = playedOn(path);
   const lost = nodes.filter((node) => !reached.includes(node));
   return {
     sequences: ends.map((node) => ranked(node.transcript.beginning(node.end).record(), ranks)),
-    messages: path.flatMap(({ given, message }): Message[] => [
-      ...given.map((one) => one.message),
-      message,
-    ]),
+    messages,
     turns,
     malformedCalls: turns.reduce(
       (sum, { message }) => sum + (message.malformedCalls ?? []).length,
@@ -76,17 +73,31 @@ const ranked = (
   ),
 });
 
-/** A turn, and what its tools are said to have answered in the next request. */
-function turnOf({ message }: TurnNode, index: number, next: TurnNode | undefined): Turn {
-  const results = new Map(
-    (next?.given ?? [])
-      .map((one) => one.message)
-      .filter((one): one is ToolMessage => one.role === 'tool')
-      .map(({ callId, content }) => [callId, content]),
-  );
-  const calls = (message.toolCalls ?? []).flatMap((call): ExecutedCall[] => {
-    const content = results.get(call.id);
+/** What was said on a path, and its turns with what their tools are said to have answered. Ids of calls say their place. */
+function playedOn(path: readonly TurnNode[]): { messages: Message[]; turns: Turn[] } {
+  const messages: Message[] = [];
+  const turns: { index: number; message: AssistantMessage; calls: ExecutedCall[] }[] = [];
+  for (const [index, { given, message: sent }] of path.entries()) {
+    const said = given.map(({ message }) => message);
+    turns.at(-1)?.calls.push(...executed(turns.at(-1)?.message, said));
+    messages.push(...said);
+    const place = messages.filter(({ role }) => role === 'assistant').length;
+    const message = withPlaces(sent, place);
+    messages.push(message);
+    turns.push({ index, message, calls: [] });
+  }
+  return { messages, turns };
+}
+
+const withPlaces = (message: AssistantMessage, place: number): AssistantMessage => ({
+  ...message,
+  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${place}_${index}` })),
+});
+
+function executed(turn: AssistantMessage | undefined, said: readonly Message[]): ExecutedCall[] {
+  const results = said.filter((one): one is ToolMessage => one.role === 'tool');
+  return (turn?.toolCalls ?? []).flatMap((call): ExecutedCall[] => {
+    const content = results.find(({ callId }) => callId === call.id)?.content;
     return content === undefined ? [] : [{ call, result: { content }, status: 'ok', wallMs: 0 }];
   });
-  return { index, message, calls };
 }

@@ -408,10 +408,7 @@ function saidAfterTurn(
     : undefined;
 }
 
-const redacted = (
-  { message, turn }: AskedMessage,
-  redact: (text: string) => string,
-): AskedMessage =>
-  message.role === 'assistant'
-    ? { message, turn }
-    : { message: { ...message, content: redact(message.content) }, turn };
+const redacted = (asked: AskedMessage, redact: (text: string) => string): AskedMessage =>
+  asked.message.role === 'assistant'
+    ? asked
+    : { ...asked, message: { ...asked.message, content: redact(asked.message.content) } };

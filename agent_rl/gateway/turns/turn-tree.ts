@@ -97,13 +97,11 @@ const isEqual = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((digest, index) => digest === other[index]);
 
 /** Whether a message of the assistant is that turn: by the ids of its calls or items; text alone by what it says. */
-export function isTurn({ message, turn }: AskedMessage, node: TurnNode): boolean {
+export function isTurn({ message, turn, ids = [] }: AskedMessage, node: TurnNode): boolean {
   if (message.role !== 'assistant') return false;
   if (turn !== undefined && turn !== node.id) return false;
-  const calls = message.toolCalls ?? [];
   const own = node.message.toolCalls ?? [];
-  const sameCalls =
-    calls.length === own.length && calls.every(({ id }, index) => id === own[index]?.id);
+  const sameCalls = ids.length === own.length && ids.every((id, index) => id === own[index]?.id);
   return sameCalls && saidIn(message).trim() === saidIn(node.message).trim();
 }
 

@@ -95,8 +95,7 @@ async function promptTokens(
   });
   try {
     const { toolRunner, world } = parts;
-    // What an agent with a loop of its own asks first is known once it runs.
-    if (world.outside !== undefined) return 0;
+    if (world.outside !== undefined) throw new Error('the agent writes them when it runs.');
     const { conversations } = await world.start();
     // What an agent is told before its first turn is not known yet, and may be all it is told.
     const begun = Object.entries(conversations).filter(

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+
+import { sha256 } from '#agent_rl/gateway/turns/asked.ts';
+import { chatCompletion } from '#agent_rl/gateway/dialects/chat-completions.ts';
+import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
+import { WholeAnswer } from '#agent_rl/http/answer-request.ts';
+import { scriptedSession } from '#tests/support/scripted-session.ts';
+
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'search',
+      description: 'Finds documents.',
+      parameters: { type: 'object', properties: { query: { type: 'string' } } },
+    },
+  },
+];
+const call =
+  '<think>look it up</think><tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n</tool_call>';
+
+async function ask(session: Parameters<typeof chatCompletion>[1]['session'], body: object) {
+  const answer = await chatCompletion(body, {
+    session,
+    head: { created: 1, model: 'm' },
+    signal: new AbortController().signal,
+    seed: 1,
+    retried: false,
+    ignore: (field) => session.ignore(field),
+  });
+  if (!(answer instanceof WholeAnswer)) throw new Error('It is a stream.');
+  answer.sent();
+  return answer.body as {
+    id: string;
+    choices: {
+      message: { content: string | null; tool_calls?: { id: string }[] };
+      finish_reason: string;
+    }[];
+  };
+}
+
+test('a client that drops thoughts and rewrites arguments continues the sampled tokens', async () => {
+  const { session, text } = await scriptedSession((prompt) =>
+    prompt.includes('found it') ? '<think>so b</think>b' : call,
+  );
+  const user = { role: 'user', content: 'What is a?' };
+  const first = await ask(session, { messages: [user], tools });
+  const [id] = (first.choices[0]?.message.tool_calls ?? []).map((one) => one.id);
+  expect(first.choices[0]?.finish_reason).toBe('tool_calls');
+  const assistant = {
+    role: 'assistant',
+    content: '',
+    tool_calls: [
+      { id, type: 'function', function: { name: 'search', arguments: '{"query":"a"}' } },
+    ],
+  };
+  const result = { role: 'tool', tool_call_id: id, content: 'found it' };
+  const second = await ask(session, { messages: [user, assistant, result], tools });
+  expect(second.choices[0]?.message.content).toBe('b');
+  await session.end();
+  const record = sessionRecord(session, 'b');
+  expect(record.sequences).toHaveLength(1);
+  expect(record.requests).toMatchObject({ turns: 2, delivered: 2, drift: { thoughts: 1 } });
+  const sampled = record.sequences[0]!.spans.filter(({ source }) => source === 'sampled').map(
+    ({ start, end, turn }) => [
+      turn,
+      text.tokenizer.decode(record.sequences[0]!.tokens.slice(start, end)),
+    ],
+  );
+  expect(sampled).toEqual([
+    [0, `${call}<|im_end|>`],
+    [1, '<think>so b</think>b<|im_end|>'],
+  ]);
+  expect(sha256('')).toHaveLength(64);
+});
