@@ -3,6 +3,7 @@ import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { RandomKey, Sampling } from '../../core/services/generator.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
+import { requestAnswered } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
 import {
@@ -87,7 +88,13 @@ interface Asked {
 interface Answered {
   turns: Promise<readonly SessionTurn[]>;
   sent: boolean;
+  /** Of the request that it was sampled for. */
+  signal: AbortSignal;
 }
+
+/** Whether the client went before it had the answer. The same request while it waits is another one. */
+const isLost = ({ sent, signal }: Answered): boolean =>
+  !sent && signal.aborted && signal.reason !== requestAnswered;
 
 /** The requests of one rollout, or of all clients of a server: which turn each continues, and what was sampled for it. */
 export class Session {
@@ -127,7 +134,9 @@ export class Session {
   async prepare(asked: SessionRequest): Promise<Prepared> {
     if (this.isOver) throw over(401);
     const known = this.#answers.get(asked.body);
-    if (known !== undefined && (asked.retried || !known.sent)) return this.#again(known);
+    const again = known !== undefined && (asked.retried || isLost(known));
+    const recorded = again ? await this.#again(known) : undefined;
+    if (recorded !== undefined) return recorded;
     const { request, conversation, answers } = asked;
     const all: Asked[] = [];
     try {
@@ -139,7 +148,7 @@ export class Session {
     }
     const [first] = all as [Asked];
     const promptTokens = [...first.transcript.tokens];
-    const answered: Answered = { turns: Promise.resolve([]), sent: false };
+    const answered = { turns: Promise.resolve([]), sent: false, signal: request.signal };
     return {
       id: first.id,
       promptTokens: () => promptTokens,
@@ -171,10 +180,12 @@ export class Session {
     this.#contexts.clear();
   }
 
-  async #again(known: Answered): Promise<Prepared> {
+  /** The recorded answer, also of a request that is under way; none of one that fails, such as with its own client. */
+  async #again(known: Answered): Promise<Prepared | undefined> {
+    const turns = await known.turns.catch(() => undefined);
+    const first = turns?.[0];
+    if (turns === undefined || first === undefined) return undefined;
     this.replayed += 1;
-    const turns = await known.turns;
-    const [first] = turns as [SessionTurn];
     return {
       id: first.node.id,
       promptTokens: () => first.promptTokens,
