@@ -35,7 +35,7 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
       turns: nodes.length,
       replayed: session.replayed,
       delivered: reached.length,
-      drift: { ...session.drift },
+      drift: { ...session.drift.counts },
       ignored: { ...session.ignored },
     },
     refused: session.refused,

@@ -14,6 +14,8 @@ export interface TurnNode {
   readonly given: readonly AskedMessage[];
   /** Digest of the tools that it was asked with. */
   readonly tools: string;
+  /** Gives its number among equal requests back. */
+  readonly free: () => void;
   /** As it was sent. */
   readonly message: AssistantMessage;
   /** Its tokens end at `end`; those of turns that continue it follow. */
