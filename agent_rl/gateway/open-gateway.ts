@@ -114,6 +114,8 @@ function rulesOf(
   };
 }
 
+const anywhere = <Value>(work: () => Value): Value => work();
+
 function doorOf(
   session: Session,
   {
@@ -123,7 +125,7 @@ function doorOf(
     log,
   }: { baseURL: string; apiKey: string; rules: CallRules; log: Pick<EpisodeLog, 'watch'> },
 ) {
-  let inContext = <Value>(work: () => Value): Value => work();
+  let inContext = anywhere;
   /** What the model takes costs the agent no time. */
   const waiting = <Value>(work: () => Promise<Value>): Promise<Value> =>
     inContext(() => notTimed(() => log.watch.time('generation', work)));

@@ -5,7 +5,14 @@ import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
 import { closeThought } from '../../policies/tool-call-formats/read-turn.ts';
 import { askedMessages, toolsOf } from './chat-messages.ts';
-import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from './request-fields.ts';
+import {
+  bodyReader,
+  drawFields,
+  nullable,
+  placesOf,
+  samplingFields,
+  samplingOf,
+} from './request-fields.ts';
 import {
   type Answering,
   chatLogProbs,
@@ -60,6 +67,8 @@ export async function chatCompletion(
   const conversation = { messages: askedMessages(body.messages), tools };
   const { model } = session;
   model.refuseEndless(conversation.messages.flatMap(({ message }) => shownText(message)));
+  if (session.rules.sampling !== undefined)
+    for (const field of drawFields) if ((body[field] ?? null) !== null) session.ignore(field);
   const request = samplingOf(body, { ...asking, maxTokens: maxTokens ?? undefined });
   // Before the first event, after which an answer has no other status.
   const prepared = await session.prepare({
