@@ -4,6 +4,7 @@ import { EventAnswer, type WholeAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { chatCompletion } from '../dialects/chat-completions.ts';
 import type { Answering } from '../dialects/openai-answers.ts';
+import { response } from '../dialects/responses.ts';
 import type { Session } from '../turns/session.ts';
 
 /** A request, however it came. */
@@ -26,6 +27,7 @@ type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | E
 /** By the end of the address. */
 const dialects: readonly (readonly [RegExp, Dialect])[] = [
   [/\/chat\/completions$/, chatCompletion],
+  [/\/responses$/, response],
 ];
 
 /** Seeds are of 32 bits. */
