@@ -159,16 +159,17 @@ function areOneTurn(last: Said, next: Said): boolean {
   return last.content === '' || next.content === '';
 }
 
-const joined = (last: Said, next: Said): Said => ({
-  role: 'assistant',
-  content: `${last.content as string}${next.content as string}`,
-  reasoning_content:
-    last.reasoning_content === undefined
-      ? next.reasoning_content
-      : `${last.reasoning_content}${next.reasoning_content ?? ''}`,
-  tool_calls: [...(last.tool_calls ?? []), ...(next.tool_calls ?? [])],
-  agent_rl_turn: last.agent_rl_turn ?? next.agent_rl_turn,
-});
+function joined(last: Said, next: Said): Said {
+  const { reasoning_content: thought, tool_calls: calls } = next;
+  return {
+    role: 'assistant',
+    content: `${last.content as string}${next.content as string}`,
+    reasoning_content:
+      thought === undefined ? last.reasoning_content : (last.reasoning_content ?? '') + thought,
+    tool_calls: calls === undefined ? last.tool_calls : [...(last.tool_calls ?? []), ...calls],
+    agent_rl_turn: last.agent_rl_turn ?? next.agent_rl_turn,
+  };
+}
 
 const pathOf = (place: number): string => `input[${place}]`;
 
