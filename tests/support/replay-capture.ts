@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import type { Session, SessionRules } from '#agent_rl/gateway/turns/session.ts';
-import { EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
+import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
 import { scriptedSession } from '#tests/support/scripted-session.ts';
 
 /** A turn as the captured server wrote it. */
@@ -47,7 +47,7 @@ export function capture(name: string): Captured[] {
 }
 
 /** What the model writes for such a turn. */
-export const written = ({ reasoning = '', text, calls }: CapturedTurn): string =>
+const written = ({ reasoning = '', text, calls }: CapturedTurn): string =>
   [
     // The template's cue has opened the thought.
     `${reasoning}</think>`,

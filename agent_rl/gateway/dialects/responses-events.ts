@@ -53,7 +53,11 @@ export class OutputEvents {
     yield this.#of(`${kinds[kind].text}.delta`, { delta });
   }
 
-  /** Ends what was said, and adds the calls. */
+  /**
+   * Ends what was said, and adds the calls.
+   *
+   * @yields the events
+   */
   *end(message: AssistantMessage, status: ItemStatus): Generator<string> {
     const calls = callItems(this.turn, message);
     if (this.#open === undefined && calls.length === 0) yield* this.#begin('content');
@@ -62,10 +66,10 @@ export class OutputEvents {
       const { id, arguments: given } = item;
       const place = { item_id: id, output_index: this.items.length };
       const added = { ...item, status: 'in_progress', arguments: '' };
-      const arguments_ = 'response.function_call_arguments';
+      const what = 'response.function_call_arguments';
       yield this.#item('added', added);
-      yield this.event(`${arguments_}.delta`, { ...place, delta: given });
-      yield this.event(`${arguments_}.done`, { ...place, name: item['name'], arguments: given });
+      yield this.event(`${what}.delta`, { ...place, delta: given });
+      yield this.event(`${what}.done`, { ...place, name: item['name'], arguments: given });
       yield this.#item('done', item);
       this.items.push(item);
     }

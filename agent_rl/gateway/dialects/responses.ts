@@ -1,8 +1,9 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { isRecord } from '../../core/is-record.ts';
 import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
+import type { AskedMessage } from '../turns/asked.ts';
 import type { SessionTurn } from '../turns/session.ts';
 import type { TurnNode, TurnTree } from '../turns/turn-tree.ts';
 import { toolsOf } from './chat-messages.ts';
@@ -15,7 +16,15 @@ import { askedItems, type Item, itemsOf, wholeItems } from './responses-items.ts
 const { model, temperature, top_p, top_k, min_p, seed, stop, stream, stream_options } =
   samplingFields;
 const ResponsesRequest = Type.Object({
-  ...{ model, temperature, top_p, top_k, min_p, seed, stop, stream, stream_options },
+  model,
+  temperature,
+  top_p,
+  top_k,
+  min_p,
+  seed,
+  stop,
+  stream,
+  stream_options,
   input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Unknown(), { minItems: 1 })]),
   instructions: nullable(Type.String()),
   previous_response_id: nullable(Type.String()),
@@ -45,24 +54,11 @@ export async function response(
   { session, head, ...asking }: Answering,
 ): Promise<WholeAnswer | EventAnswer> {
   const body = readBody(given, asking.ignore);
-  const { tree, rules } = session;
-  const earlier = itemsBefore(body.previous_response_id ?? undefined, tree);
-  const input =
-    typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input;
-  const items = [...earlier, ...wholeItems(input, tree)];
-  const tools = body.tool_choice === 'none' ? [] : toolsOf((body.tools ?? []).map(chatTool));
-  const system = { role: 'system', content: body.instructions ?? '' } as const;
-  const conversation = {
-    messages: [
-      ...(system.content === '' ? [] : [{ message: system }]),
-      ...askedItems(items, earlier.length, tree),
-    ],
-    tools,
-  };
+  const { items, conversation } = conversationOf(body, session.tree);
   const request = samplingOf(body, { ...asking, maxTokens: body.max_output_tokens ?? undefined });
   const asked = { conversation, request, answers: 1 };
   const prepared = await preparedFor(given, asked, { session, retried: asking.retried });
-  const sampling = rules.sampling ?? request.sampling;
+  const sampling = session.rules.sampling ?? request.sampling;
   const unfinished = {
     id: `resp_${prepared.id}`,
     object: 'response',
@@ -116,6 +112,22 @@ export async function response(
       yield event(`response.${last.status}`, { response: last });
     })(),
   );
+}
+
+/** What is asked, as items and as messages. @throws Refusal */
+function conversationOf(
+  { instructions, previous_response_id: previous, ...body }: Static<typeof ResponsesRequest>,
+  tree: TurnTree,
+) {
+  const earlier = itemsBefore(previous ?? undefined, tree);
+  const input =
+    typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input;
+  const items = [...earlier, ...wholeItems(input, tree)];
+  const messages: AskedMessage[] = [...askedItems(items, earlier.length, tree)];
+  if ((instructions ?? '') !== '')
+    messages.unshift({ message: { role: 'system', content: instructions ?? '' } });
+  const tools = body.tool_choice === 'none' ? [] : toolsOf((body.tools ?? []).map(chatTool));
+  return { items, conversation: { messages, tools } };
 }
 
 const statusOf = ({ finish }: SessionTurn) => (finish === 'length' ? 'incomplete' : 'completed');

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import { EventAnswer, type WholeAnswer } from '../../http/answer-request.ts';
+import type { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { chatCompletion } from '../dialects/chat-completions.ts';
 import type { Answering } from '../dialects/openai-answers.ts';

@@ -80,7 +80,7 @@ test.each([
 });
 
 test('a developer speaks as the system does, and a tool that names no call answers the next one', () => {
-  const { id: _, ...nameless } = called('{}');
+  const nameless = { ...called('{}'), id: undefined };
   const parts = [
     { type: 'text', text: '1' },
     { type: 'text', text: '2' },

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import type { Session } from '#agent_rl/gateway/turns/session.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
-import { EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
+import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
 import { scriptedSession } from '#tests/support/scripted-session.ts';
 
 interface Item {
@@ -117,10 +117,10 @@ describe('a turn goes on', () => {
     ['by references to them', (items) => items.map(({ id }) => reference(id))],
     [
       'by references to what was said, and the call',
-      ([thought, said, { id: _, ...called } = { id: '', type: '' }]) => [
+      ([thought, said, called]) => [
         reference(thought?.id),
         reference(said?.id),
-        called,
+        { ...called, id: undefined },
       ],
     ],
   ])('%s', async (_, sentBack) => {
@@ -258,7 +258,7 @@ describe('a stream', () => {
     const said = 'one</think>First.<think>two</think> Then.';
     const { session } = await scriptedSession(() => said, { live: true });
     const last = (await streamed(session, { input: 'What is a?' })).at(-1);
-    const { output: items } = last?.['response'] as Response;
+    const { output: items } = (last as { response: Response }).response;
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
     for (const sentBack of [items, items.map(({ id }) => reference(id))])
       await ask(session, { input: [user('What is a?'), ...sentBack, user('So?')] });
