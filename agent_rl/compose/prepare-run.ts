@@ -75,10 +75,12 @@ export async function prepareRun(
   const loaded = rememberingParts(warned, chosen, plugins);
   if (!training) return { loaded, plugins, chosen };
   const { config, places } = loaded;
+  const outside = chosen.environments.map(({ entry }) => entry.spec.external === true);
   const warnings = trainingWarnings(
     {
       config,
       runsPrograms: needsService(chosen, 'sandbox'),
+      playsOutside: { some: outside.some(Boolean), all: outside.every(Boolean) },
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },

@@ -20,6 +20,8 @@ export interface Call {
 export interface CallRules {
   /** What to do with a request for what the model cannot do, such as `response_format`. */
   unsupported: 'ignore' | 'refuse';
+  /** Models that are not trained, by the name that a request gives. */
+  others?: ReadonlyMap<string, (call: Call) => Promise<object>> | undefined;
 }
 
 type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | EventAnswer>;
@@ -37,14 +39,16 @@ const seeds = 2 ** 32;
 export async function answerCall(
   call: Call,
   session: Session,
-  { unsupported }: CallRules,
+  { unsupported, others }: CallRules,
 ): Promise<object> {
   if (session.isOver) throw sessionOver();
+  const asked = (call.body as { model?: unknown } | null | undefined)?.model;
+  const other = typeof asked === 'string' ? others?.get(asked) : undefined;
+  if (other !== undefined) return other(call);
   const dialect = dialects.find(([path]) => path.test(call.path))?.[1];
   const models = /\/models(?:\/.+)?$/.test(call.path) && call.method === 'GET';
   if (models) return { object: 'list', data: [] };
   if (dialect === undefined || call.method !== 'POST') throw notFound(call);
-  const asked = (call.body as { model?: unknown } | null)?.model;
   return dialect(call.body, {
     session,
     head: {
