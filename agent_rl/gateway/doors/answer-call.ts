@@ -4,6 +4,7 @@ import type { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { chatCompletion } from '../dialects/chat-completions.ts';
 import type { Answering } from '../dialects/openai-answers.ts';
+import { response } from '../dialects/responses.ts';
 import type { Session } from '../turns/session.ts';
 
 /** A request, however it came. */
@@ -28,6 +29,7 @@ type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | E
 /** By the end of the address. */
 const dialects: readonly (readonly [RegExp, Dialect])[] = [
   [/\/chat\/completions$/, chatCompletion],
+  [/\/responses$/, response],
 ];
 
 /** Seeds are of 32 bits. */

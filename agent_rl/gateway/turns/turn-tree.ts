@@ -64,6 +64,10 @@ export class TurnTree {
     return node;
   }
 
+  named(id: string | undefined): TurnNode | undefined {
+    return this.nodes.find((node) => node.id === id);
+  }
+
   /** The longest path of own turns that the messages repeat, and what follows it. */
   find(messages: readonly AskedMessage[], tools: string): Found {
     const digests = messages.map(messageDigest);
