@@ -8,7 +8,7 @@ import { adjust, go } from '../routing/use-route.ts';
 import { useKeys } from '../shell/keys.ts';
 import { Problem } from '../shell/problem.tsx';
 import { Conversation } from './conversation.tsx';
-import { Elsewhere } from './elsewhere.tsx';
+import { Elsewhere } from '../tasks/elsewhere.tsx';
 import { EpisodeHead } from './episode-head.tsx';
 import { EpisodeRecord } from './record.tsx';
 import { Siblings } from './siblings.tsx';

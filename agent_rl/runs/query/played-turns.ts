@@ -1,4 +1,4 @@
-import { groupBy } from '../../core/long-lists.ts';
+import { append, groupBy } from '../../core/long-lists.ts';
 import { drawnSpans, type Span } from '../../core/transcript.ts';
 import { countText, numberText } from '../../telemetry/figures.ts';
 import type { LearnedRecord } from '../episodes/learned-line.ts';
@@ -32,7 +32,7 @@ export function playedTurns(part: Played, learned?: LearnedRecord | null): Episo
       ...(isShown ? ['in the messages'] : []),
     ].join(', ');
     ordered.push({ ...one, isShown, about });
-    waiting.push(...next(turn, indent));
+    append(waiting, next(turn, indent));
   }
   return ordered;
 }
@@ -72,8 +72,11 @@ function shownBy(turns: readonly Drawn[], answer: number | undefined): Set<numbe
   if (answer === undefined) return undefined;
   const above = new Map(turns.map(({ turn, after }) => [turn, after]));
   const shown = new Set<number>();
-  for (let at = above.has(answer) ? answer : null; at !== null && !shown.has(at);)
-    at = shown.add(at) && (above.get(at) ?? null);
+  let at = above.has(answer) ? answer : null;
+  while (at !== null && !shown.has(at)) {
+    shown.add(at);
+    at = above.get(at) ?? null;
+  }
   return shown;
 }
 
