@@ -37,6 +37,7 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
       delivered: reached.length,
       drift: { ...session.drift.counts },
       ignored: { ...session.ignored },
+      answer: last && ranks.get(nodes.indexOf(last)),
     },
     refused: session.refused,
     cut: last?.cut === true,
