@@ -114,7 +114,7 @@ function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRun
   const tools = missing.filter(({ kind }) => kind === 'tools');
   const flags = [
     ...(options.flags ?? []),
-    ...withoutParts(loaded.config, missing, { reads: supervises }),
+    ...withoutParts(loaded.config, missing, { reads: supervises, known: plugins }),
   ];
   return {
     check: checkConfig({ ...options, flags }),

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/is-record.ts';
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import { closeThought } from '../../policies/tool-call-formats/read-turn.ts';
 import { piecesOf } from '../sampling/pieces-of.ts';
@@ -5,6 +6,7 @@ import type { SamplingRequest } from '../sampling/served-model.ts';
 import { type AskedConversation, saidIn, sha256 } from '../turns/asked.ts';
 import type { Prepared, SessionTurn } from '../turns/session.ts';
 import type { Answering } from './openai-answers.ts';
+import { drawFields } from './request-fields.ts';
 
 /**
  * The turns that a request asks for. Awaited before the first event of a stream, after which an answer has no other status.
@@ -19,6 +21,8 @@ export function preparedFor(
 ): Promise<Prepared> {
   const { messages } = asked.conversation;
   session.model.refuseEndless(messages.flatMap(({ message }) => shownText(message)));
+  if (session.rules.sampling !== undefined && isRecord(given))
+    for (const field of drawFields) if ((given[field] ?? null) !== null) session.ignore(field);
   return session.prepare({ ...asked, body: sha256(JSON.stringify(given)), retried });
 }
 
