@@ -4,30 +4,16 @@
  * Importing this starts nothing and loads no engine. It needs nothing of the AI SDK itself.
  */
 import { rollouts } from './core/services/rollout-scope.ts';
-import { chatBody, type ModelPrompt, type ModelTool } from './gateway/ai-sdk/chat-body.ts';
 import {
+  chatBody,
   generated,
   type Generated,
+  type ModelCall,
   streamOf,
   type StreamPart,
-} from './gateway/ai-sdk/generated.ts';
+} from './gateway/ai-sdk/convert.ts';
 
-/** What the AI SDK asks a model with. */
-export interface ModelCall {
-  prompt: ModelPrompt;
-  tools?: readonly ModelTool[] | undefined;
-  toolChoice?: { type: string; toolName?: string } | undefined;
-  responseFormat?: { type: string } | undefined;
-  maxOutputTokens?: number | undefined;
-  temperature?: number | undefined;
-  topP?: number | undefined;
-  topK?: number | undefined;
-  seed?: number | undefined;
-  presencePenalty?: number | undefined;
-  frequencyPenalty?: number | undefined;
-  stopSequences?: readonly string[] | undefined;
-  abortSignal?: AbortSignal | undefined;
-}
+export type { ModelCall };
 
 /** A language model by version 3 of the AI SDK's specification. */
 export interface RolloutModel {

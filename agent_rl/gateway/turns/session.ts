@@ -41,6 +41,8 @@ export interface SessionRules {
   attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;
   /** Without what no model must read. */
   redact: (text: string) => string;
+  /** Is told of each field of a request that has no effect. */
+  onIgnored?: (field: string) => void;
 }
 
 /** A request, told apart from others by its body. */
@@ -120,6 +122,7 @@ export class Session {
   /** Notes a field of a request that has no effect. */
   ignore(field: string): void {
     this.ignored[field] = (this.ignored[field] ?? 0) + 1;
+    this.rules.onIgnored?.(field);
   }
 
   /** @throws Refusal */

@@ -73,19 +73,19 @@ export class TurnTree {
     const digests = messages.map(messageDigest);
     const walk = (from: number, parent: TurnNode | undefined): Found => {
       // Of equal ones the last delivered; the longest path wins, whatever turns its first request was given.
-      const paths = (parent?.children ?? this.#roots)
+      const paths = (parent?.children ?? this.#roots).flatMap((node) => {
+        const at = from + node.asked.length;
+        const as = messages[at];
+        const asked = digests.slice(from, at);
+        if (as === undefined || node.tools !== tools || !isEqual(node.asked, asked)) return [];
+        if (!isTurn(as, node)) return [];
+        const { own, ...found } = walk(at + 1, node);
+        return [{ ...found, own: [{ node, as }, ...own] }];
+      });
+      const isDelivered = ({ own: [first] }: Found): number => Number(first?.node.delivered);
+      const [best] = paths
         .toReversed()
-        .toSorted((a, b) => Number(b.delivered) - Number(a.delivered))
-        .flatMap((node) => {
-          const at = from + node.asked.length;
-          const as = messages[at];
-          const asked = digests.slice(from, at);
-          if (as === undefined || node.tools !== tools || !isEqual(node.asked, asked)) return [];
-          if (!isTurn(as, node)) return [];
-          const { own, ...found } = walk(at + 1, node);
-          return [{ ...found, own: [{ node, as }, ...own] }];
-        });
-      const [best] = paths.toSorted((a, b) => a.rest.length - b.rest.length);
+        .toSorted((a, b) => a.rest.length - b.rest.length || isDelivered(b) - isDelivered(a));
       return best ?? { parent, rest: messages.slice(from), own: [] };
     };
     return walk(0, undefined);
