@@ -1,5 +1,6 @@
 import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../../core/message.ts';
+import { append } from '../../core/long-lists.ts';
 import type { OutsideRecord } from '../../rollout/rollout-door.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { saidIn } from './asked.ts';
@@ -85,8 +86,9 @@ function playedOn(path: readonly TurnNode[]): { messages: Message[]; turns: Turn
   const turns: { index: number; message: AssistantMessage; calls: ExecutedCall[] }[] = [];
   for (const [index, { given, message: sent }] of path.entries()) {
     const said = given.map(({ message }) => message);
-    turns.at(-1)?.calls.push(...executed(turns.at(-1)?.message, said));
-    messages.push(...said);
+    const last = turns.at(-1);
+    if (last !== undefined) append(last.calls, executed(last.message, said));
+    append(messages, said);
     const place = messages.filter(({ role }) => role === 'assistant').length;
     const message = withPlaces(sent, place);
     messages.push(message);
@@ -100,9 +102,9 @@ const withPlaces = (message: AssistantMessage, place: number): AssistantMessage 
   toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${place}_${index}` })),
 });
 
-function executed(turn: AssistantMessage | undefined, said: readonly Message[]): ExecutedCall[] {
+function executed(turn: AssistantMessage, said: readonly Message[]): ExecutedCall[] {
   const results = said.filter((one): one is ToolMessage => one.role === 'tool');
-  return (turn?.toolCalls ?? []).flatMap((call): ExecutedCall[] => {
+  return (turn.toolCalls ?? []).flatMap((call): ExecutedCall[] => {
     const content = results.find(({ callId }) => callId === call.id)?.content;
     return content === undefined ? [] : [{ call, result: { content }, status: 'ok', wallMs: 0 }];
   });

@@ -16,10 +16,8 @@ export function playedTurns(part: Played, learned?: LearnedRecord | null): Episo
   const next = (after: number | null, indent: number) => {
     const own = (children.get(after) ?? []).toSorted((a, b) => b.turn - a.turn);
     children.delete(after);
-    return own.map((one) => ({
-      ...one,
-      indent: indent + Number(after !== null && own.length > 1),
-    }));
+    const inner = indent + Number(after !== null && own.length > 1);
+    return own.map((one) => Object.assign({}, one, { indent: inner }));
   };
   const waiting = next(null, 0);
   for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {

@@ -27,14 +27,14 @@ record(folder, 'learned', `${JSON.stringify(learned)}\n`);
 
 test('turns are a tree: branches behind what they continue, sub-agents and pruned histories apart', () => {
   const turns = playedTurns(played, learned);
-  const [branching] = turns.filter(({ turn }) => turns.some(({ after }) => after === turn));
+  const branching = turns.find(({ turn }) => turns.some(({ after }) => after === turn));
   const branches = turns.filter(({ after }) => after !== null);
   expect(branches.map(({ after, indent }) => [after, indent])).toEqual([
     [branching?.turn, 1],
     [branching?.turn, 1],
   ]);
   expect(turns.indexOf(branches[0]!)).toBe(turns.indexOf(branching!) + 1);
-  expect(turns.map(({ turn }) => turn).toSorted()).toEqual([0, 1, 2, 3, 4]);
+  expect(new Set(turns.map(({ turn }) => turn))).toEqual(new Set([0, 1, 2, 3, 4]));
   expect(turns.filter(({ isShown }) => isShown)).toMatchObject([
     { turn: played.requests?.answer, after: null },
   ]);
@@ -53,7 +53,7 @@ test('runs show prints the tree, what of it was trained, and what the client cha
   });
   const lines = printed.join('\n').split('\n');
   expect(lines).toContain(
-    '  requests: 5 of 5 answers reached the agent; 0 sent again; 4 sequences; changed by the client: thoughts 1, history 1',
+    '  requests: 5 of 5 answers reached the agent; 0 sent again; 4 sequences; changed by the client: thoughts 1, history 1; without effect: temperature 5',
   );
   expect(lines.filter((line) => / turn \d/.test(line))).toEqual([
     '  turn 1: 11 tokens, sequence 1, not trained, in the messages',
