@@ -74,3 +74,14 @@ export async function scriptedSession(script: Script, changed: Partial<SessionRu
   const scripted = await scriptedModel(script);
   return { ...scripted, session: new Session(scripted.model, rolloutRules(changed)) };
 }
+
+/** A script that says what is listed for the last of some texts that were said to it. */
+export const answering =
+  (answers: Readonly<Record<string, string>>): Script =>
+  (prompt) => {
+    const [last = ''] = Object.keys(answers).toSorted(
+      (a, b) => prompt.lastIndexOf(b) - prompt.lastIndexOf(a),
+    );
+    if (!prompt.includes(last)) throw new Error(`Nothing is scripted for ${prompt}`);
+    return answers[last] ?? '';
+  };

@@ -1,0 +1,280 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { type ChatMessage, path, post, said, tool, user } from '#tests/support/agent-client.ts';
+import { counting, held, openedSession } from '#tests/support/opened-session.ts';
+import { answering } from '#tests/support/scripted-session.ts';
+import { until } from '#tests/support/until.ts';
+
+/*
+ * The rules of the gateway, and what peers ran into. Of the traps that they report these do not apply: framework retries of a
+ * whole program on one record (3: every attempt has a session and a key of its own), `OPENAI_BASE_URL` in programs that an agent
+ * starts (4: what they ask is a sub-agent's, see sub-agents), keep-alive of proxies (8: there is none between), sandboxes that end
+ * before the agent (13: an agent's tools are its own), prompt caches of several servers (17: one generator, emptied when its
+ * weights change). Others are tried elsewhere: late writes (5), bodies and beats (9) in http-door.test.ts, templates that strip
+ * thoughts (6), several sequences (11) and auxiliary calls (10: sequences like others) in by-hand.test.ts.
+ */
+
+const tools = [tool('search')];
+
+describe('what is not trained (7)', () => {
+  test('a request that says that it is asked again has the recorded answer', async () => {
+    const { ask, ended } = await openedSession(counting());
+    const body = { messages: [user('Q')] };
+    const first = await ask(body);
+    const again = await ask(body, { headers: { 'x-stainless-retry-count': '1' } });
+    const other = await ask(body, { headers: { 'x-stainless-retry-count': '0' } });
+    expect(again).toEqual({ ...first, created: (again as { created?: unknown }).created });
+    expect(other.choices[0]?.message.content).toBe('answer 2');
+    const { requests, sequences } = await ended();
+    expect(requests).toMatchObject({ turns: 2, replayed: 1, delivered: 2 });
+    expect(sequences).toHaveLength(2);
+  });
+
+  test('one that is asked again while the first is under way joins it, and outlives it', async () => {
+    const { waiting, script } = held(counting());
+    const { ask, ended } = await openedSession(script);
+    const body = { messages: [user('Q')] };
+    const headers = { 'x-stainless-retry-count': '1' };
+    const first = ask(body);
+    await until(() => waiting.length === 1);
+    const joined = ask(body, { headers });
+    await new Promise(setImmediate);
+    waiting.pop()!();
+    expect((await joined).id).toBe((await first).id);
+
+    const gone = new AbortController();
+    const late = ask({ messages: [user('P')] }, { signal: gone.signal });
+    await until(() => waiting.length === 1);
+    const outlives = ask({ messages: [user('P')] }, { headers });
+    await new Promise(setImmediate);
+    gone.abort(new Error('gone'));
+    waiting.pop()!();
+    await expect(late).rejects.toThrow('gone');
+    await until(() => waiting.length === 1);
+    waiting.pop()!();
+    expect((await outlives).status).toBe(200);
+    const { requests, accounted, undelivered } = await ended();
+    expect(requests).toMatchObject({ turns: 2, replayed: 1, delivered: 2 });
+    // Three were sampled, of 7 tokens each.
+    expect([undelivered, accounted]).toEqual([7, 21]);
+  });
+
+  test('an equal request while the first is under way is another one', async () => {
+    const { waiting, script } = held(counting());
+    const { ask, ended } = await openedSession(script);
+    const body = { messages: [user('Q')] };
+    const first = ask(body);
+    await until(() => waiting.length === 1);
+    const second = ask(body);
+    await until(() => waiting.length === 2);
+    for (const go of waiting) go();
+    expect((await first).id).not.toBe((await second).id);
+    const { sequences, requests } = await ended();
+    expect(sequences).toHaveLength(2);
+    expect(requests).toMatchObject({ turns: 2, replayed: 0 });
+  });
+
+  test('the answer of a client that went before it came is not trained, and is recorded for it', async () => {
+    const { fetch, session, ask, ended } = await openedSession(counting());
+    const body = { messages: [user('Q')] };
+    const gone = new AbortController();
+    const stream = await fetch(path, post({ ...body, stream: true }, { signal: gone.signal }));
+    const reader = stream.body!.getReader();
+    await reader.read();
+    await until(() => session.tree.nodes.length === 1);
+    gone.abort(new Error('gone'));
+    await expect(reader.read().then(() => reader.read())).rejects.toThrow('gone');
+    const lost = session.tree.nodes[0]!;
+    expect(lost.delivered).toBe(false);
+    const again = await ask({ ...body, stream: false });
+    expect(again.choices[0]?.message.content).toBe('answer 2');
+    const { sequences, undelivered } = await ended();
+    expect(sequences).toHaveLength(1);
+    expect(undelivered).toBe(lost.end - lost.start);
+  });
+
+  test('the same stream that was never read to its end is answered with what was recorded', async () => {
+    const { fetch, session, ended } = await openedSession(counting());
+    const gone = new AbortController();
+    const body = { messages: [user('Q')], stream: true };
+    const reader = (await fetch(path, post(body, { signal: gone.signal }))).body!.getReader();
+    await reader.read();
+    await until(() => session.tree.nodes.length === 1);
+    gone.abort(new Error('gone'));
+    await reader.cancel().catch(() => undefined);
+    const text = await (await fetch(path, post(body))).text();
+    expect(text).toContain('"answer 1"');
+    expect(text).toContain('data: [DONE]');
+    const { requests, undelivered } = await ended();
+    expect(requests).toMatchObject({ turns: 1, replayed: 1, delivered: 1 });
+    expect(undelivered).toBe(0);
+  });
+
+  test('a stream is recorded before its last event (trap 2)', async () => {
+    const { fetch, session, ended } = await openedSession(counting());
+    const stream = await fetch(path, post({ messages: [user('Q')], stream: true }));
+    const reader = stream.body!.getReader();
+    let text = '';
+    while (!text.includes('"finish_reason":"stop"'))
+      text += new TextDecoder().decode((await reader.read()).value);
+    expect(session.tree.nodes).toHaveLength(1);
+    const { sequences, undelivered } = await ended();
+    expect([sequences.length, undelivered]).toEqual([1, 0]);
+  });
+
+  test('what a client that went had sampled until then is counted, and its number is free again', async () => {
+    const { waiting, script } = held(counting());
+    const { ask, ended, requests } = await openedSession(script);
+    const gone = new AbortController();
+    const body = { messages: [user('Q')] };
+    const first = ask(body, { signal: gone.signal });
+    await until(() => waiting.length === 1);
+    gone.abort(new Error('gone'));
+    waiting.pop()!();
+    await expect(first).rejects.toThrow('gone');
+    const second = ask(body);
+    await until(() => waiting.length === 1);
+    waiting.pop()!();
+    await second;
+    expect(requests[1]?.key).toEqual(requests[0]?.key);
+    const { undelivered, accounted, requests: facts } = await ended();
+    expect(facts).toMatchObject({ turns: 1, delivered: 1 });
+    expect([undelivered, accounted]).toEqual([7, 14]);
+  });
+});
+
+describe('draws', () => {
+  test('equal requests have a number each, and the same ones whatever came between', async () => {
+    const keysOf = async (order: readonly string[]) => {
+      const { ask, requests } = await openedSession(counting());
+      await Promise.all(order.map((content) => ask({ messages: [user(content)] })));
+      return new Map(
+        ['A', 'B'].map((content) => [
+          content,
+          requests
+            .filter((_, at) => order[at] === content)
+            .map(({ key }) => key.turn)
+            .toSorted((a, b) => a - b),
+        ]),
+      );
+    };
+    const one = await keysOf(['A', 'A', 'B', 'A']);
+    expect(one).toEqual(await keysOf(['B', 'A', 'A', 'A']));
+    expect(new Set([...one.values()].flat()).size).toBe(4);
+  });
+});
+
+describe('sampling (8)', () => {
+  test("the run's sampling counts, and what the client asked for is counted", async () => {
+    const { ask, ended, requests } = await openedSession(counting());
+    const asked = {
+      temperature: 0,
+      top_p: 0.5,
+      seed: 7,
+      presence_penalty: 1,
+      logit_bias: { 5: 1 },
+    };
+    await ask({ messages: [user('Q')], ...asked });
+    await ask({ messages: [user('Q')], temperature: 1 });
+    expect(requests[0]?.sampling).toEqual({ temperature: 1, topP: 1, topK: 0, minP: 0 });
+    const { requests: facts } = await ended();
+    expect(facts.ignored).toEqual({
+      temperature: 2,
+      top_p: 1,
+      seed: 1,
+      presence_penalty: 1,
+      logit_bias: 1,
+    });
+  });
+
+  test('n answers are siblings: one prompt, and each of them is trained', async () => {
+    const { ask, ended } = await openedSession(counting());
+    const both = await ask({ messages: [user('Q')], n: 2 });
+    expect(both.choices.map(({ message }) => message.content)).toEqual(['answer 1', 'answer 2']);
+    await ask({ messages: [user('Q'), said(both, 1), user('more')] });
+    const { shown, requests, undelivered } = await ended();
+    expect(shown.map((text) => text.split('«')[1]?.slice(0, 18))).toEqual([
+      't</think>answer 1<',
+      't</think>answer 2<',
+    ]);
+    expect(requests).toMatchObject({ turns: 3, delivered: 3 });
+    expect(undelivered).toBe(0);
+  });
+
+  test('a stop text ends a turn: what was sampled behind it is counted and not trained', async () => {
+    const { ask, ended, text } = await openedSession(
+      answering({ '\nQ<': 'x</think>a1STOP b c d e f g h', more: 'y</think>two' }),
+    );
+    const first = await ask({ messages: [user('Q')], stop: ['STOP'] });
+    expect(first.choices[0]).toMatchObject({
+      message: { content: 'a1' },
+      finish_reason: 'stop',
+    });
+    await ask({ messages: [user('Q'), said(first), user('more')] });
+    const { shown, undelivered, accounted } = await ended();
+    expect(shown).toEqual([
+      expect.stringMatching(/«x<\/think>a1»<\|im_end\|>\n<\|im_start\|>user\nmore/),
+    ]);
+    // Turns with stop texts are sampled in steps of 8 tokens.
+    const sampled = Math.ceil(text.encodeText('x</think>a1STOP').length / 8) * 8;
+    expect(undelivered).toBe(sampled - text.encodeText('x</think>a1').length);
+    expect(accounted).toBe(sampled + text.encodeText('y</think>two<|im_end|>').length);
+  });
+});
+
+describe('limits and ends (9)', () => {
+  test('a conversation that leaves no room is a 400 that says context_length_exceeded', async () => {
+    const { ask, ended } = await openedSession(counting());
+    const answer = await ask({ messages: [user('word '.repeat(3000))] });
+    const endless = await ask({ messages: [user('word '.repeat(300_000))] });
+    for (const { status, error } of [answer, endless])
+      expect([status, error?.code]).toEqual([400, 'context_length_exceeded']);
+    expect((await ended()).refused).toBe('token-limit');
+  });
+
+  test('a path has as many turns as the run allows', async () => {
+    const { ask, ended } = await openedSession(counting(), { maxTurns: 2 });
+    const messages: ChatMessage[] = [user('Q')];
+    const statuses: unknown[] = [];
+    for (let at = 0; at < 3; at++) {
+      const answer = await ask({ messages });
+      statuses.push(answer.error?.code ?? answer.status);
+      if (answer.status === 200) messages.push(said(answer), user('more'));
+    }
+    expect(statuses).toEqual([200, 200, 'turn_limit']);
+    // Another conversation has its own.
+    expect((await ask({ messages: [user('other')] })).status).toBe(200);
+    expect((await ended()).refused).toBe('turn-limit');
+  });
+
+  test('what is under way at the end is a 400, and what comes later a 401, that clients do not ask again', async () => {
+    const { waiting, script } = held(counting());
+    const { ask, session, ended } = await openedSession(script);
+    const under = ask({ messages: [user('Q')] });
+    await until(() => waiting.length === 1);
+    const end = ended();
+    waiting.pop()!();
+    const refused = await under;
+    expect([refused.status, refused.error?.code]).toEqual([400, 'rollout_over']);
+    const late = await ask({ messages: [user('Q')] });
+    expect([late.status, late.error?.code]).toEqual([401, 'rollout_over']);
+    const { sequences, undelivered } = await end;
+    expect([sequences.length, undelivered]).toEqual([0, 7]);
+    expect(session.tree.nodes).toEqual([]);
+  });
+});
+
+describe('what a model cannot do (11, 12)', () => {
+  test('any model name is accepted, and formats and forced tools are counted', async () => {
+    const { ask, ended } = await openedSession(counting());
+    const answer = await ask({
+      model: 'gpt-4o-mini',
+      messages: [user('Q')],
+      tools,
+      tool_choice: 'required',
+      response_format: { type: 'json_object' },
+    });
+    expect(answer).toMatchObject({ status: 200, model: 'gpt-4o-mini' });
+    expect((await ended()).requests.ignored).toEqual({ tool_choice: 1, response_format: 1 });
+  });
+});
