@@ -66,6 +66,10 @@ export const errorCatalogue = {
     'A plugin cannot be found, throws when it is imported, never finishes loading, exports no plugin, breaks the rules for plugins, or lacks a program that it needs',
     'The message names the file and the cause',
   ),
+  ROLLOUTS_MIXED: user(
+    'An agent asked the model in the name of another rollout, such as from a queue that rollouts share',
+    'Use the `fetch` that the agent is given, or `AsyncResource.bind` for what the queue runs',
+  ),
   SANDBOX_UNAVAILABLE: user(
     'This machine does not have the chosen kind of sandbox, or its isolation does not hold',
     '`agent-rl sandbox doctor` says what is missing; for a remote server the message does',

@@ -41,6 +41,7 @@ const endingRuns: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'CASSETTE_MISS',
   'RECORD_MISS',
   'ENGINE_FAILED',
+  'ROLLOUTS_MIXED',
 ]);
 
 /** The error that ends the whole run, if that is what was thrown or what caused it. */

@@ -15,7 +15,9 @@ import { openAiError } from './dialects/openai-answers.ts';
 import { answerCall, type Call, type CallRules } from './doors/answer-call.ts';
 import { fetchDoor } from './doors/fetch-door.ts';
 import type { ServedModel } from './sampling/served-model.ts';
-import { Session, type SessionRules } from './turns/session.ts';
+import { TurnOwners } from './turns/turn-owners.ts';
+import { Session } from './turns/session.ts';
+import type { SessionRules } from './turns/session-rules.ts';
 import { sessionRecord } from './turns/session-record.ts';
 
 export interface GatewayOptions extends CallRules, Pick<SessionRules, 'history'> {
@@ -62,13 +64,15 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
   });
   rollouts.open += 1;
   const said = new Set<string>();
-  const onIgnored = (field: string): void => {
-    if (said.has(field)) return;
-    said.add(field);
-    options.onFailure(
+  const sayOnce = (text: string): void => {
+    if (!said.has(text)) options.onFailure(text);
+    said.add(text);
+  };
+  const onIgnored = (field: string): void =>
+    sayOnce(
       `Requests of the agent give ${field}, which has no effect here: see gateway/ignored/${field}.`,
     );
-  };
+  const owners = new TurnOwners();
   const baseURL = `${server.url}/v1`;
   return {
     enter: (request, log, signal) => {
@@ -76,6 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       const session = new Session(options.model, {
         ...rulesOf(request, log, { ...options, signal }),
         onIgnored,
+        owners,
       });
       const { door, answer } = doorOf(session, { baseURL, apiKey, rules: options, log });
       doors.set(apiKey, answer);
@@ -84,6 +89,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
         end: async (given) => {
           doors.delete(apiKey);
           await session.end();
+          if (given !== undefined && session.asked === 0) sayOnce(askedNothing);
           return sessionRecord(session, given);
         },
       };
@@ -94,6 +100,9 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
     },
   };
 }
+
+const askedNothing =
+  'An agent gave an answer and asked the model nothing in its rollout. If it did ask, a queue or a pool that rollouts share asked in the name of another rollout: use the fetch that the agent is given, context.fetch, there.';
 
 const unknownKey = (): Refusal =>
   new Refusal(401, 'This key names no rollout that is under way.', [], 'rollout_over');

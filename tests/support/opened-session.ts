@@ -1,6 +1,6 @@
 import { sampledTokens } from '#agent_rl/core/rollout.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
-import type { SessionRules } from '#agent_rl/gateway/turns/session.ts';
+import type { SessionRules } from '#agent_rl/gateway/turns/session-rules.ts';
 import { askBy, doorTo } from './agent-client.ts';
 import { type Script, scriptedSession } from './scripted-session.ts';
 import { shownSequences } from './shown-sequences.ts';

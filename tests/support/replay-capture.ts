@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
-import type { Session, SessionRules } from '#agent_rl/gateway/turns/session.ts';
+import type { Session } from '#agent_rl/gateway/turns/session.ts';
+import type { SessionRules } from '#agent_rl/gateway/turns/session-rules.ts';
 import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
 import { scriptedSession } from '#tests/support/scripted-session.ts';
 

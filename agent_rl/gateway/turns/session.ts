@@ -1,6 +1,5 @@
 import type { AssistantMessage, ToolMessage, UserMessage } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import type { RandomKey, Sampling } from '../../core/services/generator.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import { requestAnswered } from '../../http/answer-request.ts';
@@ -13,37 +12,10 @@ import {
   sha256,
   toolsDigest,
 } from './asked.ts';
+import type { SessionRules } from './session-rules.ts';
 import { DriftCounts } from './drift-counts.ts';
 import { EqualRequests } from './equal-requests.ts';
 import { driftsOf, type Found, type TurnNode, TurnTree } from './turn-tree.ts';
-
-/** How the turns of a session are sampled, and what becomes of them. */
-export interface SessionRules {
-  /** Names its turns, with what they answer: the same for the same rollout, and for no other. */
-  secret: string;
-  /** The run's; a client's own counts only without it. */
-  sampling: Sampling | undefined;
-  /** Most tokens of one turn. */
-  maxTurnTokens: number;
-  /** Most turns in one sequence. */
-  maxTurns: number;
-  /** Whether the model goes on from what it sampled, or reads its turns as the client sends them back. */
-  history: 'sampled' | 'sent';
-  /** @param draw a number that is the same for the same tokens and the same place among equal requests */
-  keyOf: (request: SamplingRequest, index: number, draw: number) => RandomKey;
-  /** Whether a client of a stream is told what is sampled before the turn has ended. */
-  live: boolean;
-  /** Keeps the generator's context of a turn for the next one. */
-  keepsContexts: boolean;
-  /** Most tokens of turns that are remembered. */
-  mostTokens: number;
-  /** Samples, again where that may help. */
-  attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;
-  /** Without what no model must read. */
-  redact: (text: string) => string;
-  /** Is told of each field of a request that has no effect. */
-  onIgnored?: (field: string) => void;
-}
 
 /** A request, told apart from others by its body. */
 export interface SessionRequest {
@@ -96,6 +68,8 @@ export class Session {
   readonly tree = new TurnTree();
   readonly drift = new DriftCounts();
   readonly ignored: Record<string, number> = {};
+  /** Requests for the model, whatever came of them. */
+  asked = 0;
   replayed = 0;
   /** Tokens that were sampled for no turn of the tree. */
   lostTokens = 0;
@@ -127,7 +101,11 @@ export class Session {
 
   /** @throws Refusal */
   async prepare(asked: SessionRequest): Promise<Prepared> {
+    this.asked += 1;
     if (this.isOver) throw over(401);
+    const { owners, secret } = this.rules;
+    const mixed = owners?.mixed(asked.conversation.messages, secret);
+    if (mixed !== undefined) throw (this.failure = mixed);
     const known = this.#answers.get(asked.body);
     const again = known !== undefined && (asked.retried || isLost(known));
     const recorded = again ? await this.#again(known) : undefined;
@@ -339,6 +317,7 @@ export class Session {
     for (let one = node.parent; one !== undefined; one = one.parent)
       one.transcript = added.transcript;
     this.tree.add(added);
+    this.rules.owners?.add(id, this.rules.secret);
     this.#kept += end - (node.parent?.end ?? 0);
     while (this.#kept > this.rules.mostTokens) {
       const oldest = this.tree.forgetOldest();

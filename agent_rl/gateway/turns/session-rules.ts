@@ -1,0 +1,33 @@
+import type { RandomKey, Sampling } from '../../core/services/generator.ts';
+import type { SamplingRequest } from '../sampling/served-model.ts';
+import type { TurnOwners } from './turn-owners.ts';
+
+/** How the turns of a session are sampled, and what becomes of them. */
+export interface SessionRules {
+  /** Names its turns, with what they answer: the same for the same rollout, and for no other. */
+  secret: string;
+  /** The run's; a client's own counts only without it. */
+  sampling: Sampling | undefined;
+  /** Most tokens of one turn. */
+  maxTurnTokens: number;
+  /** Most turns in one sequence. */
+  maxTurns: number;
+  /** Whether the model goes on from what it sampled, or reads its turns as the client sends them back. */
+  history: 'sampled' | 'sent';
+  /** @param draw a number that is the same for the same tokens and the same place among equal requests */
+  keyOf: (request: SamplingRequest, index: number, draw: number) => RandomKey;
+  /** Whether a client of a stream is told what is sampled before the turn has ended. */
+  live: boolean;
+  /** Keeps the generator's context of a turn for the next one. */
+  keepsContexts: boolean;
+  /** Most tokens of turns that are remembered. */
+  mostTokens: number;
+  /** Samples, again where that may help. */
+  attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;
+  /** Notices requests of other rollouts. */
+  owners?: TurnOwners | undefined;
+  /** Without what no model must read. */
+  redact: (text: string) => string;
+  /** Is told of each field of a request that has no effect. */
+  onIgnored?: (field: string) => void;
+}
