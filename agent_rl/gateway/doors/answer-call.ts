@@ -67,7 +67,12 @@ export const isRetried = (headers: Readonly<Record<string, unknown>>): boolean =
   Number(headers['x-stainless-retry-count'] ?? 0) > 0;
 
 const sessionOver = (): Refusal =>
-  new Refusal(401, 'The rollout that this key names is over.', [], 'rollout_over');
+  new Refusal(
+    401,
+    'The rollout that this key names is over. If its agent is not, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
+    [],
+    'rollout_over',
+  );
 
 const notFound = ({ method, path }: Call): Refusal =>
   new Refusal(

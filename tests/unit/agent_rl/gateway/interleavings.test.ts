@@ -1,0 +1,240 @@
+import { AsyncResource } from 'node:async_hooks';
+import { EventEmitter } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import PQueue from 'p-queue';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { rollouts } from '#agent_rl/core/services/rollout-scope.ts';
+import { rolloutFetch } from '#agent_rl/gateway/index.ts';
+import {
+  askBy,
+  calling,
+  type ChatAnswer,
+  path,
+  post,
+  result,
+  said,
+  tool,
+  user,
+} from '#tests/support/agent-client.ts';
+import { scriptedGateway } from '#tests/support/scripted-gateway.ts';
+
+/*
+ * Agents of many rollouts in one process, which share what their modules hold.
+ */
+
+type Fetch = typeof fetch;
+
+const queue = new PQueue({ concurrency: 3 });
+const emitter = new EventEmitter();
+emitter.on('job', (job: () => void) => job());
+
+/** Collects what is asked in one tick, and asks it together, as data loaders do: in the context of the first. */
+class Batch {
+  #jobs: (() => void)[] = [];
+
+  load<Value>(job: () => Promise<Value>): Promise<Value> {
+    if (this.#jobs.length === 0)
+      queueMicrotask(() => {
+        const jobs = this.#jobs;
+        this.#jobs = [];
+        for (const one of jobs) one();
+      });
+    return new Promise((resolve, reject) => {
+      this.#jobs.push(() => job().then(resolve, reject));
+    });
+  }
+}
+const batch = new Batch();
+
+type Way = (context: { fetch: Fetch }, ask: (fetch: Fetch) => Promise<unknown>) => Promise<unknown>;
+
+/** How agents ask, so that the request is that of their rollout. */
+const ways: readonly Way[] = [
+  (_, ask) => ask(rolloutFetch),
+  ({ fetch }, ask) => queue.add(() => ask(fetch)),
+  (_, ask) => queue.add(AsyncResource.bind(() => ask(rolloutFetch))),
+  ({ fetch }, ask) => batch.load(() => ask(fetch)),
+  ({ fetch }, ask) =>
+    new Promise((resolve, reject) => {
+      emitter.emit('job', () => void ask(fetch).then(resolve, reject));
+    }),
+];
+
+const many = 64;
+
+/** Lets waiting agents go on one by one, in an order of its own. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async play<Value>(agents: readonly Promise<Value>[], rng: KeyedRng): Promise<Value[]> {
+    const state = { over: false };
+    const all = Promise.all(agents).finally(() => (state.over = true));
+    while (!state.over) {
+      const at = rng.integer(Math.max(1, this.#waiting.length));
+      const [next] = this.#waiting.splice(at, 1);
+      if (next === undefined) await new Promise(setImmediate);
+      next?.();
+      if (rng.integer(4) === 0) await Promise.resolve();
+    }
+    return all;
+  }
+}
+
+test('in 10,000 interleavings of 64 rollouts, each request is asked in the name of its own', async () => {
+  const doors = Array.from({ length: many }, (_, index): { fetch: Fetch } => ({
+    fetch: async () => index as unknown as Response,
+  }));
+  let wrong = 0;
+  let asked = 0;
+  rollouts.open += 1;
+  for (let run = 0; run < 10_000; run++) {
+    const rng = new KeyedRng('interleavings', run);
+    const turns = new Turns();
+    const agents = doors.map((door, index) => {
+      const way = ways[rng.integer(ways.length)]!;
+      return rollouts.scope.run(door, async () => {
+        await turns.wait();
+        const answer = await way(door, (fetch) => fetch('http://model/'));
+        asked += 1;
+        wrong += Number(answer !== index);
+      });
+    });
+    await turns.play(agents, rng);
+  }
+  rollouts.open -= 1;
+  expect({ asked, wrong }).toEqual({ asked: 640_000, wrong: 0 });
+});
+
+describe('sessions of 64 rollouts at once', () => {
+  /** Calls a tool once, and then says whose question it was. */
+  const naming = (prompt: string): string => {
+    const name = /question of (?<name>r\d+)/.exec(prompt)?.groups?.['name'] ?? '';
+    return prompt.includes('<tool_response>')
+      ? `t</think>${name} has it`
+      : calling('search', name, name);
+  };
+  const tools = [tool('search')];
+  let opened: Awaited<ReturnType<typeof scriptedGateway>>;
+  beforeAll(async () => {
+    opened = await scriptedGateway(naming);
+  });
+  afterAll(() => opened.gateway.close());
+
+  const playing =
+    (name: string, way: Way, wait: () => Promise<void>) => async (context: { fetch: Fetch }) => {
+      const messages = [user(`A question of ${name}`)];
+      for (;;) {
+        await wait();
+        const answer = (await way(context, (fetch) =>
+          askBy(fetch)({ messages, tools }),
+        )) as ChatAnswer;
+        const text = answer.choices[0]?.message.content;
+        if (text !== null && text !== '') return text;
+        messages.push(said(answer), result(answer, 'found'));
+      }
+    };
+
+  test('each has its own turns and no other', async () => {
+    for (let run = 0; run < 12; run++) {
+      const rng = new KeyedRng('sessions', run);
+      const turns = new Turns();
+      const agents = Array.from({ length: many }, (_, index) => {
+        const name = `r${index}`;
+        const door = opened.enter(name);
+        const play = playing(name, ways[rng.integer(ways.length)]!, () => turns.wait());
+        return rollouts.scope
+          .run(door, () => play(door))
+          .then(async (answer) => ({
+            answer: answer as unknown,
+            record: await door.end(answer),
+          }));
+      });
+      for (const [index, { answer, record }] of (await turns.play(agents, rng)).entries()) {
+        expect(answer).toBe(`r${index} has it`);
+        expect(record).toMatchObject({
+          sequences: [expect.anything()],
+          requests: { turns: 2, delivered: 2, replayed: 0 },
+          failure: undefined,
+          undelivered: 0,
+        });
+        const text = opened.text.tokenizer.decode(record.sequences[0]!.tokens);
+        expect(new Set(text.match(/r\d+/g))).toEqual(new Set([`r${index}`]));
+      }
+    }
+  });
+
+  test('worker threads ask by HTTP, each rollout with its key', async () => {
+    const doors = Array.from({ length: 16 }, (_, index) => opened.enter(`r${index}`));
+    const jobs = doors.map(({ baseURL, apiKey }, index) => ({
+      url: `${baseURL}/chat/completions`,
+      ...post(
+        { messages: [user(`A question of r${index}`)], tools, n: 2 },
+        { headers: { authorization: `Bearer ${apiKey}` } },
+      ),
+      signal: undefined,
+    }));
+    const program = `
+      const { parentPort, workerData } = require('node:worker_threads');
+      Promise.all(workerData.map(async ({ url, ...init }) => (await fetch(url, init)).json()))
+        .then((answers) => parentPort.postMessage(answers));`;
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map(
+        (thread) =>
+          new Promise<ChatAnswer[]>((resolve, reject) => {
+            const workerData = jobs.filter((_, index) => index % 4 === thread);
+            const worker = new Worker(program, { eval: true, workerData });
+            worker.once('message', resolve).once('error', reject);
+          }),
+      ),
+    );
+    for (const [thread, own] of answers.entries())
+      for (const [place, { choices }] of own.entries())
+        expect(choices[0]?.message.reasoning_content).toBe(`r${place * 4 + thread}`);
+    for (const door of doors) expect((await door.end('x')).requests.turns).toBe(2);
+  });
+
+  test('outside of any rollout, rolloutFetch names what to use', async () => {
+    await expect(rolloutFetch(path, post({ messages: [user('Q')] }))).rejects.toThrow(
+      'Use the fetch that the agent is given, context.fetch, there.',
+    );
+  });
+
+  test('a request that holds a turn of another rollout ends the run', async () => {
+    const [one, other] = ['r1', 'r2'].map((name) => opened.enter(name)) as [
+      ReturnType<typeof opened.enter>,
+      ReturnType<typeof opened.enter>,
+    ];
+    const messages = [user('A question of r1')];
+    const first = await askBy(one.fetch)({ messages, tools });
+    const next = { messages: [...messages, said(first), result(first, 'found')], tools };
+    const mixed = expect.objectContaining({
+      code: 'ROLLOUTS_MIXED',
+      message: expect.stringContaining('Use the fetch that the agent is given, context.fetch'),
+    });
+    await expect(askBy(other.fetch)(next)).rejects.toEqual(mixed);
+    expect((await other.end('x')).failure).toEqual(mixed);
+    expect((await one.end('x')).failure).toBeUndefined();
+  });
+
+  test('an agent that asked in the name of another alone is told of, once', async () => {
+    const shared = new PQueue({ concurrency: 1 });
+    const doors = ['r3', 'r4', 'r5'].map((name) => opened.enter(name));
+    await Promise.all(
+      doors.map((door) =>
+        rollouts.scope.run(door, () =>
+          shared.add(() => askBy(rolloutFetch)({ messages: [user('A question of r3')] })),
+        ),
+      ),
+    );
+    const records = await Promise.all(doors.map((door) => door.end('an answer')));
+    expect(records.map(({ requests }) => requests.turns)).toEqual([3, 0, 0]);
+    expect(opened.notes.filter((note) => note.includes('asked the model nothing'))).toHaveLength(1);
+  });
+});
