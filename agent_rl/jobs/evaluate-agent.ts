@@ -11,8 +11,8 @@ import { jobs } from './jobs.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
 export interface EvaluateAgentOptions<Row extends object = object> extends AgentParts<Row> {
-  /** Attempted; by default the held-out tasks of the run. */
-  tasks?: TaskRows<Row>;
+  /** Attempted: rows, or the path of a file of rows; by default the held-out tasks of the run. */
+  tasks?: TaskRows<Row> | string;
   signal?: AbortSignal;
   /** Is given the table; it is not shown without it. */
   print?: (text: string) => void;

@@ -24,17 +24,18 @@ const QuestionRow = Type.Object({
 
 /** A question a row, of whatever it is about. */
 export const questionFormat: TaskFormat<QuestionTask> = {
-  needs: 'question, and most often answer; name the columns that hold them with datasets[].columns',
+  needs:
+    'question or prompt, and most often answer; name the columns that hold them with datasets[].columns',
   reader: (file) => {
     const check = rowCheck(QuestionRow, (row, line) => ({ row: taskOf(row, idOf(file, line)) }));
-    return (row, line) => check(isRecord(row) ? filledCells(row) : row, line);
+    return (row, line) => check(isRecord(row) ? asQuestion(filledCells(row)) : row, line);
   },
 };
 
 /** The questions of one file, in its order. */
 export class QuestionDataset extends TaskDataset<QuestionTask> {
   /**
-   * Reads `{question, answer?, aliases?, task_id?, metadata?, …}` from JSONL, CSV, TSV, a JSON list or Parquet. Other
+   * Reads `{question, answer?, aliases?, task_id?, metadata?, …}`, or the same with `prompt`, from JSONL, CSV, TSV, a JSON list or Parquet. Other
    * columns go into the task's metadata; without `task_id` a task is named after folder, file and line.
    *
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
@@ -53,6 +54,20 @@ const filledCells = (row: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(row).filter(([, cell]) => cell !== null && cell !== undefined && cell !== ''),
   );
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A row with `prompt` as one with `question`. All its other fields are also in its metadata, as in the plain format. */
+function asQuestion(row: Row): Row {
+  const { prompt, metadata = {}, ...fields } = row;
+  if (prompt === undefined || 'question' in row) return row;
+  const { task_id: _, ...others } = fields;
+  return {
+    ...fields,
+    question: prompt,
+    metadata: isRecord(metadata) ? { ...others, ...metadata } : metadata,
+  };
+}
 
 function taskOf(
   { task_id, question, answer, aliases = [], metadata, ...others }: Static<typeof QuestionRow>,

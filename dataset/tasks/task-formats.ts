@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { codeFormats } from './code-task-dataset.ts';
 import { questionFormat } from './question-dataset.ts';
+import type { RowReader } from './read-rows.ts';
 import type { TaskFormat } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
 import { searchFormat } from './search-task-dataset.ts';
@@ -17,6 +19,21 @@ const plainFormat: TaskFormat = {
   reader: () => rowCheck(PlainRow, taskOf),
 };
 
+/** Questions; a row with tests is a code task all the same. */
+const questionOrCodeFormat: TaskFormat = {
+  needs: questionFormat.needs,
+  reader: (file) => {
+    const question = questionFormat.reader(file);
+    let code: RowReader<Task> | undefined;
+    return (row, line) => {
+      const isCode = isRecord(row) && 'tests' in row && !('question' in row);
+      if (!isCode) return question(row, line);
+      code ??= codeFormats.code.reader(file);
+      return code(row, line);
+    };
+  },
+};
+
 function taskOf(row: Static<typeof PlainRow>): { row: Task } {
   const { task_id: taskId, prompt, metadata, ...fields } = row;
   return { row: { taskId, prompt, metadata: { ...fields, ...metadata } } };
@@ -26,7 +43,7 @@ const formats: ReadonlyMap<string, TaskFormat> = new Map<string, TaskFormat>([
   ...Object.entries(codeFormats),
   ['plain', plainFormat],
   ['search', searchFormat],
-  ['question', questionFormat],
+  ['question', questionOrCodeFormat],
 ]);
 
 /**

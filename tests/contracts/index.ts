@@ -1,6 +1,7 @@
 export * from './advantage-contract.ts';
 export * from './correction-contract.ts';
 export * from './environment-contract.ts';
+export * from './external-environment-contract.ts';
 export * from './generator-contract.ts';
 export * from './learner-contract.ts';
 export * from './loss-contract.ts';

@@ -35,10 +35,10 @@ interface AgentClass {
 
 /** Marks an agent: a class as a decorator, or a function. */
 interface MarkAgent<Settings> {
-  <Target extends Class<AgentClass>>(target: Target): Target;
   (
     target: (context: AgentContext<QuestionTask>, settings: Settings & JudgingSettings) => unknown,
   ): Class<ExternalEnvironment>;
+  <Target extends Class<AgentClass>>(target: Target): Target;
 }
 
 interface AgentGiven {
@@ -69,7 +69,7 @@ export function agent<Settings extends TObject = TObject>(
     taskProblem: (task, given) => answerProblem(task, given as JudgingSettings),
   });
   const marked = (target: unknown) => mark(environmentOf(target, own));
-  return marked as MarkAgent<Static<Settings>>;
+  return marked;
 }
 
 type Played = (context: AgentContext, settings: unknown) => unknown;

@@ -44,9 +44,9 @@ export class ProcessRunner implements AgentRunner {
     signal.throwIfAborted();
     const { name, read, redact } = this.options;
     const { stdout, stderr, problem } = await this.#played(context);
-    signal.throwIfAborted();
     const said = visibleControls(redact(stderr).slice(-keptStderr)).trim();
     if (said !== '') note(said);
+    signal.throwIfAborted();
     if (problem === undefined) return read(stdout.replace(/\r?\n$/, ''));
     const tail = said === '' ? 'It wrote nothing to stderr.' : `It wrote to stderr:\n${said}`;
     const error = new Error(`${name} ${problem}. ${tail}`);

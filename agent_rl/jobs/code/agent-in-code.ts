@@ -13,12 +13,18 @@ import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Class } from '../../core/plugins/given.ts';
 import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
-import type { Environment, MultiAgentEnvironment } from '../../core/plugins/environment.ts';
+import type { AgentContext, AgentFunction } from '../../core/plugins/agent.ts';
+import type {
+  Environment,
+  ExternalEnvironment,
+  MultiAgentEnvironment,
+} from '../../core/plugins/environment.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import { type EpisodeView, reward as markReward } from '../../core/plugins/reward.ts';
 import type { RewardManager, RewardManagerFunction } from '../../core/plugins/reward-manager.ts';
+import { agent as markAgent } from '../../environments/external/agent.ts';
 import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
-import type { EpisodeOf } from './row-task.ts';
+import type { EpisodeOf, TaskOf } from './row-task.ts';
 import type { TaskRows } from './task-folder.ts';
 
 /** A reward as a function of the finished episode of a row's task; `undefined` when it does not apply. */
@@ -33,13 +39,25 @@ export type SettingsInCode = Readonly<Record<string, unknown>>;
 export interface AgentParts<Row = object> {
   /** Model folder, or the block `model:` of a run file; the starter model by default. */
   model?: string | SettingsInCode;
+  /**
+   * An agent with a loop of its own, which runs in this process. It excludes `agents`, `tools` and `environment`. With `reward` or `rewards` these alone judge what it returns, and without them it is compared with the task's
+   * answer.
+   */
+  agent?: AgentFunction<TaskOf<Row>> | undefined;
+  /** Whether what `agent` threw is the model's failure, besides the errors of frameworks that are known to be. */
+  isModelError?: ((thrown: unknown) => boolean) | undefined;
   /** Made by `defineTool`, classes marked with `@tool`, blocks of a run file, or tools of the AI SDK by name. */
   tools?: readonly (ToolPlugin | SettingsInCode)[] | Readonly<Record<string, AiSdkTool>>;
   /**
    * A class marked with `@environment`, its name, or the block of a run file. By default `question`: with `reward` or
    * `rewards` these alone judge the answer, and without them it is compared with the task's.
    */
-  environment?: Class<Environment> | Class<MultiAgentEnvironment> | string | SettingsInCode;
+  environment?:
+    | Class<Environment>
+    | Class<MultiAgentEnvironment>
+    | Class<ExternalEnvironment>
+    | string
+    | SettingsInCode;
   /** `agents:` of a run file, of an environment that has several. */
   agents?: readonly SettingsInCode[];
   /** Added to the environment's own reward. */
@@ -75,10 +93,10 @@ export interface AgentParts<Row = object> {
 
 /** The tasks of a training. */
 export interface TasksInCode<Row extends object = object> {
-  /** Trained on. */
-  tasks: TaskRows<Row>;
+  /** Trained on: rows, or the path of a file of rows in any format that is read, relative to the working directory. */
+  tasks: TaskRows<Row> | string;
   /** Attempted and not trained on; by default a tenth of `tasks` is held out. */
-  evalTasks?: TaskRows<Row>;
+  evalTasks?: TaskRows<Row> | string;
 }
 
 /** A run file's worth of settings, and the plugins they name. */
@@ -103,10 +121,13 @@ export async function agentInCode(
   parts: AgentParts<never>,
   { caller, base, dir }: InCodeOptions,
 ): Promise<InCode> {
-  const { model, reward } = parts;
+  const { model, reward, agent } = parts;
   const exported: unknown[] = [...(parts.plugins ?? [])];
   const rewardsGiven = reward !== undefined || parts.rewards !== undefined;
-  const usual = { type: 'question', ...(rewardsGiven && { match: 'rewards' }) };
+  if (agent !== undefined) exported.push(ownAgent(agent, parts.isModelError));
+  const type = agent === undefined ? 'question' : agentInCodeName;
+  const isUsual = base === undefined || agent !== undefined;
+  const usual = { type, ...(rewardsGiven && { match: 'rewards' }) };
   const rewards = [
     ...(reward === undefined ? [] : [markedReward(reward)]),
     ...(parts.rewards ?? []),
@@ -115,7 +136,7 @@ export async function agentInCode(
     ...Object.fromEntries(blockNames.map((name) => [name, parts[name as keyof AgentParts]])),
     extends: base,
     model: typeof model === 'string' ? { path: model } : model,
-    environment: parts.environment ?? (base === undefined ? usual : undefined),
+    environment: parts.environment ?? (isUsual ? usual : undefined),
     tools: parts.tools && (await toolList(parts.tools)),
     rewards: rewardsGiven ? rewards : undefined,
     datasets: dir === undefined ? undefined : [{ dir }],
@@ -177,6 +198,14 @@ const toolList = async (
   Array.isArray(tools)
     ? (tools as readonly (ToolPlugin | SettingsInCode)[])
     : aiSdkTools(tools as Readonly<Record<string, AiSdkTool>>);
+
+/** The environment that an agent of a program becomes. */
+export const agentInCodeName = 'agent';
+
+const ownAgent = (agent: AgentFunction<never>, isModelError: AgentParts['isModelError']): object =>
+  markAgent({ name: agentInCodeName, description: 'Given by the program.', isModelError })(
+    (context) => agent(context as AgentContext<never>),
+  );
 
 function markedReward(reward: RewardInCode<never>): object {
   // A function of its own, so that the caller's is not marked.

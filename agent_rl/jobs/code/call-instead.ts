@@ -1,5 +1,6 @@
 import { type KindName, kindOf } from '../../compose/plugins/kinds.ts';
 import type { ProgramPlugin } from '../../config/index.ts';
+import { agentInCodeName } from './agent-in-code.ts';
 
 /** The option of `trainAgent` that gives plugins of a kind. */
 function optionOf(kind: string): string {
@@ -7,10 +8,16 @@ function optionOf(kind: string): string {
   return below.every((key) => key === '*') ? option : 'plugins';
 }
 
+/** By kind, the name of the plugin that an option of that name gives. */
+const ownOptions: Readonly<Record<string, string>> = {
+  rewards: 'reward',
+  environments: agentInCodeName,
+};
+
 /** `tools, reward`: the options that give what is missing. */
 function given(missing: readonly ProgramPlugin[]): string {
   const options = missing.map(({ kind, name }) =>
-    kind === 'rewards' && name === 'reward' ? name : optionOf(kind),
+    ownOptions[kind] === name ? name : optionOf(kind),
   );
   return [...new Set(options)].join(', ');
 }

@@ -23,7 +23,10 @@ const onePlugin = (kind: string): Expected => ({
   allowed: `what is marked as a ${kind}, its name, or a block of settings`,
 });
 const flag: Expected = { is: (value) => typeof value === 'boolean', allowed: 'true or false' };
-const rows: Expected = { is: isRows, allowed: 'a list or (async) iterable of rows' };
+const rows: Expected = {
+  is: (v) => isText(v) || isRows(v),
+  allowed: 'a list or (async) iterable of rows, or the path of a file of rows',
+};
 
 /** Of every kind of plugin that has a block of its own. */
 const pluginParts = Object.fromEntries(
@@ -44,6 +47,8 @@ const parts = {
   },
   environment: onePlugin('environment'),
   agents: list,
+  agent: { is: isFunction, allowed: 'a function that runs the agent and returns its answer' },
+  isModelError: { is: isFunction, allowed: 'a function of what the agent threw' },
   reward: {
     is: isFunction,
     allowed: 'a function of the finished episode; names and blocks belong into rewards',
@@ -125,11 +130,27 @@ function check(caller: string, given: Record<string, unknown>, allowed: Allowed)
     else if (!expected.is(value))
       add(key, `expected ${expected.allowed}, got ${showValue(value, 60)}.`);
   }
+  if (given['agent'] !== undefined)
+    for (const key of besideAgent.filter((one) => given[one] !== undefined))
+      add(key, `stands beside agent, ${ofAgent[key]}. Leave one of them out.`);
+  else if (given['isModelError'] !== undefined)
+    add(
+      'isModelError',
+      'judges what agent throws, and there is no agent. Give agent, or leave it out.',
+    );
   for (const [index, tool] of [given['tools']].flat().entries())
     if (Array.isArray(given['tools']) && isRecord(tool) && 'execute' in tool)
       add(`tools.${index}`, 'is no tool yet. Wrap it: defineTool({ … }).');
   if (problems.length > 0) throw configInvalid(problems);
 }
+
+/** Why parts have no place beside an agent with a loop of its own. */
+const ofAgent = {
+  tools: 'which calls tools of its own and would not know of these',
+  environment: 'which plays its rollouts in the environment that it becomes',
+  agents: 'which is one, and agents are of an environment that has several',
+} as const;
+const besideAgent = Object.keys(ofAgent) as readonly (keyof typeof ofAgent)[];
 
 function unknown(key: string, { known }: Allowed, ofFile: boolean): string {
   if (ofFile)

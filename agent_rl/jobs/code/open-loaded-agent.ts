@@ -8,13 +8,14 @@ import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
+import { answerText } from '../../environments/external/answer-text.ts';
 import { runEpisode } from '../../rollout/run-episode.ts';
 import type { KindName, Kinds } from '../../compose/plugins/kinds.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
 import { callInstead } from './call-instead.ts';
 import { checkLoadOptions } from './check-options.ts';
 import { checkpointGiven } from './checkpoint-given.ts';
-import { chatTask } from '../play/chat-task.ts';
+import { chatTask, ownLoopTask } from '../play/chat-task.ts';
 
 /** What judges an episode. */
 type JudgingPart = {
@@ -64,6 +65,15 @@ export interface LoadedAgent {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** @throws AgentRlError `CONFIG_INVALID` for a conversation, which an agent with a loop of its own keeps itself */
+function promptOf(prompt: string | readonly Message[]): string {
+  if (typeof prompt === 'string') return prompt;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    'ask: expected a text, got a list of messages. The agent that loadAgent was given keeps its own conversation.',
+  );
+}
+
 /** What `loadAgent` does; it loads the engine, so it is imported when it is called. */
 export async function openLoadedAgent(
   checkpoint: string,
@@ -93,11 +103,15 @@ export async function openLoadedAgent(
       seed,
       sampling: { ...samplingOf(run.config), ...sampling },
     };
-    const rollout = await runEpisode(chatTask(agent.make, { prompt }), request, until);
+    const own = options.agent === undefined ? undefined : ownLoopTask(agent.make);
+    const task = { ...request.task, prompt: own === undefined ? '' : promptOf(prompt) };
+    const make = own?.make ?? chatTask(agent.make, { prompt });
+    const rollout = await runEpisode(make, { ...request, task }, until);
     throwIfFailed(until);
     const { messages = [] } = rollout.parts[0] ?? {};
     const last = messages.findLast(({ role }) => role === 'assistant');
-    return { text: last?.content.trim() ?? '', messages, rollout };
+    const text = own === undefined ? last?.content.trim() : answerText(own.answer());
+    return { text: text ?? '', messages, rollout };
   };
   // One after another: what keys an answer is its seed alone.
   let before: Promise<unknown> = Promise.resolve();

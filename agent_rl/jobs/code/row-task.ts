@@ -15,7 +15,7 @@ export type OtherFields<Row, Read extends string> = Readonly<
 
 /**
  * The task that a row of a program becomes. Of `{ question, answer, aliases }` and of `{ prompt }` all other fields are in
- * its `metadata`.
+ * its `metadata`. An agent with a loop of its own is asked `prompt` as a question, and its task has the row's `answer` too.
  */
 export type TaskOf<Row> = Row extends { question: string }
   ? Task &
@@ -26,8 +26,8 @@ export type TaskOf<Row> = Row extends { question: string }
   : Row extends { prompt: string; tests: unknown }
     ? CodeTask
     : Row extends { prompt: string }
-      ? Task & { readonly metadata: OtherFields<Row, 'prompt'> }
-      : Task;
+      ? Task & Partial<AnswerOf<Row>> & { readonly metadata: OtherFields<Row, 'prompt'> }
+      : Task & Partial<AnswerOf<Row>>;
 
 /** A finished episode of the task of a row. */
 export interface EpisodeOf<Row> extends EpisodeView {

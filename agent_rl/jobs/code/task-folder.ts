@@ -6,6 +6,8 @@ import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { showValue } from '../../core/show-value.ts';
+import { rowUnit } from '../../../dataset/tables/row-unit.ts';
+import { readRows } from '../../../dataset/tasks/read-rows.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
 
 /** Rows of tasks in the form that the environment reads, such as `{ question, answer }`. Read to the end before the run. */
@@ -14,9 +16,9 @@ export type TaskRows<Row extends object = object> = Iterable<Row> | AsyncIterabl
 export interface TrainingTasks {
   /** Folder of all runs. */
   outputDir: string;
-  tasks: TaskRows;
+  tasks: TaskRows | string;
   /** Held-out tasks; without them some of `tasks` are held out. */
-  evalTasks: TaskRows | undefined;
+  evalTasks: TaskRows | string | undefined;
   seed: number;
 }
 
@@ -52,8 +54,10 @@ export async function writeTrainingTasks(options: TrainingTasks): Promise<TaskFo
  *
  * @throws AgentRlError `DATASET_INVALID` for rows that are no objects, or none
  */
-export const writeEvaluationTasks = async (outputDir: string, tasks: TaskRows): Promise<string> =>
-  writeFolder(outputDir, { eval: await rowsOf(tasks, 'tasks') });
+export const writeEvaluationTasks = async (
+  outputDir: string,
+  tasks: TaskRows | string,
+): Promise<string> => writeFolder(outputDir, { eval: await rowsOf(tasks, 'tasks') });
 
 function writeFolder(
   outputDir: string,
@@ -72,7 +76,8 @@ function writeFolder(
 
 type WrittenRow = Readonly<Record<string, unknown>>;
 
-async function rowsOf(rows: TaskRows, name: string): Promise<WrittenRow[]> {
+async function rowsOf(given: TaskRows | string, name: string): Promise<WrittenRow[]> {
+  const rows = typeof given === 'string' ? await rowsOfFile(given) : given;
   const read: WrittenRow[] = [];
   for await (const row of rows) {
     if (!isRecord(row))
@@ -85,6 +90,14 @@ async function rowsOf(rows: TaskRows, name: string): Promise<WrittenRow[]> {
   if (read.length === 0) throw new AgentRlError('DATASET_INVALID', `${name} holds no tasks.`);
   return read;
 }
+
+/** The rows of a file: JSONL, CSV, TSV, a JSON list or Parquet, by its ending. */
+const rowsOfFile = (file: string): Promise<object[]> =>
+  readRows(resolve(file), {
+    name: 'tasks',
+    remedy: `Each ${rowUnit(file)} is a task such as {"question": …, "answer": …}.`,
+    reader: () => (row) => ({ row: row as object }),
+  });
 
 /** A row under the names of task files. */
 function withId({ taskId, ...row }: WrittenRow, otherwise: string): WrittenRow {

@@ -1,7 +1,7 @@
 import type { Environment, Turn } from '../../core/plugins/environment.ts';
 import { type Message, user } from '../../core/message.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../../rollout/episode-parts.ts';
-import { worldOfOne } from '../../rollout/world.ts';
+import { type World, worldOfOne } from '../../rollout/world.ts';
 
 export interface Chat {
   /** What the person says first, or how the conversation begins. */
@@ -39,3 +39,21 @@ export const chatTask =
       limits: { ...parts.limits, ...chat.limits },
     };
   };
+
+/** The episodes of an agent with a loop of its own, which are not judged, and what it answered last. */
+export function ownLoopTask(make: EpisodeMaker): { make: EpisodeMaker; answer: () => unknown } {
+  const chat = worldOfOne(chatEnvironment({ prompt: '' }));
+  let last: unknown;
+  const unjudged: EpisodeMaker = async (request) => {
+    const parts = await make(request);
+    const world: World = {
+      ...parts.world,
+      finish: async (end, signal, agent, answer) => {
+        last = answer;
+        return chat.finish(end, signal, agent);
+      },
+    };
+    return { ...parts, world, rewards: [] };
+  };
+  return { make: unjudged, answer: () => last };
+}

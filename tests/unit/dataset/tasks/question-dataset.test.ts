@@ -101,6 +101,32 @@ describe('a question', () => {
     }
   });
 
+  test('may be prompts, whose other columns are in the metadata as they are', async () => {
+    const row = { prompt: 'P', answer: 1.5, aliases: 'x', level: 3, metadata: { own: 1 } };
+    const file = write('prompts.jsonl', `${JSON.stringify(row)}\n`);
+    const { tasks } = await QuestionDataset.fromPath(file);
+    expect(tasks).toEqual([
+      {
+        taskId: expect.any(String),
+        prompt: 'P',
+        answer: '1.5',
+        aliases: ['x'],
+        metadata: { answer: 1.5, aliases: 'x', level: 3, own: 1 },
+      },
+    ]);
+    const both = write('both.jsonl', '{"question": "Q", "prompt": "P"}\n');
+    const { tasks: asBefore } = await QuestionDataset.fromPath(both);
+    expect(asBefore).toMatchObject([{ prompt: 'Q', metadata: { prompt: 'P' } }]);
+  });
+
+  test('leave rows with tests to be code tasks', async () => {
+    const tests = { kind: 'stdin', cases: [{ input: '1', output: '1' }] };
+    const row = { task_id: 'c', prompt: 'P', tests, compare: 'exact' };
+    const file = write('code.jsonl', `${JSON.stringify(row)}\n`);
+    const { tasks } = await readTaskFile(file, 'question');
+    expect(tasks).toMatchObject([{ taskId: 'c', prompt: 'P', tests, compare: 'exact' }]);
+  });
+
   test('may come from inside an object', async () => {
     const file = write('nested.jsonl', '{"q": {"text": "Q"}, "a": {"all": ["x"], "best": "y"}}\n');
     const columns = { question: 'q.text', answer: 'a.best', aliases: 'a.all' };
@@ -120,7 +146,7 @@ describe('what a table has wrong', () => {
   test('is told with its line and the columns there are', async () => {
     const columns = { question: 'problem' };
     expect(await problemsOf('wrong.csv', 'question,answer\nQ,1\nR,2\n', { columns })).toBe(
-      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question, and most often answer; name the columns that hold them with datasets[].columns. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
+      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question or prompt, and most often answer; name the columns that hold them with datasets[].columns. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
     );
   });
 

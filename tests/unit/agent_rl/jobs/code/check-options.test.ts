@@ -13,9 +13,9 @@ const problemsOf = (options: unknown) =>
 
 test('what a program gives in a wrong form is refused at once, each with what is allowed', () => {
   const tools = [{ name: 'raw', execute: () => '' }];
-  const wrong = { tasks: 'tasks.jsonl', reward: 'f1', rewards: () => 1, iterations: 3, tools };
+  const wrong = { tasks: 7, reward: 'f1', rewards: () => 1, iterations: 3, tools };
   expect(problemsOf(wrong)).toEqual([
-    'trainAgent tasks: expected a list or (async) iterable of rows, got "tasks.jsonl".',
+    'trainAgent tasks: expected a list or (async) iterable of rows, or the path of a file of rows, got 7.',
     'trainAgent reward: expected a function of the finished episode; names and blocks belong into rewards, got "f1".',
     expect.stringMatching(/^trainAgent rewards: expected a list, got /),
     expect.stringMatching(/^trainAgent iterations: is not a known key\..* Allowed: signal, /),
@@ -41,9 +41,27 @@ test('a training without tasks, or with parts beside a run file, is refused', as
   });
 });
 
+test('an agent with a loop of its own excludes what it would not use, each named', () => {
+  const agent = () => '';
+  const agents = [{ name: 'one' }];
+  expect(problemsOf({ tasks, agent, tools: [noop], environment: 'question', agents })).toEqual([
+    'trainAgent tools: stands beside agent, which calls tools of its own and would not know of these. Leave one of them out.',
+    'trainAgent environment: stands beside agent, which plays its rollouts in the environment that it becomes. Leave one of them out.',
+    'trainAgent agents: stands beside agent, which is one, and agents are of an environment that has several. Leave one of them out.',
+  ]);
+  expect(problemsOf({ tasks, agent: 'mine', isModelError: true })).toEqual([
+    'trainAgent agent: expected a function that runs the agent and returns its answer, got "mine".',
+    'trainAgent isModelError: expected a function of what the agent threw, got true.',
+  ]);
+  expect(problemsOf({ tasks, isModelError: () => false })).toEqual([
+    'trainAgent isModelError: judges what agent throws, and there is no agent. Give agent, or leave it out.',
+  ]);
+});
+
 test('what may be given passes, undefined too', () => {
   const signal = AbortSignal.timeout(1);
   checkTrainingOptions({ tasks: new Set(tasks), tools: [noop], reward: () => 1, signal });
+  checkTrainingOptions({ tasks: 'tasks.jsonl', agent: () => '', isModelError: () => false });
   checkTrainingOptions({ config: 'run.yaml', plugins: ['./a.ts'], model: undefined });
   checkLoadOptions({ tools: { weather: {} }, environment: 'question' });
 });

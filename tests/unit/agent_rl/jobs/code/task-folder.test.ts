@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { writeEvaluationTasks, writeTrainingTasks } from '#agent_rl/jobs/code/task-folder.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const outputDir = temporaryFolder();
@@ -60,6 +60,26 @@ test('the folder is named by what it holds, and written once', async () => {
 test('tasks that are only attempted have no other split', async () => {
   const dir = await writeEvaluationTasks(outputDir, [{ prompt: 'z' }]);
   expect(rowsOf(dir, 'eval')).toEqual([{ task_id: 'tasks-1', prompt: 'z' }]);
+});
+
+test('tasks may be the path of a file of any kind that is read', async () => {
+  const csv = writeBelow(outputDir, 'questions.csv', 'question,answer\nQ,1\nR,\n');
+  const list = writeBelow(outputDir, 'held-out.json', '[{"task_id": "h", "prompt": "P"}]');
+  const { dir } = await writeTrainingTasks({ outputDir, tasks: csv, evalTasks: list, seed: 1 });
+  expect(rowsOf(dir, 'train')).toEqual([
+    { task_id: 'tasks-1', question: 'Q', answer: '1' },
+    { task_id: 'tasks-2', question: 'R', answer: '' },
+  ]);
+  expect(rowsOf(dir, 'eval')).toEqual([{ task_id: 'h', prompt: 'P' }]);
+  const none = join(outputDir, 'none.jsonl');
+  expect(await rejectionOf(writeEvaluationTasks(outputDir, none))).toMatchObject({
+    code: 'DATASET_INVALID',
+    message: expect.stringContaining('none.jsonl'),
+  });
+  const broken = writeBelow(outputDir, 'broken.jsonl', '{"prompt": "x"}\n{"prompt"\n7\n');
+  expect(await rejectionOf(writeEvaluationTasks(outputDir, broken))).toMatchObject({
+    message: expect.stringContaining('broken.jsonl:2'),
+  });
 });
 
 test.each([

@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { type OwnLoop, openStub, ownLoop, ownLoops, thrownOf } from '../support/own-loops.ts';
+import { until } from '../support/until.ts';
+
+const secret = 'sk-abcdefghijkl';
+const { open, close } = ownLoops({
+  ...process.env,
+  OWN_KEY: secret,
+  OTHER_TOKEN: 'not-for-agents',
+});
+let stub: Awaited<ReturnType<typeof openStub>>;
+beforeAll(async () => {
+  stub = await openStub();
+});
+afterAll(async () => {
+  await close();
+  await stub.close();
+});
+
+const { signal } = new AbortController();
+
+/** Whether a process is there and no zombie. */
+function isRunning(pid: number): boolean {
+  if (!readdirSync('/proc').includes(`${pid}`)) return false;
+  return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+}
+
+describe('A program in Python that is an agent', () => {
+  let agent: OwnLoop;
+  beforeAll(async () => {
+    agent = await open({ command: ['python3', ownLoop('agent.py')], env: ['OWN_KEY'] });
+  });
+
+  test('asks the model by the address and the key of its environment, and prints its answer', async () => {
+    const { environment, answer } = agent.play('What is 6 times 7?', {
+      baseURL: stub.baseURL,
+      apiKey: 'k1',
+    });
+    expect(await answer).toBe('What is 6 times 7?');
+    expect(stub.asked).toEqual(['POST /v1/chat/completions Bearer k1']);
+    const verdict = await environment.finish('done', signal, '42');
+    expect(verdict).toMatchObject({ success: true, record: { stderr: 'asked once' } });
+  });
+
+  test('that exits with another code than 0 has failed, with what it wrote and no secret', async () => {
+    const { environment, answer } = agent.play('exit');
+    const thrown = (await thrownOf(answer)) as Error;
+    expect(thrown.message).toMatch(
+      /^python3 .*agent\.py exited with code 3\. It wrote to stderr:\n/,
+    );
+    expect(thrown.message).toContain(String.raw`\x1b[31mgave up, key [redacted]`);
+    expect(environment.isModelError(thrown)).toBe(false);
+  });
+
+  test('that ends with an error about the turn of the model is no failure of its own', async () => {
+    const { environment, answer } = agent.play('model');
+    const thrown = await thrownOf(answer);
+    expect(environment.isModelError(thrown)).toBe(true);
+    const verdict = await environment.finish('agent-error', signal, undefined);
+    expect(verdict).toMatchObject({ outcome: 'agent-error', reward: 0, forfeited: true });
+    expect(verdict.record).toEqual({ stderr: expect.stringContaining('Tool nope not found') });
+    const own = agent.play('throw');
+    expect(own.environment.isModelError(await thrownOf(own.answer))).toBe(false);
+  });
+
+  test('that prints without end is ended', async () => {
+    const small = await open({ command: ['python3', ownLoop('agent.py')], mostOutputKiB: 64 });
+    expect(await thrownOf(small.play('flood').answer)).toMatchObject({
+      message: expect.stringMatching(
+        /printed more than 65536 bytes \(environment\.mostOutputKiB\)/,
+      ),
+    });
+  });
+
+  test('inherits no environment variable but the usual and the named ones', async () => {
+    const names = JSON.parse((await agent.play('env').answer) as string) as string[];
+    expect(names).toEqual(
+      expect.arrayContaining(['OWN_KEY', 'PATH', 'OPENAI_BASE_URL', 'OPENAI_API_KEY']),
+    );
+    expect(names).not.toContain('OTHER_TOKEN');
+  });
+
+  test('that hangs is ended with its children when its rollout is', async () => {
+    const deadline = new AbortController();
+    const { environment, answer } = agent.play('hang', { signal: deadline.signal });
+    setTimeout(() => deadline.abort(new Error('the rollout is over')), 1500);
+    expect(await thrownOf(answer)).toMatchObject({ message: 'the rollout is over' });
+    const { record } = await environment.finish('aborted', signal, undefined);
+    const child = Number((record as { stderr: string }).stderr);
+    expect(child).toBeGreaterThan(1);
+    await until(() => !isRunning(child));
+  });
+});
+
+describe('An agent of a file in a process of its own', () => {
+  let agent: OwnLoop;
+  beforeAll(async () => {
+    agent = await open({ agent: ownLoop('agent.mjs'), isolation: 'process', mostOutputKiB: 64 });
+  });
+
+  test('answers with any value, and what it prints is for people', async () => {
+    const { baseURL } = stub;
+    expect(await agent.play('x').answer).toMatchObject({ prompt: 'x', apiKey: 'key-of-rollout' });
+    expect(await agent.play('ask', { baseURL }).answer).toBe('42');
+    expect(await agent.play('nothing').answer).toBeUndefined();
+    const { environment, answer } = agent.play('print');
+    expect(await answer).toMatchObject({ prompt: 'print' });
+    const { record } = await environment.finish('done', signal, undefined);
+    expect(record).toEqual({ stderr: 'for people' });
+  });
+
+  test('throws by the names of its errors', async () => {
+    for (const [prompt, isModelError] of [
+      ['throw', false],
+      ['model', true],
+      ['own', true],
+    ] as const) {
+      const { environment, answer } = agent.play(prompt);
+      expect(environment.isModelError(await thrownOf(answer))).toBe(isModelError);
+    }
+  });
+
+  test('may leak listeners, leave timers and write without end to stderr', async () => {
+    for (const prompt of ['leak', 'late']) await agent.play(prompt).answer;
+    const { environment, answer } = agent.play('flood-stderr');
+    await answer;
+    const { record } = await environment.finish('done', signal, undefined);
+    expect((record as { stderr: string }).stderr.length).toBeLessThanOrEqual(16 * 1024);
+  });
+
+  test('that dies, or whose answer is too large, has failed', async () => {
+    expect(await thrownOf(agent.play('die').answer)).toMatchObject({
+      message: expect.stringMatching(
+        /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
+      ),
+    });
+    expect(await thrownOf(agent.play('huge').answer)).toMatchObject({
+      message: expect.stringMatching(/printed more than 65536 bytes/),
+    });
+  });
+
+  test('that loops is ended at the deadline', async () => {
+    const looping = agent.play('loop', { signal: AbortSignal.timeout(500) });
+    expect(await thrownOf(looping.answer)).toMatchObject({
+      message: expect.stringMatching(/timeout/),
+    });
+  });
+
+  test('may be TypeScript', async () => {
+    const typed = await open({ agent: ownLoop('typed-agent.ts'), isolation: 'process' });
+    expect(await typed.play('hello').answer).toMatch(/^hello \d$/);
+  });
+});

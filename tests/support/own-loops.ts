@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+import { environments } from '#agent_rl/core/plugins/environment.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { AgentContext } from '#agent_rl/core/plugins/agent.ts';
+import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
+import type { AgentRunner } from '#agent_rl/environments/external/agent-runner.ts';
+import { ExternalEnv } from '#agent_rl/environments/external/external-env.ts';
+import type { ExternalSettings } from '#agent_rl/environments/external/settings.ts';
+
+/** Path of an agent in `tests/fixtures/own-loops`. */
+export const ownLoop = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/own-loops/${name}`, import.meta.url));
+
+export const defaults: ExternalSettings = {
+  env: [],
+  mostOutputKiB: 1024,
+  match: 'whole',
+  maxAnswerWords: 40,
+  successReward: 1,
+  solvedAt: 1,
+  noAnswerPenalty: 0,
+};
+
+export const questionOf = (prompt: string, answer = '42'): QuestionTask => ({
+  taskId: prompt,
+  prompt,
+  answer,
+  aliases: [],
+  metadata: {},
+});
+
+/** A model that says what it was told, and who asked for what. */
+export async function openStub() {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const { authorization } = request.headers;
+      asked.push(`${request.method} ${request.url} ${authorization}`);
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') {
+        response.end(JSON.stringify({ url: request.url, own: request.headers['x-own'] }));
+        return;
+      }
+      const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+      const message = { role: 'assistant', content: messages.at(-1)?.content };
+      response.end(JSON.stringify({ choices: [{ message }] }));
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  };
+  return { baseURL: `http://127.0.0.1:${port}/v1`, asked, close };
+}
+
+export interface OwnLoop {
+  shared: AgentRunner;
+  /** One episode. */
+  play(
+    prompt: string,
+    context?: Partial<AgentContext>,
+  ): { environment: ExternalEnv; answer: Promise<unknown> };
+}
+
+/** Opens agents of the environment `external`, and closes them all. */
+export function ownLoops(environment: NodeJS.ProcessEnv = process.env) {
+  const opened: AgentRunner[] = [];
+  const open = async (given: Partial<ExternalSettings>): Promise<OwnLoop> => {
+    const settings = { ...defaults, ...given };
+    const shared = (await environments
+      .specOf(ExternalEnv)
+      ?.open?.(settings, { environment })) as AgentRunner;
+    opened.push(shared);
+    const play: OwnLoop['play'] = (prompt, context = {}) => {
+      const task = questionOf(prompt);
+      const one = new ExternalEnv({ task, settings, shared });
+      const answer = one.run({
+        task,
+        signal: new AbortController().signal,
+        random: new KeyedRng(1, 'agent', prompt),
+        fetch,
+        baseURL: 'http://127.0.0.1:9/v1',
+        apiKey: 'key-of-rollout',
+        ...context,
+      });
+      return { environment: one, answer };
+    };
+    return { shared, play };
+  };
+  const close = async () => {
+    for (const one of opened.splice(0)) await one.close();
+  };
+  return { open, close };
+}
+
+/** What a promise rejects with; fails when it does not. */
+export const thrownOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => Promise.reject(new Error('Nothing was thrown.')),
+    (thrown: unknown) => thrown,
+  );

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import type { AgentContext } from '#agent_rl/core/plugins/agent.ts';
+import { environments, type ExternalEnvironment } from '#agent_rl/core/plugins/environment.ts';
+import { type Class } from '#agent_rl/core/plugins/given.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { rollouts } from '#agent_rl/core/services/rollout-scope.ts';
+import { agent } from '#agent_rl/environments/external/agent.ts';
+import { describeExternalEnvironmentContract } from '#tests/contracts/external-environment-contract.ts';
+import { defaults, questionOf } from '#tests/support/own-loops.ts';
+
+const { signal } = new AbortController();
+const description = 'An agent for tests.';
+const context = (more: Partial<AgentContext> = {}): AgentContext => ({
+  task: questionOf('q'),
+  signal,
+  random: new KeyedRng(1),
+  fetch,
+  baseURL: 'http://127.0.0.1:9/v1',
+  apiKey: 'k',
+  ...more,
+});
+const made = (plugin: Class<ExternalEnvironment>, settings: object = {}) =>
+  new plugin({ task: questionOf('q'), settings: { ...defaults, ...settings } });
+
+const polite = agent({
+  name: 'polite',
+  description,
+  settings: Type.Object({ greeting: Type.String({ default: 'Hello' }) }),
+  isModelError: (thrown) => thrown instanceof RangeError,
+})(({ task, apiKey }, { greeting }) => `${greeting} ${task.answer ?? ''} ${apiKey}`);
+
+@agent({ name: 'counting', description })
+class Counting {
+  #count = 0;
+  run({ task }: AgentContext): string {
+    this.#count += 1;
+    return `${task.prompt} ${this.#count}`;
+  }
+}
+
+describeExternalEnvironmentContract('A function marked by agent', {
+  plugin: polite,
+  create: () => made(polite),
+  rightAnswer: '42',
+});
+describeExternalEnvironmentContract('A class marked by agent', {
+  plugin: Counting,
+  create: () => made(Counting as unknown as Class<ExternalEnvironment>),
+  rightAnswer: '42',
+});
+
+describe('An agent that is a plugin', () => {
+  test('has settings of its own beside those of how it is judged', async () => {
+    const { properties } = environments.specOf(polite)?.settings as { properties: object };
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['match', 'greeting']));
+    expect(await made(polite, { greeting: 'Hi' }).run(context())).toBe('Hi 42 k');
+  });
+
+  test('may be a class, which is made anew for each rollout', async () => {
+    const one = () => made(Counting as unknown as Class<ExternalEnvironment>).run(context());
+    expect([await one(), await one()]).toEqual(['q 1', 'q 1']);
+  });
+
+  test('finds its rollout wherever it asks', async () => {
+    const seen = agent({ name: 'seen', description })(async () => {
+      await sleep(1);
+      return rollouts.scope.getStore()?.fetch;
+    });
+    const own: typeof fetch = () => Promise.reject(new Error('not asked'));
+    const [first, second] = await Promise.all(
+      [own, fetch].map((one) => made(seen).run(context({ fetch: one }))),
+    );
+    expect(first).toBe(own);
+    expect(second).toBe(fetch);
+    expect(rollouts.scope.getStore()).toBeUndefined();
+  });
+
+  test('says which of its errors are of the model', () => {
+    const environment = made(polite);
+    expect(environment.isModelError(new RangeError('odd'))).toBe(true);
+    expect(
+      environment.isModelError(Object.assign(new Error('x'), { name: 'ModelBehaviorError' })),
+    ).toBe(true);
+    expect(environment.isModelError(new Error('mine'))).toBe(false);
+  });
+
+  test('throws what it throws, at once too', async () => {
+    const broken = agent({ name: 'broken', description })(() => {
+      throw new TypeError('broken');
+    });
+    await expect(made(broken).run(context())).rejects.toThrow('broken');
+  });
+});

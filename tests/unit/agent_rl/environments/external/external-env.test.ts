@@ -1,0 +1,159 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+
+import { environments } from '#agent_rl/core/plugins/environment.ts';
+import { ExternalEnv } from '#agent_rl/environments/external/external-env.ts';
+import { errorNameIn, isModelError } from '#agent_rl/environments/external/model-errors.ts';
+import type { ExternalSettings } from '#agent_rl/environments/external/settings.ts';
+import { describeExternalEnvironmentContract } from '#tests/contracts/external-environment-contract.ts';
+import { defaults, ownLoop, ownLoops, questionOf } from '#tests/support/own-loops.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const { signal } = new AbortController();
+const { open, close } = ownLoops({ PATH: '/nowhere' });
+afterAll(close);
+
+const judged = (answer: unknown, settings: Partial<ExternalSettings> = {}, stderr?: string) => {
+  const shared = {
+    run: async (_: unknown, note: (text: string) => void) => {
+      if (stderr !== undefined) note(stderr);
+      return answer;
+    },
+    close: async () => undefined,
+  };
+  const given = { task: questionOf('q'), settings: { ...defaults, ...settings }, shared };
+  return new ExternalEnv(given);
+};
+
+describeExternalEnvironmentContract('ExternalEnv', {
+  plugin: ExternalEnv,
+  create: () => judged(undefined),
+  rightAnswer: '42',
+});
+
+describe('an answer is judged as a final message is', () => {
+  test.each([
+    ['42', {}, true],
+    [42, {}, true],
+    ['It is 42', {}, false],
+    ['It is 42', { match: 'contains' }, true],
+    ['It is 42.0', { match: 'number' }, true],
+    [{ value: 42 }, { match: 'contains' }, true],
+    [' ', {}, false],
+  ] as const)('%j with %j', async (answer, settings, success) => {
+    const verdict = await judged(undefined, settings).finish('done', signal, answer);
+    expect(verdict).toMatchObject({ success, reward: success ? 1 : 0 });
+  });
+
+  test('and none is no answer, whatever the rewards pay', async () => {
+    for (const answer of [undefined, null, '']) {
+      const verdict = await judged(undefined, { match: 'rewards', noAnswerPenalty: 0.5 }).finish(
+        'done',
+        signal,
+        answer,
+      );
+      expect(verdict).toMatchObject({ reward: -0.5, metrics: { noAnswer: 1 } });
+      expect(verdict.solvedAt).toBeUndefined();
+    }
+    const answered = judged(undefined, { match: 'rewards', solvedAt: 0.7 });
+    expect((await answered.finish('done', signal, { a: 1 })).solvedAt).toBe(0.7);
+  });
+
+  test('with what the agent wrote to stderr beside it', async () => {
+    const environment = judged('42', {}, 'asked once');
+    const answer = await environment.run({} as never);
+    const verdict = await environment.finish('done', signal, answer);
+    expect(verdict.record).toEqual({ stderr: 'asked once' });
+  });
+});
+
+describe('whose failure an error is', () => {
+  const named = (name: string, cause?: unknown) =>
+    Object.assign(new Error('x', { cause }), { name });
+
+  test.each([
+    'AI_NoSuchToolError',
+    'AI_InvalidToolInputError',
+    'AI_ToolChoiceViolationError',
+    'AI_NoObjectGeneratedError',
+    'ModelBehaviorError',
+    'MaxTurnsExceededError',
+    'GraphRecursionError',
+  ])('%s is of the model, also as a cause', (name) => {
+    expect(isModelError(named(name))).toBe(true);
+    expect(isModelError(named('Error', named('AI_RetryError', named(name))))).toBe(true);
+  });
+
+  test('and others only where the agent says so', () => {
+    const circle = named('A');
+    circle.cause = circle;
+    for (const thrown of [circle, named('AI_APICallError'), 'ModelBehaviorError', null])
+      expect(isModelError(thrown)).toBe(false);
+    expect(isModelError(named('Odd'), (one) => (one as Error).name === 'Odd')).toBe(true);
+  });
+
+  test.each([
+    ['agents.exceptions.ModelBehaviorError: Tool x not found', 'ModelBehaviorError'],
+    [
+      'Traceback …\nagents.exceptions.MaxTurnsExceeded: Max turns (10) exceeded',
+      'MaxTurnsExceeded',
+    ],
+    [
+      'throw x\n^\n\nAI_NoSuchToolError: nope\n    at a.js:1:1\n\nNode.js v20.20.2',
+      'AI_NoSuchToolError',
+    ],
+    ['ModelBehaviorError: handled\nKeyError: mine', 'KeyError'],
+    ['about a ModelBehaviorError: it was handled', undefined],
+    ['', undefined],
+  ])('a program that writes %j ended with %s', (stderr, name) => {
+    expect(errorNameIn(stderr)).toBe(name);
+  });
+});
+
+test.each([
+  [{}, 'names no agent. Add agent: FILE'],
+  [{ agent: 'a.ts', command: ['b'] }, 'names two agents, agent and command.'],
+  [{ command: ['b'], isolation: 'worker' }, 'isolation: worker is for a file'],
+] as const)('the settings %j are refused', (settings, problem) => {
+  const configure = environments.specOf(ExternalEnv)?.configure;
+  expect(() => configure?.(settings)).toThrow(problem);
+});
+
+test.each([
+  [{ agent: '/no/such.mjs' }, 'PLUGIN_LOAD_FAILED', 'The agent /no/such.mjs does not exist'],
+  [
+    { command: ['nope'] },
+    'PLUGIN_LOAD_FAILED',
+    'The program nope of environment.command is not there',
+  ],
+  [{ command: ['./nope'] }, 'PLUGIN_LOAD_FAILED', 'Looked for: ./nope.'],
+  [
+    { command: ['x'], env: ['NOT_SET'] },
+    'CONFIG_INVALID',
+    'environment.env names NOT_SET, which is not set.',
+  ],
+] as const)(
+  'an agent that cannot be opened is refused before the run: %j',
+  async (settings, code, text) => {
+    const given = {
+      ...settings,
+      command: 'command' in settings ? [...settings.command] : undefined,
+    };
+    const { env = [] } = settings as { env?: readonly string[] };
+    const opening = open({ ...(given as Partial<ExternalSettings>), env: [...env] });
+    expect(await rejectionOf(opening)).toMatchObject({
+      code,
+      message: expect.stringContaining(text),
+    });
+  },
+);
+
+test.each([
+  ['throws.mjs', 'could not be loaded: not today'],
+  ['no-agent.mjs', 'exports no agent. Export a function as default or as agent; it exports other.'],
+  ['class-agent.mjs', 'exports a class; expected a function.'],
+])('a file that is no agent is refused when it is opened: %s', async (file, text) => {
+  expect(await rejectionOf(open({ agent: ownLoop(file) }))).toMatchObject({
+    code: 'PLUGIN_LOAD_FAILED',
+    message: expect.stringContaining(text),
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { type OwnLoop, openStub, ownLoop, ownLoops, thrownOf } from '#tests/support/own-loops.ts';
+
+const { open, close } = ownLoops({ ...process.env, OWN_SETTING: 'yes', OWN_SECRET: 'no' });
+let agent: OwnLoop;
+let stub: Awaited<ReturnType<typeof openStub>>;
+beforeAll(async () => {
+  stub = await openStub();
+  agent = await open({ agent: ownLoop('agent.mjs'), env: ['OWN_SETTING'] });
+});
+afterAll(async () => {
+  await close();
+  await stub.close();
+});
+
+const played = async (prompt: string) => agent.play(prompt).answer;
+const aborting = (ms: number) => AbortSignal.timeout(ms);
+
+describe('An agent in a thread', () => {
+  test('is given its task, draws that repeat, and the address and the key of its rollout', async () => {
+    const [first, again] = await Promise.all([played('x'), played('x')]);
+    expect(first).toEqual({
+      prompt: 'x',
+      drawn: expect.any(Number),
+      baseURL: 'http://127.0.0.1:9/v1',
+      apiKey: 'key-of-rollout',
+    });
+    expect(again).toEqual(first);
+    expect(await played('nothing')).toBeUndefined();
+  });
+
+  test('asks the model of its rollout, whatever host it names', async () => {
+    const { baseURL } = stub;
+    expect(await agent.play('ask', { baseURL, apiKey: 'k1' }).answer).toBe('42');
+    expect(await agent.play('request', { baseURL, apiKey: 'k2' }).answer).toEqual({
+      url: '/v1/models',
+      own: 'yes',
+    });
+    expect(stub.asked).toEqual([
+      'POST /v1/chat/completions?x=1 Bearer k1',
+      'GET /v1/models Bearer k2',
+    ]);
+  });
+
+  test('keeps rollouts apart that ask at the same time', async () => {
+    const { baseURL } = stub;
+    const answers = Array.from({ length: 64 }, async (_, i) => {
+      const task = { taskId: `${i}`, prompt: 'ask', answer: `${i}`, aliases: [], metadata: {} };
+      return agent.play('ask', { baseURL, apiKey: `k${i}`, task }).answer;
+    });
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 64 }, (_, i) => `${i}`));
+  });
+
+  test('throws with the names of its errors, and those of the model are told', async () => {
+    const { environment, answer } = agent.play('throw');
+    const thrown = await thrownOf(answer);
+    expect(thrown).toMatchObject({
+      name: 'Error',
+      message: 'broken',
+      cause: { name: 'TypeError', message: 'inside' },
+      stack: expect.stringContaining('agent.mjs'),
+    });
+    expect(environment.isModelError(thrown)).toBe(false);
+    for (const prompt of ['model', 'own'])
+      expect(environment.isModelError(await thrownOf(played(prompt)))).toBe(true);
+  });
+
+  test('inherits no environment variable but the usual and the named ones', async () => {
+    const names = (await played('env')) as string[];
+    expect(names).toContain('OWN_SETTING');
+    expect(names).toContain('PATH');
+    expect(names).not.toContain('OWN_SECRET');
+  });
+
+  test('may leak listeners, print, and leave promises and timers behind', async () => {
+    for (const prompt of ['leak', 'print', 'late', 'stray'])
+      await expect(played(prompt)).resolves.toBeDefined();
+    expect(await played('y')).toMatchObject({ prompt: 'y' });
+  });
+
+  test('may not answer what JSON cannot hold', async () => {
+    expect(await thrownOf(played('cyclic'))).toMatchObject({
+      message: expect.stringContaining('circular'),
+    });
+  });
+
+  test('that hangs is left behind at the deadline, and the others go on', async () => {
+    const hanging = agent.play('hang', { signal: aborting(200) });
+    expect(await thrownOf(hanging.answer)).toMatchObject({
+      message: expect.stringMatching(/timeout/),
+    });
+    expect(await played('z')).toMatchObject({ prompt: 'z' });
+  });
+
+  test('that dies takes its rollouts along, and the next has a new thread', async () => {
+    const hanging = agent.play('hang');
+    const both = await Promise.all([thrownOf(played('die')), thrownOf(hanging.answer)]);
+    for (const thrown of both)
+      expect(thrown).toMatchObject({
+        message: expect.stringMatching(/^The thread of the agent .* ended: .*code 3/),
+      });
+    expect(await played('after')).toMatchObject({ prompt: 'after' });
+  });
+
+  test('that loops past the deadline of its rollout is ended, and the next has a new thread', async () => {
+    const looping = agent.play('loop', { signal: aborting(200) });
+    const other = agent.play('hang');
+    expect(await thrownOf(looping.answer)).toMatchObject({
+      message: expect.stringMatching(/timeout/),
+    });
+    expect(await thrownOf(other.answer)).toMatchObject({
+      message: expect.stringMatching(/ended: it was in a loop when a rollout had to end/),
+    });
+    expect(await played('after')).toMatchObject({ prompt: 'after' });
+  }, 30_000);
+
+  test('may be TypeScript that exports it by name', async () => {
+    const typed = await open({ agent: ownLoop('typed-agent.ts') });
+    expect(await typed.play('hello').answer).toMatch(/^hello \d$/);
+  });
+});
