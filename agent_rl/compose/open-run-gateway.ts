@@ -2,6 +2,7 @@ import { Places } from '../gateway/sampling/places.ts';
 import { ServedModel } from '../gateway/sampling/served-model.ts';
 import { SteppedGenerator } from '../gateway/sampling/stepped-generator.ts';
 import { turnReader } from '../gateway/sampling/turn-reader.ts';
+import { otherModels } from '../gateway/doors/other-models.ts';
 import { type OpenedGateway, openGateway } from '../gateway/open-gateway.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import type { Cleanup } from '../core/stopping/cleanup.ts';
@@ -35,13 +36,9 @@ export async function openRunGateway(
   });
   const { limits } = episodeSettings(config);
   const { history, unsupported } = config.gateway;
+  const onFailure = (message: string) => void services.incidents.add(message);
+  const others = otherModels(config.gateway.others, onFailure);
   return opened.add(
-    await openGateway({
-      model: served,
-      limits,
-      history,
-      unsupported,
-      onFailure: (message) => void services.incidents.add(message),
-    }),
+    await openGateway({ model: served, limits, history, unsupported, others, onFailure }),
   );
 }

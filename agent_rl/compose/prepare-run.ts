@@ -75,10 +75,12 @@ export async function prepareRun(
   const loaded = rememberingParts(warned, chosen, plugins);
   if (!training) return { loaded, plugins, chosen };
   const { config, places } = loaded;
+  const outside = chosen.environments.map(({ entry }) => entry.spec.external === true);
   const warnings = trainingWarnings(
     {
       config,
       runsPrograms: needsService(chosen, 'sandbox'),
+      playsOutside: { some: outside.some(Boolean), all: outside.every(Boolean) },
       drawsTokens: chosen.generator.entry.spec.engine === true,
       learnsHere: chosen.learner.entry.spec.elsewhere !== true,
     },
@@ -112,7 +114,7 @@ function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRun
   const tools = missing.filter(({ kind }) => kind === 'tools');
   const flags = [
     ...(options.flags ?? []),
-    ...withoutParts(loaded.config, missing, { reads: supervises }),
+    ...withoutParts(loaded.config, missing, { reads: supervises, known: plugins }),
   ];
   return {
     check: checkConfig({ ...options, flags }),

@@ -45,12 +45,20 @@ export function gaveParts(parts: readonly ProgramPlugin[], plugins: Plugins): st
  * Settings for a job that plays no tasks, over those of a run some of whose parts are missing.
  *
  * @param reads whether it reads the files of data sets all the same
+ * @param known of these, an environment that this program gives stays
  */
 export function withoutParts(
-  { tools, datasets, plugins }: Config,
+  { agents, environment, tools, datasets, plugins }: Config,
   missing: readonly ProgramPlugin[],
-  { reads }: { reads: boolean },
+  { reads, known }: { reads: boolean; known: Plugins },
 ): Override[] {
+  const isGiven = [environment]
+    .flat()
+    .every(({ type }) =>
+      entriesOf(known, 'environments').some(
+        ({ spec, source }) => spec.name === type && source === programSource,
+      ),
+    );
   const names = new Set(missing.filter(({ kind }) => kind === 'tools').map(({ name }) => name));
   const judging = kindNames
     .filter((name) => kinds[name].needs === 'all' && !kinds[name].at.includes('.*.'))
@@ -59,8 +67,8 @@ export function withoutParts(
   const settings: Readonly<Record<string, unknown>> = {
     ...Object.fromEntries(judging.map(({ path }) => [path, undefined])),
     tools: tools.filter(({ type }) => !names.has(type)),
-    environment: { type: 'question' },
-    agents: undefined,
+    environment: isGiven ? environment : { type: 'question' },
+    agents: isGiven ? agents : undefined,
     datasets: datasets.map(({ environment: _environment, generator, ...folder }) =>
       generator === undefined ? folder : reads ? { generator } : { dir: '.' },
     ),

@@ -142,6 +142,8 @@ export interface RequestFacts {
   readonly drift: Readonly<Record<string, number>>;
   /** Fields of requests that had no effect, by name. */
   readonly ignored: Readonly<Record<string, number>>;
+  /** The turn that ends what the part's messages show; absent where no answer reached the client. */
+  readonly answer?: number | undefined;
 }
 
 /** The name of the only agent of a rollout, and of the weights that a run trains. */

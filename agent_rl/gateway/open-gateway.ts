@@ -21,7 +21,7 @@ import { sessionRecord } from './turns/session-record.ts';
 export interface GatewayOptions extends CallRules, Pick<SessionRules, 'history'> {
   model: ServedModel;
   limits: Pick<EpisodeLimits, 'maxTurnTokens' | 'maxTurns' | 'retries'>;
-  /** Told of what failed by our own fault, and of what is said once. */
+  /** Told of what failed by our own fault, and once of each field that requests give and nothing heeds. */
   onFailure: (message: string) => void;
 }
 
@@ -61,11 +61,22 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
     onFailure: options.onFailure,
   });
   rollouts.open += 1;
+  const said = new Set<string>();
+  const onIgnored = (field: string): void => {
+    if (said.has(field)) return;
+    said.add(field);
+    options.onFailure(
+      `Requests of the agent give ${field}, which has no effect here: see gateway/ignored/${field}.`,
+    );
+  };
   const baseURL = `${server.url}/v1`;
   return {
     enter: (request, log, signal) => {
       const apiKey = `rollout-${randomUUID()}`;
-      const session = new Session(options.model, rulesOf(request, log, { ...options, signal }));
+      const session = new Session(options.model, {
+        ...rulesOf(request, log, { ...options, signal }),
+        onIgnored,
+      });
       const { door, answer } = doorOf(session, { baseURL, apiKey, rules: options, log });
       doors.set(apiKey, answer);
       return {
@@ -114,6 +125,8 @@ function rulesOf(
   };
 }
 
+const anywhere = <Value>(work: () => Value): Value => work();
+
 function doorOf(
   session: Session,
   {
@@ -123,7 +136,7 @@ function doorOf(
     log,
   }: { baseURL: string; apiKey: string; rules: CallRules; log: Pick<EpisodeLog, 'watch'> },
 ) {
-  let inContext = <Value>(work: () => Value): Value => work();
+  let inContext = anywhere;
   /** What the model takes costs the agent no time. */
   const waiting = <Value>(work: () => Promise<Value>): Promise<Value> =>
     inContext(() => notTimed(() => log.watch.time('generation', work)));

@@ -9,6 +9,9 @@ import { type Arriving, type BodyBounds, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuseStrangers } from './refuse-strangers.ts';
 
+/** Why the signal of a request is aborted that was answered: not for want of somebody who waits. */
+export const requestAnswered = new Error('the request was answered');
+
 /** What a path answers. */
 export interface Page {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -100,7 +103,7 @@ export async function answerRequest(
     } finally {
       beat.stop();
       // Of several answers to one request, one may have failed while others are still being made.
-      done.abort(new Error('the request was answered'));
+      done.abort(requestAnswered);
     }
   });
 }

@@ -63,8 +63,41 @@ test('calls and answers have ids that no others have, streamed or not', async ()
   ];
   expect(calls.map((call) => call.function.name)).toEqual(['code_exec', 'code_exec', 'code_exec']);
   expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
-  for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{24}$/);
+  for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{20}_\d+$/);
   expect(new Set([...answers, ...chunks].map(({ id }) => id)).size).toBe(3);
+});
+
+test('the Responses API says what chat completions say, and goes on from its own items', async () => {
+  const { function: described } = tool;
+  const shared = { tools: [{ type: 'function', ...described }], temperature: 0 };
+  const body = { input: task.content, ...shared };
+  const responded = async (asked: object) => {
+    const { status, text } = await client.ask('/v1/responses', asked);
+    expect({ status, text }).toMatchObject({ status: 200 });
+    return JSON.parse(text) as {
+      id: string;
+      output: { id: string; type: string; call_id?: string; arguments?: string }[];
+      usage: { input_tokens: number; output_tokens: number };
+    };
+  };
+  const chatted = await answered(chat, { messages: [task], tools: [tool], temperature: 0 });
+  const first = await responded(body);
+  const call = first.output.find(({ type }) => type === 'function_call');
+  const [sameCall] = chatted.choices[0]?.message.tool_calls ?? [];
+  expect(call?.arguments).toBe(sameCall?.function.arguments);
+
+  const { text } = await client.ask('/v1/responses', { ...body, stream: true });
+  const events = eventsIn(text) as { type: string; response?: typeof first }[];
+  const kinds = (one: typeof first | undefined) => one?.output.map(({ type }) => type);
+  expect(events.at(-1)?.type).toBe('response.completed');
+  expect(kinds(events.at(-1)?.response)).toEqual(kinds(first));
+
+  const result = { type: 'function_call_output', call_id: call?.call_id, output: '3' };
+  const references = first.output.map(({ id }) => ({ type: 'item_reference', id }));
+  const { usage } = await responded({ ...shared, input: [task, ...references, result] });
+  const after = await responded({ ...shared, previous_response_id: first.id, input: [result] });
+  expect(after.usage.input_tokens).toBe(usage.input_tokens);
+  expect(usage.input_tokens).toBeGreaterThan(first.usage.input_tokens + first.usage.output_tokens);
 });
 
 describe('what is sent back', () => {

@@ -94,6 +94,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'model.adapters': [['an/adapter']],
   'model.lora': [{ rank: 4 }],
   'train.until': [{ success: 0.9 }],
+  'gateway.others': [{ judge: { url: 'http://127.0.0.1:8124/v1' } }],
   'model.lora.targets': [['attention']],
   'policy.type': ['huggingface', 'minimind'],
   'policy.toolCallFormat': ['hermes'],

@@ -16,6 +16,8 @@ export interface Circumstances {
   config: Config;
   /** Whether a plugin of the run asks for a sandbox. */
   runsPrograms: boolean;
+  /** Whether agents with a loop of their own play: in some environments, or in all. */
+  playsOutside: { some: boolean; all: boolean };
   /** Whether the engine of this process draws the tokens. */
   drawsTokens: boolean;
   /** Whether an engine of this process learns. */
@@ -92,6 +94,16 @@ const idle: readonly IdleRule[] = [
     ['algorithm.overlong.penalty'],
     (run) => isRl(run) && run.config.algorithm.overlong.share === 0,
     'algorithm.overlong.share is 0, so that no episode is too long',
+  ],
+  [
+    ['gateway'],
+    (run) => playsEpisodes(run) && !run.playsOutside.some,
+    'no environment of this run is external, and others make no requests',
+  ],
+  [
+    ['tools', 'rollout.invalidCallLimit'],
+    (run) => playsEpisodes(run) && run.playsOutside.all,
+    'the agent has tools and a loop of its own',
   ],
   [
     ['rollout.failures.penalty'],
@@ -174,6 +186,7 @@ const idle: readonly IdleRule[] = [
   [
     [
       'rollout',
+      'gateway',
       'agents',
       'policy.maxTurnTokens',
       'policy.maxContextTokens',
@@ -244,7 +257,13 @@ export const idleSettings = (run: Circumstances): IdleSetting[] => named(idle, r
 
 /** Those of them that are surely a mistake. */
 export const mistakenSettings = (config: Config): IdleSetting[] =>
-  named(mistaken, { config, runsPrograms: true, drawsTokens: true, learnsHere: true });
+  named(mistaken, {
+    config,
+    runsPrograms: true,
+    playsOutside: { some: true, all: false },
+    drawsTokens: true,
+    learnsHere: true,
+  });
 
 const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
   rules

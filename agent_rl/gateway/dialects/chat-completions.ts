@@ -1,9 +1,7 @@
 import { Type } from 'typebox';
 
-import type { AssistantMessage, Message } from '../../core/message.ts';
 import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
-import { closeThought } from '../../policies/tool-call-formats/read-turn.ts';
 import { askedMessages, toolsOf } from './chat-messages.ts';
 import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from './request-fields.ts';
 import {
@@ -14,10 +12,8 @@ import {
   toolCallsOf,
   usageOf,
 } from './openai-answers.ts';
-import { piecesOf, type Said } from '../sampling/pieces-of.ts';
-import type { OnText, Turn } from '../sampling/served-model.ts';
-import { saidIn, sha256 } from '../turns/asked.ts';
-import type { SessionTurn } from '../turns/session.ts';
+import { preparedFor, turnPieces } from './prepared-turn.ts';
+import type { Turn } from '../sampling/served-model.ts';
 
 const ChatRequest = Type.Object({
   ...samplingFields,
@@ -59,16 +55,9 @@ export async function chatCompletion(
   const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
   const conversation = { messages: askedMessages(body.messages), tools };
   const { model } = session;
-  model.refuseEndless(conversation.messages.flatMap(({ message }) => shownText(message)));
   const request = samplingOf(body, { ...asking, maxTokens: maxTokens ?? undefined });
-  // Before the first event, after which an answer has no other status.
-  const prepared = await session.prepare({
-    conversation,
-    request,
-    body: sha256(JSON.stringify(given)),
-    retried: asking.retried,
-    answers: places.length,
-  });
+  const asked = { conversation, request, answers: places.length };
+  const prepared = await preparedFor(given, asked, { session, retried: asking.retried });
   const head = { id: `chatcmpl-${prepared.id}`, ...shared };
   const withIds = body.return_token_ids === true;
   const promptIds = { prompt_token_ids: withIds ? prepared.promptTokens() : undefined };
@@ -96,12 +85,7 @@ export async function chatCompletion(
     (async function* events() {
       const delta = { role: 'assistant', content: '' };
       yield chunk({ index: 0, delta, finish_reason: null }, promptIds);
-      const { reader } = model;
-      const sample = async (onText: OnText) => (await prepared.sample(onText))[0] as SessionTurn;
-      const pieces = piecesOf(sample, {
-        soFar: (text) => saidBy(reader.read(reader.settled(text, tools), tools)),
-        whole: ({ message }) => saidBy(message),
-      });
+      const pieces = turnPieces(prepared, session, conversation);
       for await (const piece of pieces.texts)
         yield chunk({ index: 0, delta: piece, finish_reason: null });
       const turn = await pieces.result;
@@ -121,18 +105,4 @@ export async function chatCompletion(
       yield '[DONE]';
     })(),
   );
-}
-
-/** What a turn says, by the names of the fields in which pieces of it are sent. */
-const saidBy = (message: AssistantMessage): Said => ({
-  reasoning_content: message.reasoning ?? '',
-  content: saidIn(message),
-});
-
-/** What a template shows of a message whatever it is; of a turn of the assistant it may leave out thoughts. */
-function shownText(message: Message): readonly string[] {
-  if (message.role !== 'assistant') return [message.content];
-  const said = message.content.split(closeThought).at(-1) ?? '';
-  const calls = message.toolCalls ?? [];
-  return [said, ...calls.map(({ arguments: args }) => JSON.stringify(args))];
 }

@@ -37,8 +37,11 @@ function wholeTool(tool: unknown): unknown {
 }
 
 /** The messages of a request, and which turns they say they are. @throws Refusal */
-export const askedMessages = (given: readonly unknown[]): readonly AskedMessage[] =>
-  messagesOf(given).map((message, index) => {
+export const askedMessages = (
+  given: readonly unknown[],
+  pathOf?: PathOf,
+): readonly AskedMessage[] =>
+  messagesOf(given, pathOf).map((message, index) => {
     const { agent_rl_turn: turn, tool_calls: calls } = given[index] as Readonly<
       Record<string, unknown>
     >;
@@ -48,15 +51,23 @@ export const askedMessages = (given: readonly unknown[]): readonly AskedMessage[
     return { message, turn: typeof turn === 'string' ? turn : undefined, ids };
   });
 
+/** Where a message stands in the request. */
+type PathOf = (index: number) => string;
+const inMessages: PathOf = (index) => `messages[${index}]`;
+const fieldOf = (path: string): string => path.replace(/\[.*/s, '');
+
 /** The messages of a request. @throws Refusal */
-export function messagesOf(given: readonly unknown[]): readonly Message[] {
+export function messagesOf(given: readonly unknown[], pathOf = inMessages): readonly Message[] {
   const problems: string[] = [];
-  const readable = given.map((message, index) => plainMessage(message, `messages[${index}]`));
+  const readable = given.map((message, index) => plainMessage(message, pathOf(index)));
   const messages = messagesReader()(
     readable.map(({ message }) => message),
-    (path, text) => problems.push(`${path}: ${text}`),
+    (path, text) =>
+      problems.push(
+        `${path.replace(/^messages\[(\d+)\]/, (_, index) => pathOf(Number(index)))}: ${text}`,
+      ),
   );
-  if (messages === undefined) throw wrong('messages', problems);
+  if (messages === undefined) throw wrong(fieldOf(pathOf(0)), problems);
   return messages.map((message, index) =>
     message.role === 'assistant' ? withBroken(message, readable[index]?.broken) : message,
   );
@@ -104,7 +115,7 @@ const present = (record: Readonly<Record<string, unknown>>): object =>
 function refuseKey(message: Readonly<Record<string, unknown>>, key: string, path: string): void {
   if ((message[key] ?? null) === null) return;
   const text = `${path}.${key}: is not supported by this server. Leave it out.`;
-  throw wrongField('messages', 'not supported', text, 'unsupported_parameter');
+  throw wrongField(fieldOf(path), 'not supported', text, 'unsupported_parameter');
 }
 
 /** A call as it is, or one without arguments in its place where these are not an object of JSON. */
@@ -135,14 +146,22 @@ function withBroken(turn: AssistantMessage, broken: Broken | undefined): Assista
   return { ...said, malformedCalls, ...(read.length > 0 && { toolCalls: read }) };
 }
 
-/** @throws Refusal */
-function textOf(parts: readonly unknown[], path: string): string {
+const textParts: ReadonlySet<unknown> = new Set([
+  'text',
+  'input_text',
+  'output_text',
+  'summary_text',
+  'reasoning_text',
+]);
+
+/** The text of parts. Whatever else they hold is not read. @throws Refusal for a part that is not text */
+export function textOf(parts: readonly unknown[], path: string): string {
   const texts = parts.map((part) => {
     const { type, text, refusal } = isRecord(part) ? part : {};
-    if (type === 'text' && typeof text === 'string') return text;
+    if (textParts.has(type) && typeof text === 'string') return text;
     if (type === 'refusal' && typeof refusal === 'string') return refusal;
     const problem = `${path}.content: a part is not text, and this model reads nothing else.`;
-    throw wrongField('messages', 'not text', problem, 'unsupported_content');
+    throw wrongField(fieldOf(path), 'not text', problem, 'unsupported_content');
   });
   return texts.join('');
 }

@@ -42,6 +42,9 @@ export const samplingFields = {
   return_tokens_as_token_ids: nullable(Type.Boolean()),
 };
 
+/** How tokens are drawn: in a rollout, as the run says. */
+export const drawFields = ['temperature', 'top_p', 'top_k', 'min_p', 'seed'] as const;
+
 /** Fields that are taken and change no answer: who asks, where answers are kept, and how fast they come. */
 const withoutEffect: ReadonlySet<string> = new Set([
   'metadata',

@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 
-import { EventAnswer, type WholeAnswer } from '../../http/answer-request.ts';
+import type { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { chatCompletion } from '../dialects/chat-completions.ts';
 import type { Answering } from '../dialects/openai-answers.ts';
+import { response } from '../dialects/responses.ts';
 import type { Session } from '../turns/session.ts';
 
 /** A request, however it came. */
@@ -19,6 +20,8 @@ export interface Call {
 export interface CallRules {
   /** What to do with a request for what the model cannot do, such as `response_format`. */
   unsupported: 'ignore' | 'refuse';
+  /** Models that are not trained, by the name that a request gives. */
+  others?: ReadonlyMap<string, (call: Call) => Promise<object>> | undefined;
 }
 
 type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | EventAnswer>;
@@ -26,6 +29,7 @@ type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | E
 /** By the end of the address. */
 const dialects: readonly (readonly [RegExp, Dialect])[] = [
   [/\/chat\/completions$/, chatCompletion],
+  [/\/responses$/, response],
 ];
 
 /** Seeds are of 32 bits. */
@@ -35,14 +39,16 @@ const seeds = 2 ** 32;
 export async function answerCall(
   call: Call,
   session: Session,
-  { unsupported }: CallRules,
+  { unsupported, others }: CallRules,
 ): Promise<object> {
   if (session.isOver) throw sessionOver();
+  const asked = (call.body as { model?: unknown } | null | undefined)?.model;
+  const other = typeof asked === 'string' ? others?.get(asked) : undefined;
+  if (other !== undefined) return other(call);
   const dialect = dialects.find(([path]) => path.test(call.path))?.[1];
   const models = /\/models(?:\/.+)?$/.test(call.path) && call.method === 'GET';
   if (models) return { object: 'list', data: [] };
   if (dialect === undefined || call.method !== 'POST') throw notFound(call);
-  const asked = (call.body as { model?: unknown } | null)?.model;
   return dialect(call.body, {
     session,
     head: {

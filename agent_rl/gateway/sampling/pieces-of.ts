@@ -4,7 +4,8 @@ import type { OnText } from './served-model.ts';
 /** Texts by what they are. */
 export type Said = Readonly<Record<string, string>>;
 
-interface Pieces<Result> {
+/** An answer in pieces. */
+export interface Pieces<Result> {
   /** What was said, piece by piece. */
   texts: AsyncIterable<Said>;
   result: Promise<Result>;

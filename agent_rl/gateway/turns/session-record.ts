@@ -15,9 +15,9 @@ import type { TurnNode } from './turn-tree.ts';
  */
 export function sessionRecord(session: Session, answer: unknown): OutsideRecord {
   const { nodes } = session.tree;
-  const reached = nodes.filter(hasReached);
-  const ranks = new Map(byPlace(reached).map((node, rank) => [nodes.indexOf(node), rank]));
-  const ends = byPlace(reached.filter((node) => !node.children.some(hasReached)));
+  const reached = byPlace(nodes.filter(hasReached));
+  const ranks = new Map(reached.map((node, rank) => [nodes.indexOf(node), rank]));
+  const ends = reached.filter((node) => !node.children.some(hasReached));
   const last = lastAnswer(reached, answer);
   const path = last === undefined ? [] : pathTo(last);
   const { messages, turns } = playedOn(path);
@@ -35,8 +35,9 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
       turns: nodes.length,
       replayed: session.replayed,
       delivered: reached.length,
-      drift: { ...session.drift },
+      drift: { ...session.drift.counts },
       ignored: { ...session.ignored },
+      answer: last && ranks.get(nodes.indexOf(last)),
     },
     refused: session.refused,
     cut: last?.cut === true,
@@ -49,10 +50,15 @@ const hasReached = (node: TurnNode): boolean => node.delivered || node.children.
 const byPlace = (nodes: readonly TurnNode[]): TurnNode[] =>
   nodes.toSorted((a, b) => a.depth - b.depth || (a.id < b.id ? -1 : 1));
 
-/** The turn that the agent returned as its answer, or else the last. */
-function lastAnswer(reached: readonly TurnNode[], answer: unknown): TurnNode | undefined {
-  const said = typeof answer === 'string' ? answer.trim() : undefined;
-  return reached.findLast(({ message }) => saidIn(message).trim() === said) ?? reached.at(-1);
+/** The turn that the agent returned as its answer, or from which it took it, or else the last by place: what came last may vary. */
+function lastAnswer(placed: readonly TurnNode[], answer: unknown): TurnNode | undefined {
+  const said = typeof answer === 'string' ? answer.trim() : '';
+  if (said === '') return placed.at(-1);
+  return (
+    placed.findLast(({ message }) => saidIn(message).trim() === said) ??
+    placed.findLast(({ message }) => saidIn(message).includes(said)) ??
+    placed.at(-1)
+  );
 }
 
 function pathTo(last: TurnNode): TurnNode[] {

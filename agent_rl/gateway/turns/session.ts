@@ -3,6 +3,7 @@ import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { RandomKey, Sampling } from '../../core/services/generator.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
+import { requestAnswered } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
 import {
@@ -12,15 +13,9 @@ import {
   sha256,
   toolsDigest,
 } from './asked.ts';
-import {
-  type Drift,
-  driftsOf,
-  drifts,
-  type Found,
-  isTurn,
-  type TurnNode,
-  TurnTree,
-} from './turn-tree.ts';
+import { DriftCounts } from './drift-counts.ts';
+import { EqualRequests } from './equal-requests.ts';
+import { driftsOf, type Found, type TurnNode, TurnTree } from './turn-tree.ts';
 
 /** How the turns of a session are sampled, and what becomes of them. */
 export interface SessionRules {
@@ -46,6 +41,8 @@ export interface SessionRules {
   attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;
   /** Without what no model must read. */
   redact: (text: string) => string;
+  /** Is told of each field of a request that has no effect. */
+  onIgnored?: (field: string) => void;
 }
 
 /** A request, told apart from others by its body. */
@@ -79,20 +76,25 @@ interface Asked {
   room: number;
   /** Whether the client's own limit leaves fewer tokens than the run's. */
   limited: boolean;
-  node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'given' | 'tools'>;
+  node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'given' | 'tools' | 'free'>;
   draw: number;
-  free: () => void;
 }
 
 interface Answered {
   turns: Promise<readonly SessionTurn[]>;
   sent: boolean;
+  /** Of the request that it was sampled for. */
+  signal: AbortSignal;
 }
+
+/** Whether the client went before it had the answer. The same request while it waits is another one. */
+const isLost = ({ sent, signal }: Answered): boolean =>
+  !sent && signal.aborted && signal.reason !== requestAnswered;
 
 /** The requests of one rollout, or of all clients of a server: which turn each continues, and what was sampled for it. */
 export class Session {
   readonly tree = new TurnTree();
-  readonly drift: Record<Drift, number> = { ...noDrift };
+  readonly drift = new DriftCounts();
   readonly ignored: Record<string, number> = {};
   replayed = 0;
   /** Tokens that were sampled for no turn of the tree. */
@@ -101,9 +103,8 @@ export class Session {
   refused: 'token-limit' | 'turn-limit' | undefined;
   /** What the system failed with. */
   failure: unknown;
-  readonly #places = new Map<string, Set<number>>();
+  readonly #equal = new EqualRequests();
   readonly #answers = new Map<string, Answered>();
-  readonly #counted = new Map<TurnNode, Set<Drift>>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #contexts = new Set<string>();
   readonly #over = new AbortController();
@@ -121,25 +122,28 @@ export class Session {
   /** Notes a field of a request that has no effect. */
   ignore(field: string): void {
     this.ignored[field] = (this.ignored[field] ?? 0) + 1;
+    this.rules.onIgnored?.(field);
   }
 
   /** @throws Refusal */
   async prepare(asked: SessionRequest): Promise<Prepared> {
     if (this.isOver) throw over(401);
     const known = this.#answers.get(asked.body);
-    if (known !== undefined && (asked.retried || !known.sent)) return this.#again(known);
+    const again = known !== undefined && (asked.retried || isLost(known));
+    const recorded = again ? await this.#again(known) : undefined;
+    if (recorded !== undefined) return recorded;
     const { request, conversation, answers } = asked;
     const all: Asked[] = [];
     try {
       for (let index = 0; index < answers; index++)
         all.push(await this.#ask(conversation, request));
     } catch (thrown) {
-      for (const one of all) one.free();
+      for (const { node } of all) node.free();
       throw thrown;
     }
     const [first] = all as [Asked];
     const promptTokens = [...first.transcript.tokens];
-    const answered: Answered = { turns: Promise.resolve([]), sent: false };
+    const answered = { turns: Promise.resolve([]), sent: false, signal: request.signal };
     return {
       id: first.id,
       promptTokens: () => promptTokens,
@@ -171,10 +175,12 @@ export class Session {
     this.#contexts.clear();
   }
 
-  async #again(known: Answered): Promise<Prepared> {
+  /** The recorded answer, also of a request that is under way; none of one that fails, such as with its own client. */
+  async #again(known: Answered): Promise<Prepared | undefined> {
+    const turns = await known.turns.catch(() => undefined);
+    const first = turns?.[0];
+    if (turns === undefined || first === undefined) return undefined;
     this.replayed += 1;
-    const turns = await known.turns;
-    const [first] = turns as [SessionTurn];
     return {
       id: first.node.id,
       promptTokens: () => first.promptTokens,
@@ -195,12 +201,14 @@ export class Session {
     const found = this.tree.find(messages, digest);
     const { transcript, parent } = await this.#transcript(messages, tools, found, request);
     if (parent?.depth === this.rules.maxTurns - 1) throw this.#tooManyTurns();
-    for (const { node, as } of found.own) this.#count(node, driftsOf(as, node));
-    if (parent === undefined) this.#countAnew(messages, digest);
+    for (const { node, as } of found.own) this.drift.sentBack(node, driftsOf(as, node));
+    // Of `history: sent`, one that continues a turn may begin anew only for what was counted of that turn.
+    if (found.parent === undefined || saidAfterTurn(found.rest) === undefined)
+      this.drift.begunAnew(messages, { nodes: this.tree.nodes, tools: digest });
     const { room, limited } = this.#room(transcript.length, request.maxTokens);
     const rest = parent === undefined ? messages : found.rest;
     const tokens = sha256(transcript.tokens.join(' '));
-    const { count, free } = this.#place(tokens);
+    const { count, free } = this.#equal.take(tokens);
     return {
       id: sha256(JSON.stringify([this.rules.secret, tokens, count])).slice(0, idChars),
       transcript,
@@ -212,9 +220,9 @@ export class Session {
         asked: rest.map(messageDigest),
         given: rest,
         tools: digest,
+        free,
       },
       draw: Number.parseInt(sha256(`${tokens} ${count}`).slice(0, drawChars), 16),
-      free,
     };
   }
 
@@ -253,16 +261,6 @@ export class Session {
     this.refused ??= 'turn-limit';
     const text = `This conversation has had its ${this.rules.maxTurns} turns (rollout.maxTurns).`;
     return new Refusal(400, text, [], 'turn_limit');
-  }
-
-  /** The first free place among requests of the same tokens: of those that failed, it is taken again. */
-  #place(tokens: string) {
-    const taken = this.#places.get(tokens) ?? new Set<number>();
-    this.#places.set(tokens, taken);
-    let count = 0;
-    while (taken.has(count)) count += 1;
-    taken.add(count);
-    return { count, free: () => void taken.delete(count) };
   }
 
   async #turn(
@@ -305,7 +303,7 @@ export class Session {
       const node = this.#add(asked, { ...turn, message }, { start, context });
       return { ...turn, message, node };
     } catch (thrown) {
-      asked.free();
+      asked.node.free();
       this.#release(context);
       this.lostTokens += transcript.length - start;
       const isOurs = !(thrown instanceof Refusal) && !request.signal.aborted && !this.isOver;
@@ -337,12 +335,15 @@ export class Session {
       children: [],
     };
     if (added.context === undefined) this.#release(context);
-    if (node.parent !== undefined) node.parent.transcript = added.transcript;
+    // One transcript for all turns of a path.
+    for (let one = node.parent; one !== undefined; one = one.parent)
+      one.transcript = added.transcript;
     this.tree.add(added);
     this.#kept += end - (node.parent?.end ?? 0);
     while (this.#kept > this.rules.mostTokens) {
-      const { end: last = 0, parent } = this.tree.forgetOldest() ?? {};
-      this.#kept -= last - (parent?.end ?? 0);
+      const oldest = this.tree.forgetOldest();
+      oldest?.free();
+      this.#kept -= (oldest?.end ?? 0) - (oldest?.parent?.end ?? 0);
     }
     return added;
   }
@@ -358,32 +359,11 @@ export class Session {
   #release(context: string): void {
     if (this.#contexts.delete(context)) this.model.release(context);
   }
-
-  #count(node: TurnNode, found: readonly Drift[]): void {
-    node.delivered = true;
-    const counted = this.#counted.get(node) ?? new Set();
-    this.#counted.set(node, counted);
-    for (const drift of found.filter((one) => !counted.has(one))) {
-      counted.add(drift);
-      this.drift[drift] += 1;
-    }
-  }
-
-  /** Counts a request that holds turns of the model and continues none of them. */
-  #countAnew(messages: readonly AskedMessage[], tools: string): void {
-    const own = messages.flatMap(
-      (message) => this.tree.nodes.find((node) => isTurn(message, node)) ?? [],
-    );
-    const [first] = own;
-    if (first !== undefined) this.drift[first.tools === tools ? 'history' : 'tools'] += 1;
-  }
 }
 
 const [idChars, drawChars] = [20, 12];
 /** Answers that are remembered for those who ask again. */
-const mostAnswers = 1024;
-
-const noDrift = Object.fromEntries(drifts.map((drift) => [drift, 0])) as Record<Drift, number>;
+const mostAnswers = 128;
 
 /** 400, since clients ask again after other statuses. */
 const over = (status: 400 | 401): Refusal =>

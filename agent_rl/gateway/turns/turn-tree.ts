@@ -14,6 +14,8 @@ export interface TurnNode {
   readonly given: readonly AskedMessage[];
   /** Digest of the tools that it was asked with. */
   readonly tools: string;
+  /** Gives its number among equal requests back. */
+  readonly free: () => void;
   /** As it was sent. */
   readonly message: AssistantMessage;
   /** Its tokens end at `end`; those of turns that continue it follow. */
@@ -62,32 +64,29 @@ export class TurnTree {
     return node;
   }
 
+  named(id: string | undefined): TurnNode | undefined {
+    return this.nodes.find((node) => node.id === id);
+  }
+
   /** The longest path of own turns that the messages repeat, and what follows it. */
   find(messages: readonly AskedMessage[], tools: string): Found {
     const digests = messages.map(messageDigest);
     const walk = (from: number, parent: TurnNode | undefined): Found => {
-      const children = parent?.children ?? this.#roots;
-      const ended: Found = { parent, rest: messages.slice(from), own: [] };
-      if (children.length === 0) return ended;
-      for (let at = from; at < messages.length; at++) {
+      // Of equal ones the last delivered; the longest path wins, whatever turns its first request was given.
+      const paths = (parent?.children ?? this.#roots).flatMap((node) => {
+        const at = from + node.asked.length;
         const as = messages[at];
-        if (as?.message.role !== 'assistant') continue;
         const asked = digests.slice(from, at);
-        const same = children.filter(
-          (node) => node.tools === tools && isEqual(node.asked, asked) && isTurn(as, node),
-        );
-        // Of equal ones the last delivered; the longest path wins.
-        const paths = same
-          .toReversed()
-          .toSorted((a, b) => Number(b.delivered) - Number(a.delivered))
-          .map((node) => {
-            const { own, ...found } = walk(at + 1, node);
-            return { ...found, own: [{ node, as }, ...own] };
-          });
-        const [best] = paths.toSorted((a, b) => a.rest.length - b.rest.length);
-        if (best !== undefined) return best;
-      }
-      return ended;
+        if (as === undefined || node.tools !== tools || !isEqual(node.asked, asked)) return [];
+        if (!isTurn(as, node)) return [];
+        const { own, ...found } = walk(at + 1, node);
+        return [{ ...found, own: [{ node, as }, ...own] }];
+      });
+      const isDelivered = ({ own: [first] }: Found): number => Number(first?.node.delivered);
+      const [best] = paths
+        .toReversed()
+        .toSorted((a, b) => a.rest.length - b.rest.length || isDelivered(b) - isDelivered(a));
+      return best ?? { parent, rest: messages.slice(from), own: [] };
     };
     return walk(0, undefined);
   }

@@ -16,6 +16,7 @@ import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from '../../gateway/dialects/chat-completions.ts';
 import type { Answering } from '../../gateway/dialects/openai-answers.ts';
+import { response } from '../../gateway/dialects/responses.ts';
 import { isRetried } from '../../gateway/doors/answer-call.ts';
 import { beatMs, keepAliveMs } from '../../gateway/open-gateway.ts';
 import { Session, type SessionRules } from '../../gateway/turns/session.ts';
@@ -252,6 +253,7 @@ function modelPages(
     page('GET', /^\/health$/, async () => ({ status: 'ok', places: places.counts })),
     page('POST', /^\/v1\/chat\/completions$/, answering(chatCompletion)),
     page('POST', /^\/v1\/completions$/, answering(completion)),
+    page('POST', /^\/v1\/responses$/, answering(response)),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { sampledTokens } from '../../core/rollout.ts';
 import type { EpisodeRecord } from '../../runs/episodes/read-episodes.ts';
-import { partText } from '../../runs/query/parts.ts';
+import { partText, type RecordedPart } from '../../runs/query/parts.ts';
+import { playedTurns, requestLine } from '../../runs/query/played-turns.ts';
 import { countText, visibleControls } from '../../telemetry/index.ts';
 import { entriesOf, entryText } from './transcript-entries.ts';
 
@@ -26,7 +27,8 @@ const numbers = (values: Readonly<Record<string, number>>): string =>
     .join(', ');
 
 /** A whole episode: what was said, what tools did, how it was judged. */
-export function episodeText(episode: EpisodeRecord, { hidden }: { hidden: boolean }): string {
+export function episodeText(part: RecordedPart, { hidden }: { hidden: boolean }): string {
+  const { episode } = part;
   const { seed, when, taskId, outcome, turns } = episode;
   const sampled = `${countText(sampledTokens(episode), 'token')} sampled`;
   const facts = [rewardText(episode), outcome, countText(turns, 'turn'), sampled, `seed ${seed}`];
@@ -36,7 +38,7 @@ export function episodeText(episode: EpisodeRecord, { hidden }: { hidden: boolea
       `Episode ${partText(episode)} of ${taskId}${when === 'train' ? '' : ` (held out, ${when} training)`}`,
       `  ${facts.join(', ')}`,
       ...judgement(episode),
-      ...asked(episode),
+      ...asked(part),
       ...trouble(episode),
       ...[...entriesOf({ ...episode, problem: null }), ...(hidden ? [secret] : [])].map(entryText),
     ].join('\n'),
@@ -67,37 +69,23 @@ function inGroup({ groupReward }: EpisodeRecord): string[] {
   return [`  in its group: ${reward ?? 'no reward'} by ${manager}${of}`];
 }
 
-/** What an agent with a loop of its own asked of the model. */
-function asked({ requests, sequences }: EpisodeRecord): string[] {
-  if (requests === undefined) return [];
-  const { turns, delivered, replayed, drift, ignored } = requests;
-  const facts = [
-    `${delivered} of ${countText(turns, 'answer')} reached the agent`,
-    `${replayed} sent again`,
-    countText(sequences.length, 'sequence'),
-  ];
-  const named = { 'changed by the client': drift, 'without effect': ignored };
-  const counts = Object.entries(named).filter(([, of]) => Object.keys(of).length > 0);
+/** What an agent with a loop of its own asked of the model, and its turns where they branch. */
+function asked({ episode, learned }: RecordedPart): string[] {
+  const line = requestLine(episode);
+  const turns = episode.sequences.length > 1 ? playedTurns(episode, learned) : [];
   return [
-    `  requests: ${[...facts, ...counts.map(([what, of]) => `${what}: ${numbers(of)}`)].join('; ')}`,
+    ...(line === undefined ? [] : [`  ${line}`]),
+    ...turns.map(({ indent, about }) => `  ${'  '.repeat(indent)}${about}`),
   ];
 }
 
-function trouble({
-  problem,
-  failedAttempts,
-  cutTokens,
-  undelivered = 0,
-  toolCalls,
-}: EpisodeRecord) {
+function trouble({ problem, failedAttempts, cutTokens, toolCalls }: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
   const cut = `  left out for want of room: ${countText(cutTokens, 'token')} of what it was shown`;
-  const lost = `  never reached the agent: ${countText(undelivered, 'sampled token')}`;
   return [
     ...(problem === null ? [] : [`  problem: ${problem}`]),
     ...failedAttempts.map((attempt) => `  an attempt before this one failed: ${attempt.problem}`),
     ...ofTools.map((why) => `  a tool failed: ${why}`),
     ...(cutTokens === 0 ? [] : [cut]),
-    ...(undelivered === 0 ? [] : [lost]),
   ];
 }

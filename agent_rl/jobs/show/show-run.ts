@@ -1,8 +1,8 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { append } from '../../core/long-lists.ts';
 import { readKey } from '../../core/rollout.ts';
-import { type EpisodeRecord, runWithEpisodes } from '../../runs/episodes/read-episodes.ts';
-import { batchesOf, rolloutsIn, partText } from '../../runs/query/parts.ts';
+import { runWithEpisodes } from '../../runs/episodes/read-episodes.ts';
+import { batchesOf, partText, type RecordedPart, rolloutsIn } from '../../runs/query/parts.ts';
 import type { RunFolder } from '../../runs/run-folder.ts';
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
@@ -39,7 +39,7 @@ export async function showRun(options: ShowRunOptions): Promise<JobResult> {
   if (episode !== undefined || worst !== undefined) {
     print(chosen.map((one) => episodeText(one, { hidden })).join('\n\n'));
   } else {
-    const shown = chosen.slice(0, mostLines).map(episodeLine);
+    const shown = chosen.slice(0, mostLines).map((one) => episodeLine(one.episode));
     const rest = chosen.length - shown.length;
     print(headOf(chosen, options));
     print([...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('\n'));
@@ -47,36 +47,37 @@ export async function showRun(options: ShowRunOptions): Promise<JobResult> {
       'Show one with --episode ID, the worst with --worst, those of another iteration with --step N.',
     );
   }
-  return { episodes: chosen.map(partText) };
+  return { episodes: chosen.map((one) => partText(one.episode)) };
 }
 
 function headOf(
-  chosen: readonly EpisodeRecord[],
+  chosen: readonly RecordedPart[],
   { step, heldOut = false }: ShowRunOptions,
 ): string {
   const newest = step === undefined ? ', the newest' : '';
   const kind = heldOut ? 'held-out' : 'training';
-  const { length: episodes } = rolloutsIn(chosen);
+  const { length: episodes } = rolloutsIn(chosen.map((one) => one.episode));
   const parts = chosen.length > episodes ? ', one line for each agent' : '';
-  return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${countText(episodes, `${kind} episode`)}${parts}`;
+  return `Iteration ${chosen[0]?.episode.iteration ?? '?'}${newest}: ${countText(episodes, `${kind} episode`)}${parts}`;
 }
 
 async function choose(
   folder: RunFolder,
   { episode, worst, step, heldOut = false }: ShowRunOptions,
-): Promise<EpisodeRecord[]> {
+): Promise<RecordedPart[]> {
   const key = episode === undefined ? undefined : readKey(episode);
   if (episode !== undefined && key === undefined) return [];
   const isHeldOut = key === undefined ? heldOut : key.when !== 'train';
   const iteration = key?.iteration ?? step;
-  let chosen: EpisodeRecord[] = [];
-  for await (const batch of batchesOf(folder, { file: isHeldOut ? 'eval' : 'train' })) {
-    const parts = batch.map((one) => one.episode);
+  let chosen: RecordedPart[] = [];
+  const file = isHeldOut ? 'eval' : 'train';
+  const hasLearned = !isHeldOut && (key !== undefined || worst !== undefined);
+  for await (const parts of batchesOf(folder, { file, hasLearned })) {
     if (iteration === undefined) chosen = parts;
-    else if (parts[0]?.iteration === iteration) append(chosen, parts);
+    else if (parts[0]?.episode.iteration === iteration) append(chosen, parts);
   }
   if (key !== undefined)
-    return chosen.filter((one) => `${partText(one)}/`.startsWith(`${episode}/`));
+    return chosen.filter((one) => `${partText(one.episode)}/`.startsWith(`${episode}/`));
   if (worst === undefined) return chosen;
   return chosen
     .toSorted((a, b) => Number(rank(a) > rank(b)) - Number(rank(a) < rank(b)))
@@ -84,7 +85,7 @@ async function choose(
 }
 
 /** One that failed is worse than any that was judged. */
-const rank = ({ reward }: EpisodeRecord): number => reward ?? -Infinity;
+const rank = ({ episode }: RecordedPart): number => episode.reward ?? -Infinity;
 
 function noneFound(path: string, { episode, step, heldOut }: ShowRunOptions): AgentRlError {
   const which =

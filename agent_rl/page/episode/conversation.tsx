@@ -1,27 +1,49 @@
 import type { AssistantMessage, Message, ToolMessage } from '../../core/message.ts';
-import type { EpisodeLine, EpisodeWhole } from '../../runs/view/api.ts';
+import type { EpisodeLine, EpisodeTurn, EpisodeWhole } from '../../runs/view/api.ts';
 import { countText } from '../../telemetry/figures.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { CallView } from './call-view.tsx';
 import { sourceClass } from './token-modes.ts';
+import { TokenStretch } from './token-stretch.tsx';
 
-/** An episode as a conversation: thoughts, calls, their results with the time they took. */
-export function Conversation({ whole }: { whole: EpisodeWhole }) {
+interface ConversationProps {
+  whole: EpisodeWhole;
+  /** Of the tree of turns, the one that was chosen. */
+  turn: EpisodeTurn | undefined;
+}
+
+/** An episode as a conversation. Messages are recorded of one sequence: of any other, what the model read and wrote is shown. */
+export function Conversation({ whole, turn }: ConversationProps) {
+  const tokens = turn?.isShown === false ? whole.sequences[turn.sequence] : undefined;
+  if (turn === undefined || tokens === undefined) return <Messages whole={whole} />;
+  return (
+    <>
+      <p class="note">
+        What the model read and wrote in sequence {turn.sequence + 1} up to turn {turn.turn + 1}.
+      </p>
+      <TokenStretch key={turn.turn} tokens={tokens} from={0} to={turn.end} partsAt={null} />
+    </>
+  );
+}
+
+/** Thoughts, calls, their results with the time they took. */
+function Messages({ whole }: { whole: EpisodeWhole }) {
   const { messages } = whole.record;
   const results = messages.filter((message) => message.role === 'tool');
   const called = new Set(messages.flatMap((one) => callsIn(one).map(({ id }) => id)));
+  const turns = whole.turns.filter(({ isShown }) => isShown);
   let turn = 0;
   return (
     <ol class="conversation">
       {messages.map((message, at) => {
         if (message.role === 'assistant') {
-          const span = whole.turns[turn];
+          const span = turns[turn];
           turn += 1;
           return (
             <Turn
               key={at}
-              title={`turn ${turn}`}
+              title={`turn ${span === undefined ? turn : span.turn + 1}`}
               about={span && `${countText(span.tokens, 'token')}, weights ${span.version}`}
               message={message}
               record={whole.record}

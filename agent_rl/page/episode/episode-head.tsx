@@ -50,6 +50,7 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
         <Chip name="sampled">{countText(row.sampledTokens, 'token')}</Chip>
         <Chip name="time">{formatSeconds(row.seconds)}</Chip>
       </dl>
+      {whole.requests !== null && <p class="note">{escapeUnseen(whole.requests)}</p>}
       <Problem text={whole.record.problem ?? undefined} />
     </header>
   );

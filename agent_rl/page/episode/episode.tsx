@@ -8,11 +8,12 @@ import { adjust, go } from '../routing/use-route.ts';
 import { useKeys } from '../shell/keys.ts';
 import { Problem } from '../shell/problem.tsx';
 import { Conversation } from './conversation.tsx';
-import { Elsewhere } from './elsewhere.tsx';
+import { Elsewhere } from '../tasks/elsewhere.tsx';
 import { EpisodeHead } from './episode-head.tsx';
 import { EpisodeRecord } from './record.tsx';
 import { Siblings } from './siblings.tsx';
 import { TokenView } from './token-view.tsx';
+import { type Chosen, TurnTree } from './turn-tree.tsx';
 import { Verdict } from './verdict.tsx';
 
 const parts = ['conversation', 'tokens', 'siblings', 'record'] as const;
@@ -32,6 +33,7 @@ export function Episode({ run, runs, route: given, id }: EpisodeProps) {
   const { answer: whole, problem } = useOwnAnswer<EpisodeWhole>(
     `/api/runs/${run.id}/episodes/${id}${isWhole ? '?whole=1' : ''}`,
   );
+  const [chosen, choose] = useState<Chosen>();
   const part = parts.find((one) => one === route.query['view']) ?? 'conversation';
   const show = (one: string) => () =>
     adjust({ ...route, query: { ...route.query, view: one === 'conversation' ? '' : one } });
@@ -87,8 +89,13 @@ export function Episode({ run, runs, route: given, id }: EpisodeProps) {
       </div>
       <div class={part === 'siblings' ? 'columns wide' : 'columns'}>
         <div id="episode-part" role="tabpanel" aria-labelledby={`tab-${part}`}>
-          {part === 'conversation' && <Conversation whole={whole} />}
-          {part === 'tokens' && <TokenView whole={whole} route={route} />}
+          {whole.sequences.length > 1 && (part === 'conversation' || part === 'tokens') && (
+            <TurnTree turns={whole.turns} chosen={chosen} choose={choose} />
+          )}
+          {part === 'conversation' && <Conversation whole={whole} turn={chosen?.turn} />}
+          {part === 'tokens' && (
+            <TokenView whole={whole} route={route} chosen={chosen} choose={choose} />
+          )}
           {part === 'siblings' && <Siblings whole={whole} route={route} />}
           {part === 'record' && <EpisodeRecord whole={whole} />}
         </div>

@@ -43,7 +43,12 @@ const spanAt = ({ spans }: EpisodeTokens, at: number): Span | undefined =>
 
 const sourceText = (span: Span | undefined): string => {
   if (span === undefined) return notRecorded;
-  return span.version === undefined ? span.source : `${span.source}, weights ${span.version}`;
+  const { source, version, turn } = span;
+  return [
+    source,
+    ...(version === undefined ? [] : [`weights ${version}`]),
+    ...(turn === undefined ? [] : [`turn ${turn + 1}`]),
+  ].join(', ');
 };
 
 const withProbability = (logProb: number | null | undefined): string =>

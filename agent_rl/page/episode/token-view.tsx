@@ -7,6 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { TokenBlocks } from './token-blocks.tsx';
 import { scaleOf, tokenClasses, type TokenMode, tokenModes } from './token-modes.ts';
 import { TokenTip } from './token-tip.tsx';
+import type { Chosen } from './turn-tree.tsx';
 
 /** Tokens put on the page at once. */
 const shownWithEach = 6000;
@@ -16,23 +17,28 @@ interface TokenViewProps {
   route: Route;
 }
 
+interface SequenceChoice {
+  chosen: Chosen | undefined;
+  choose: (to: Chosen) => void;
+}
+
 /** Every token of an episode, one of its sequences at a time. */
-export function TokenView({ whole, route }: TokenViewProps) {
+export function TokenView({ whole, route, chosen, choose }: TokenViewProps & SequenceChoice) {
   const { sequences } = whole;
-  const [chosen, choose] = useState(0);
-  const tokens = sequences[chosen];
+  const at = chosen?.sequence ?? whole.shown;
+  const tokens = sequences[at];
   return (
     <>
       {sequences.length > 1 && (
         <label>
           sequence{' '}
           <select
-            value={chosen}
-            onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+            value={at}
+            onChange={({ currentTarget }) => choose({ sequence: Number(currentTarget.value) })}
           >
-            {sequences.map((_, at) => (
-              <option key={at} value={at}>
-                {at + 1} of {sequences.length}
+            {sequences.map((_, index) => (
+              <option key={index} value={index}>
+                {index + 1} of {sequences.length}
               </option>
             ))}
           </select>

@@ -1,6 +1,6 @@
 import type { RunHead, TaskRow } from '../../runs/view/api.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { Elsewhere } from '../episode/elsewhere.tsx';
+import { Elsewhere } from './elsewhere.tsx';
 import { hashOf, type Route, within } from '../routing/route.ts';
 import { go } from '../routing/use-route.ts';
 import { useKeys } from '../shell/keys.ts';

@@ -185,6 +185,26 @@ export interface LearnedColumns {
   ratios: readonly (number | null)[];
 }
 
+/** A turn of the model, in the tree of the turns of its part. */
+export interface EpisodeTurn {
+  /** From 0. */
+  turn: number;
+  /** The turn that it continues; null where a conversation begins with it. */
+  after: number | null;
+  /** How often the tree has branched above it. */
+  indent: number;
+  /** The first sequence that holds it, which alone may train it. */
+  sequence: number;
+  /** Where its tokens end there. */
+  end: number;
+  tokens: number;
+  version: number | undefined;
+  /** Whether the messages of the record show it. */
+  isShown: boolean;
+  /** What is known of it, in words. */
+  about: string;
+}
+
 /** What the update made of an episode, and what that means. */
 export interface LearnedFacts {
   use: string;
@@ -210,8 +230,11 @@ export interface EpisodeWhole {
   record: EpisodeLine;
   /** What its agent read and sampled; most have one sequence. */
   sequences: readonly EpisodeTokens[];
-  /** Where what was sampled in each turn is. */
-  turns: readonly { tokens: number; version?: number }[];
+  turns: readonly EpisodeTurn[];
+  /** The sequence that its messages are of. */
+  shown: number;
+  /** What an agent with a loop of its own asked of the model; null where the rollout plays the loop. */
+  requests: string | null;
   /** Null where it was not recorded. */
   learned: LearnedFacts | null;
   siblings: readonly Sibling[];

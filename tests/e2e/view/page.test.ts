@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { playBranching } from '../../support/branching-agent.ts';
 import { builtProgram, startProgram, type StartedProgram } from '../../support/built-program.ts';
 import {
   browser,
@@ -13,6 +15,7 @@ import {
   keepScreenshot,
   seriousFaults,
 } from '../../support/chromium.ts';
+import { episodeLine, record, recordedFolder } from '../../support/recorded-folder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { hostile, startTraining, writeHostileRun } from '../../support/viewed-runs.ts';
 
@@ -140,6 +143,28 @@ const title =
   async function expectFacts(found: Promise<string[]>, names: readonly string[]): Promise<void> {
     expect(await found).toEqual(expect.arrayContaining([...names]));
   }
+
+  test('shows the turns of an agent with a loop of its own as a tree, and the sequence through one', async () => {
+    const model = { path: join(packageRoot(), 'model', 'mixed-starter') };
+    const branching = recordedFolder(join(project, 'runs'), 'branching', { model });
+    const played = await playBranching(hostile.markup);
+    record(branching, 'train', episodeLine({ iteration: 1, reward: 1, ...played }));
+    const seen = await visit('#/runs/branching/episodes/train/1/0/0/0');
+    const { page } = seen;
+    await page.getByText(/5 of 5 answers reached.*thoughts 1, history 1/).waitFor();
+    const tree = page.getByRole('navigation', { name: 'Turns' });
+    expect(await tree.getByRole('button').allInnerTexts()).toHaveLength(5);
+    await page.getByRole('heading', { name: /^turn 1/ }).waitFor();
+    const turns = await tree.getByRole('button', { name: /^turn 2: / }).all();
+    await turns[0]?.click();
+    await page.getByText('in sequence 2 up to turn 2').waitFor();
+    expect(await page.locator('.stretch').innerText()).toContain(hostile.markup);
+    expect(await page.evaluate('globalThis.taken')).toBe(undefined);
+    await keepScreenshot(page, 'turns');
+    await page.getByRole('tab', { name: 'tokens' }).click();
+    expect(await page.getByLabel('sequence').inputValue()).toBe('1');
+    await leave(seen);
+  });
 
   test('compares two runs: what they were given, and their curves in one chart', async () => {
     const seen = await visit('#/runs/first');

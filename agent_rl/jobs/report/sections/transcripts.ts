@@ -1,5 +1,6 @@
 import type { EpisodeRecord } from '../../../runs/episodes/read-episodes.ts';
 import { partText } from '../../../runs/query/parts.ts';
+import { requestLine } from '../../../runs/query/played-turns.ts';
 import { entriesOf, type TranscriptEntry } from '../../show/transcript-entries.ts';
 import { type EpisodeKind, episodeKinds } from '../read/chosen-episodes.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
@@ -51,6 +52,7 @@ function blocksOf({
 function transcript(title: string, episode: EpisodeRecord): Block {
   const { reward, outcome, turns } = episode;
   const about = `Episode ${partText(episode)} of ${cutText(episode.taskId, mostOfALabel)}: ${outcome}, ${reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`}, ${countText(turns, 'turn')}`;
+  const asked = requestLine(episode);
   const all = entriesOf(episode);
   const entries = all.slice(0, mostEntries).map(({ who, label, text: words }) => ({
     who,
@@ -59,7 +61,12 @@ function transcript(title: string, episode: EpisodeRecord): Block {
   }));
   const left = all.length - entries.length;
   const rest = note(`${left} more entries of this episode are left out.`);
-  return { kind: 'transcript', title, about, entries: left > 0 ? [...entries, rest] : entries };
+  return {
+    kind: 'transcript',
+    title,
+    about: asked === undefined ? about : `${about}; ${cutText(asked, mostCharacters)}`,
+    entries: left > 0 ? [...entries, rest] : entries,
+  };
 }
 
 const note = (words: string): TranscriptEntry => ({ who: 'note', label: '', text: words });

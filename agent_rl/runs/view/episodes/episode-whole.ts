@@ -1,6 +1,7 @@
-import { drawnMasks, drawnSpans, type TranscriptRecord } from '../../../core/transcript.ts';
+import { drawnMasks, type TranscriptRecord } from '../../../core/transcript.ts';
 import type { LearnedRecord } from '../../episodes/learned-line.ts';
 import { learnedOf } from '../../query/parts.ts';
+import { playedTurns, requestLine } from '../../query/played-turns.ts';
 import { useMeanings } from '../../query/use-meanings.ts';
 import type { Cut, EpisodeTokens, EpisodeWhole } from '../api.ts';
 import type { EpisodeIndex } from '../index/episode-index.ts';
@@ -27,17 +28,16 @@ export async function episodeWhole(
   const { sequences, ...record } = await lineOf(episode, index);
   const learned = await learnedLine(episode, index);
   const cut: Cut[] = [];
+  const turns = playedTurns({ ...record, sequences }, learned);
   return {
     run,
     row,
     place: `${index.fileOf(set)}:${line + 1}`,
     record: uncut ? record : cutTexts(record, '', cut),
     sequences: await tokensOf(sequences, learned, texts),
-    turns: drawnSpans(sequences)
-      .flat()
-      .map(({ start, end, version }) =>
-        Object.assign({ tokens: end - start }, version !== undefined && { version }),
-      ),
+    turns,
+    shown: turns.find(({ turn }) => turn === record.requests?.answer)?.sequence ?? 0,
+    requests: requestLine({ ...record, sequences }) ?? null,
     learned: learned && {
       use: learned.use,
       meaning: useMeanings[learned.use] ?? learned.use,

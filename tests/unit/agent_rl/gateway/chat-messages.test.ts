@@ -55,6 +55,16 @@ test.each([
   ['an empty turn', { role: 'assistant', content: null }, ''],
   ['a refusal', { role: 'assistant', content: null, refusal: 'No.' }, 'No.'],
   [
+    'a part that holds the whole message',
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'a', role: 'assistant', reasoning_content: 'x', tool_calls: [{}] },
+      ],
+    },
+    'a',
+  ],
+  [
     'parts',
     {
       role: 'assistant',
@@ -67,6 +77,26 @@ test.each([
   ],
 ])('%s of the assistant is a text', (_, message, content) => {
   expect(messagesOf([message])).toEqual([{ role: 'assistant', content }]);
+});
+
+test('a developer speaks as the system does, and a tool that names no call answers the next one', () => {
+  const nameless = { ...called('{}'), id: undefined };
+  const parts = [
+    { type: 'text', text: '1' },
+    { type: 'text', text: '2' },
+  ];
+  const messages = [
+    { role: 'developer', content: [{ type: 'text', text: 'Be brief.' }] },
+    turn(nameless, { ...nameless, function: { name: 'walk', arguments: '{}' } }),
+    { role: 'tool', content: parts },
+    { role: 'tool', content: '3' },
+  ];
+  expect(messagesOf(messages)).toMatchObject([
+    { role: 'system', content: 'Be brief.' },
+    { toolCalls: [{ id: 'call_0_0' }, { id: 'call_0_1' }] },
+    { role: 'tool', content: '12', callId: 'call_0_0' },
+    { role: 'tool', content: '3', callId: 'call_0_1' },
+  ]);
 });
 
 test.each([

@@ -30,6 +30,7 @@ const classWith = (...methods: readonly string[]): object => {
 };
 const Calculator = classWith('call');
 const Arithmetic = classWith('start', 'step', 'finish');
+const Outside = classWith('run', 'isModelError', 'finish');
 const Parrot = classWith('begin', 'act', 'observe', 'release');
 const Brevity = classWith('score');
 const Manners = classWith('score');
@@ -54,6 +55,16 @@ environments.mark({
   requires: ['calculator'],
   taskFormat: 'any',
 })(Arithmetic);
+environments.mark({
+  name: 'outside',
+  description,
+  settings: Type.Object({ command: Type.Optional(Type.String()) }),
+  external: true,
+  taskFormat: 'any',
+  configure: ({ command }) => {
+    if (command === undefined) throw new Error('names no agent. Add command.');
+  },
+})(Outside);
 policies.mark({
   name: 'parrot',
   description,
@@ -73,6 +84,7 @@ const plugins = registriesOf(
   [
     Calculator,
     Arithmetic,
+    Outside,
     Parrot,
     Shouted,
     HermesFormat,
@@ -113,6 +125,20 @@ describe('choosing plugins', () => {
     ]);
     expect(added.map(({ settings, weight }) => [settings, weight])).toEqual([[{ limit: 10 }, 0.5]]);
     expect(Object.isFrozen(worlds[0]?.settings)).toBe(true);
+  });
+
+  test('refuses tools that the agents of all environments would never call, and what a schema cannot check', () => {
+    const outside = good.replace('type: arithmetic', 'type: outside');
+    const { message } = thrownBy(() => chosen(outside));
+    expect(message).toMatch(/:2:14 environment: names no agent\. Add command\./);
+    expect(message).toMatch(
+      /:4:8 tools: the agent of outside runs its own loop with its own tools, and would never call these\. Leave tools out\./,
+    );
+    const command = outside.replace('type: outside', 'type: outside, command: x');
+    const { environments: worlds } = chosen(command.replace(/^tools.*$/m, 'tools: []'));
+    expect(worlds[0]?.settings).toEqual({ command: 'x' });
+    const both = command.replace(/^environment: (.*)$/m, 'environment: [$1, {type: arithmetic}]');
+    expect(chosen(both).environments).toHaveLength(2);
   });
 
   test('reports a misspelt plugin with its place and the nearest name', () => {
@@ -308,6 +334,7 @@ test('plugins are described with their schemas and where they come from', () => 
   );
   expect(ofEpisodes.map(({ kind }) => kind)).toEqual([
     'tool',
+    'environment',
     'environment',
     'policy',
     'reward',

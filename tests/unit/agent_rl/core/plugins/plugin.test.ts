@@ -132,6 +132,19 @@ describe('classes of other kinds are refused without their methods', () => {
     ).toEqual([]);
   });
 
+  test('an environment whose agent has a loop of its own', () => {
+    class Outside {
+      run = undefined;
+    }
+    const spec = { name: 'outside', description, settings: Type.Object({}), taskFormat: 'plain' };
+    environments.mark({ ...spec, external: true })(Outside);
+    expect(environments.problemsOf(Outside).map((problem) => problem.split(':')[0])).toEqual([
+      'run',
+      'isModelError',
+      'finish',
+    ]);
+  });
+
   test('a class takes one object, and no more parameters', () => {
     class Two {
       constructor(

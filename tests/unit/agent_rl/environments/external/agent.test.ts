@@ -5,9 +5,10 @@ import { Type } from 'typebox';
 
 import type { AgentContext } from '#agent_rl/core/plugins/agent.ts';
 import { environments, type ExternalEnvironment } from '#agent_rl/core/plugins/environment.ts';
-import { type Class } from '#agent_rl/core/plugins/given.ts';
+import type { Class } from '#agent_rl/core/plugins/given.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { rollouts } from '#agent_rl/core/services/rollout-scope.ts';
+import { ownerOfStrays, StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
 import { agent } from '#agent_rl/environments/external/agent.ts';
 import { describeExternalEnvironmentContract } from '#tests/contracts/external-environment-contract.ts';
 import { defaults, questionOf } from '#tests/support/own-loops.ts';
@@ -55,8 +56,10 @@ describeExternalEnvironmentContract('A class marked by agent', {
 
 describe('An agent that is a plugin', () => {
   test('has settings of its own beside those of how it is judged', async () => {
-    const { properties } = environments.specOf(polite)?.settings as { properties: object };
-    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['match', 'greeting']));
+    const schema = environments.specOf(polite)?.settings as { properties: object } | undefined;
+    expect(Object.keys(schema?.properties ?? {})).toEqual(
+      expect.arrayContaining(['match', 'greeting']),
+    );
     expect(await made(polite, { greeting: 'Hi' }).run(context())).toBe('Hi 42 k');
   });
 
@@ -86,6 +89,17 @@ describe('An agent that is a plugin', () => {
       environment.isModelError(Object.assign(new Error('x'), { name: 'ModelBehaviorError' })),
     ).toBe(true);
     expect(environment.isModelError(new Error('mine'))).toBe(false);
+  });
+
+  test('leaves promises behind at no cost to its run, and the verdict says so', async () => {
+    const stray = agent({ name: 'stray', description })(() => {
+      // As the job does with a promise that is rejected and that nothing awaits.
+      ownerOfStrays()?.(new StrayFailure('rejection', new Error('left behind')));
+      return '42';
+    });
+    const environment = made(stray);
+    const { record } = await environment.finish('done', signal, await environment.run(context()));
+    expect(record).toEqual({ unawaited: [expect.stringContaining('left behind')] });
   });
 
   test('throws what it throws, at once too', async () => {

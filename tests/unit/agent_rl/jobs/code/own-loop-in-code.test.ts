@@ -41,8 +41,12 @@ describe('An agent with a loop of its own that a program gives', () => {
   });
 });
 
-/** Compiled and never called: tasks of agent and reward have the type of their row. */
-export function types(): void {
+test('its task, and that of the reward, have the type of the row', () => {
+  // Compiled, and never called.
+  expect(typed).toBeInstanceOf(Function);
+});
+
+function typed(): void {
   const tasks = [{ question: 'How many?', answer: 42, level: 3 }];
   void trainAgent({
     tasks,

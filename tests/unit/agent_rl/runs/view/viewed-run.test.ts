@@ -94,7 +94,7 @@ describe('an episode', () => {
   test('has its tokens with who wrote them, what they cost and what was learned of each', async () => {
     const { sequences, learned, turns } = (await whole('train/1/0/0/0'))!;
     const [tokens] = sequences as [EpisodeTokens];
-    expect(turns).toEqual([{ tokens: 3, version: 1 }]);
+    expect(turns).toMatchObject([{ tokens: 3, version: 1 }]);
     expect(tokens.ids).toEqual([1, 2, 10, 11, 12]);
     expect(tokens.texts).toHaveLength(5);
     expect(tokens.problem).toBe(null);

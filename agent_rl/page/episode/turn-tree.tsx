@@ -1,0 +1,34 @@
+import type { EpisodeTurn } from '../../runs/view/api.ts';
+
+/** Which sequence of an episode is looked at, and up to which turn; all of it without one. */
+export interface Chosen {
+  sequence: number;
+  turn?: EpisodeTurn;
+}
+
+interface TurnTreeProps {
+  turns: readonly EpisodeTurn[];
+  chosen: Chosen | undefined;
+  choose: (to: Chosen) => void;
+}
+
+/** The turns of a part with several sequences: choosing one shows the sequence through it. */
+export const TurnTree = ({ turns, chosen, choose }: TurnTreeProps) => (
+  <nav class="turn-tree" aria-label="Turns">
+    <ol>
+      {turns.map((turn) => (
+        <li key={turn.turn} style={{ paddingLeft: `${Math.min(turn.indent, mostIndent)}rem` }}>
+          <button
+            type="button"
+            aria-current={chosen?.turn?.turn === turn.turn ? 'true' : undefined}
+            onClick={() => choose({ sequence: turn.sequence, turn })}
+          >
+            {turn.about}
+          </button>
+        </li>
+      ))}
+    </ol>
+  </nav>
+);
+
+const mostIndent = 12;

@@ -1,0 +1,309 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
+import type { Session } from '#agent_rl/gateway/turns/session.ts';
+import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
+import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
+import { scriptedSession } from '#tests/support/scripted-session.ts';
+
+interface Item {
+  id: string;
+  type: string;
+  call_id?: string;
+}
+interface Response {
+  id: string;
+  status: string;
+  output: Item[];
+  [key: string]: unknown;
+}
+
+const search = {
+  type: 'function',
+  name: 'search',
+  parameters: { type: 'object', properties: { query: { type: 'string' } } },
+  strict: true,
+};
+const call =
+  'look it up</think>Wait.<tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n</tool_call>';
+
+const asked = async (
+  session: Session,
+  body: object,
+  unsupported: 'ignore' | 'refuse' = 'refuse',
+) => {
+  const { signal } = new AbortController();
+  const request = { method: 'POST', path: '/v1/responses', header: () => undefined, signal };
+  return answerCall({ ...request, body }, session, { unsupported });
+};
+
+async function ask(session: Session, body: object): Promise<Response> {
+  const answer = await asked(session, body);
+  if (!(answer instanceof WholeAnswer)) throw new Error('It is a stream.');
+  answer.sent();
+  return answer.body as Response;
+}
+
+async function streamed(session: Session, body: object) {
+  const answer = await asked(session, { ...body, stream: true });
+  const events: Record<string, unknown>[] = [];
+  for await (const event of (answer as EventAnswer).events)
+    events.push(JSON.parse(event) as Record<string, unknown>);
+  return events;
+}
+
+const reference = (id: string | undefined) => ({ type: 'item_reference', id });
+const output = (callId: string | undefined, value: unknown = 'found it') => ({
+  type: 'function_call_output',
+  call_id: callId,
+  output: value,
+});
+const user = (content: unknown) => ({ role: 'user', content });
+
+/** Sequences, and what clients changed. */
+function became(session: Session) {
+  const { sequences, requests } = sessionRecord(session, undefined);
+  const drift = Object.entries(requests.drift).filter(([, count]) => count > 0);
+  return { sequences: sequences.length, turns: requests.turns, drift: Object.fromEntries(drift) };
+}
+
+test('an answer has the fields of the API', async () => {
+  const { session } = await scriptedSession(() => call);
+  const answer = await ask(session, { model: 'm', input: 'What is a?', tools: [search] });
+  const turn = answer.id.replace('resp_', '');
+  expect(answer).toMatchObject({
+    object: 'response',
+    model: 'm',
+    status: 'completed',
+    incomplete_details: null,
+    output: [
+      {
+        id: `rs_${turn}`,
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'look it up' }],
+      },
+      {
+        id: `msg_${turn}`,
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Wait.', annotations: [] }],
+      },
+      {
+        id: `fc_${turn}_0`,
+        type: 'function_call',
+        call_id: `call_${turn}_0`,
+        name: 'search',
+        arguments: '{"query":"a"}',
+      },
+    ],
+  });
+  const usage = answer['usage'] as Record<string, number>;
+  expect(usage['total_tokens']).toBe(usage['input_tokens']! + usage['output_tokens']!);
+});
+
+test('a turn that its limit cut is incomplete', async () => {
+  const { session } = await scriptedSession(() => 'so</think>A long answer to it.');
+  const answer = await ask(session, { input: 'What is a?', max_output_tokens: 6 });
+  expect(answer).toMatchObject({
+    status: 'incomplete',
+    incomplete_details: { reason: 'max_output_tokens' },
+    max_output_tokens: 6,
+  });
+});
+
+describe('a turn goes on', () => {
+  test.each<[string, (items: readonly Item[]) => readonly object[]]>([
+    ['by its items', (items) => items],
+    ['by references to them', (items) => items.map(({ id }) => reference(id))],
+    [
+      'by references to what was said, and the call',
+      ([thought, said, called]) => [
+        reference(thought?.id),
+        reference(said?.id),
+        { ...called, id: undefined },
+      ],
+    ],
+  ])('%s', async (_, sentBack) => {
+    const { session } = await scriptedSession((prompt) =>
+      prompt.includes('found it') ? 'so b</think>b' : call,
+    );
+    const shared = { instructions: 'Be brief.', tools: [search] };
+    const first = await ask(session, { ...shared, input: [user('What is a?')] });
+    const parts = [{ type: 'input_text', text: 'found it' }];
+    const result = output(first.output.at(-1)?.call_id, parts);
+    const input = [user('What is a?'), ...sentBack(first.output), result];
+    const second = await ask(session, { ...shared, input });
+    expect(second.output.at(-1)).toMatchObject({ content: [{ text: 'b' }] });
+    expect(became(session)).toEqual({ sequences: 1, turns: 2, drift: {} });
+  });
+
+  test('by the id of the response, again and again', async () => {
+    const { session } = await scriptedSession((prompt) =>
+      prompt.includes('found it') ? 'so b</think>b' : call,
+    );
+    const shared = { instructions: 'Be brief.', tools: [search] };
+    const first = await ask(session, { ...shared, input: 'What is a?' });
+    const input = [output(first.output.at(-1)?.call_id)];
+    const second = await ask(session, { ...shared, previous_response_id: first.id, input });
+    expect(second['previous_response_id']).toBe(first.id);
+    await ask(session, {
+      ...shared,
+      previous_response_id: second.id,
+      input: 'And found it twice?',
+    });
+    expect(became(session)).toEqual({ sequences: 1, turns: 3, drift: {} });
+  });
+
+  test('where two turns of text alone say the same', async () => {
+    const { session, requests } = await scriptedSession(() => '</think>Hello.');
+    const first = await ask(session, { input: 'Hi.' });
+    const second = await ask(session, { input: 'Hi.' });
+    expect(first.id).not.toBe(second.id);
+    await ask(session, { input: [user('Hi.'), ...first.output, user('And?')] });
+    const [one] = session.tree.nodes;
+    expect(session.tree.nodes.at(-1)?.parent).toBe(one);
+    expect(requests).toHaveLength(3);
+  });
+});
+
+test('what follows a turn of other ids is a turn of its own', async () => {
+  const { session } = await scriptedSession(() => '</think>Hello.');
+  const first = await ask(session, { input: 'Hi.' });
+  const second = await ask(session, { input: [user('Hi.'), ...first.output, user('And?')] });
+  await ask(session, { input: [user('Hi.'), ...first.output, ...second.output, user('Well?')] });
+  const given = session.tree.nodes.at(-1)?.given.map(({ message }) => message.role);
+  expect(given).toEqual(['user', 'assistant', 'assistant', 'user']);
+});
+
+test('a developer speaks as the system does, and texts may be in parts', async () => {
+  const { session } = await scriptedSession(() => '</think>Hello.');
+  const parts = [
+    { type: 'input_text', text: 'H' },
+    { type: 'input_text', text: 'i.' },
+  ];
+  await ask(session, {
+    instructions: 'Be brief.',
+    input: [
+      { type: 'message', role: 'developer', content: 'Be kind.' },
+      user(parts),
+      {
+        type: 'reasoning',
+        id: 'rs_of_another',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'hm' }],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: 'Yes?' },
+          { type: 'refusal', refusal: ' No.' },
+        ],
+      },
+      user('So?'),
+    ],
+  });
+  expect(session.tree.nodes[0]?.given.map(({ message }) => message)).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Hi.' },
+    { role: 'assistant', content: 'Yes? No.', reasoning: 'hm' },
+    { role: 'user', content: 'So?' },
+  ]);
+});
+
+describe('a stream', () => {
+  test('has the events of the API, one item after the other', async () => {
+    const { session } = await scriptedSession(() => call);
+    const events = await streamed(session, { input: 'What is a?', tools: [search] });
+    expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'output_item.done',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'output_item.done',
+      'completed',
+    ]);
+    expect(events.map(({ sequence_number: number }) => number)).toEqual([...events.keys()]);
+    const last = events.at(-1)?.['response'] as Response;
+    const done = events.filter(({ type }) => type === 'response.output_item.done');
+    expect(done.map(({ item }) => item)).toEqual(last.output);
+    expect(done.map(({ output_index: place }) => place)).toEqual([0, 1, 2]);
+    await session.end();
+    expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
+  });
+
+  test('of a turn that says nothing has an empty message', async () => {
+    const { session } = await scriptedSession(() => '</think>');
+    const last = (await streamed(session, { input: 'What is a?' })).at(-1);
+    expect(last).toMatchObject({
+      type: 'response.completed',
+      response: { output: [{ type: 'message', content: [{ text: '' }] }] },
+    });
+  });
+
+  test('of thoughts between texts gives each an item, which together are the turn', async () => {
+    const said = 'one</think>First.<think>two</think> Then.';
+    const { session } = await scriptedSession(() => said, { live: true });
+    const last = (await streamed(session, { input: 'What is a?' })).at(-1);
+    const { output: items } = (last as { response: Response }).response;
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+    for (const sentBack of [items, items.map(({ id }) => reference(id))])
+      await ask(session, { input: [user('What is a?'), ...sentBack, user('So?')] });
+    expect(became(session)).toMatchObject({ turns: 3, drift: {} });
+    expect(session.tree.nodes.map(({ depth }) => depth)).toEqual([0, 1, 1]);
+  });
+});
+
+describe('what is refused says where', () => {
+  test.each<[object, string]>([
+    [
+      { input: [reference('rs_0123456789abcdef0123')] },
+      'input[0]: "rs_0123456789abcdef0123" is no item',
+    ],
+    [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is no item'],
+    [
+      { input: 'a', previous_response_id: 'resp_1' },
+      'previous_response_id: "resp_1" is no response',
+    ],
+    [
+      { input: [{ type: 'web_search_call', id: 'ws_1' }] },
+      'input[0]: an item of type "web_search_call"',
+    ],
+    [{ input: ['a'] }, 'input[0]: is not an object'],
+    [{ input: [user([{ type: 'input_image' }])] }, 'input[0].content: a part is not text'],
+    [{ input: [user('a'), output('call_9')] }, 'input[1].tool_call_id: is "call_9"'],
+    [{ input: 'a', tools: [{ type: 'web_search' }] }, 'tools[0]: is {"type":"web_search"}'],
+    [
+      { input: 'a', text: { format: { type: 'json_object' } } },
+      'text: {"format":{"type":"json_object"}} is not supported',
+    ],
+    [{ input: 'a', background: true }, 'background: true is not supported'],
+    [{ input: [] }, 'input'],
+    [{ messages: [] }, 'messages'],
+  ])('%j', async (body, message) => {
+    const { session } = await scriptedSession(() => 'never');
+    await expect(asked(session, body)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('unless the run ignores what the model cannot do', async () => {
+    const { session } = await scriptedSession(() => '</think>Hello.');
+    await asked(session, { input: 'a', reasoning: { effort: 'low' } }, 'ignore');
+    expect(session.ignored).toEqual({ reasoning: 1 });
+  });
+});
