@@ -1,11 +1,4 @@
-import {
-  Agent,
-  run,
-  setDefaultOpenAIClient,
-  setOpenAIAPI,
-  setTracingDisabled,
-  tool,
-} from '@openai/agents';
+import { Agent, run, setDefaultOpenAIClient, setTracingDisabled, tool } from '@openai/agents';
 import { rolloutFetch } from 'agent_rl/gateway';
 import OpenAI from 'openai';
 import { z } from 'zod';
@@ -19,7 +12,6 @@ setDefaultOpenAIClient(
     fetch: rolloutFetch,
   }),
 );
-setOpenAIAPI('chat_completions');
 setTracingDisabled(true);
 
 const agent = new Agent({
