@@ -66,7 +66,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
     if (said.has(field)) return;
     said.add(field);
     options.onFailure(
-      `Requests of the agent give ${field}, which has no effect here: see gateway/ignored/${field}.`,
+      `The agent's requests hold the field "${field}", which has no effect in training (gateway/ignored/${field} counts them).`,
     );
   };
   const baseURL = `${server.url}/v1`;
