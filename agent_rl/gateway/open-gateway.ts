@@ -63,6 +63,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
     onFailure: options.onFailure,
   });
   rollouts.open += 1;
+  const redact = redactor();
   const said = new Set<string>();
   const sayOnce = (text: string): void => {
     if (!said.has(text)) options.onFailure(text);
@@ -70,7 +71,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
   };
   const onIgnored = (field: string): void =>
     sayOnce(
-      `Requests of the agent give ${field}, which has no effect here: see gateway/ignored/${field}.`,
+      `The agent's requests hold the field "${field}", which has no effect in training (gateway/ignored/${field} counts them).`,
     );
   const owners = new TurnOwners();
   const baseURL = `${server.url}/v1`;
@@ -79,6 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       const apiKey = `rollout-${randomUUID()}`;
       const session = new Session(options.model, {
         ...rulesOf(request, log, { ...options, signal }),
+        redact,
         onIgnored,
         owners,
       });
@@ -111,7 +113,7 @@ function rulesOf(
   { seed, step, task, key, sampling }: EpisodeRequest,
   log: Pick<EpisodeLog, 'retried'>,
   { limits, history, signal }: GatewayOptions & { signal: AbortSignal },
-): SessionRules {
+): Omit<SessionRules, 'redact'> {
   const { taskId } = task;
   const { sample } = key;
   return {
@@ -130,7 +132,6 @@ function rulesOf(
         signal,
         onRetry: (thrown) => log.retried(messageOf(thrown)),
       }),
-    redact: redactor(),
   };
 }
 

@@ -52,7 +52,7 @@ export async function measurePrompts(
         signal,
         late,
       });
-      lengths.set(task, measured);
+      if (measured !== undefined) lengths.set(task, measured);
     } catch (thrown) {
       signal.throwIfAborted();
       if (isUnmade(thrown)) unmade.push(thrown);
@@ -85,7 +85,7 @@ async function promptTokens(
   { make }: Pick<Agent, 'make'>,
   task: Task,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<number | undefined> {
   const parts = await make({
     task,
     key: keyOutsideRuns(),
@@ -95,7 +95,8 @@ async function promptTokens(
   });
   try {
     const { toolRunner, world } = parts;
-    if (world.outside !== undefined) throw new Error('the agent writes them when it runs.');
+    // Its agent writes the prompt, when it runs.
+    if (world.outside !== undefined) return undefined;
     const { conversations } = await world.start();
     // What an agent is told before its first turn is not known yet, and may be all it is told.
     const begun = Object.entries(conversations).filter(
@@ -112,5 +113,7 @@ async function promptTokens(
 }
 
 /** For the log. */
-export const promptsText = ({ tasks, longest }: PromptLengths): string =>
-  `Prompts: ${tasks} measured, the longest of ${longest} tokens`;
+export const promptsText = ({ tasks, longest, unmeasured }: PromptLengths): string =>
+  tasks === 0 && unmeasured.length === 0
+    ? 'Prompts: written by the agent when it runs, so their lengths are not known'
+    : `Prompts: ${tasks} measured, the longest of ${longest} tokens`;

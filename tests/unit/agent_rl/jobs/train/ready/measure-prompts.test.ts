@@ -100,3 +100,11 @@ test('an environment that cannot start is reported, and the run decides what bec
     unmeasured: ['The prompts of 3 of 3 tasks could not be measured: no port is free'],
   });
 });
+
+test('prompts that an agent with a loop of its own writes are not measured, and nothing is said against it', async () => {
+  const parts = { close: async () => undefined, world: { outside: {} } };
+  const agent = { make: async () => parts } as unknown as Parameters<typeof measurePrompts>[0];
+  const lengths = await measurePrompts(agent, run(31), never);
+  expect(lengths).toMatchObject({ tasks: 0, tooLong: [], unmeasured: [] });
+  expect(promptsText(lengths)).toMatch(/^Prompts: written by the agent when it runs/);
+});

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { type AgentExample, agentExample, shortTraining } from '#tests/support/agent-example.ts';
+import { nodeProgram } from '#tests/support/built-program.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+/*
+ * The examples of agents that are trained as they are, with their packages from npm and PyPI: `npm run test:real -- agent-examples`.
+ * Node 20 runs packages that ask for a newer one, and npm says so.
+ */
+
+const folder = temporaryFolder();
+
+function inShell(command: string, cwd: string): string {
+  // npm tells what it starts about the package it was started in.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(?:npm_|NODE_ENV$|INIT_CWD$|JEST)/.test(name),
+    ),
+  );
+  const { status, stdout, stderr } = spawnSync(command, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    shell: true,
+  });
+  if (status !== 0) throw new Error(`${command} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+const install = (dir: string) => inShell('npm install --ignore-scripts --no-audit --no-fund', dir);
+
+function trained(example: AgentExample): void {
+  const { code, stdout, stderr } = nodeProgram(['train.js'], example.dir);
+  if (code !== 0) throw new Error(`${stdout}${stderr}`);
+}
+
+test('agents of three frameworks with the same tools end with the same weights, each in one sequence', () => {
+  const hashes = ['ai-sdk', 'langgraph', 'openai-agents'].map((name) => {
+    const example = agentExample(folder, name);
+    install(example.dir);
+    example.change('train.js', shortTraining);
+    trained(example);
+    expect(example.metrics()).toMatchObject({
+      'gateway/deliveredShare': 1,
+      'gateway/sequences': 1,
+    });
+    return example.summary()['weightsSha256'];
+  });
+  expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(hashes).size).toBe(1);
+});
+
+describe('examples/python-openai', () => {
+  test('trains a program of the openai package', () => {
+    const example = agentExample(folder, 'python-openai');
+    inShell('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt', example.dir);
+    install(example.dir);
+    example.change('run.yaml', {
+      'iterations: 12': 'iterations: 2',
+      'groupSize: 8': 'groupSize: 4',
+      'tasksPerStep: 8': 'tasksPerStep: 2',
+      'maxTasks: 60': 'maxTasks: 4',
+    });
+    inShell('npm run train', example.dir);
+    expect(example.metrics()).toMatchObject({
+      'gateway/deliveredShare': 1,
+      'gateway/sequences': 1,
+    });
+  });
+});
+
+describe('version 7 of the AI SDK', () => {
+  test('takes rolloutModel() by its types, and runs its loop with it', () => {
+    const example = agentExample(join(folder, 'ai-7'), 'ai-sdk');
+    example.change('package.json', {
+      '"ai": "6.0.326"': '"ai": "7.0.173"',
+      '"@ai-sdk/openai-compatible": "2.0.92"': '"@ai-sdk/openai-compatible": "3.0.92"',
+    });
+    install(example.dir);
+    writeBelow(
+      example.dir,
+      'model.ts',
+      "import { rolloutModel } from 'agent_rl/ai-sdk';\nimport { generateText } from 'ai';\n\nvoid generateText({ model: rolloutModel(), prompt: 'x' });\n",
+    );
+    const tsc = join(example.dir, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+    const options = '--noEmit --strict --module nodenext --target es2023 --skipLibCheck';
+    inShell(`node ${tsc} ${options} model.ts`, example.dir);
+    example.change('train.js', shortTraining);
+    trained(example);
+    expect(example.metrics()).toMatchObject({
+      'gateway/deliveredShare': 1,
+      'gateway/sequences': 1,
+    });
+  });
+});
