@@ -61,6 +61,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
     onFailure: options.onFailure,
   });
   rollouts.open += 1;
+  const redact = redactor();
   const said = new Set<string>();
   const onIgnored = (field: string): void => {
     if (said.has(field)) return;
@@ -75,6 +76,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       const apiKey = `rollout-${randomUUID()}`;
       const session = new Session(options.model, {
         ...rulesOf(request, log, { ...options, signal }),
+        redact,
         onIgnored,
       });
       const { door, answer } = doorOf(session, { baseURL, apiKey, rules: options, log });
@@ -102,7 +104,7 @@ function rulesOf(
   { seed, step, task, key, sampling }: EpisodeRequest,
   log: Pick<EpisodeLog, 'retried'>,
   { limits, history, signal }: GatewayOptions & { signal: AbortSignal },
-): SessionRules {
+): Omit<SessionRules, 'redact'> {
   const { taskId } = task;
   const { sample } = key;
   return {
@@ -121,7 +123,6 @@ function rulesOf(
         signal,
         onRetry: (thrown) => log.retried(messageOf(thrown)),
       }),
-    redact: redactor(),
   };
 }
 

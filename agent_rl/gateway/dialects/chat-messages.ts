@@ -56,11 +56,13 @@ type PathOf = (index: number) => string;
 const inMessages: PathOf = (index) => `messages[${index}]`;
 const fieldOf = (path: string): string => path.replace(/\[.*/s, '');
 
+const readMessages = messagesReader();
+
 /** The messages of a request. @throws Refusal */
 export function messagesOf(given: readonly unknown[], pathOf = inMessages): readonly Message[] {
   const problems: string[] = [];
   const readable = given.map((message, index) => plainMessage(message, pathOf(index)));
-  const messages = messagesReader()(
+  const messages = readMessages(
     readable.map(({ message }) => message),
     (path, text) =>
       problems.push(

@@ -21,6 +21,9 @@ export interface AskedConversation {
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+export const tokensDigest = (tokens: readonly number[]): string =>
+  createHash('sha256').update(Int32Array.from(tokens)).digest('hex');
+
 /** What must be the same for a message to be the same to the model. */
 export function messageDigest({ message }: AskedMessage): string {
   const { role, content } = message;

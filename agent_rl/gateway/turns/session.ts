@@ -11,6 +11,7 @@ import {
   type AskedMessage,
   messageDigest,
   sha256,
+  tokensDigest,
   toolsDigest,
 } from './asked.ts';
 import { DriftCounts } from './drift-counts.ts';
@@ -142,11 +143,11 @@ export class Session {
       throw thrown;
     }
     const [first] = all as [Asked];
-    const promptTokens = [...first.transcript.tokens];
+    const { length } = first.transcript;
     const answered = { turns: Promise.resolve([]), sent: false, signal: request.signal };
     return {
       id: first.id,
-      promptTokens: () => promptTokens,
+      promptTokens: () => first.transcript.tokens.slice(0, length),
       sample: (onText) => {
         const tools = conversation.tools;
         const turns = Promise.all(
@@ -207,7 +208,7 @@ export class Session {
       this.drift.begunAnew(messages, { nodes: this.tree.nodes, tools: digest });
     const { room, limited } = this.#room(transcript.length, request.maxTokens);
     const rest = parent === undefined ? messages : found.rest;
-    const tokens = sha256(transcript.tokens.join(' '));
+    const tokens = tokensDigest(transcript.tokens);
     const { count, free } = this.#equal.take(tokens);
     return {
       id: sha256(JSON.stringify([this.rules.secret, tokens, count])).slice(0, idChars),
