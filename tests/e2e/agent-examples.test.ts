@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
+import { transformSync } from 'esbuild';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { agentExample, linkPackages, shortTraining } from '../support/agent-example.ts';
 import { nodeProgram, startProgram } from '../support/built-program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /* The examples of agents that are trained as they are; those of other frameworks than the AI SDK are in tests/real. */
 
@@ -60,6 +62,25 @@ describe('examples/ai-sdk', () => {
     expect(weightsSha256).toMatch(/^[0-9a-f]{64}$/);
     expect(over.summary()).toMatchObject({ weightsSha256 });
   });
+});
+
+test('the program of the tutorial trains as it stands, here for two iterations', () => {
+  const tutorial = agentExample(join(folder, 'tutorial'), 'ai-sdk');
+  linkPackages(tutorial, packages);
+  const blocks = codeBlocks(readDocument('docs/tutorials/your-agent.md'));
+  for (const block of blocks.filter(({ language }) => language === 'ts')) {
+    const { code } = transformSync(block.text, { loader: 'ts', format: 'esm' });
+    const name = fileNameOf(block)?.replace(/\.ts$/, '.mjs') ?? 'part.mjs';
+    writeBelow(tutorial.dir, name, code.replace('./agent.ts', './agent.mjs'));
+  }
+  tutorial.change('train.mjs', { 'iterations: 12': 'iterations: 2' });
+  const { code, stdout, stderr } = nodeProgram(['train.mjs'], tutorial.dir);
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/total \(slices left out\) +0 of 10/),
+  });
+  const evaluated = nodeProgram(['evaluate.mjs'], tutorial.dir);
+  expect(evaluated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[01](?:\.\d+)?\n$/) });
 });
 
 const agents = readdirSync(examples).filter((name) =>
