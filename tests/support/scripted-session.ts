@@ -18,7 +18,7 @@ export type Script = (prompt: string, request: GenerationRequest) => string | Pr
 let opened: Promise<LanguageModel> | undefined;
 
 /** The starter's tokenizer and template: its tokens are real, and only what is drawn is not. */
-export const starterText = (): Promise<LanguageModel> =>
+const starterText = (): Promise<LanguageModel> =>
   (opened ??= openLanguageModelFolder(join(packageRoot(), 'model', 'mixed-starter')));
 
 /** A model that writes what a script says; each of its tokens has the log-probability -0.5. */
