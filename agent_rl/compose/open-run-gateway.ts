@@ -36,7 +36,7 @@ export async function openRunGateway(
   });
   const { limits } = episodeSettings(config);
   const { history, unsupported } = config.gateway;
-  const onFailure = (message: string) => void services.incidents.add(message);
+  const onFailure = (message: string) => services.incidents.add(message);
   const others = otherModels(config.gateway.others, onFailure);
   return opened.add(
     await openGateway({ model: served, limits, history, unsupported, others, onFailure }),

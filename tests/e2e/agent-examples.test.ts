@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
+import { transformSync } from 'esbuild';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { agentExample, linkPackages, shortTraining } from '../support/agent-example.ts';
 import { nodeProgram, startProgram } from '../support/built-program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /* The examples of agents that are trained as they are; those of other frameworks than the AI SDK are in tests/real. */
 
@@ -62,6 +64,25 @@ describe('examples/ai-sdk', () => {
   });
 });
 
+test('the program of the tutorial trains as it stands, here for two iterations', () => {
+  const tutorial = agentExample(join(folder, 'tutorial'), 'ai-sdk');
+  linkPackages(tutorial, packages);
+  const blocks = codeBlocks(readDocument('docs/tutorials/your-agent.md'));
+  for (const block of blocks.filter(({ language }) => language === 'ts')) {
+    const { code } = transformSync(block.text, { loader: 'ts', format: 'esm' });
+    const name = fileNameOf(block)?.replace(/\.ts$/, '.mjs') ?? 'part.mjs';
+    writeBelow(tutorial.dir, name, code.replace('./agent.ts', './agent.mjs'));
+  }
+  tutorial.change('train.mjs', { 'iterations: 12': 'iterations: 2' });
+  const { code, stdout, stderr } = nodeProgram(['train.mjs'], tutorial.dir);
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/total \(slices left out\) +0 of 10/),
+  });
+  const evaluated = nodeProgram(['evaluate.mjs'], tutorial.dir);
+  expect(evaluated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[01](?:\.\d+)?\n$/) });
+});
+
 const agents = readdirSync(examples).filter((name) =>
   existsSync(join(examples, name, 'README.md')),
 );
@@ -77,10 +98,18 @@ describe.each(agents)('examples/%s', (name) => {
     const { agent_rl: own, ...others } = dependencies;
     expect(own).toBe('file:../..');
     for (const version of Object.values(others)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-    if (name === 'python-openai')
-      return expect(read('requirements.txt')).toMatch(/^openai==\d+\.\d+\.\d+\n$/);
-    // Each runs by itself, so each has the search.
-    const search = readFileSync(join(examples, 'ai-sdk', 'search.js'), 'utf8');
-    return expect(read('search.js')).toBe(search);
   });
+});
+
+test('the example in Python pins its package', () => {
+  const pinned = readFileSync(join(examples, 'python-openai', 'requirements.txt'), 'utf8');
+  expect(pinned).toMatch(/^openai==\d+\.\d+\.\d+\n$/);
+});
+
+test('each example runs by itself, so each has the same search', () => {
+  const searches = agents
+    .map((name) => join(examples, name, 'search.js'))
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'));
+  expect([searches.length, new Set(searches).size]).toEqual([3, 1]);
 });

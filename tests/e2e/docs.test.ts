@@ -328,6 +328,9 @@ describe.each(userPages())('%s', (page) => {
 function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
   const { extends: base = 'configs/code_exec_grpo.yaml', ...own } = value;
   const file = [base].flat().map((name) => join(root, String(name)));
+  // An agent with a loop of its own has its tools.
+  const environment = own['environment'] as { type?: string } | undefined;
+  if (environment?.type === 'external') own['tools'] = [];
   const tools = own['tools'] as { type: string }[] | undefined;
   const complete = tools === undefined || 'extends' in value || 'environment' in value;
   if (complete || tools.some(({ type }) => type === 'code_exec')) return { extends: file, ...own };

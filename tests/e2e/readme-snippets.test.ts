@@ -51,7 +51,9 @@ const runnable = typescript.filter(({ block }) => block.runnable);
 const agentRl = join(root, 'agent_rl', 'index.ts');
 const plugin = join(root, 'agent_rl', 'plugin.ts');
 const contracts = join(root, 'tests', 'contracts', 'index.ts');
-const zod = join(root, 'node_modules', 'zod', 'index.d.ts');
+const gateway = join(root, 'agent_rl', 'gateway', 'index.ts');
+const aiSdk = join(root, 'agent_rl', 'ai-sdk.ts');
+const installed = (name: string, types: string) => [join(root, 'node_modules', name, types)];
 const write = ({ place, file, block }: Snippet): string =>
   writeBelow(folder, join(place, file), block.text);
 const onSources = ({ place, block }: Snippet, index: number): string =>
@@ -198,7 +200,11 @@ test('snippets of the pages have the right types', () => {
         agent_rl: [agentRl],
         'agent_rl/plugin': [plugin],
         'agent_rl/contracts': [contracts],
-        zod: [zod],
+        'agent_rl/gateway': [gateway],
+        'agent_rl/ai-sdk': [aiSdk],
+        zod: installed('zod', 'index.d.ts'),
+        ai: installed('ai', 'dist/index.d.ts'),
+        '@ai-sdk/openai-compatible': installed('@ai-sdk/openai-compatible', 'dist/index.d.ts'),
       },
     },
     include: [],

@@ -27,8 +27,8 @@ export function agentExample(folder: string, name: string): AgentExample {
     filter: (path) => !/[/\\](?:node_modules|runs|\.venv|package-lock\.json)$/.test(path),
   });
   const runOf = () => {
-    const runs = readdirSync(join(dir, 'runs')).filter((one) => !one.startsWith('tasks-'));
-    return join(dir, 'runs', runs[0] ?? '');
+    const run = readdirSync(join(dir, 'runs')).find((one) => !one.startsWith('tasks-'));
+    return join(dir, 'runs', run ?? '');
   };
   return {
     dir,

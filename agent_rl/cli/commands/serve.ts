@@ -31,7 +31,7 @@ export const serve = command({
     ),
     'accept-weights': switchFlag('Let a training replace the weights: generator.type served'),
     unsupported: choiceFlag<'refuse' | 'ignore'>(
-      'A request for what the model cannot do, such as response_format',
+      'A request for what the model cannot do, such as response_format, or for another model',
       ['refuse', 'ignore'],
       'refuse',
     ),

@@ -18,6 +18,7 @@ import { type JudgingSettings, judgingSettings } from '../question/settings.ts';
 import { answerText } from './answer-text.ts';
 import { isModelError } from './model-errors.ts';
 
+/** How an agent with a loop of its own is named and judged. */
 export interface AgentSpec<Settings extends TObject = TObject> {
   /** Of the environment that it becomes: `environment: {type: NAME}`. */
   readonly name: string;

@@ -86,9 +86,10 @@ export const toolCallsOf = ({ toolCalls = [] }: AssistantMessage): object[] =>
 /** A turn as a message. A call that could not be read is part of what was said. */
 export function messageOf({ message }: Turn): object {
   const calls = toolCallsOf(message);
+  const said = saidIn(message);
   return {
     role: 'assistant',
-    content: calls.length > 0 && message.content === '' ? null : saidIn(message),
+    content: calls.length > 0 && said === '' ? null : said,
     reasoning_content: message.reasoning,
     tool_calls: calls.length > 0 ? calls : undefined,
   };

@@ -84,10 +84,12 @@ const ranked = (
 function playedOn(path: readonly TurnNode[]): { messages: Message[]; turns: Turn[] } {
   const messages: Message[] = [];
   const turns: { index: number; message: AssistantMessage; calls: ExecutedCall[] }[] = [];
-  for (const [index, { given, message: sent }] of path.entries()) {
+  for (const [index, { given, message: sent, askedAt, parent }] of path.entries()) {
     const said = given.map(({ message }) => message);
     const last = turns.at(-1);
-    if (last !== undefined) append(last.calls, executed(last.message, said));
+    // What the agent did between two requests: its calls, and all else.
+    const wallMs = askedAt - (parent?.endedAt ?? askedAt);
+    if (last !== undefined) append(last.calls, executed(last.message, said, wallMs));
     append(messages, said);
     const place = messages.filter(({ role }) => role === 'assistant').length;
     const message = withPlaces(sent, place);
@@ -102,10 +104,14 @@ const withPlaces = (message: AssistantMessage, place: number): AssistantMessage 
   toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${place}_${index}` })),
 });
 
-function executed(turn: AssistantMessage, said: readonly Message[]): ExecutedCall[] {
+function executed(
+  turn: AssistantMessage,
+  said: readonly Message[],
+  wallMs: number,
+): ExecutedCall[] {
   const results = said.filter((one): one is ToolMessage => one.role === 'tool');
   return (turn.toolCalls ?? []).flatMap((call): ExecutedCall[] => {
     const content = results.find(({ callId }) => callId === call.id)?.content;
-    return content === undefined ? [] : [{ call, result: { content }, status: 'ok', wallMs: 0 }];
+    return content === undefined ? [] : [{ call, result: { content }, status: 'ok', wallMs }];
   });
 }

@@ -49,7 +49,7 @@ interface Asked {
   room: number;
   /** Whether the client's own limit leaves fewer tokens than the run's. */
   limited: boolean;
-  node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'given' | 'tools' | 'free'>;
+  node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'askedAt' | 'given' | 'tools' | 'free'>;
   draw: number;
 }
 
@@ -175,6 +175,7 @@ export class Session {
     { messages: given, tools }: AskedConversation,
     request: SamplingRequest,
   ): Promise<Asked> {
+    const askedAt = performance.now();
     const messages = given.map((one) => redacted(one, this.rules.redact));
     const digest = toolsDigest(tools);
     const found = this.tree.find(messages, digest);
@@ -199,6 +200,7 @@ export class Session {
         asked: rest.map(messageDigest),
         given: rest,
         tools: digest,
+        askedAt,
         free,
       },
       draw: Number.parseInt(sha256(`${tokens} ${count}`).slice(0, drawChars), 16),
@@ -309,6 +311,7 @@ export class Session {
       start,
       end,
       context: cut === 0 && this.rules.keepsContexts ? context : undefined,
+      endedAt: performance.now(),
       delivered: false,
       cut: finish === 'length' && !limited,
       children: [],

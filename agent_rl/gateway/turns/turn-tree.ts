@@ -25,6 +25,9 @@ export interface TurnNode {
   readonly start: number;
   /** What the generator keeps its context under, unless another turn continued it or it was cut. */
   context: string | undefined;
+  /** When it was asked for, and when it was sampled, in ms of a clock that only goes on. */
+  readonly askedAt: number;
+  readonly endedAt: number;
   /** Whether its answer reached the client. */
   delivered: boolean;
   /** A limit of the run ended it. */

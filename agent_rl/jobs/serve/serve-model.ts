@@ -54,7 +54,7 @@ export interface ServeModelOptions extends JobOptions {
   acceptWeights: boolean;
   /** Seconds that an answer may take, waiting included. */
   timeoutS: number;
-  /** What to do with a request for what the model cannot do, such as `response_format`. */
+  /** What to do with a request for what the model cannot do, such as `response_format`, and for one by another name. */
   unsupported: 'ignore' | 'refuse';
   /** Told where the server listens, once it does. */
   onListening?: (url: string) => void;
@@ -223,7 +223,7 @@ function modelPages(
   const answering =
     (answer: Dialect): Page['answer'] =>
     async ({ body, headers, signal }) => {
-      refuseOtherModel(body, name);
+      if (unsupported === 'refuse') refuseOtherModel(body, name);
       const late = AbortSignal.timeout(timeoutS * 1000);
       const head = { created: Math.floor(Date.now() / 1000), model: name };
       const within = AbortSignal.any([signal, late]);

@@ -93,5 +93,7 @@ test('rolloutModel says what to do where it was lost, and where it has no model 
   await expect(ask()).rejects.toThrow('Call the agent within it');
 });
 
-/** Compiled and never called: the AI SDK takes it wherever it takes a model. */
-export const model: LanguageModel = rolloutModel();
+test('the AI SDK takes rolloutModel() wherever it takes a model, by its types', () => {
+  const model: LanguageModel = rolloutModel();
+  expect(model.specificationVersion).toBe('v3');
+});

@@ -73,3 +73,23 @@ test('a client that drops thoughts and rewrites arguments continues the sampled 
   ]);
   expect(sha256('')).toHaveLength(64);
 });
+
+test('a turn with a call that can be read and one that cannot is recognised when it comes back', async () => {
+  const { session } = await scriptedSession((prompt) =>
+    prompt.includes('found it')
+      ? '<think>so b</think>b'
+      : call.replace('</think>', '$&<tool_call>{"name": '),
+  );
+  const user = { role: 'user', content: 'What is a?' };
+  const first = await ask(session, { messages: [user], tools });
+  const assistant = first.choices[0]!.message;
+  expect(assistant.content).toMatch(/^<tool_call>\{"name": /);
+  const [id] = (assistant.tool_calls ?? []).map((one) => one.id);
+  expect(id).toMatch(/^call_/);
+  const result = { role: 'tool', tool_call_id: id, content: 'found it' };
+  await ask(session, { messages: [user, assistant, result], tools });
+  await session.end();
+  const record = sessionRecord(session, 'b');
+  expect(record.sequences).toHaveLength(1);
+  expect(record.requests.drift).toMatchObject({ content: 0, history: 0 });
+});
