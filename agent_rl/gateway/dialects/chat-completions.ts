@@ -52,7 +52,7 @@ export async function chatCompletion(
       'given twice',
       `max_tokens is ${older} and max_completion_tokens ${maxTokens}: give one of them.`,
     );
-  const tools = body.tool_choice === 'none' ? [] : toolsOf(body.tools ?? []);
+  const tools = toolsOf(body.tool_choice === 'none' ? [] : (body.tools ?? []), session);
   const conversation = { messages: askedMessages(body.messages), tools };
   const { model } = session;
   const request = samplingOf(body, { ...asking, maxTokens: maxTokens ?? undefined });

@@ -5,10 +5,20 @@ import type { AssistantMessage, Message } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { type Refusal, wrongField } from '../../http/refusal.ts';
 import type { AskedMessage } from '../turns/asked.ts';
+import type { Session } from '../turns/session.ts';
 import { parsedJson } from '../../policies/tool-call-formats/read-turn.ts';
 
-/** The tools of a request. @throws Refusal */
-export function toolsOf(given: readonly unknown[]): readonly ToolSpec[] {
+/**
+ * The tools of a request, the same list for the same ones: what is rendered with them is remembered by it.
+ *
+ * @throws Refusal
+ */
+export const toolsOf = (
+  given: readonly unknown[],
+  { model }: Pick<Session, 'model'>,
+): readonly ToolSpec[] => model.tools.get(JSON.stringify(given), () => newTools(given));
+
+function newTools(given: readonly unknown[]): readonly ToolSpec[] {
   const problems: string[] = [];
   const tools = toolDefinitions(given.map(wholeTool), (path, text) =>
     problems.push(`${path}: ${text}`),

@@ -4,7 +4,7 @@ import { isRecord } from '../../core/is-record.ts';
 import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
 import type { AskedMessage } from '../turns/asked.ts';
-import type { SessionTurn } from '../turns/session.ts';
+import type { Session, SessionTurn } from '../turns/session.ts';
 import type { TurnNode, TurnTree } from '../turns/turn-tree.ts';
 import { toolsOf } from './chat-messages.ts';
 import type { Answering } from './openai-answers.ts';
@@ -54,7 +54,7 @@ export async function response(
   { session, head, ...asking }: Answering,
 ): Promise<WholeAnswer | EventAnswer> {
   const body = readBody(given, asking.ignore);
-  const { items, conversation } = conversationOf(body, session.tree);
+  const { items, conversation } = conversationOf(body, session);
   const request = samplingOf(body, { ...asking, maxTokens: body.max_output_tokens ?? undefined });
   const asked = { conversation, request, answers: 1 };
   const prepared = await preparedFor(given, asked, { session, retried: asking.retried });
@@ -117,8 +117,9 @@ export async function response(
 /** What is asked, as items and as messages. @throws Refusal */
 function conversationOf(
   { instructions, previous_response_id: previous, ...body }: Static<typeof ResponsesRequest>,
-  tree: TurnTree,
+  session: Session,
 ) {
+  const { tree } = session;
   const earlier = itemsBefore(previous ?? undefined, tree);
   const input =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input;
@@ -126,7 +127,8 @@ function conversationOf(
   const messages: AskedMessage[] = [...askedItems(items, earlier.length, tree)];
   if ((instructions ?? '') !== '')
     messages.unshift({ message: { role: 'system', content: instructions ?? '' } });
-  const tools = body.tool_choice === 'none' ? [] : toolsOf((body.tools ?? []).map(chatTool));
+  const given = body.tool_choice === 'none' ? [] : (body.tools ?? []);
+  const tools = toolsOf(given.map(chatTool), session);
   return { items, conversation: { messages, tools } };
 }
 

@@ -1,5 +1,3 @@
-import PQueue from 'p-queue';
-
 import { FairQueue } from '../../sandbox/layers/take-turns.ts';
 
 interface Held {
@@ -123,20 +121,37 @@ export class Places {
 
 /** Lets turns through while the weights stay what they are. */
 export class VersionGate {
-  readonly #turns = new PQueue();
+  #underWay = 0;
+  /** Ends when the weights have changed. */
+  #changing: Promise<unknown> | undefined;
+  #settled: (() => void) | undefined;
 
-  turn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.add(work);
+  async turn<Result>(work: () => Promise<Result>): Promise<Result> {
+    while (this.#changing !== undefined) await this.#changing;
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#settled?.();
+    }
   }
 
   /** Does work when the turns under way have ended and before the next begin. */
   async between<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#turns.pause();
+    while (this.#changing !== undefined) await this.#changing;
+    const changed = this.#change(work);
+    this.#changing = changed.catch(() => undefined);
     try {
-      await this.#turns.onPendingZero();
-      return await work();
+      return await changed;
     } finally {
-      this.#turns.start();
+      this.#changing = undefined;
     }
+  }
+
+  async #change<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#settled = resolve));
+    this.#settled = undefined;
+    return work();
   }
 }

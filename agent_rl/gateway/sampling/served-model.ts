@@ -1,3 +1,4 @@
+import { Remembered } from '../../core/collections/remembered.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
@@ -77,6 +78,8 @@ const taskId = 'served';
 /** A model that answers: several requests share its batch, and none has a part in another's draws. */
 export class ServedModel {
   #requests = 0;
+  /** Lists of tools that requests gave, by their text. */
+  readonly tools = new Remembered<readonly ToolSpec[]>(mostTools);
 
   constructor(private readonly parts: ServedParts) {}
 
@@ -315,5 +318,6 @@ function firstStop(text: string, stop: readonly string[]): number | undefined {
   return first?.at;
 }
 
+const mostTools = 256;
 /** Of `\\u00e9` in JSON. */
 const bytesOfEscaped = 6;

@@ -33,17 +33,21 @@ export function messageDigest({ message }: AskedMessage): string {
   return sha256(canonicalJson([role, content, reasoning, toolCalls, malformedCalls]));
 }
 
+const digests = new WeakMap<readonly ToolSpec[], string>();
+
 /** Their order is part of it, since it is in the prompt. */
-export const toolsDigest = (tools: readonly ToolSpec[]): string =>
-  sha256(
-    JSON.stringify(
-      tools.map(({ name, description, parameters }) => [
-        name,
-        description,
-        canonicalJson(parameters),
-      ]),
-    ),
-  );
+export function toolsDigest(tools: readonly ToolSpec[]): string {
+  const known = digests.get(tools);
+  if (known !== undefined) return known;
+  const parts = tools.map(({ name, description, parameters }) => [
+    name,
+    description,
+    canonicalJson(parameters),
+  ]);
+  const digest = sha256(JSON.stringify(parts));
+  digests.set(tools, digest);
+  return digest;
+}
 
 /** A turn's text as it is sent: a call that could not be read is part of what was said. */
 export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): string =>
