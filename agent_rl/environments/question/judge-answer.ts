@@ -5,7 +5,7 @@ import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { isRight, keyOfAnswer } from './right-answer.ts';
 import type { JudgingSettings } from './settings.ts';
 
-export interface Judging {
+interface Judging {
   task: QuestionTask;
   settings: JudgingSettings;
   end: EpisodeEnd;
@@ -40,6 +40,5 @@ export function judgeAnswer(
     record,
     answer: answer === undefined ? undefined : keyOfAnswer(answer, match),
     solvedAt: byRewards ? solvedAt : undefined,
-    forfeited: end === 'agent-error' ? true : undefined,
   });
 }
