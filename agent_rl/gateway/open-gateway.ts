@@ -84,10 +84,13 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
         onIgnored,
         owners,
       });
-      const { door, answer } = doorOf(session, { baseURL, apiKey, rules: options, log });
+      const { answer, waitIn } = doorOf(session, options, log);
       doors.set(apiKey, answer);
       return {
-        ...door,
+        fetch: fetchDoor(answer),
+        baseURL,
+        apiKey,
+        waitIn,
         end: async (given) => {
           doors.delete(apiKey);
           await session.end();
@@ -135,34 +138,20 @@ function rulesOf(
   };
 }
 
-const anywhere = <Value>(work: () => Value): Value => work();
-
-function doorOf(
-  session: Session,
-  {
-    baseURL,
-    apiKey,
-    rules,
-    log,
-  }: { baseURL: string; apiKey: string; rules: CallRules; log: Pick<EpisodeLog, 'watch'> },
-) {
-  let inContext = anywhere;
+/** The way of a rollout to the model, and what answers the calls that come by it. */
+function doorOf(session: Session, rules: CallRules, { watch }: Pick<EpisodeLog, 'watch'>) {
+  let inContext: Parameters<RolloutDoor['waitIn']>[0] = (work) => work();
   /** What the model takes costs the agent no time. */
   const waiting = <Value>(work: () => Promise<Value>): Promise<Value> =>
-    inContext(() => notTimed(() => log.watch.time('generation', work)));
+    inContext(() => notTimed(() => watch.time('generation', work)));
   const answer = async (call: Call): Promise<object> => {
     const answered = await waiting(() => answerCall(call, session, rules));
     return answered instanceof EventAnswer
       ? new EventAnswer(eachAwaited(answered.events, waiting))
       : answered;
   };
-  const door: Omit<RolloutDoor, 'end'> = {
-    fetch: fetchDoor(answer),
-    baseURL,
-    apiKey,
-    waitIn: (context) => void (inContext = context),
-  };
-  return { door, answer };
+  const waitIn: RolloutDoor['waitIn'] = (context) => void (inContext = context);
+  return { answer, waitIn };
 }
 
 async function* eachAwaited(

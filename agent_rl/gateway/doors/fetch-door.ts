@@ -64,28 +64,20 @@ function bodyOf(text: string): unknown {
   }
 }
 
-function streamed(events: AsyncIterable<string>, signal: AbortSignal): Response {
-  const encoder = new TextEncoder();
-  const iterator = events[Symbol.asyncIterator]();
-  const stop = () => void iterator.return?.();
-  signal.addEventListener('abort', stop, { once: true });
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await iterator.next();
-        if (signal.aborted) throw signal.reason;
-        if (done !== true) return controller.enqueue(encoder.encode(`data: ${value}\n\n`));
-        signal.removeEventListener('abort', stop);
-        controller.close();
-      } catch (thrown) {
-        signal.removeEventListener('abort', stop);
-        const refusal = thrown instanceof Refusal ? thrown : undefined;
-        if (refusal === undefined || signal.aborted) return controller.error(thrown);
-        controller.enqueue(encoder.encode(`data: ${JSON.stringify(openAiError(refusal))}\n\n`));
-        controller.close();
-      }
-    },
-    cancel: stop,
+const streamed = (events: AsyncIterable<string>, signal: AbortSignal): Response =>
+  new Response(ReadableStream.from(linesOf(events, signal)).pipeThrough(new TextEncoderStream()), {
+    headers: { 'content-type': 'text/event-stream' },
   });
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+
+async function* linesOf(events: AsyncIterable<string>, signal: AbortSignal) {
+  try {
+    for await (const event of events) {
+      signal.throwIfAborted();
+      yield `data: ${event}\n\n`;
+      signal.throwIfAborted();
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || signal.aborted) throw thrown;
+    yield `data: ${JSON.stringify(openAiError(thrown))}\n\n`;
+  }
 }

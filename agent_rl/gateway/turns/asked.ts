@@ -49,6 +49,12 @@ export const toolsDigest = (tools: readonly ToolSpec[]): string =>
 export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): string =>
   [content, ...malformedCalls.map(({ text }) => text)].filter((text) => text !== '').join('\n');
 
+/** A turn whose calls are named after its own name. */
+export const withIds = (message: AssistantMessage, name: string | number): AssistantMessage => ({
+  ...message,
+  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${name}_${index}` })),
+});
+
 /** The arguments of a call as they are sent. */
 export const argumentsText = ({
   arguments: given,

@@ -3,7 +3,7 @@ import type { AssistantMessage, Message, ToolMessage } from '../../core/message.
 import { append } from '../../core/long-lists.ts';
 import type { OutsideRecord } from '../../rollout/rollout-door.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
-import { saidIn } from './asked.ts';
+import { saidIn, withIds } from './asked.ts';
 import type { Session } from './session.ts';
 import type { TurnNode } from './turn-tree.ts';
 
@@ -92,17 +92,12 @@ function playedOn(path: readonly TurnNode[]): { messages: Message[]; turns: Turn
     if (last !== undefined) append(last.calls, executed(last.message, said, wallMs));
     append(messages, said);
     const place = messages.filter(({ role }) => role === 'assistant').length;
-    const message = withPlaces(sent, place);
+    const message = withIds(sent, place);
     messages.push(message);
     turns.push({ index, message, calls: [] });
   }
   return { messages, turns };
 }
-
-const withPlaces = (message: AssistantMessage, place: number): AssistantMessage => ({
-  ...message,
-  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${place}_${index}` })),
-});
 
 function executed(
   turn: AssistantMessage,

@@ -1,10 +1,16 @@
-import type { AssistantMessage, ToolMessage, UserMessage } from '../../core/message.ts';
+import type { ToolMessage, UserMessage } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import { requestAnswered } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
+import type {
+  OnText,
+  SamplingRequest,
+  ServedModel,
+  Turn,
+  TurnRequest,
+} from '../sampling/served-model.ts';
 import {
   type AskedConversation,
   type AskedMessage,
@@ -12,6 +18,7 @@ import {
   sha256,
   tokensDigest,
   toolsDigest,
+  withIds,
 } from './asked.ts';
 import type { SessionRules } from './session-rules.ts';
 import { DriftCounts } from './drift-counts.ts';
@@ -51,6 +58,12 @@ interface Asked {
   limited: boolean;
   node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'askedAt' | 'given' | 'tools' | 'free'>;
   draw: number;
+}
+
+interface Drawing extends Pick<TurnRequest, 'tools' | 'onText'> {
+  request: SamplingRequest;
+  /** Of several answers to a request. */
+  index: number;
 }
 
 interface Answered {
@@ -122,7 +135,8 @@ export class Session {
     }
     const [first] = all as [Asked];
     const { length } = first.transcript;
-    const answered = { turns: Promise.resolve([]), sent: false, signal: request.signal };
+    const { signal } = request;
+    const answered: Answered = { turns: Promise.resolve([]), sent: false, signal };
     return {
       id: first.id,
       promptTokens: () => first.transcript.tokens.slice(0, length),
@@ -131,7 +145,8 @@ export class Session {
         const turns = Promise.all(
           all.map((one, index) => this.#turn(one, { tools, request, index, onText })),
         );
-        this.#answers.set(asked.body, Object.assign(answered, { turns }));
+        answered.turns = turns;
+        this.#answers.set(asked.body, answered);
         const [oldest] = this.#answers.keys();
         if (this.#answers.size > mostAnswers && oldest !== undefined) this.#answers.delete(oldest);
         turns.catch(() => {
@@ -139,10 +154,7 @@ export class Session {
         });
         return turns;
       },
-      sent: () => {
-        answered.sent = true;
-        void answered.turns.then(delivered, () => undefined);
-      },
+      sent: () => hasSent(answered),
     };
   }
 
@@ -164,10 +176,7 @@ export class Session {
       id: first.node.id,
       promptTokens: () => first.promptTokens,
       sample: async () => turns,
-      sent: () => {
-        known.sent = true;
-        delivered(turns);
-      },
+      sent: () => hasSent(known),
     };
   }
 
@@ -244,20 +253,7 @@ export class Session {
     return new Refusal(400, text, [], 'turn_limit');
   }
 
-  async #turn(
-    asked: Asked,
-    {
-      tools,
-      request,
-      index,
-      onText,
-    }: {
-      tools: readonly ToolSpec[];
-      request: SamplingRequest;
-      index: number;
-      onText: OnText | undefined;
-    },
-  ): Promise<SessionTurn> {
+  async #turn(asked: Asked, { tools, request, index, onText }: Drawing): Promise<SessionTurn> {
     const { rules, model } = this;
     const { transcript, room, draw } = asked;
     const { length: start } = transcript;
@@ -348,18 +344,22 @@ const [idChars, drawChars] = [20, 12];
 /** Answers that are remembered for those who ask again. */
 const mostAnswers = 128;
 
-/** 400, since clients ask again after other statuses. */
-const over = (status: 400 | 401): Refusal =>
-  new Refusal(status, 'The rollout that this key names is over.', [], 'rollout_over');
+/** 400 for what was under way, since clients ask again after other statuses. */
+export const over = (status: 400 | 401): Refusal =>
+  new Refusal(
+    status,
+    'The rollout that this key names is over. If its agent is not, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
+    [],
+    'rollout_over',
+  );
 
-function delivered(turns: readonly SessionTurn[]): void {
-  for (const { node } of turns) node.delivered = true;
+function hasSent(answered: Answered): void {
+  answered.sent = true;
+  const delivered = (turns: readonly SessionTurn[]): void => {
+    for (const { node } of turns) node.delivered = true;
+  };
+  answered.turns.then(delivered, () => undefined);
 }
-
-const withIds = (message: AssistantMessage, id: string): AssistantMessage => ({
-  ...message,
-  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${id}_${index}` })),
-});
 
 /** What follows a turn, where it can be shown behind it: what tools and users say. */
 function saidAfterTurn(

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 
@@ -15,9 +15,8 @@ import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from '../../gateway/dialects/chat-completions.ts';
-import type { Answering } from '../../gateway/dialects/openai-answers.ts';
 import { response } from '../../gateway/dialects/responses.ts';
-import { isRetried } from '../../gateway/doors/answer-call.ts';
+import { answeredBy, type Dialect } from '../../gateway/doors/answer-call.ts';
 import { beatMs, keepAliveMs } from '../../gateway/open-gateway.ts';
 import { Session } from '../../gateway/turns/session.ts';
 import type { SessionRules } from '../../gateway/turns/session-rules.ts';
@@ -198,11 +197,6 @@ const contextsRemembered = 256;
 const mostWeightBytes = (config: ModelConfig): number =>
   4 * countParameters(config).parameters + 64 * 2 ** 20;
 
-type Dialect = (given: unknown, answering: Answering) => Promise<object>;
-
-/** Seeds are of 32 bits. */
-const seeds = 2 ** 32;
-
 function modelPages(
   session: Session,
   {
@@ -221,23 +215,19 @@ function modelPages(
     max_model_len: session.model.maxContextTokens,
   };
   const answering =
-    (answer: Dialect): Page['answer'] =>
+    (dialect: Dialect): Page['answer'] =>
     async ({ body, headers, signal }) => {
       if (unsupported === 'refuse') refuseOtherModel(body, name);
       const late = AbortSignal.timeout(timeoutS * 1000);
-      const head = { created: Math.floor(Date.now() / 1000), model: name };
       const within = AbortSignal.any([signal, late]);
       const why = (thrown: unknown): unknown =>
         late.aborted && !signal.aborted ? tookLonger(timeoutS) : thrown;
       try {
-        const answered = await answer(body, {
-          session,
-          head,
-          signal: within,
-          seed: randomInt(seeds),
-          retried: isRetried(headers),
-          ignore: unsupported === 'ignore' ? () => undefined : undefined,
-        });
+        const answered = await answeredBy(
+          dialect,
+          { body, header: (field) => headers[field]?.toString(), signal: within },
+          { session, unsupported, model: name },
+        );
         return answered instanceof EventAnswer
           ? new EventAnswer(failingAs(answered.events, why))
           : answered;
