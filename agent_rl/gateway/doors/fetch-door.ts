@@ -64,10 +64,19 @@ function bodyOf(text: string): unknown {
   }
 }
 
-const streamed = (events: AsyncIterable<string>, signal: AbortSignal): Response =>
-  new Response(ReadableStream.from(linesOf(events, signal)).pipeThrough(new TextEncoderStream()), {
-    headers: { 'content-type': 'text/event-stream' },
+function streamed(events: AsyncIterable<string>, signal: AbortSignal): Response {
+  const lines = linesOf(events, signal);
+  // Reads one event ahead: a client that has its answer may end before it reads the last one.
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await lines.next();
+      if (done === true) controller.close();
+      else controller.enqueue(Buffer.from(value));
+    },
+    cancel: () => void lines.return(undefined),
   });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
 
 async function* linesOf(events: AsyncIterable<string>, signal: AbortSignal) {
   try {
