@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { RolloutDoor } from '../rollout/rollout-door.ts';
-import type { EpisodeLimits, EpisodeRequest, Gateway } from '../rollout/episode-parts.ts';
+import type { EpisodeLimits, Gateway } from '../rollout/episode-parts.ts';
 import { retrying } from '../rollout/retrying.ts';
 import type { EpisodeLog } from '../rollout/episode-log.ts';
 import { messageOf } from '../core/errors.ts';
@@ -34,11 +34,11 @@ export interface OpenedGateway extends Gateway {
 /** After this long without a word, a client may be cut off by something between. */
 export const beatMs = 20_000;
 export const keepAliveMs = 75_000;
-const mostBody = { bytes: 64 * 2 ** 20, values: 1_000_000 };
-const requestTimeoutMs = 60_000;
 
 /** Opens the way to the model for agents with a loop of their own: by `fetch` in this process, by HTTP from others. */
 export async function openGateway(options: GatewayOptions): Promise<OpenedGateway> {
+  const { model, limits, history } = options;
+  const { maxTurnTokens, maxTurns, retries = 0 } = limits;
   const doors = new Map<string, (call: Call) => Promise<object>>();
   const server = await servePages({
     host: '127.0.0.1',
@@ -55,8 +55,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       }),
     ),
     mostRequests: Infinity,
-    bodyBounds: mostBody,
-    requestTimeoutMs,
+    requestTimeoutMs: 60_000,
     keepAliveMs,
     beatMs,
     errorBody: openAiError,
@@ -76,10 +75,20 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
   const owners = new TurnOwners();
   const baseURL = `${server.url}/v1`;
   return {
-    enter: (request, log, signal) => {
+    enter: ({ seed, step, task: { taskId }, key: { sample }, sampling }, log, signal) => {
       const apiKey = `rollout-${randomUUID()}`;
-      const session = new Session(options.model, {
-        ...rulesOf(request, log, { ...options, signal }),
+      const onRetry = (thrown: unknown) => log.retried(messageOf(thrown));
+      const session = new Session(model, {
+        secret: [seed, step, taskId, sample].join('/'),
+        sampling,
+        maxTurnTokens,
+        maxTurns,
+        history,
+        keyOf: (_, __, draw) => ({ seed, taskId, sample, turn: draw }),
+        live: false,
+        keepsContexts: true,
+        mostTokens: Infinity,
+        attempt: (work) => retrying(work, { retries, signal, onRetry }),
         redact,
         onIgnored,
         owners,
@@ -112,35 +121,11 @@ const askedNothing =
 const unknownKey = (): Refusal =>
   new Refusal(401, 'This key names no rollout that is under way.', [], 'rollout_over');
 
-function rulesOf(
-  { seed, step, task, key, sampling }: EpisodeRequest,
-  log: Pick<EpisodeLog, 'retried'>,
-  { limits, history, signal }: GatewayOptions & { signal: AbortSignal },
-): Omit<SessionRules, 'redact'> {
-  const { taskId } = task;
-  const { sample } = key;
-  return {
-    secret: [seed, step, taskId, sample].join('/'),
-    sampling,
-    maxTurnTokens: limits.maxTurnTokens,
-    maxTurns: limits.maxTurns,
-    history,
-    keyOf: (_, __, draw) => ({ seed, taskId, sample, turn: draw }),
-    live: false,
-    keepsContexts: true,
-    mostTokens: Infinity,
-    attempt: (work) =>
-      retrying(work, {
-        retries: limits.retries ?? 0,
-        signal,
-        onRetry: (thrown) => log.retried(messageOf(thrown)),
-      }),
-  };
-}
+const anywhere = <Value>(work: () => Value): Value => work();
 
 /** The way of a rollout to the model, and what answers the calls that come by it. */
 function doorOf(session: Session, rules: CallRules, { watch }: Pick<EpisodeLog, 'watch'>) {
-  let inContext: Parameters<RolloutDoor['waitIn']>[0] = (work) => work();
+  let inContext = anywhere;
   /** What the model takes costs the agent no time. */
   const waiting = <Value>(work: () => Promise<Value>): Promise<Value> =>
     inContext(() => notTimed(() => watch.time('generation', work)));

@@ -29,25 +29,22 @@ export async function playOutside(outside: Outside): Promise<EpisodeEnd> {
   const { agent, gateway, request, log, timed, signal } = outside;
   const { task, seed, key } = request;
   const door = gateway.enter(request, log, signal);
-  let ended: { answer: unknown } | { thrown: unknown };
-  try {
-    const answer = await timed((within) => {
-      door.waitIn(AsyncLocalStorage.snapshot());
-      const random = new KeyedRng(seed, 'agent', task.taskId, key.sample);
-      const { fetch, baseURL, apiKey } = door;
-      return agent.run({ task, signal: within, random, fetch, baseURL, apiKey });
-    });
-    ended = { answer };
-  } catch (thrown) {
-    ended = { thrown };
-  }
-  const answer = 'answer' in ended ? ended.answer : undefined;
-  const record = await door.end(answer);
+  const { fetch, baseURL, apiKey } = door;
+  const random = new KeyedRng(seed, 'agent', task.taskId, key.sample);
+  const running = timed((within) => {
+    door.waitIn(AsyncLocalStorage.snapshot());
+    return agent.run({ task, signal: within, random, fetch, baseURL, apiKey });
+  });
+  const ended = await running.then(
+    (answer) => ({ answer }),
+    (thrown: unknown) => ({ answer: undefined, thrown }),
+  );
+  const record = await door.end(ended.answer);
   keep(record, log);
   signal.throwIfAborted();
   if (record.failure !== undefined) throw record.failure;
-  if ('answer' in ended) {
-    log.returned = answer;
+  if (!('thrown' in ended)) {
+    log.returned = ended.answer;
     return record.cut ? 'token-limit' : 'done';
   }
   const { thrown } = ended;
@@ -57,15 +54,13 @@ export async function playOutside(outside: Outside): Promise<EpisodeEnd> {
   throw new AgentFailure(`The agent failed: ${messageOf(thrown)}`, { cause: thrown });
 }
 
-function keep(record: OutsideRecord, log: EpisodeLog): void {
-  append(log.messages, record.messages);
-  append(log.turns, record.turns);
-  append(
-    log.calls,
-    record.turns.flatMap(({ calls }) => calls),
-  );
-  log.malformedCalls += record.malformedCalls;
-  log.sequences = record.sequences;
-  log.undelivered = record.undelivered;
-  log.requests = record.requests;
+function keep({ messages, turns, ...record }: OutsideRecord, log: EpisodeLog): void {
+  append(log.messages, messages);
+  append(log.turns, turns);
+  for (const { calls, message } of turns) {
+    append(log.calls, calls);
+    log.malformedCalls += message.malformedCalls?.length ?? 0;
+  }
+  const { sequences, undelivered, requests } = record;
+  Object.assign(log, { sequences, undelivered, requests });
 }

@@ -18,7 +18,6 @@ export interface OutsideRecord {
   /** Of the sequence with the last answer, as are `turns`. */
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
-  readonly malformedCalls: number;
   /** Tokens that were sampled and are in no sequence. */
   readonly undelivered: number;
   readonly requests: RequestFacts;

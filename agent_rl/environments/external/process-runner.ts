@@ -78,9 +78,11 @@ async function outcomeOf(child: ChildProcess, mostOutputBytes: number) {
   let problem: string | undefined;
   child.stdout?.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= mostOutputBytes) return void stdout.push(chunk);
-    problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB), and was ended`;
-    endGroup(child);
+    if (bytes <= mostOutputBytes) stdout.push(chunk);
+    else {
+      problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB), and was ended`;
+      endGroup(child);
+    }
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     // More than is kept, so that a secret is not cut in two before it is hidden.

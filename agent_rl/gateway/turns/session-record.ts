@@ -27,10 +27,6 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
     sequences: ends.map((node) => ranked(node.transcript.beginning(node.end).record(), ranks)),
     messages,
     turns,
-    malformedCalls: turns.reduce(
-      (sum, { message }) => sum + (message.malformedCalls ?? []).length,
-      0,
-    ),
     undelivered: lost.reduce((sum, { start, end }) => sum + end - start, session.lostTokens),
     requests: {
       turns: nodes.length,

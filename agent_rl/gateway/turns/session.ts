@@ -141,18 +141,16 @@ export class Session {
       id: first.id,
       promptTokens: () => first.transcript.tokens.slice(0, length),
       sample: (onText) => {
-        const tools = conversation.tools;
-        const turns = Promise.all(
-          all.map((one, index) => this.#turn(one, { tools, request, index, onText })),
-        );
-        answered.turns = turns;
+        const { tools } = conversation;
+        const turns = all.map((one, index) => this.#turn(one, { tools, request, index, onText }));
+        answered.turns = Promise.all(turns);
         this.#answers.set(asked.body, answered);
         const [oldest] = this.#answers.keys();
         if (this.#answers.size > mostAnswers && oldest !== undefined) this.#answers.delete(oldest);
-        turns.catch(() => {
+        answered.turns.catch(() => {
           if (this.#answers.get(asked.body) === answered) this.#answers.delete(asked.body);
         });
-        return turns;
+        return answered.turns;
       },
       sent: () => hasSent(answered),
     };
@@ -231,9 +229,7 @@ export class Session {
     if (parent === undefined || said === undefined) return { transcript, parent: undefined };
     // What the client sent back may be what was sampled, token for token.
     const joined = transcript.continuing(parent.transcript, parent.end);
-    return joined === undefined
-      ? { transcript, parent: undefined }
-      : { transcript: joined, parent };
+    return { transcript: joined ?? transcript, parent: joined && parent };
   }
 
   #room(promptTokens: number, maxTokens = Infinity): Pick<Asked, 'room' | 'limited'> {
@@ -355,10 +351,11 @@ export const over = (status: 400 | 401): Refusal =>
 
 function hasSent(answered: Answered): void {
   answered.sent = true;
-  const delivered = (turns: readonly SessionTurn[]): void => {
-    for (const { node } of turns) node.delivered = true;
-  };
   answered.turns.then(delivered, () => undefined);
+}
+
+function delivered(turns: readonly SessionTurn[]): void {
+  for (const { node } of turns) node.delivered = true;
 }
 
 /** What follows a turn, where it can be shown behind it: what tools and users say. */
