@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { RolloutDoor } from '../rollout/rollout-door.ts';
-import type { EpisodeLimits, Gateway } from '../rollout/episode-parts.ts';
+import type { EpisodeLimits, Gateway, RolloutDoor } from '../rollout/episode-parts.ts';
 import { retrying } from '../rollout/retrying.ts';
 import type { EpisodeLog } from '../rollout/episode-log.ts';
 import { messageOf } from '../core/errors.ts';

@@ -6,8 +6,7 @@ import { KeyedRng } from '../core/keyed-rng.ts';
 import { append } from '../core/long-lists.ts';
 import type { EpisodeEnd, ExternalEnvironment } from '../core/plugins/environment.ts';
 import type { EpisodeLog } from './episode-log.ts';
-import type { EpisodeRequest, Gateway } from './episode-parts.ts';
-import type { OutsideRecord } from './rollout-door.ts';
+import type { EpisodeRequest, Gateway, OutsideRecord } from './episode-parts.ts';
 
 interface Outside {
   agent: Pick<ExternalEnvironment, 'run' | 'isModelError'>;
@@ -19,12 +18,7 @@ interface Outside {
   signal: AbortSignal;
 }
 
-/**
- * Has an agent with a loop of its own play an episode.
- *
- * @returns why it ended: what the agent throws after a limit of the run refused it is not its failure
- * @throws AgentFailure for what the agent throws besides; what the system failed with
- */
+/** Has an agent with a loop of its own play an episode. @throws AgentFailure, what the system failed with */
 export async function playOutside(outside: Outside): Promise<EpisodeEnd> {
   const { agent, gateway, request, log, timed, signal } = outside;
   const { task, seed, key } = request;
@@ -49,6 +43,7 @@ export async function playOutside(outside: Outside): Promise<EpisodeEnd> {
   }
   const { thrown } = ended;
   if (runEndingError(thrown) !== undefined) throw thrown;
+  // What it throws after a limit of the run refused it is not its failure.
   if (record.refused !== undefined) return record.refused;
   if (agent.isModelError(thrown)) return 'agent-error';
   throw new AgentFailure(`The agent failed: ${messageOf(thrown)}`, { cause: thrown });

@@ -6,10 +6,7 @@ import type { Task } from '../../core/tasks/task.ts';
 
 /** An agent that runs elsewhere than in this thread. */
 export interface AgentRunner extends ToolShared {
-  /**
-   * @param note is given what the agent wrote to stderr
-   * @returns its answer
-   */
+  /** Its answer. @param note is given what the agent wrote to stderr */
   run(context: AgentContext, note: (stderr: string) => void): Promise<unknown>;
 }
 

@@ -10,7 +10,6 @@ import { errorNameIn } from './model-errors.ts';
 export interface ProcessOptions {
   /** In messages. */
   name: string;
-  /** The program and its arguments. */
   command: readonly string[];
   env: Readonly<Record<string, string>>;
   mostOutputBytes: number;

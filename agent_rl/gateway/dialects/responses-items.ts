@@ -10,11 +10,7 @@ const ownId = /^(?:rs|msg|fc|call)_([0-9a-f]+)(_\d+)?$/;
 const turnOf = (id: unknown): string | undefined =>
   typeof id === 'string' ? ownId.exec(id)?.[1] : undefined;
 
-/**
- * Items as they are, and those that only name one that was sent as what was sent.
- *
- * @throws Refusal for what is no item, and for a name of nothing that was sent
- */
+/** Items as they are, and those that only name one that was sent as what was sent. @throws Refusal */
 export const wholeItems = (input: readonly unknown[], tree: TurnTree): readonly Item[] =>
   input.map((item, place) => {
     if (!isRecord(item)) throw wrongItem(place, 'is not an object.');
@@ -42,12 +38,7 @@ interface Said {
   agent_rl_turn?: string | undefined;
 }
 
-/**
- * The messages that items are. Thoughts, texts and calls that follow each other are one turn.
- *
- * @param earlier how many of the items are not of the request itself
- * @throws Refusal
- */
+/** The messages of items. What follows each other is one turn. @param earlier how many are not of the request @throws Refusal */
 export function askedItems(
   items: readonly Item[],
   earlier: number,

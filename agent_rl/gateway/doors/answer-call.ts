@@ -32,9 +32,6 @@ const dialects: readonly (readonly [RegExp, Dialect])[] = [
   [/\/responses$/, response],
 ];
 
-/** Seeds are of 32 bits. */
-const seeds = 2 ** 32;
-
 /** Answers a request of a session: the one handler behind HTTP, `fetch` and the model of the AI SDK. @throws Refusal */
 export async function answerCall(
   call: Call,
@@ -63,17 +60,13 @@ export const answeredBy = (
     session,
     head: { created: Math.floor(Date.now() / 1000), model },
     signal,
-    seed: randomInt(seeds),
+    seed: randomInt(2 ** 32),
     // As clients of OpenAI's own library say it.
     retried: Number(header('x-stainless-retry-count') ?? 0) > 0,
     ignore: unsupported === 'ignore' ? (field) => session.ignore(field) : undefined,
   });
 
-interface Answerer extends Pick<CallRules, 'unsupported'> {
-  session: Session;
-  /** As the answer names it. */
-  model: string;
-}
+type Answerer = Pick<CallRules, 'unsupported'> & { session: Session; model: string };
 
 const notFound = ({ method, path }: Call): Refusal =>
   new Refusal(

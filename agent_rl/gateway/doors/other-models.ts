@@ -10,11 +10,7 @@ const connections = 64;
 /** Models that think take minutes, and an agent has a deadline of its own. */
 const deadlineS = 3600;
 
-/**
- * The models that requests may name besides the one that is trained.
- *
- * @throws AgentRlError `CONFIG_INVALID` for a key that is not set
- */
+/** The models that requests may name besides the one that is trained. @throws AgentRlError for a key that is not set */
 export function otherModels(
   others: Config['gateway']['others'],
   onRetry: (message: string) => void,

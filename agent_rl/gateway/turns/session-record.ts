@@ -1,18 +1,15 @@
 import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../../core/message.ts';
 import { append } from '../../core/long-lists.ts';
-import type { OutsideRecord } from '../../rollout/rollout-door.ts';
+import type { OutsideRecord } from '../../rollout/episode-parts.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { saidIn, withIds } from './asked.ts';
 import type { Session } from './session.ts';
 import type { TurnNode } from './turn-tree.ts';
 
 /**
- * What became of the requests of one rollout. Its sequences are the ends of the tree of turns: those that another turn continues are
- * in its sequence, and turns whose answer never reached the client are in none. Their order follows from what was sampled, never from
- * what came first.
- *
- * @param answer what the agent returned
+ * What became of the requests of a rollout whose agent returned an answer. Each end of the tree of turns is a sequence; what never
+ * reached the client is in none. Their order follows from what was sampled, never from what came first.
  */
 export function sessionRecord(session: Session, answer: unknown): OutsideRecord {
   const { nodes } = session.tree;

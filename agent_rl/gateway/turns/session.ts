@@ -29,9 +29,7 @@ import { driftsOf, type Found, type TurnNode, TurnTree } from './turn-tree.ts';
 export interface SessionRequest {
   conversation: AskedConversation;
   request: SamplingRequest;
-  /** The same for the same body. */
   body: string;
-  /** The client says that it asks again. */
   retried: boolean;
   answers: number;
 }
@@ -42,7 +40,6 @@ export interface SessionTurn extends Turn {
 
 /** Turns that are sampled once they are asked for, or that were sampled for an earlier request. */
 export interface Prepared {
-  /** Of the answer. */
   id: string;
   promptTokens: () => readonly number[];
   sample: (onText?: OnText) => Promise<readonly SessionTurn[]>;
@@ -337,7 +334,7 @@ export class Session {
 }
 
 const [idChars, drawChars] = [20, 12];
-/** Answers that are remembered for those who ask again. */
+/** That are remembered for those who ask again. */
 const mostAnswers = 128;
 
 /** 400 for what was under way, since clients ask again after other statuses. */
