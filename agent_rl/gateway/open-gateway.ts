@@ -48,7 +48,13 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       page(method, /^(?<path>\/v1\/.+)$/, ({ groups, body, headers, signal }) => {
         const key = /^Bearer (?<key>.+)$/i.exec(headers.authorization ?? '')?.groups?.['key'] ?? '';
         const answer = doors.get(key);
-        if (answer === undefined) throw unknownKey();
+        if (answer === undefined)
+          throw new Refusal(
+            401,
+            'This key names no rollout that is under way.',
+            [],
+            'rollout_over',
+          );
         const header = (name: string) => headers[name]?.toString();
         return answer({ method, path: groups['path'] ?? '', header, body, signal });
       }),
@@ -116,9 +122,6 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
 
 const askedNothing =
   'An agent gave an answer and asked the model nothing in its rollout. If it did ask, a queue or a pool that rollouts share asked in the name of another rollout: use the fetch that the agent is given, context.fetch, there.';
-
-const unknownKey = (): Refusal =>
-  new Refusal(401, 'This key names no rollout that is under way.', [], 'rollout_over');
 
 const anywhere = <Value>(work: () => Value): Value => work();
 

@@ -15,7 +15,6 @@ import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { judgeAnswer } from '../question/judge-answer.ts';
 import { answerProblem } from '../question/right-answer.ts';
 import { type JudgingSettings, judgingSettings } from '../question/settings.ts';
-import { answerText } from './answer-text.ts';
 import { isModelError } from './model-errors.ts';
 
 /** How an agent with a loop of its own is named and judged. */
@@ -111,7 +110,7 @@ function environmentOf(
     async finish(end: EpisodeEnd, _: AbortSignal, answer?: unknown): Promise<Verdict> {
       this.#over = true;
       const record = this.#strays.length === 0 ? undefined : { unawaited: [...this.#strays] };
-      return judgeAnswer(answerText(answer), { ...this.#given, end, record });
+      return judgeAnswer(answer, { ...this.#given, end, record });
     }
   };
 }

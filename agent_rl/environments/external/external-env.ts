@@ -26,7 +26,6 @@ import {
   callOf,
   variablesOf,
 } from './agent-runner.ts';
-import { answerText } from './answer-text.ts';
 import { isModelError } from './model-errors.ts';
 import { ProcessRunner } from './process-runner.ts';
 import { checkExternal, ExternalSettings } from './settings.ts';
@@ -62,7 +61,7 @@ export class ExternalEnv implements ExternalEnvironment {
   async finish(end: EpisodeEnd, _: AbortSignal, answer?: unknown): Promise<Verdict> {
     const { task, settings } = this.given;
     const record = this.#stderr === undefined ? undefined : { stderr: this.#stderr };
-    return judgeAnswer(answerText(answer), { task, settings, end, record });
+    return judgeAnswer(answer, { task, settings, end, record });
   }
 }
 

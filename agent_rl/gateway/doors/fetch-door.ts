@@ -31,32 +31,26 @@ const json = (body: object, status: number): Response =>
     headers: { 'content-type': 'application/json' },
   });
 
+/** @throws Refusal */
 async function callOf(
   input: Parameters<typeof fetch>[0],
   init: RequestInit | undefined,
 ): Promise<Omit<Call, 'signal'>> {
-  const text = init?.body;
-  // Without a `Request`, which costs more than all else here.
-  if (!(input instanceof Request) && typeof text === 'string')
-    return partsOf({ ...init, url: input, headers: new Headers(init?.headers) }, text);
-  const request = new Request(input, init);
-  return partsOf(request, await request.text());
+  // Without a `Request` where it can be, which costs more than all else here.
+  const plain = input instanceof Request || typeof init?.body !== 'string' ? undefined : init.body;
+  const request = plain === undefined ? new Request(input, init) : undefined;
+  const text = plain ?? (await request?.text()) ?? '';
+  const headers = request?.headers ?? new Headers(init?.headers);
+  return {
+    method: request?.method ?? init?.method ?? 'GET',
+    path: new URL(request?.url ?? (input as string | URL)).pathname,
+    header: (name) => headers.get(name) ?? undefined,
+    body: text === '' ? undefined : jsonOf(text),
+  };
 }
 
 /** @throws Refusal */
-const partsOf = (
-  { method, url, headers }: { method?: string; url: string | URL; headers: Headers },
-  text: string,
-): Omit<Call, 'signal'> => ({
-  method: method ?? 'GET',
-  path: new URL(url).pathname,
-  header: (name) => headers.get(name) ?? undefined,
-  body: bodyOf(text),
-});
-
-/** @throws Refusal */
-function bodyOf(text: string): unknown {
-  if (text === '') return undefined;
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

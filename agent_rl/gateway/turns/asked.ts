@@ -25,23 +25,14 @@ export const tokensDigest = (tokens: readonly number[]): string =>
   createHash('sha256').update(Int32Array.from(tokens)).digest('hex');
 
 /** What must be the same for a message to be the same to the model. */
-export function messageDigest({ message }: AskedMessage): string {
-  const { role, content } = message;
-  if (message.role === 'tool') return sha256(JSON.stringify([role, content, message.callId]));
-  if (message.role !== 'assistant') return sha256(JSON.stringify([role, content]));
-  const { reasoning, toolCalls, malformedCalls } = message;
-  return sha256(canonicalJson([role, content, reasoning, toolCalls, malformedCalls]));
-}
+export const messageDigest = ({ message }: AskedMessage): string =>
+  sha256(canonicalJson({ ...message, name: undefined }));
 
 /** Their order is part of it, since it is in the prompt. */
 export const toolsDigest = (tools: readonly ToolSpec[]): string =>
   sha256(
-    JSON.stringify(
-      tools.map(({ name, description, parameters }) => [
-        name,
-        description,
-        canonicalJson(parameters),
-      ]),
+    canonicalJson(
+      tools.map(({ name, description, parameters }) => [name, description, parameters]),
     ),
   );
 

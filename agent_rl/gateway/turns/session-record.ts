@@ -5,7 +5,7 @@ import type { OutsideRecord } from '../../rollout/episode-parts.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import { saidIn, withIds } from './asked.ts';
 import type { Session } from './session.ts';
-import type { TurnNode } from './turn-tree.ts';
+import { drifts, type TurnNode } from './turn-tree.ts';
 
 /**
  * What became of the requests of a rollout whose agent returned an answer. Each end of the tree of turns is a sequence; what never
@@ -29,7 +29,7 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
       turns: nodes.length,
       replayed: session.replayed,
       delivered: reached.length,
-      drift: { ...session.drift.counts },
+      drift: driftOf(session),
       ignored: { ...session.ignored },
       answer: last && ranks.get(nodes.indexOf(last)),
     },
@@ -38,6 +38,12 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
     failure: session.failure,
   };
 }
+
+/** What clients changed of turns, of each turn once by kind, and requests that begin anew. */
+const driftOf = ({ tree: { nodes }, anew }: Session): Record<string, number> => {
+  const counts = drifts.map((kind) => [kind, nodes.filter((one) => one.drifts.has(kind)).length]);
+  return { ...Object.fromEntries(counts), ...anew };
+};
 
 const hasReached = (node: TurnNode): boolean => node.delivered || node.children.some(hasReached);
 

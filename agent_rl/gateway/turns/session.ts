@@ -21,9 +21,8 @@ import {
   withIds,
 } from './asked.ts';
 import type { SessionRules } from './session-rules.ts';
-import { DriftCounts } from './drift-counts.ts';
 import { EqualRequests } from './equal-requests.ts';
-import { driftsOf, type Found, type TurnNode, TurnTree } from './turn-tree.ts';
+import { driftsOf, type Found, isTurn, type TurnNode, TurnTree } from './turn-tree.ts';
 
 /** A request, told apart from others by its body. */
 export interface SessionRequest {
@@ -77,7 +76,8 @@ const isLost = ({ sent, signal }: Answered): boolean =>
 /** The requests of one rollout, or of all clients of a server: which turn each continues, and what was sampled for it. */
 export class Session {
   readonly tree = new TurnTree();
-  readonly drift = new DriftCounts();
+  /** Requests that hold turns of the model and continue none, by what the first of these differs in. */
+  readonly anew = { history: 0, tools: 0 };
   readonly ignored: Record<string, number> = {};
   /** Requests for the model, whatever came of them. */
   asked = 0;
@@ -185,10 +185,17 @@ export class Session {
     const found = this.tree.find(messages, digest);
     const { transcript, parent } = await this.#transcript(messages, tools, found, request);
     if (parent?.depth === this.rules.maxTurns - 1) throw this.#tooManyTurns();
-    for (const { node, as } of found.own) this.drift.sentBack(node, driftsOf(as, node));
+    for (const { node, as } of found.own) {
+      node.delivered = true;
+      for (const drift of driftsOf(as, node)) node.drifts.add(drift);
+    }
     // Of `history: sent`, one that continues a turn may begin anew only for what was counted of that turn.
-    if (found.parent === undefined || saidAfterTurn(found.rest) === undefined)
-      this.drift.begunAnew(messages, { nodes: this.tree.nodes, tools: digest });
+    if (found.parent === undefined || saidAfterTurn(found.rest) === undefined) {
+      const [first] = messages.flatMap(
+        (one) => this.tree.nodes.find((node) => isTurn(one, node)) ?? [],
+      );
+      if (first !== undefined) this.anew[first.tools === digest ? 'history' : 'tools'] += 1;
+    }
     const { room, limited } = this.#room(transcript.length, request.maxTokens);
     const rest = parent === undefined ? messages : found.rest;
     const tokens = tokensDigest(transcript.tokens);
@@ -302,6 +309,7 @@ export class Session {
       context: cut === 0 && this.rules.keepsContexts ? context : undefined,
       endedAt: performance.now(),
       delivered: false,
+      drifts: new Set(),
       cut: finish === 'length' && !limited,
       children: [],
     };

@@ -27,6 +27,8 @@ export interface TurnNode {
   readonly askedAt: number;
   readonly endedAt: number;
   delivered: boolean;
+  /** What the client changed of it. */
+  readonly drifts: Set<Drift>;
   /** A limit of the run ended it. */
   readonly cut: boolean;
   readonly children: TurnNode[];
