@@ -38,38 +38,32 @@ interface OtherModel {
  * @example generateText({ model: rolloutModel(openai('gpt-5')), tools, prompt })
  */
 export function rolloutModel(otherwise?: OtherModel): RolloutModel {
-  const elsewhere = otherwise as RolloutModel | undefined;
+  const elsewhere = () =>
+    rollouts.open === 0 && rollouts.scope.getStore() === undefined
+      ? (otherwise as RolloutModel | undefined)
+      : undefined;
   return {
     specificationVersion: 'v3',
     provider: 'agent_rl',
     modelId: 'policy',
     supportedUrls: {},
-    doGenerate: async (call) => {
-      const ask = asking(elsewhere);
-      return ask === undefined ? elsewhere!.doGenerate(call) : generated(await answered(ask, call));
-    },
-    doStream: async (call) => {
-      const ask = asking(elsewhere);
-      if (ask === undefined) return elsewhere!.doStream(call);
-      return { stream: streamOf(generated(await answered(ask, call))) };
-    },
+    doGenerate: async (call) => elsewhere()?.doGenerate(call) ?? generated(await answered(call)),
+    doStream: async (call) =>
+      elsewhere()?.doStream(call) ?? { stream: streamOf(generated(await answered(call))) },
   };
 }
 
-/** What asks the model that is trained; `undefined` where another is asked. */
-function asking(otherwise: object | undefined): typeof fetch | undefined {
-  const scope = rollouts.scope.getStore();
-  if (scope !== undefined) return scope.fetch;
-  if (rollouts.open === 0 && otherwise !== undefined) return undefined;
-  throw new Error(
+const lost = () =>
+  new Error(
     rollouts.open === 0
       ? 'No rollout is under way. Pass the model of production: rolloutModel(openai(…)).'
       : 'rolloutModel() was asked outside of a rollout while agents are trained: a queue, a pool or an event emitter lost the context of the call. Call the agent within it.',
   );
-}
 
-async function answered(ask: typeof fetch, call: ModelCall): Promise<unknown> {
-  const response = await ask('http://agent_rl/v1/chat/completions', {
+async function answered(call: ModelCall): Promise<unknown> {
+  const scope = rollouts.scope.getStore();
+  if (scope === undefined) throw lost();
+  const response = await scope.fetch('http://agent_rl/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(chatBody(call)),

@@ -1,44 +1,48 @@
 import { Places } from '../gateway/sampling/places.ts';
-import { ServedModel } from '../gateway/sampling/served-model.ts';
+import { ServedModel, type ServedParts } from '../gateway/sampling/served-model.ts';
 import { SteppedGenerator } from '../gateway/sampling/stepped-generator.ts';
 import { turnReader } from '../gateway/sampling/turn-reader.ts';
 import { otherModels } from '../gateway/doors/other-models.ts';
 import { type OpenedGateway, openGateway } from '../gateway/open-gateway.ts';
 import type { Policy } from '../core/plugins/policy.ts';
+import type { Generator } from '../core/services/generator.ts';
 import type { Cleanup } from '../core/stopping/cleanup.ts';
 import { episodeSettings } from './episode-maker.ts';
 import type { ModelServices } from './model/open-model-services.ts';
 import { construct, runContainer } from './plugins/container.ts';
 import type { ResolvedRun } from './resolve-run.ts';
 
+/** The model of a run as one that answers requests, and what its policy notes. */
+export function servedModel(
+  { chosen: { policy: chosen }, model, format }: ResolvedRun,
+  inner: Generator,
+  { places, ...more }: Pick<ServedParts, 'maxContextTokens' | 'longTexts'> & { places: Places },
+) {
+  const { text, description } = model;
+  const generator = new SteppedGenerator(inner, places);
+  const policy = construct<Policy>(runContainer({ model: text, generator, format }), chosen);
+  const reader = turnReader(text, format, chosen.settings);
+  const { vocabSize } = description;
+  const served = new ServedModel({ text, vocabSize, policy, generator, reader, ...more });
+  return { served, notes: policy.notes ?? [] };
+}
+
 /** Opens the way to the model for the agents of a run that have a loop of their own, if it has such agents. */
 export async function openRunGateway(
-  { config, chosen, model, format }: ResolvedRun,
+  run: ResolvedRun,
   { services, workers }: { services: ModelServices; workers: number },
   opened: Cleanup,
 ): Promise<OpenedGateway | undefined> {
+  const { config, chosen } = run;
   if (!chosen.environments.some(({ entry }) => entry.spec.external === true)) return undefined;
-  const inner = services.generator;
-  const places = new Places(workers, (context) => inner.release(context));
-  const generator = new SteppedGenerator(inner, places);
-  const policy = construct<Policy>(
-    runContainer({ model: model.text, generator, format }),
-    chosen.policy,
-  );
-  const { maxContextTokens } = await inner.describe();
-  const served = new ServedModel({
-    text: model.text,
-    vocabSize: model.description.vocabSize,
-    maxContextTokens: Math.min(maxContextTokens, config.rollout.maxEpisodeTokens),
-    policy,
-    generator,
-    reader: turnReader(model.text, format, chosen.policy.settings),
-  });
+  const { generator, incidents } = services;
+  const places = new Places(workers, (context) => generator.release(context));
+  const { maxContextTokens: most } = await generator.describe();
+  const maxContextTokens = Math.min(most, config.rollout.maxEpisodeTokens);
+  const { served: model } = servedModel(run, generator, { places, maxContextTokens });
   const { limits } = episodeSettings(config);
   const { history, unsupported } = config.gateway;
-  const onFailure = (message: string) => services.incidents.add(message);
+  const onFailure = (message: string) => incidents.add(message);
   const others = otherModels(config.gateway.others, onFailure);
-  return opened.add(
-    await openGateway({ model: served, limits, history, unsupported, others, onFailure }),
-  );
+  return opened.add(await openGateway({ model, limits, history, unsupported, others, onFailure }));
 }

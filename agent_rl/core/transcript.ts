@@ -74,16 +74,11 @@ export class Transcript {
   continuing(other: Transcript, length: number): Transcript | undefined {
     const isSame = other.#tokens.slice(0, length).every((token, at) => token === this.#tokens[at]);
     if (!isSame || this.#tokens.length < length) return undefined;
-    const joined = new Transcript(this);
-    append(joined.#tokens, this.#tokens);
-    append(joined.#logProbs, other.#logProbs.slice(0, length));
+    const joined = other.beginning(length);
+    append(joined.#tokens, this.#tokens.slice(length));
     append(joined.#logProbs, this.#logProbs.slice(length));
-    const before = other.#spans.filter(({ start }) => start < length);
-    const after = this.#spans.filter(({ end }) => end > length);
-    append(joined.#spans, [
-      ...before.map((span) => Object.assign({}, span, { end: Math.min(span.end, length) })),
-      ...after.map((span) => Object.assign({}, span, { start: Math.max(span.start, length) })),
-    ]);
+    for (const span of this.#spans)
+      if (span.end > length) joined.#spans.push({ ...span, start: Math.max(span.start, length) });
     return joined;
   }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { RolloutDoor } from '../rollout/rollout-door.ts';
-import type { EpisodeLimits, EpisodeRequest, Gateway } from '../rollout/episode-parts.ts';
+import type { EpisodeLimits, Gateway, RolloutDoor } from '../rollout/episode-parts.ts';
 import { retrying } from '../rollout/retrying.ts';
 import type { EpisodeLog } from '../rollout/episode-log.ts';
 import { messageOf } from '../core/errors.ts';
@@ -34,11 +33,11 @@ export interface OpenedGateway extends Gateway {
 /** After this long without a word, a client may be cut off by something between. */
 export const beatMs = 20_000;
 export const keepAliveMs = 75_000;
-const mostBody = { bytes: 64 * 2 ** 20, values: 1_000_000 };
-const requestTimeoutMs = 60_000;
 
 /** Opens the way to the model for agents with a loop of their own: by `fetch` in this process, by HTTP from others. */
 export async function openGateway(options: GatewayOptions): Promise<OpenedGateway> {
+  const { model, limits, history } = options;
+  const { maxTurnTokens, maxTurns, retries = 0 } = limits;
   const doors = new Map<string, (call: Call) => Promise<object>>();
   const server = await servePages({
     host: '127.0.0.1',
@@ -49,14 +48,19 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       page(method, /^(?<path>\/v1\/.+)$/, ({ groups, body, headers, signal }) => {
         const key = /^Bearer (?<key>.+)$/i.exec(headers.authorization ?? '')?.groups?.['key'] ?? '';
         const answer = doors.get(key);
-        if (answer === undefined) throw unknownKey();
+        if (answer === undefined)
+          throw new Refusal(
+            401,
+            'This key names no rollout that is under way.',
+            [],
+            'rollout_over',
+          );
         const header = (name: string) => headers[name]?.toString();
         return answer({ method, path: groups['path'] ?? '', header, body, signal });
       }),
     ),
     mostRequests: Infinity,
-    bodyBounds: mostBody,
-    requestTimeoutMs,
+    requestTimeoutMs: 60_000,
     keepAliveMs,
     beatMs,
     errorBody: openAiError,
@@ -76,18 +80,31 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
   const owners = new TurnOwners();
   const baseURL = `${server.url}/v1`;
   return {
-    enter: (request, log, signal) => {
+    enter: ({ seed, step, task: { taskId }, key: { sample }, sampling }, log, signal) => {
       const apiKey = `rollout-${randomUUID()}`;
-      const session = new Session(options.model, {
-        ...rulesOf(request, log, { ...options, signal }),
+      const onRetry = (thrown: unknown) => log.retried(messageOf(thrown));
+      const session = new Session(model, {
+        secret: [seed, step, taskId, sample].join('/'),
+        sampling,
+        maxTurnTokens,
+        maxTurns,
+        history,
+        keyOf: (_, __, draw) => ({ seed, taskId, sample, turn: draw }),
+        live: false,
+        keepsContexts: true,
+        mostTokens: Infinity,
+        attempt: (work) => retrying(work, { retries, signal, onRetry }),
         redact,
         onIgnored,
         owners,
       });
-      const { door, answer } = doorOf(session, { baseURL, apiKey, rules: options, log });
+      const { answer, waitIn } = doorOf(session, options, log);
       doors.set(apiKey, answer);
       return {
-        ...door,
+        fetch: fetchDoor(answer),
+        baseURL,
+        apiKey,
+        waitIn,
         end: async (given) => {
           doors.delete(apiKey);
           await session.end();
@@ -106,63 +123,22 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
 const askedNothing =
   'An agent gave an answer and asked the model nothing in its rollout. If it did ask, a queue or a pool that rollouts share asked in the name of another rollout: use the fetch that the agent is given, context.fetch, there.';
 
-const unknownKey = (): Refusal =>
-  new Refusal(401, 'This key names no rollout that is under way.', [], 'rollout_over');
-
-function rulesOf(
-  { seed, step, task, key, sampling }: EpisodeRequest,
-  log: Pick<EpisodeLog, 'retried'>,
-  { limits, history, signal }: GatewayOptions & { signal: AbortSignal },
-): Omit<SessionRules, 'redact'> {
-  const { taskId } = task;
-  const { sample } = key;
-  return {
-    secret: [seed, step, taskId, sample].join('/'),
-    sampling,
-    maxTurnTokens: limits.maxTurnTokens,
-    maxTurns: limits.maxTurns,
-    history,
-    keyOf: (_, __, draw) => ({ seed, taskId, sample, turn: draw }),
-    live: false,
-    keepsContexts: true,
-    mostTokens: Infinity,
-    attempt: (work) =>
-      retrying(work, {
-        retries: limits.retries ?? 0,
-        signal,
-        onRetry: (thrown) => log.retried(messageOf(thrown)),
-      }),
-  };
-}
-
 const anywhere = <Value>(work: () => Value): Value => work();
 
-function doorOf(
-  session: Session,
-  {
-    baseURL,
-    apiKey,
-    rules,
-    log,
-  }: { baseURL: string; apiKey: string; rules: CallRules; log: Pick<EpisodeLog, 'watch'> },
-) {
+/** The way of a rollout to the model, and what answers the calls that come by it. */
+function doorOf(session: Session, rules: CallRules, { watch }: Pick<EpisodeLog, 'watch'>) {
   let inContext = anywhere;
   /** What the model takes costs the agent no time. */
   const waiting = <Value>(work: () => Promise<Value>): Promise<Value> =>
-    inContext(() => notTimed(() => log.watch.time('generation', work)));
+    inContext(() => notTimed(() => watch.time('generation', work)));
   const answer = async (call: Call): Promise<object> => {
     const answered = await waiting(() => answerCall(call, session, rules));
     return answered instanceof EventAnswer
       ? new EventAnswer(eachAwaited(answered.events, waiting))
       : answered;
   };
-  const door: Omit<RolloutDoor, 'end'> = {
-    fetch: fetchDoor(answer),
-    baseURL,
-    apiKey,
-    waitIn: (context) => void (inContext = context),
-  };
-  return { door, answer };
+  const waitIn: RolloutDoor['waitIn'] = (context) => void (inContext = context);
+  return { answer, waitIn };
 }
 
 async function* eachAwaited(

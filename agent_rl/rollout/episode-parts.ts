@@ -1,11 +1,12 @@
 import type { Policy } from '../core/plugins/policy.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
-import type { RolloutKey } from '../core/rollout.ts';
+import type { AgentContext } from '../core/plugins/agent.ts';
+import type { Turn } from '../core/plugins/environment.ts';
+import type { Part, RequestFacts, RolloutKey } from '../core/rollout.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
 import type { EpisodeLog } from './episode-log.ts';
-import type { RolloutDoor } from './rollout-door.ts';
 import type { ToolRunner } from './tools/tool-runner.ts';
 import type { EpisodeAgent, World } from './world.ts';
 
@@ -22,6 +23,28 @@ export interface EpisodeLimits {
   retries?: number | undefined;
   /** Seconds that a plugin's own work may take; without them it is waited for. Sampling has no deadline. */
   deadlines?: { environmentS: number; gradingS: number } | undefined;
+}
+
+/** The way of one rollout to the model. */
+export interface RolloutDoor extends Pick<AgentContext, 'fetch' | 'baseURL' | 'apiKey'> {
+  /** Has what it waits for cost the agent no time: called in the context that is timed. */
+  waitIn(inContext: <Value>(work: () => Value) => Value): void;
+  /** Refuses what comes from now on, and gives up what is under way. @param answer what the agent returned */
+  end(answer: unknown): Promise<OutsideRecord>;
+}
+
+/** What became of the requests of a rollout. */
+export interface OutsideRecord extends Pick<Part, 'sequences' | 'undelivered'> {
+  /** Of the sequence with the last answer, as are `turns`. */
+  readonly messages: Part['messages'];
+  readonly turns: readonly Turn[];
+  readonly requests: RequestFacts;
+  /** The first limit of the run that refused a request. */
+  readonly refused: 'token-limit' | 'turn-limit' | undefined;
+  /** Whether a limit of the run cut the last answer. */
+  readonly cut: boolean;
+  /** What the system failed with. */
+  readonly failure: unknown;
 }
 
 /** Where agents with a loop of their own ask the model. */

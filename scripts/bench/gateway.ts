@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { openAgent, type Agent } from '../../agent_rl/compose/open-agent.ts';
+import { openAgent } from '../../agent_rl/compose/open-agent.ts';
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { resolveRun, type ResolvedRun } from '../../agent_rl/compose/resolve-run.ts';
+import { resolveRun } from '../../agent_rl/compose/resolve-run.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import type { AgentContext } from '../../agent_rl/core/plugins/agent.ts';
 import { defineTool } from '../../agent_rl/core/plugins/define-tool.ts';
-import { drawnTokens, type Rollout } from '../../agent_rl/core/rollout.ts';
+import { drawnTokens } from '../../agent_rl/core/rollout.ts';
 import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import { agent } from '../../agent_rl/environments/external/agent.ts';
 import { agentInCode, type AgentParts } from '../../agent_rl/jobs/code/agent-in-code.ts';
@@ -32,17 +32,13 @@ const documents = readFileSync(join(root, 'dataset/search_corpus/documents.jsonl
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Document);
-const byTitle = new Map(documents.map((one) => [one.title.toLowerCase(), one]));
 
 /** Finds the document that a query names, at no cost worth mentioning. */
-const find = (query: string): string => {
-  const found = query
-    .toLowerCase()
-    .split(/\W+/)
-    .map((word) => byTitle.get(word))
-    .find((one) => one !== undefined);
+function find(query: unknown): string {
+  const words = String(query).toLowerCase().split(/\W+/);
+  const found = documents.find(({ title }) => words.includes(title.toLowerCase()));
   return found === undefined ? 'No results.' : `[1] ${found.title}\n${found.text}`;
-};
+}
 
 const tool = {
   name: 'search',
@@ -52,7 +48,7 @@ const tool = {
 const search = defineTool({
   ...tool,
   inputSchema: tool.parameters,
-  execute: (input) => find(String((input as { query: unknown }).query)),
+  execute: (input) => find((input as { query: unknown }).query),
 });
 
 interface ChatMessage {
@@ -62,37 +58,35 @@ interface ChatMessage {
   tool_call_id?: string;
 }
 
-/** A loop as people write it. */
-const loop =
-  (ask: (context: AgentContext) => [typeof fetch, string]) => async (context: AgentContext) => {
-    const [send, base] = ask(context);
-    const messages: ChatMessage[] = [{ role: 'user', content: context.task.prompt }];
-    const tools = [{ type: 'function', function: tool }];
-    for (let turn = 0; turn < 4; turn++) {
-      const response = await send(`${base}/chat/completions`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${context.apiKey}`,
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify({ model: 'policy', messages, tools }),
-        signal: context.signal,
-      });
-      const answer = (await response.json()) as { choices: { message: ChatMessage }[] };
-      const message = answer.choices[0]?.message;
-      if (!response.ok || message === undefined) throw new Error(JSON.stringify(answer));
-      messages.push(message);
-      if (message.tool_calls === undefined) return message.content;
-      for (const call of message.tool_calls) {
-        const { query } = JSON.parse(call.function.arguments) as { query?: unknown };
-        messages.push({ role: 'tool', tool_call_id: call.id, content: find(String(query)) });
-      }
-    }
-    return '';
-  };
+type Asking = (context: AgentContext) => [typeof fetch, string];
 
-const external = (name: string, ask: (context: AgentContext) => [typeof fetch, string]) => ({
-  environment: agent({ name, description: 'Measured.' })(loop(ask)),
+/** A loop as people write it. */
+const loop = (asking: Asking) => async (context: AgentContext) => {
+  const [send, base] = asking(context);
+  const messages: ChatMessage[] = [{ role: 'user', content: context.task.prompt }];
+  for (let turn = 0; turn < 4; turn++) {
+    const tools = [{ type: 'function', function: tool }];
+    const response = await send(`${base}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${context.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'policy', messages, tools }),
+      signal: context.signal,
+    });
+    const answer = (await response.json()) as { choices?: { message: ChatMessage }[] };
+    const message = answer.choices?.[0]?.message;
+    if (message === undefined) throw new Error(JSON.stringify(answer));
+    if (message.tool_calls === undefined) return message.content;
+    messages.push(message);
+    for (const { id, function: called } of message.tool_calls) {
+      const { query } = JSON.parse(called.arguments) as { query?: unknown };
+      messages.push({ role: 'tool', tool_call_id: id, content: find(query) });
+    }
+  }
+  return '';
+};
+
+const external = (name: string, asking: Asking) => ({
+  environment: agent({ name, description: 'Measured.' })(loop(asking)),
 });
 
 const ways: Readonly<Record<string, Partial<AgentParts>>> = {
@@ -101,12 +95,7 @@ const ways: Readonly<Record<string, Partial<AgentParts>>> = {
   HTTP: external('by_http', ({ baseURL }) => [fetch, baseURL]),
 };
 
-interface Opened {
-  agent: Agent;
-  run: ResolvedRun;
-}
-
-async function opened(parts: Partial<AgentParts>): Promise<Opened> {
+async function opened(parts: Partial<AgentParts>) {
   const described = await agentInCode(
     {
       model: join(root, 'model/search-starter'),
@@ -124,34 +113,24 @@ async function opened(parts: Partial<AgentParts>): Promise<Opened> {
   return { run, agent: await openAgent(run, { workers, trains: false, packs: false, signal }) };
 }
 
-interface Measured {
-  perSecond: number;
-  perProcessorSecond: number;
-  failed: number;
-}
+type Opened = Awaited<ReturnType<typeof opened>>;
+type Measured = Awaited<ReturnType<typeof measured>>;
 
-async function measured({ agent: playing, run }: Opened, round: number): Promise<Measured> {
+async function measured({ agent: playing, run }: Opened, round: number) {
   const tasks = run.tasks.train.slice(round * tasksAtOnce, (round + 1) * tasksAtOnce);
-  const requests = planGroups(tasks, {
-    groupSize,
-    step: 0,
-    sampling: unbiased,
-    seedPath: [round],
-    key: { run: '', when: 'eval', iteration: 0, round: 0 },
-  }).flat();
+  const key = { run: '', when: 'eval', iteration: 0, round: 0 } as const;
+  const groups = { groupSize, step: 0, sampling: unbiased, seedPath: [round], key };
   const began = performance.now();
   const before = process.cpuUsage();
-  const rollouts = await playing.rollouts.collect(requests, { signal });
+  const rollouts = await playing.rollouts.collect(planGroups(tasks, groups).flat(), { signal });
   const { user, system } = process.cpuUsage(before);
-  const seconds = (performance.now() - began) / 1000;
   const tokens = rollouts
     .flatMap(({ parts }) => parts)
     .reduce((sum, part) => sum + drawnTokens(part), 0);
-  const failed = rollouts.filter(({ failure }: Rollout) => failure !== undefined).length;
   return {
-    perSecond: tokens / seconds,
+    perSecond: (tokens / (performance.now() - began)) * 1000,
     perProcessorSecond: (tokens / (user + system)) * 1e6,
-    failed,
+    failed: rollouts.filter(({ failure }) => failure !== undefined).length,
   };
 }
 
@@ -164,24 +143,20 @@ for (let round = 0; round <= rounds; round++) {
     const numbers = await measured(one, round);
     // The first compiles.
     if (round > 0) all.set(name, [...(all.get(name) ?? []), numbers]);
-    note(
-      `${round}/${rounds} ${name}: ${numbers.perSecond.toFixed(0)} tokens/s, ${numbers.failed} failed`,
-    );
+    const rate = numbers.perSecond.toFixed(0);
+    note(`${round}/${rounds} ${name}: ${rate} tokens/s, ${numbers.failed} failed`);
   }
 }
 const inProcess = all.get('in process') ?? [];
 for (const [name, numbers] of all) {
+  const rates = numbers.map(({ perSecond }) => perSecond);
   const ratio = (key: 'perSecond' | 'perProcessorSecond') =>
     spread(
       numbers.map((one, round) => one[key] / (inProcess[round]?.[key] ?? Number.NaN)),
       2,
     );
-  const rate = spread(
-    numbers.map(({ perSecond }) => perSecond),
-    0,
-  );
   process.stdout.write(
-    `${name}: ${rate} tokens/s; of in process ${ratio('perSecond')}, by processor seconds ${ratio('perProcessorSecond')}\n`,
+    `${name}: ${spread(rates, 0)} tokens/s; of in process ${ratio('perSecond')}, by processor seconds ${ratio('perProcessorSecond')}\n`,
   );
 }
 process.stdout.write(`${machineText(machine())}\n`);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, choice } from './block.ts';
+import { block, choice, optionalText, text, variable } from './block.ts';
 
 /** How agents with a loop of their own reach the model. */
 export const GatewayBlock = block(
@@ -19,22 +19,9 @@ export const GatewayBlock = block(
       Type.String({ minLength: 1 }),
       Type.Object(
         {
-          url: Type.String({
-            pattern: '^https?://.+',
-            description: 'Where the API of this model is, ending in /v1',
-          }),
-          model: Type.Optional(
-            Type.String({
-              minLength: 1,
-              description: 'What it is called there; the same by default',
-            }),
-          ),
-          apiKeyEnv: Type.Optional(
-            Type.String({
-              pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-              description: 'Environment variable that holds its key',
-            }),
-          ),
+          url: text('Where the API of this model is, ending in /v1', { pattern: '^https?://.+' }),
+          model: optionalText('What it is called there; the same by default'),
+          apiKeyEnv: variable('Environment variable that holds its key'),
         },
         { additionalProperties: false },
       ),

@@ -13,26 +13,19 @@ import { registerHooks } from '../../threads/plugin-hooks.ts';
 import type { AgentCall, AgentOutput, SentThrown } from './agent-runner.ts';
 import { isModelError } from './model-errors.ts';
 
-/*
- * An agent of a file, in the thread or process that it runs in.
- */
-
-/** What that thread or process is started with. */
+/** What the thread or process of an agent of a file is started with. */
 export interface AgentFileStart {
   path: string;
   hooks: readonly ModuleHooks[];
 }
 
-/** Plays one rollout. */
-export type PlayAgent = (call: AgentCall, signal: AbortSignal) => Promise<AgentOutput>;
-
-/** @throws AgentRlError `PLUGIN_LOAD_FAILED` */
-export async function openAgentFile({ path, hooks }: AgentFileStart): Promise<PlayAgent> {
+/** What plays a rollout. @throws AgentRlError `PLUGIN_LOAD_FAILED` */
+export async function openAgentFile({ path, hooks }: AgentFileStart) {
   registerHooks(hooks);
   // Requests outside a rollout must not reach a provider: here every one belongs to a rollout.
   rollouts.open += 1;
   const { agent, own } = await agentIn(path);
-  return async (call, signal) => {
+  return async (call: AgentCall, signal: AbortSignal): Promise<AgentOutput> => {
     setMaxListeners(0, signal);
     const { task, baseURL, apiKey, randomPath } = call;
     const scope = { fetch: fetchOf(call) };
@@ -46,9 +39,9 @@ export async function openAgentFile({ path, hooks }: AgentFileStart): Promise<Pl
   };
 }
 
-type IsModelError = (thrown: unknown) => boolean;
+type IsModelError = ((thrown: unknown) => boolean) | undefined;
 
-async function agentIn(path: string): Promise<{ agent: AgentFunction; own?: IsModelError }> {
+async function agentIn(path: string): Promise<{ agent: AgentFunction; own: IsModelError }> {
   const failed = (problem: string, cause?: unknown) =>
     new AgentRlError('PLUGIN_LOAD_FAILED', `The agent ${path} ${problem}`, { cause });
   let exported: Record<string, unknown>;
@@ -57,8 +50,7 @@ async function agentIn(path: string): Promise<{ agent: AgentFunction; own?: IsMo
   } catch (cause) {
     throw failed(`could not be loaded: ${messageOf(cause)}`, cause);
   }
-  const agent = exported['default'] ?? exported['agent'];
-  const own = exported['isModelError'];
+  const { default: agent = exported['agent'], isModelError: own } = exported;
   if (agent === undefined)
     throw failed(
       `exports no agent. Export a function as default or as agent; it exports ${Object.keys(exported).join(', ') || 'nothing'}.`,
@@ -67,20 +59,16 @@ async function agentIn(path: string): Promise<{ agent: AgentFunction; own?: IsMo
     throw failed(
       `exports ${isClass(agent) ? 'a class' : showValue(agent, 60)}; expected a function. A class marked with @agent is named under plugins: and by environment: {type: NAME}.`,
     );
-  return { agent: agent as AgentFunction, ...(own !== undefined && { own: own as IsModelError }) };
+  return { agent: agent as AgentFunction, own: own as IsModelError };
 }
 
 function sentOf(thrown: unknown, own?: IsModelError, depth = 0): SentThrown {
-  const error: Partial<Error> = isNativeError(thrown) ? thrown : { message: messageOf(thrown) };
+  const error = isNativeError(thrown) ? thrown : new Error(messageOf(thrown));
+  const { name, message, stack, cause } = error;
   // Causes can go round in a circle.
-  const cause = error.cause === undefined || depth > 8 ? undefined : error.cause;
-  return {
-    name: error.name ?? 'Error',
-    message: error.message ?? '',
-    stack: error.stack,
-    cause: cause === undefined ? undefined : sentOf(cause, undefined, depth + 1),
-    isModelError: isModelError(thrown, own),
-  };
+  const ends = cause === undefined || depth > 8;
+  const sent = { cause: ends ? undefined : sentOf(cause, undefined, depth + 1) };
+  return { name, message, stack, ...sent, isModelError: isModelError(thrown, own) };
 }
 
 /** Sends requests to any host to the model of the rollout. */

@@ -6,10 +6,7 @@ import type { Task } from '../../core/tasks/task.ts';
 
 /** An agent that runs elsewhere than in this thread. */
 export interface AgentRunner extends ToolShared {
-  /**
-   * @param note is given what the agent wrote to stderr
-   * @returns its answer
-   */
+  /** Its answer. @param note is given what the agent wrote to stderr */
   run(context: AgentContext, note: (stderr: string) => void): Promise<unknown>;
 }
 
@@ -27,9 +24,7 @@ export const callOf = ({ task, baseURL, apiKey, random }: AgentContext): AgentCa
 });
 
 /** What an agent threw, with what caused it. */
-export interface SentThrown {
-  name: string;
-  message: string;
+export interface SentThrown extends Pick<Error, 'name' | 'message'> {
   stack: string | undefined;
   cause: SentThrown | undefined;
   /** Whether it is the model's failure, by the agent's own `isModelError` too. */
@@ -39,7 +34,7 @@ export interface SentThrown {
 /** What came of an agent: its answer as JSON, absent where it gave none, or what it threw. */
 export type AgentOutput = { answer: string | undefined } | { thrown: SentThrown };
 
-/** The agent's answer. @throws what the agent threw, by its name */
+/** @throws what the agent threw, by its name */
 export function answerOf(output: AgentOutput): unknown {
   if ('thrown' in output) throw thrownOf(output.thrown);
   return output.answer === undefined ? undefined : JSON.parse(output.answer);
@@ -68,10 +63,8 @@ export function variablesOf(
       `environment.env names ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set. Set it where the run is started, or leave it out.`,
     );
   const names = [...usual, ...named];
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = environment[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  return Object.fromEntries(names.map((name) => [name, environment[name]]).filter(isSet));
 }
+
+const isSet = (pair: readonly (string | undefined)[]): pair is [string, string] =>
+  pair[1] !== undefined;

@@ -4,9 +4,7 @@ import { serveRpc } from '../../threads/rpc.ts';
 import { type AgentFileStart, openAgentFile } from './agent-file.ts';
 import type { AgentCall } from './agent-runner.ts';
 
-/*
- * Entry of the thread that all rollouts of an agent share.
- */
+/* Entry of the thread that all rollouts of an agent share. */
 
 // A promise that an agent left behind is no reason to end the rollouts of the others.
 for (const event of ['unhandledRejection', 'uncaughtException'] as const)

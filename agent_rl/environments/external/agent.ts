@@ -15,7 +15,6 @@ import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { judgeAnswer } from '../question/judge-answer.ts';
 import { answerProblem } from '../question/right-answer.ts';
 import { type JudgingSettings, judgingSettings } from '../question/settings.ts';
-import { answerText } from './answer-text.ts';
 import { isModelError } from './model-errors.ts';
 
 /** How an agent with a loop of its own is named and judged. */
@@ -69,8 +68,7 @@ export function agent<Settings extends TObject = TObject>(
     answers: true,
     taskProblem: (task, given) => answerProblem(task, given as JudgingSettings),
   });
-  const marked = (target: unknown) => mark(environmentOf(target, own));
-  return marked;
+  return (target: unknown) => mark(environmentOf(target, own));
 }
 
 type Played = (context: AgentContext, settings: unknown) => unknown;
@@ -80,7 +78,8 @@ function environmentOf(
   target: unknown,
   own: AgentSpec['isModelError'],
 ): Class<ExternalEnvironment> {
-  const base = isClass(target) ? (target as Class<AgentClass>) : classOf(target as Played);
+  const isOwn = isClass(target);
+  const base = (isOwn ? target : Object) as Class<AgentClass>;
   return class extends base implements ExternalEnvironment {
     readonly #given: AgentGiven;
     readonly #strays: string[] = [];
@@ -93,12 +92,14 @@ function environmentOf(
 
     override async run(context: AgentContext): Promise<unknown> {
       const { fetch } = context;
+      const play = () =>
+        isOwn ? super.run(context) : (target as Played)(context, this.#given.settings);
       return owningStrays(
         ({ message }) => {
           if (this.#over) process.emitWarning(`After its rollout, of an agent: ${message}`);
           else this.#strays.push(message);
         },
-        () => rollouts.scope.run({ fetch }, async () => super.run(context)),
+        () => rollouts.scope.run({ fetch }, async () => play()),
       );
     }
 
@@ -109,21 +110,7 @@ function environmentOf(
     async finish(end: EpisodeEnd, _: AbortSignal, answer?: unknown): Promise<Verdict> {
       this.#over = true;
       const record = this.#strays.length === 0 ? undefined : { unawaited: [...this.#strays] };
-      return judgeAnswer(answerText(answer), { ...this.#given, end, record });
+      return judgeAnswer(answer, { ...this.#given, end, record });
     }
   };
 }
-
-/** A function as a class. */
-const classOf = (played: Played): Class<AgentClass> =>
-  class {
-    readonly #settings: unknown;
-
-    constructor({ settings }: AgentGiven) {
-      this.#settings = settings;
-    }
-
-    run(context: AgentContext): unknown {
-      return played(context, this.#settings);
-    }
-  };

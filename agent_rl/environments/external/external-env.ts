@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,7 @@ import {
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost } from '../../core/plugins/tool.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
+import { isExecutable } from '../../sandbox/native/find-python.ts';
 import { redactor } from '../../telemetry/redact.ts';
 import { allPluginHooks } from '../../threads/plugin-hooks.ts';
 import { compiledTwin, moduleBeside } from '../../threads/thread.ts';
@@ -25,7 +26,6 @@ import {
   callOf,
   variablesOf,
 } from './agent-runner.ts';
-import { answerText } from './answer-text.ts';
 import { isModelError } from './model-errors.ts';
 import { ProcessRunner } from './process-runner.ts';
 import { checkExternal, ExternalSettings } from './settings.ts';
@@ -51,9 +51,7 @@ export class ExternalEnv implements ExternalEnvironment {
   ) {}
 
   run(context: AgentContext): Promise<unknown> {
-    return this.given.shared.run(context, (stderr) => {
-      this.#stderr = stderr;
-    });
+    return this.given.shared.run(context, (stderr) => void (this.#stderr = stderr));
   }
 
   isModelError(thrown: unknown): boolean {
@@ -63,26 +61,25 @@ export class ExternalEnv implements ExternalEnvironment {
   async finish(end: EpisodeEnd, _: AbortSignal, answer?: unknown): Promise<Verdict> {
     const { task, settings } = this.given;
     const record = this.#stderr === undefined ? undefined : { stderr: this.#stderr };
-    return judgeAnswer(answerText(answer), { task, settings, end, record });
+    return judgeAnswer(answer, { task, settings, end, record });
   }
 }
-
-const taskOf = ({ task }: AgentContext) => task;
-const asPrinted = (printed: string) => printed;
 
 /** @throws AgentRlError `PLUGIN_LOAD_FAILED`, `CONFIG_INVALID` */
 async function openAgent(settings: ExternalSettings, host: ToolHost): Promise<AgentRunner> {
   const { agent, command = [], isolation, mostOutputKiB } = settings;
   const env = variablesOf(settings.env, host);
-  const limits = {
-    env,
-    mostOutputBytes: mostOutputKiB * 1024,
-    redact: redactor(host.environment),
-  };
+  const redact = redactor(host.environment);
+  const limits = { env, mostOutputBytes: mostOutputKiB * 1024, redact };
   if (agent === undefined) {
     requireProgram(command[0] ?? '', env);
-    const name = command.join(' ');
-    return new ProcessRunner({ ...limits, name, command, input: taskOf, read: asPrinted });
+    return new ProcessRunner({
+      ...limits,
+      name: command.join(' '),
+      command,
+      input: ({ task }) => task,
+      read: (printed) => printed,
+    });
   }
   if (!existsSync(agent))
     throw new AgentRlError(
@@ -103,21 +100,12 @@ async function openAgent(settings: ExternalSettings, host: ToolHost): Promise<Ag
 
 /** @throws AgentRlError `PLUGIN_LOAD_FAILED` for a program that is not there */
 function requireProgram(program: string, { PATH = '' }: Readonly<Record<string, string>>): void {
-  const places = program.includes('/')
-    ? [program]
-    : PATH.split(delimiter).map((folder) => join(folder, program));
+  const [where, places] = program.includes('/')
+    ? [program, [program]]
+    : [`in PATH, ${PATH}`, PATH.split(delimiter).map((folder) => join(folder, program))];
   if (process.platform === 'win32' || places.some(isExecutable)) return;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The program ${program} of environment.command is not there, or cannot be executed. Looked for: ${program.includes('/') ? program : `in PATH, ${PATH}`}.`,
+    `The program ${program} of environment.command is not there, or cannot be executed. Looked for: ${where}.`,
   );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

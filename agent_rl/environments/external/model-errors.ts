@@ -1,7 +1,4 @@
-/**
- * Errors by which frameworks say that a turn of the model cannot be used: it calls what does not exist, breaks a schema or
- * never comes to an end. What else an agent throws is the agent's own failure.
- */
+/** Errors by which frameworks say that a turn of the model cannot be used. What else an agent throws is its own failure. */
 const names: ReadonlySet<string> = new Set([
   // AI SDK
   'AI_NoSuchToolError',
@@ -17,11 +14,7 @@ const names: ReadonlySet<string> = new Set([
   'GraphRecursionError',
 ]);
 
-/**
- * Whether the model is to blame for what an agent threw: by its name, or that of what caused it.
- *
- * @param own says the same of errors of the agent itself
- */
+/** Whether the model is to blame, by the name of the error or of what caused it. @param own says so of the agent's own errors */
 export function isModelError(thrown: unknown, own?: (thrown: unknown) => boolean): boolean {
   if (own?.(thrown) === true) return true;
   const seen = new Set<unknown>();

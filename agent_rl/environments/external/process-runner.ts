@@ -10,7 +10,6 @@ import { errorNameIn } from './model-errors.ts';
 export interface ProcessOptions {
   /** In messages. */
   name: string;
-  /** The program and its arguments. */
   command: readonly string[];
   env: Readonly<Record<string, string>>;
   mostOutputBytes: number;
@@ -24,14 +23,6 @@ export interface ProcessOptions {
 const keptStderr = 16 * 2 ** 10;
 /** How long output is waited for that something holds open behind a process that has ended. */
 const lastOutputMs = 1000;
-
-/** What a process came to. */
-interface Ended {
-  stdout: string;
-  stderr: string;
-  /** Why there is no answer, in words behind its name. */
-  problem: string | undefined;
-}
 
 /** Plays each rollout in a process of its own, which is ended with all that it started. */
 export class ProcessRunner implements AgentRunner {
@@ -57,23 +48,19 @@ export class ProcessRunner implements AgentRunner {
     for (const child of this.#running) endGroup(child);
   }
 
-  async #played(context: AgentContext): Promise<Ended> {
+  async #played(context: AgentContext) {
     const { signal, baseURL, apiKey } = context;
-    const [program = '', ...args] = this.options.command;
-    const child = spawn(program, args, {
-      detached: true,
-      env: {
-        ...this.options.env,
-        OPENAI_BASE_URL: baseURL,
-        OPENAI_API_BASE: baseURL,
-        OPENAI_API_KEY: apiKey,
-      },
-    });
-    this.#running.add(child);
+    const { command, env, input, mostOutputBytes } = this.options;
+    const [program = '', ...args] = command;
+    const own = { OPENAI_BASE_URL: baseURL, OPENAI_API_BASE: baseURL, OPENAI_API_KEY: apiKey };
+    const child = spawn(program, args, { detached: true, env: { ...env, ...own } });
     const end = (): void => endGroup(child);
+    this.#running.add(child);
     signal.addEventListener('abort', end);
     try {
-      return await this.#outcomeOf(child, `${JSON.stringify(this.options.input(context))}\n`);
+      // A program may leave its input unread.
+      child.stdin?.on('error', () => undefined).end(`${JSON.stringify(input(context))}\n`);
+      return await outcomeOf(child, mostOutputBytes);
     } finally {
       signal.removeEventListener('abort', end);
       this.#running.delete(child);
@@ -81,42 +68,39 @@ export class ProcessRunner implements AgentRunner {
       end();
     }
   }
+}
 
-  #outcomeOf(child: ChildProcess, input: string): Promise<Ended> {
-    const { mostOutputBytes } = this.options;
-    const stdout: Buffer[] = [];
-    let [bytes, stderr] = [0, ''];
-    let problem: string | undefined;
-    child.stdout?.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= mostOutputBytes) stdout.push(chunk);
-      else {
-        problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB), and was ended`;
-        endGroup(child);
-      }
+/** What a process came to, and in words behind its name why there is no answer. */
+async function outcomeOf(child: ChildProcess, mostOutputBytes: number) {
+  const stdout: Buffer[] = [];
+  let [bytes, stderr] = [0, ''];
+  let problem: string | undefined;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= mostOutputBytes) stdout.push(chunk);
+    else {
+      problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB), and was ended`;
+      endGroup(child);
+    }
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    // More than is kept, so that a secret is not cut in two before it is hidden.
+    stderr = (stderr + text).slice(-2 * keptStderr);
+  });
+  await new Promise<void>((done) => {
+    child.on('error', (error) => {
+      problem ??= `could not be started (${nodeCodeOf(error)})`;
+      done();
     });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      // More than is kept, so that a secret is not cut in two before it is hidden.
-      stderr = (stderr + text).slice(-2 * keptStderr);
+    child.on('exit', (code, signal) => {
+      if (code !== 0)
+        problem ??= code === null ? `was ended by ${signal}` : `exited with code ${code}`;
+      endGroup(child);
+      setTimeout(done, lastOutputMs).unref();
     });
-    // A program may leave its input unread.
-    child.stdin?.on('error', () => undefined).end(input);
-    return new Promise((resolve) => {
-      const done = (): void =>
-        resolve({ stdout: Buffer.concat(stdout).toString(), stderr, problem });
-      child.on('error', (error) => {
-        problem ??= `could not be started (${nodeCodeOf(error)})`;
-        done();
-      });
-      child.on('exit', (code, signal) => {
-        if (code !== 0)
-          problem ??= code === null ? `was ended by ${signal}` : `exited with code ${code}`;
-        endGroup(child);
-        setTimeout(done, lastOutputMs).unref();
-      });
-      child.on('close', done);
-    });
-  }
+    child.on('close', done);
+  });
+  return { stdout: Buffer.concat(stdout).toString(), stderr, problem };
 }
 
 /** Ends a process with its children, where they are still there. */

@@ -1,7 +1,7 @@
 import type { AgentContext } from '../../core/plugins/agent.ts';
 import { abortable, inTime } from '../../core/stopping/abort.ts';
 import { RpcClient } from '../../threads/rpc.ts';
-import { moduleBeside, type ThreadStart } from '../../threads/thread.ts';
+import { moduleBeside } from '../../threads/thread.ts';
 import type { AgentFileStart } from './agent-file.ts';
 import type { AgentThreadMethods } from './agent-thread.ts';
 import { type AgentRunner, answerOf, callOf } from './agent-runner.ts';
@@ -15,16 +15,13 @@ const never = new AbortController().signal;
 
 /** Plays all rollouts in one thread, several at a time. One that dies or is stuck is replaced; its rollouts throw. */
 export class ThreadRunner implements AgentRunner {
-  readonly #start: ThreadStart;
   #thread: Promise<AgentThread> | undefined;
   #stuck = false;
 
   constructor(
     private readonly file: AgentFileStart,
-    env: Readonly<Record<string, string>>,
-  ) {
-    this.#start = { entry: moduleBeside(import.meta.url, 'agent-thread'), data: file, env };
-  }
+    private readonly env: Readonly<Record<string, string>>,
+  ) {}
 
   /** Starts the thread, so that a file that cannot be loaded shows before anything slow is started. */
   async open(): Promise<this> {
@@ -59,19 +56,18 @@ export class ThreadRunner implements AgentRunner {
   }
 
   #opened(): Promise<AgentThread> {
-    const { path } = this.file;
+    const { file, env } = this;
     this.#stuck = false;
+    const late = new Error(`The agent ${file.path} was not loaded after ${startUpS} s.`);
     return RpcClient.open<AgentThreadMethods>({
-      ...this.#start,
+      entry: moduleBeside(import.meta.url, 'agent-thread'),
+      data: file,
+      env,
       ended: (cause) => {
         const why = this.#stuck ? 'it was in a loop when a rollout had to end' : cause.message;
-        return new Error(`The thread of the agent ${path} ended: ${why}`, { cause });
+        return new Error(`The thread of the agent ${file.path} ended: ${why}`, { cause });
       },
-      startUp: {
-        seconds: startUpS,
-        signal: never,
-        late: new Error(`The agent ${path} was not loaded after ${startUpS} s.`),
-      },
+      startUp: { seconds: startUpS, signal: never, late },
     });
   }
 

@@ -5,7 +5,7 @@ import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { isRight, keyOfAnswer } from './right-answer.ts';
 import type { JudgingSettings } from './settings.ts';
 
-export interface Judging {
+interface Judging {
   task: QuestionTask;
   settings: JudgingSettings;
   end: EpisodeEnd;
@@ -16,9 +16,10 @@ export interface Judging {
 
 /** The verdict on an episode that ended with an answer, or without one. */
 export function judgeAnswer(
-  answer: string | undefined,
+  given: unknown,
   { task, settings, end, turnLimit = 0, record }: Judging,
 ): Verdict {
+  const answer = answerAsText(given);
   const { match, solvedAt, successReward, noAnswerPenalty } = settings;
   const found = answer !== undefined && isRight(answer, acceptedAnswers(task), settings);
   const right = found === true;
@@ -40,6 +41,12 @@ export function judgeAnswer(
     record,
     answer: answer === undefined ? undefined : keyOfAnswer(answer, match),
     solvedAt: byRewards ? solvedAt : undefined,
-    forfeited: end === 'agent-error' ? true : undefined,
   });
+}
+
+/** An answer as text: texts as they are, other values as JSON; `undefined` where there is none. */
+export function answerAsText(answer: unknown): string | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  return text.trim() === '' ? undefined : text;
 }

@@ -1,18 +1,20 @@
 import { isRecord } from '../../core/is-record.ts';
 
+type Numbers =
+  | 'maxOutputTokens'
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'seed'
+  | 'presencePenalty'
+  | 'frequencyPenalty';
+
 /** What the AI SDK asks a model with. */
-export interface ModelCall {
+export interface ModelCall extends Partial<Record<Numbers, number | undefined>> {
   prompt: readonly { role: string; content: string | readonly PromptPart[] }[];
   tools?: readonly object[] | undefined;
   toolChoice?: { type: string; toolName?: string } | undefined;
   responseFormat?: { type: string } | undefined;
-  maxOutputTokens?: number | undefined;
-  temperature?: number | undefined;
-  topP?: number | undefined;
-  topK?: number | undefined;
-  seed?: number | undefined;
-  presencePenalty?: number | undefined;
-  frequencyPenalty?: number | undefined;
   stopSequences?: readonly string[] | undefined;
   abortSignal?: AbortSignal | undefined;
 }
@@ -27,38 +29,7 @@ interface PromptPart {
   readonly providerOptions?: unknown;
 }
 
-type Mark = Record<string, Record<string, string>>;
-
-/** A part of a turn. Its metadata names the turn, and comes back with it. */
-export type ContentPart =
-  | { type: 'reasoning' | 'text'; text: string; providerMetadata: Mark }
-  | {
-      type: 'tool-call';
-      toolCallId: string;
-      toolName: string;
-      input: string;
-      providerMetadata: Mark;
-    };
-
-/** A turn as version 3 of the AI SDK's specification has it. */
-export interface Generated {
-  content: ContentPart[];
-  finishReason: { unified: 'stop' | 'length' | 'tool-calls'; raw: string };
-  usage: {
-    inputTokens: { total: number; noCache: number; cacheRead: number; cacheWrite: number };
-    outputTokens: { total: number; text: number; reasoning: number };
-  };
-  warnings: [];
-}
-
-/** A piece of a turn that is streamed. */
-export type StreamPart =
-  | { type: 'stream-start'; warnings: [] }
-  | { type: `${'text' | 'reasoning'}-${'start' | 'end'}`; id: string; providerMetadata: Mark }
-  | { type: `${'text' | 'reasoning'}-delta`; id: string; delta: string; providerMetadata: Mark }
-  | Extract<ContentPart, { type: 'tool-call' }>
-  | ({ type: 'finish' } & Pick<Generated, 'finishReason' | 'usage'>);
-
+/** Of the metadata of parts of a turn, which name it and come back with it. */
 const metadataKey = 'agent_rl';
 
 /** A call of the AI SDK as a request of chat completions. What is not text is sent on, and refused as such. */
@@ -89,22 +60,17 @@ function messagesOf({ role, content }: ModelCall['prompt'][number]): object[] {
   if (role === 'tool')
     return content
       .filter(({ type }) => type === 'tool-result')
-      .map(({ toolCallId: tool_call_id, toolName: name, output }) => ({
-        role,
-        tool_call_id,
-        name,
-        content: resultText(output),
-      }));
+      .map(({ toolCallId: tool_call_id, toolName: name, output }) => {
+        return { role, tool_call_id, name, content: resultText(output) };
+      });
   if (role !== 'assistant') return [{ role, content }];
   const textOf = (kind: string): string =>
     content.map(({ type, text = '' }) => (type === kind ? text : '')).join('');
   const calls = content
     .filter(({ type }) => type === 'tool-call')
-    .map(({ toolCallId: id, toolName: name, input }) => ({
-      id,
-      type: 'function',
-      function: { name, arguments: JSON.stringify(input) },
-    }));
+    .map(({ toolCallId: id, toolName: name, input }) => {
+      return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+    });
   return [
     {
       role,
@@ -129,43 +95,43 @@ function resultText({ type, value, reason }: PromptPart['output'] = { type: 'tex
 
 interface ChatAnswer {
   id: string;
-  choices: readonly [
-    {
-      finish_reason: string;
-      message: {
-        content: string | null;
-        reasoning_content?: string;
-        tool_calls?: readonly { id: string; function: { name: string; arguments: string } }[];
-      };
-    },
-  ];
+  choices: readonly [{ finish_reason: string; message: ChatMessage }];
   usage: { prompt_tokens: number; completion_tokens: number };
 }
 
+interface ChatMessage {
+  content?: string | null;
+  reasoning_content?: string;
+  tool_calls?: readonly { id: string; function: { name: string; arguments: string } }[];
+}
+
+/** A turn as version 3 of the AI SDK's specification has it. */
+export type Generated = ReturnType<typeof generated>;
+
 /** The answer of chat completions as a turn. */
-export function generated(answer: unknown): Generated {
+export function generated(answer: unknown) {
   const { id, choices, usage } = answer as ChatAnswer;
   const [{ message, finish_reason: raw }] = choices;
-  const providerMetadata = { [metadataKey]: { turn: id.replace(/^chatcmpl-/, '') } };
-  const said = (type: 'reasoning' | 'text', text: string | null = null): ContentPart[] =>
-    text === null || text === '' ? [] : [{ type, text, providerMetadata }];
   const { prompt_tokens: prompt, completion_tokens: completion } = usage;
+  const providerMetadata = { [metadataKey]: { turn: id.replace(/^chatcmpl-/, '') } };
+  const said = (type: 'reasoning' | 'text', text: string | null = null) =>
+    text === null || text === '' ? [] : [{ type, text, providerMetadata }];
+  const calls = (message.tool_calls ?? []).map(({ id: toolCallId, function: called }) => ({
+    type: 'tool-call' as const,
+    toolCallId,
+    toolName: called.name,
+    input: called.arguments,
+    providerMetadata,
+  }));
+  const unified: 'stop' | 'length' | 'tool-calls' =
+    raw === 'tool_calls' ? 'tool-calls' : raw === 'length' ? 'length' : 'stop';
   return {
     content: [
       ...said('reasoning', message.reasoning_content),
       ...said('text', message.content),
-      ...(message.tool_calls ?? []).map(({ id: toolCallId, function: called }) => ({
-        type: 'tool-call' as const,
-        toolCallId,
-        toolName: called.name,
-        input: called.arguments,
-        providerMetadata,
-      })),
+      ...calls,
     ],
-    finishReason: {
-      unified: raw === 'tool_calls' ? 'tool-calls' : raw === 'length' ? 'length' : 'stop',
-      raw,
-    },
+    finishReason: { unified, raw },
     usage: {
       inputTokens: { total: prompt, noCache: prompt, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: completion, text: completion, reasoning: 0 },
@@ -174,24 +140,24 @@ export function generated(answer: unknown): Generated {
   };
 }
 
-/** A turn as a stream, in as few pieces as the specification allows: it is whole before it is sent. */
-export const streamOf = ({ content, finishReason, usage }: Generated): ReadableStream<StreamPart> =>
-  new ReadableStream({
-    start(controller) {
-      controller.enqueue({ type: 'stream-start', warnings: [] });
-      for (const [index, part] of content.entries())
-        for (const piece of piecesOf(part, String(index))) controller.enqueue(piece);
-      controller.enqueue({ type: 'finish', finishReason, usage });
-      controller.close();
-    },
-  });
+/** A piece of a turn that is streamed. */
+export type StreamPart = ReturnType<typeof piecesOf> extends Generator<infer Part> ? Part : never;
 
-function piecesOf(part: ContentPart, id: string): StreamPart[] {
-  if (part.type === 'tool-call') return [part];
-  const { type, text: delta, providerMetadata } = part;
-  return [
-    { type: `${type}-start`, id, providerMetadata },
-    { type: `${type}-delta`, id, delta, providerMetadata },
-    { type: `${type}-end`, id, providerMetadata },
-  ];
+/** A turn as a stream, in as few pieces as the specification allows: it is whole before it is sent. */
+export const streamOf = (turn: Generated): ReadableStream<StreamPart> =>
+  ReadableStream.from(piecesOf(turn));
+
+function* piecesOf({ content, finishReason, usage, warnings }: Generated) {
+  yield { type: 'stream-start' as const, warnings };
+  for (const [index, part] of content.entries()) {
+    if (part.type === 'tool-call') yield part;
+    else {
+      const { type, text: delta, providerMetadata } = part;
+      const own = { id: String(index), providerMetadata };
+      yield { type: `${type}-start` as const, ...own };
+      yield { type: `${type}-delta` as const, delta, ...own };
+      yield { type: `${type}-end` as const, ...own };
+    }
+  }
+  yield { type: 'finish' as const, finishReason, usage };
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
 import { askedMessages, toolsOf } from './chat-messages.ts';
-import { bodyReader, nullable, placesOf, samplingFields, samplingOf } from './request-fields.ts';
+import { bodyReader, completionFields, nullable, placesOf, samplingOf } from './request-fields.ts';
 import {
   type Answering,
   chatLogProbs,
@@ -16,7 +16,7 @@ import { preparedFor, turnPieces } from './prepared-turn.ts';
 import type { Turn } from '../sampling/served-model.ts';
 
 const ChatRequest = Type.Object({
-  ...samplingFields,
+  ...completionFields,
   messages: Type.Array(Type.Object({ role: Type.String() }), { minItems: 1 }),
   tools: nullable(Type.Array(Type.Unknown())),
   tool_choice: nullable(Type.String()),

@@ -8,12 +8,7 @@ import type { Prepared, SessionTurn } from '../turns/session.ts';
 import type { Answering } from './openai-answers.ts';
 import { drawFields } from './request-fields.ts';
 
-/**
- * The turns that a request asks for. Awaited before the first event of a stream, after which an answer has no other status.
- *
- * @param given the body of the request
- * @throws Refusal
- */
+/** The turns that a body asks for. Awaited before the first event of a stream, after which no status can follow. @throws Refusal */
 export function preparedFor(
   given: unknown,
   asked: { conversation: AskedConversation; request: SamplingRequest; answers: number },

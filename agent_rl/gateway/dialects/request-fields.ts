@@ -11,15 +11,13 @@ export const nullable = <Schema extends TSchema>(schema: Schema) =>
 const mostAnswers = 16;
 const mostStops = 16;
 
-/** What both kinds of requests hold. */
+/** What all kinds of requests hold. */
 export const samplingFields = {
   model: nullable(Type.String()),
-  max_tokens: nullable(Type.Integer({ minimum: 1 })),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
   top_k: nullable(Type.Integer({ minimum: -1 })),
   min_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-  n: nullable(Type.Integer({ minimum: 1, maximum: mostAnswers })),
   seed: nullable(Type.Integer()),
   stop: nullable(
     Type.Union([
@@ -38,6 +36,13 @@ export const samplingFields = {
       { additionalProperties: false },
     ),
   ),
+};
+
+/** What requests for completions hold, chat or not. */
+export const completionFields = {
+  ...samplingFields,
+  max_tokens: nullable(Type.Integer({ minimum: 1 })),
+  n: nullable(Type.Integer({ minimum: 1, maximum: mostAnswers })),
   return_token_ids: nullable(Type.Boolean()),
   return_tokens_as_token_ids: nullable(Type.Boolean()),
 };
@@ -81,7 +86,7 @@ const onlyAs: OnlyAs = {
 };
 
 export type SamplingFields = Static<ReturnType<typeof samplingObject>>;
-const samplingObject = () => Type.Object(samplingFields);
+const samplingObject = () => Type.Object(completionFields);
 
 const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } });
 

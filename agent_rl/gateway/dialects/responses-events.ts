@@ -1,16 +1,16 @@
 import type { AssistantMessage } from '../../core/message.ts';
-import {
-  callItems,
-  type Item,
-  type ItemStatus,
-  messageItem,
-  reasoningItem,
-  summaryPart,
-  textPart,
-} from './responses-items.ts';
+import { argumentsText, saidIn } from '../turns/asked.ts';
 
-/** An event of a stream as its text. */
-type Event = (type: string, fields: object) => string;
+export type Item = Readonly<Record<string, unknown>>;
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export const messageItem = (id: string, content: readonly object[], status: ItemStatus): Item => ({
+  id,
+  type: 'message',
+  status,
+  role: 'assistant',
+  content,
+});
 
 const kinds = {
   reasoning_content: {
@@ -18,86 +18,93 @@ const kinds = {
     part: 'response.reasoning_summary_part',
     text: 'response.reasoning_summary_text',
     index: 'summary_index',
-    partOf: summaryPart,
-    itemOf: reasoningItem,
+    partOf: (text: string) => ({ type: 'summary_text', text }),
+    itemOf: (id: string, summary: readonly object[]): Item => ({
+      id,
+      type: 'reasoning',
+      summary,
+      encrypted_content: null,
+    }),
   },
   content: {
     prefix: 'msg',
     part: 'response.content_part',
     text: 'response.output_text',
     index: 'content_index',
-    partOf: textPart,
+    partOf: (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
     itemOf: messageItem,
   },
 } as const;
 type Kind = keyof typeof kinds;
 
-/** The items of a turn that is streamed. One is open at a time: a thought that comes after a text is an item of its own. */
+/** The items of a turn, and the events that tell of them. One is open at a time: a thought that comes after a text is an item of its own. */
 export class OutputEvents {
   readonly items: Item[] = [];
   #open: { kind: Kind; id: string; text: string } | undefined;
   readonly #begun: Record<Kind, number> = { reasoning_content: 0, content: 0 };
 
+  /** @param event an event of a stream as its text */
   constructor(
     private readonly turn: string,
-    private readonly event: Event,
+    private readonly event: (type: string, fields: object) => string,
   ) {}
 
-  *say(kind: string, delta: string): Generator<string> {
-    if (kind !== 'content' && kind !== 'reasoning_content') return;
-    if (this.#open?.kind !== kind) {
-      yield* this.#close();
-      yield* this.#begin(kind);
-    }
+  say(kind: string, delta: string): string[] {
+    if ((kind !== 'content' && kind !== 'reasoning_content') || delta === '') return [];
+    const begun = this.#open?.kind === kind ? [] : [...this.#close(), ...this.#begin(kind)];
     if (this.#open !== undefined) this.#open.text += delta;
-    yield this.#of(`${kinds[kind].text}.delta`, { delta });
+    return [...begun, this.#of(`${kinds[kind].text}.delta`, { delta })];
   }
 
-  /**
-   * Ends what was said, and adds the calls.
-   *
-   * @yields the events
-   */
-  *end(message: AssistantMessage, status: ItemStatus): Generator<string> {
-    const calls = callItems(this.turn, message);
-    if (this.#open === undefined && calls.length === 0) yield* this.#begin('content');
-    yield* this.#close(status);
-    for (const item of calls) {
-      const { id, arguments: given } = item;
+  /** Ends what was said, and adds the calls. */
+  end({ toolCalls = [] }: AssistantMessage, status: ItemStatus): string[] {
+    const isEmpty = this.#begun.content === 0 && toolCalls.length === 0;
+    const events = isEmpty ? [...this.#close(), ...this.#begin('content')] : [];
+    events.push(...this.#close(status));
+    for (const [index, call] of toolCalls.entries()) {
+      const { id: call_id, name } = call;
+      const id = `fc_${this.turn}_${index}`;
+      const given = argumentsText(call);
+      const item = { id, type: 'function_call', call_id, name, arguments: given };
       const place = { item_id: id, output_index: this.items.length };
-      const added = { ...item, status: 'in_progress', arguments: '' };
       const what = 'response.function_call_arguments';
-      yield this.#item('added', added);
-      yield this.event(`${what}.delta`, { ...place, delta: given });
-      yield this.event(`${what}.done`, { ...place, name: item['name'], arguments: given });
-      yield this.#item('done', item);
-      this.items.push(item);
+      events.push(
+        this.#item('added', { ...item, status: 'in_progress', arguments: '' }),
+        this.event(`${what}.delta`, { ...place, delta: given }),
+        this.event(`${what}.done`, { ...place, name, arguments: given }),
+        this.#item('done', { ...item, status: 'completed' }),
+      );
     }
+    return events;
   }
 
-  *#begin(kind: Kind): Generator<string> {
+  #begin(kind: Kind): string[] {
     const { prefix, part, partOf, itemOf } = kinds[kind];
     const earlier = this.#begun[kind]++;
     const id = `${prefix}_${this.turn}${earlier === 0 ? '' : `_${earlier}`}`;
     this.#open = { kind, id, text: '' };
-    yield this.#item('added', itemOf(id, [], 'in_progress'));
-    yield this.#of(`${part}.added`, { part: partOf('') });
+    return [
+      this.#item('added', itemOf(id, [], 'in_progress')),
+      this.#of(`${part}.added`, { part: partOf('') }),
+    ];
   }
 
-  *#close(status: ItemStatus = 'completed'): Generator<string> {
-    if (this.#open === undefined) return;
+  #close(status: ItemStatus = 'completed'): string[] {
+    if (this.#open === undefined) return [];
     const { kind, id, text } = this.#open;
     const { part, partOf, itemOf, text: said } = kinds[kind];
-    yield this.#of(`${said}.done`, { text });
-    yield this.#of(`${part}.done`, { part: partOf(text) });
-    const item = itemOf(id, [partOf(text)], status);
-    yield this.#item('done', item);
-    this.items.push(item);
+    const events = [
+      this.#of(`${said}.done`, { text }),
+      this.#of(`${part}.done`, { part: partOf(text) }),
+      this.#item('done', itemOf(id, [partOf(text)], status)),
+    ];
     this.#open = undefined;
+    return events;
   }
 
   #item(what: 'added' | 'done', item: Item): string {
     const place = { output_index: this.items.length };
+    if (what === 'done') this.items.push(item);
     return this.event(`response.output_item.${what}`, { ...place, item });
   }
 
@@ -108,4 +115,17 @@ export class OutputEvents {
     const logprobs = type.startsWith('response.output_text') ? [] : undefined;
     return this.event(type, { ...place, ...fields, logprobs });
   }
+}
+
+/** A turn as items: what was thought, what was said, and the calls. */
+export function itemsOf(
+  turn: string,
+  message: AssistantMessage,
+  status: ItemStatus = 'completed',
+): readonly Item[] {
+  const output = new OutputEvents(turn, () => '');
+  output.say('reasoning_content', message.reasoning ?? '');
+  output.say('content', saidIn(message));
+  output.end(message, status);
+  return output.items;
 }

@@ -1,74 +1,16 @@
 import { isRecord } from '../../core/is-record.ts';
-import type { AssistantMessage } from '../../core/message.ts';
 import { type Refusal, wrongField } from '../../http/refusal.ts';
-import { type AskedMessage, argumentsText, saidIn } from '../turns/asked.ts';
+import type { AskedMessage } from '../turns/asked.ts';
 import type { TurnTree } from '../turns/turn-tree.ts';
 import { askedMessages, textOf } from './chat-messages.ts';
-
-export type Item = Readonly<Record<string, unknown>>;
-export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
-
-export const reasoningItem = (id: string, summary: readonly object[]): Item => ({
-  id,
-  type: 'reasoning',
-  summary,
-  encrypted_content: null,
-});
-
-export const messageItem = (id: string, content: readonly object[], status: ItemStatus): Item => ({
-  id,
-  type: 'message',
-  status,
-  role: 'assistant',
-  content,
-});
-
-export const summaryPart = (text: string) => ({ type: 'summary_text', text });
-export const textPart = (text: string) => ({
-  type: 'output_text',
-  text,
-  annotations: [],
-  logprobs: [],
-});
-
-export const callItems = (turn: string, { toolCalls = [] }: AssistantMessage): Item[] =>
-  toolCalls.map((call, index) => ({
-    id: `fc_${turn}_${index}`,
-    type: 'function_call',
-    status: 'completed',
-    call_id: call.id,
-    name: call.name,
-    arguments: argumentsText(call),
-  }));
-
-/** A turn as items: what was thought, what was said, and the calls. */
-export function itemsOf(
-  turn: string,
-  message: AssistantMessage,
-  status: ItemStatus = 'completed',
-): Item[] {
-  const { reasoning = '' } = message;
-  const said = saidIn(message);
-  const calls = callItems(turn, message);
-  return [
-    ...(reasoning === '' ? [] : [reasoningItem(`rs_${turn}`, [summaryPart(reasoning)])]),
-    ...(said === '' && calls.length > 0
-      ? []
-      : [messageItem(`msg_${turn}`, [textPart(said)], status)]),
-    ...calls,
-  ];
-}
+import { type Item, itemsOf, messageItem } from './responses-events.ts';
 
 /** Of a turn's items and calls. */
 const ownId = /^(?:rs|msg|fc|call)_([0-9a-f]+)(_\d+)?$/;
 const turnOf = (id: unknown): string | undefined =>
   typeof id === 'string' ? ownId.exec(id)?.[1] : undefined;
 
-/**
- * Items as they are, and those that only name one that was sent as what was sent.
- *
- * @throws Refusal for what is no item, and for a name of nothing that was sent
- */
+/** Items as they are, and those that only name one that was sent as what was sent. @throws Refusal */
 export const wholeItems = (input: readonly unknown[], tree: TurnTree): readonly Item[] =>
   input.map((item, place) => {
     if (!isRecord(item)) throw wrongItem(place, 'is not an object.');
@@ -96,12 +38,7 @@ interface Said {
   agent_rl_turn?: string | undefined;
 }
 
-/**
- * The messages that items are. Thoughts, texts and calls that follow each other are one turn.
- *
- * @param earlier how many of the items are not of the request itself
- * @throws Refusal
- */
+/** The messages of items. What follows each other is one turn. @param earlier how many are not of the request @throws Refusal */
 export function askedItems(
   items: readonly Item[],
   earlier: number,

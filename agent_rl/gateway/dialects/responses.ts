@@ -10,21 +10,11 @@ import { toolsOf } from './chat-messages.ts';
 import type { Answering } from './openai-answers.ts';
 import { preparedFor, turnPieces } from './prepared-turn.ts';
 import { bodyReader, nullable, samplingFields, samplingOf } from './request-fields.ts';
-import { OutputEvents } from './responses-events.ts';
-import { askedItems, type Item, itemsOf, wholeItems } from './responses-items.ts';
+import { type Item, itemsOf, OutputEvents } from './responses-events.ts';
+import { askedItems, wholeItems } from './responses-items.ts';
 
-const { model, temperature, top_p, top_k, min_p, seed, stop, stream, stream_options } =
-  samplingFields;
 const ResponsesRequest = Type.Object({
-  model,
-  temperature,
-  top_p,
-  top_k,
-  min_p,
-  seed,
-  stop,
-  stream,
-  stream_options,
+  ...samplingFields,
   input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Unknown(), { minItems: 1 })]),
   instructions: nullable(Type.String()),
   previous_response_id: nullable(Type.String()),

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 
-import type { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { chatCompletion } from '../dialects/chat-completions.ts';
 import type { Answering } from '../dialects/openai-answers.ts';
 import { response } from '../dialects/responses.ts';
-import type { Session } from '../turns/session.ts';
+import { over, type Session } from '../turns/session.ts';
 
 /** A request, however it came. */
 export interface Call {
@@ -24,7 +23,8 @@ export interface CallRules {
   others?: ReadonlyMap<string, (call: Call) => Promise<object>> | undefined;
 }
 
-type Dialect = (given: unknown, answering: Answering) => Promise<WholeAnswer | EventAnswer>;
+/** Answers the body of a request. @throws Refusal */
+export type Dialect = (given: unknown, answering: Answering) => Promise<object>;
 
 /** By the end of the address. */
 const dialects: readonly (readonly [RegExp, Dialect])[] = [
@@ -32,16 +32,13 @@ const dialects: readonly (readonly [RegExp, Dialect])[] = [
   [/\/responses$/, response],
 ];
 
-/** Seeds are of 32 bits. */
-const seeds = 2 ** 32;
-
 /** Answers a request of a session: the one handler behind HTTP, `fetch` and the model of the AI SDK. @throws Refusal */
 export async function answerCall(
   call: Call,
   session: Session,
   { unsupported, others }: CallRules,
 ): Promise<object> {
-  if (session.isOver) throw sessionOver();
+  if (session.isOver) throw over(401);
   const asked = (call.body as { model?: unknown } | null | undefined)?.model;
   const other = typeof asked === 'string' ? others?.get(asked) : undefined;
   if (other !== undefined) return other(call);
@@ -49,30 +46,27 @@ export async function answerCall(
   const models = /\/models(?:\/.+)?$/.test(call.path) && call.method === 'GET';
   if (models) return { object: 'list', data: [] };
   if (dialect === undefined || call.method !== 'POST') throw notFound(call);
-  return dialect(call.body, {
-    session,
-    head: {
-      created: Math.floor(Date.now() / 1000),
-      model: typeof asked === 'string' ? asked : 'policy',
-    },
-    signal: call.signal,
-    seed: randomInt(seeds),
-    retried: isRetried({ 'x-stainless-retry-count': call.header('x-stainless-retry-count') }),
-    ignore: unsupported === 'ignore' ? (field) => session.ignore(field) : undefined,
-  });
+  const model = typeof asked === 'string' ? asked : 'policy';
+  return answeredBy(dialect, call, { session, unsupported, model });
 }
 
-/** Whether a client of OpenAI's own library says that it asks again. */
-export const isRetried = (headers: Readonly<Record<string, unknown>>): boolean =>
-  Number(headers['x-stainless-retry-count'] ?? 0) > 0;
+/** What a dialect answers. @throws Refusal */
+export const answeredBy = (
+  dialect: Dialect,
+  { body, header, signal }: Pick<Call, 'body' | 'header' | 'signal'>,
+  { session, unsupported, model }: Answerer,
+): Promise<object> =>
+  dialect(body, {
+    session,
+    head: { created: Math.floor(Date.now() / 1000), model },
+    signal,
+    seed: randomInt(2 ** 32),
+    // As clients of OpenAI's own library say it.
+    retried: Number(header('x-stainless-retry-count') ?? 0) > 0,
+    ignore: unsupported === 'ignore' ? (field) => session.ignore(field) : undefined,
+  });
 
-const sessionOver = (): Refusal =>
-  new Refusal(
-    401,
-    'The rollout that this key names is over. If its agent is not, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
-    [],
-    'rollout_over',
-  );
+type Answerer = Pick<CallRules, 'unsupported'> & { session: Session; model: string };
 
 const notFound = ({ method, path }: Call): Refusal =>
   new Refusal(

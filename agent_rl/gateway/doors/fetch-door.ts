@@ -31,32 +31,26 @@ const json = (body: object, status: number): Response =>
     headers: { 'content-type': 'application/json' },
   });
 
+/** @throws Refusal */
 async function callOf(
   input: Parameters<typeof fetch>[0],
   init: RequestInit | undefined,
 ): Promise<Omit<Call, 'signal'>> {
-  const text = init?.body;
-  // Without a `Request`, which costs more than all else here.
-  if (!(input instanceof Request) && typeof text === 'string')
-    return partsOf({ ...init, url: input, headers: new Headers(init?.headers) }, text);
-  const request = new Request(input, init);
-  return partsOf(request, await request.text());
+  // Without a `Request` where it can be, which costs more than all else here.
+  const plain = input instanceof Request || typeof init?.body !== 'string' ? undefined : init.body;
+  const request = plain === undefined ? new Request(input, init) : undefined;
+  const text = plain ?? (await request?.text()) ?? '';
+  const headers = request?.headers ?? new Headers(init?.headers);
+  return {
+    method: request?.method ?? init?.method ?? 'GET',
+    path: new URL(request?.url ?? (input as string | URL)).pathname,
+    header: (name) => headers.get(name) ?? undefined,
+    body: text === '' ? undefined : jsonOf(text),
+  };
 }
 
 /** @throws Refusal */
-const partsOf = (
-  { method, url, headers }: { method?: string; url: string | URL; headers: Headers },
-  text: string,
-): Omit<Call, 'signal'> => ({
-  method: method ?? 'GET',
-  path: new URL(url).pathname,
-  header: (name) => headers.get(name) ?? undefined,
-  body: bodyOf(text),
-});
-
-/** @throws Refusal */
-function bodyOf(text: string): unknown {
-  if (text === '') return undefined;
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -65,27 +59,28 @@ function bodyOf(text: string): unknown {
 }
 
 function streamed(events: AsyncIterable<string>, signal: AbortSignal): Response {
-  const encoder = new TextEncoder();
-  const iterator = events[Symbol.asyncIterator]();
-  const stop = () => void iterator.return?.();
-  signal.addEventListener('abort', stop, { once: true });
+  const lines = linesOf(events, signal);
+  // Reads one event ahead: a client that has its answer may end before it reads the last one.
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      try {
-        const { done, value } = await iterator.next();
-        if (signal.aborted) throw signal.reason;
-        if (done !== true) return controller.enqueue(encoder.encode(`data: ${value}\n\n`));
-        signal.removeEventListener('abort', stop);
-        controller.close();
-      } catch (thrown) {
-        signal.removeEventListener('abort', stop);
-        const refusal = thrown instanceof Refusal ? thrown : undefined;
-        if (refusal === undefined || signal.aborted) return controller.error(thrown);
-        controller.enqueue(encoder.encode(`data: ${JSON.stringify(openAiError(refusal))}\n\n`));
-        controller.close();
-      }
+      const { done, value } = await lines.next();
+      if (done === true) controller.close();
+      else controller.enqueue(Buffer.from(value));
     },
-    cancel: stop,
+    cancel: () => void lines.return(undefined),
   });
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+async function* linesOf(events: AsyncIterable<string>, signal: AbortSignal) {
+  try {
+    for await (const event of events) {
+      signal.throwIfAborted();
+      yield `data: ${event}\n\n`;
+      signal.throwIfAborted();
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || signal.aborted) throw thrown;
+    yield `data: ${JSON.stringify(openAiError(thrown))}\n\n`;
+  }
 }

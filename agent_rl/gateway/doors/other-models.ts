@@ -3,44 +3,24 @@ import { messageOf } from '../../core/errors.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type { Call } from './answer-call.ts';
-
-/** A model that is not trained, and where it is. */
-export interface OtherModel {
-  /** Ends in `/v1`. */
-  readonly url: string;
-  /** What it is called there. */
-  readonly model?: string | undefined;
-  readonly apiKeyEnv?: string | undefined;
-}
-
-/** Asks a model that is not trained. @throws Refusal with the status of its answer */
-export type AskOther = (call: Call) => Promise<object>;
+import type { Config } from '../../config/index.ts';
+import type { Call, CallRules } from './answer-call.ts';
 
 const connections = 64;
 /** Models that think take minutes, and an agent has a deadline of its own. */
 const deadlineS = 3600;
 
-/**
- * The models that requests may name besides the one that is trained.
- *
- * @throws AgentRlError `CONFIG_INVALID` for a key that is not set
- */
+/** The models that requests may name besides the one that is trained. @throws AgentRlError for a key that is not set */
 export function otherModels(
-  others: Readonly<Record<string, OtherModel>>,
+  others: Config['gateway']['others'],
   onRetry: (message: string) => void,
-): ReadonlyMap<string, AskOther> {
+): NonNullable<CallRules['others']> {
   return new Map(
     Object.entries(others).map(([name, { url, model = name, apiKeyEnv }]) => {
       const user = `Model ${JSON.stringify(name)} (gateway.others)`;
       const token = apiKeyEnv === undefined ? undefined : secretOf(apiKeyEnv, { user });
-      const http = new HttpClient({
-        url: url.replace(/\/+$/, ''),
-        token,
-        connections,
-        pauseMs: 200,
-        onRetry,
-      });
+      const at = { url: url.replace(/\/+$/, ''), token };
+      const http = new HttpClient({ ...at, connections, pauseMs: 200, onRetry });
       return [name, (call) => forwarded(call, { http, name, model })];
     }),
   );
@@ -57,18 +37,14 @@ async function forwarded(
     deadlineS,
     again: false,
   };
-  const answer = await http.send(request, signal).catch((cause: unknown) => {
+  const refused = (status: number, problem: string) =>
+    new Refusal(status, `Model ${JSON.stringify(name)} ${problem}`);
+  const { status, json, text } = await http.send(request, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new Refusal(502, `Model ${JSON.stringify(name)} does not answer: ${messageOf(cause)}.`);
+    throw refused(502, `does not answer: ${messageOf(cause)}.`);
   });
-  const { status, json, text } = answer;
-  if (status !== 200)
-    throw new Refusal(
-      status,
-      `Model ${JSON.stringify(name)} answered ${status}: ${text.slice(0, 500)}`,
-    );
-  if (typeof json === 'object' && json !== null) return json;
-  return new EventAnswer(eventsIn(text));
+  if (status !== 200) throw refused(status, `answered ${status}: ${text.slice(0, 500)}`);
+  return typeof json === 'object' && json !== null ? json : new EventAnswer(eventsIn(text));
 }
 
 async function* eventsIn(text: string): AsyncGenerator<string> {

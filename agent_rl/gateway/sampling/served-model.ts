@@ -41,19 +41,15 @@ export interface Turn extends Sampled {
 }
 
 /** A turn that is to be sampled. */
-export interface TurnRequest {
+export interface TurnRequest extends Pick<SamplingRequest, 'sampling' | 'stop' | 'signal'> {
   /** Ends where the turn begins; grows by it. */
   transcript: Transcript;
   tools: readonly ToolSpec[];
   /** Tokens that the answer may have. */
   room: number;
-  sampling: Sampling;
-  /** Texts that end the answer, which does not hold them. */
-  stop: readonly string[];
   key: RandomKey;
   /** What the generator keeps the context under. */
   context: string;
-  signal: AbortSignal;
   /** Is told the text so far; without it, or a stop text, the turn is sampled in one go. */
   onText?: OnText | undefined;
 }

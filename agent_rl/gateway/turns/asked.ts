@@ -25,26 +25,15 @@ export const tokensDigest = (tokens: readonly number[]): string =>
   createHash('sha256').update(Int32Array.from(tokens)).digest('hex');
 
 /** What must be the same for a message to be the same to the model. */
-export function messageDigest({ message }: AskedMessage): string {
-  const { role, content } = message;
-  if (message.role === 'tool') return sha256(JSON.stringify([role, content, message.callId]));
-  if (message.role !== 'assistant') return sha256(JSON.stringify([role, content]));
-  const { reasoning, toolCalls, malformedCalls } = message;
-  return sha256(canonicalJson([role, content, reasoning, toolCalls, malformedCalls]));
-}
+export const messageDigest = ({ message }: AskedMessage): string =>
+  sha256(canonicalJson({ ...message, name: undefined }));
 
 const digests = new WeakMap<readonly ToolSpec[], string>();
 
 /** Their order is part of it, since it is in the prompt. */
 export function toolsDigest(tools: readonly ToolSpec[]): string {
-  const known = digests.get(tools);
-  if (known !== undefined) return known;
-  const parts = tools.map(({ name, description, parameters }) => [
-    name,
-    description,
-    canonicalJson(parameters),
-  ]);
-  const digest = sha256(JSON.stringify(parts));
+  const parts = tools.map(({ name, description, parameters }) => [name, description, parameters]);
+  const digest = digests.get(tools) ?? sha256(canonicalJson(parts));
   digests.set(tools, digest);
   return digest;
 }
@@ -52,6 +41,12 @@ export function toolsDigest(tools: readonly ToolSpec[]): string {
 /** A turn's text as it is sent: a call that could not be read is part of what was said. */
 export const saidIn = ({ content, malformedCalls = [] }: AssistantMessage): string =>
   [content, ...malformedCalls.map(({ text }) => text)].filter((text) => text !== '').join('\n');
+
+/** A turn whose calls are named after its own name. */
+export const withIds = (message: AssistantMessage, name: string | number): AssistantMessage => ({
+  ...message,
+  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${name}_${index}` })),
+});
 
 /** The arguments of a call as they are sent. */
 export const argumentsText = ({

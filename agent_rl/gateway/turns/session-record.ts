@@ -1,18 +1,15 @@
 import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../../core/message.ts';
 import { append } from '../../core/long-lists.ts';
-import type { OutsideRecord } from '../../rollout/rollout-door.ts';
+import type { OutsideRecord } from '../../rollout/episode-parts.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
-import { saidIn } from './asked.ts';
+import { saidIn, withIds } from './asked.ts';
 import type { Session } from './session.ts';
-import type { TurnNode } from './turn-tree.ts';
+import { drifts, type TurnNode } from './turn-tree.ts';
 
 /**
- * What became of the requests of one rollout. Its sequences are the ends of the tree of turns: those that another turn continues are
- * in its sequence, and turns whose answer never reached the client are in none. Their order follows from what was sampled, never from
- * what came first.
- *
- * @param answer what the agent returned
+ * What became of the requests of a rollout whose agent returned an answer. Each end of the tree of turns is a sequence; what never
+ * reached the client is in none. Their order follows from what was sampled, never from what came first.
  */
 export function sessionRecord(session: Session, answer: unknown): OutsideRecord {
   const { nodes } = session.tree;
@@ -27,16 +24,12 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
     sequences: ends.map((node) => ranked(node.transcript.beginning(node.end).record(), ranks)),
     messages,
     turns,
-    malformedCalls: turns.reduce(
-      (sum, { message }) => sum + (message.malformedCalls ?? []).length,
-      0,
-    ),
     undelivered: lost.reduce((sum, { start, end }) => sum + end - start, session.lostTokens),
     requests: {
       turns: nodes.length,
       replayed: session.replayed,
       delivered: reached.length,
-      drift: { ...session.drift.counts },
+      drift: driftOf(session),
       ignored: { ...session.ignored },
       answer: last && ranks.get(nodes.indexOf(last)),
     },
@@ -45,6 +38,12 @@ export function sessionRecord(session: Session, answer: unknown): OutsideRecord 
     failure: session.failure,
   };
 }
+
+/** What clients changed of turns, of each turn once by kind, and requests that begin anew. */
+const driftOf = ({ tree: { nodes }, anew }: Session): Record<string, number> => {
+  const counts = drifts.map((kind) => [kind, nodes.filter((one) => one.drifts.has(kind)).length]);
+  return { ...Object.fromEntries(counts), ...anew };
+};
 
 const hasReached = (node: TurnNode): boolean => node.delivered || node.children.some(hasReached);
 
@@ -92,17 +91,12 @@ function playedOn(path: readonly TurnNode[]): { messages: Message[]; turns: Turn
     if (last !== undefined) append(last.calls, executed(last.message, said, wallMs));
     append(messages, said);
     const place = messages.filter(({ role }) => role === 'assistant').length;
-    const message = withPlaces(sent, place);
+    const message = withIds(sent, place);
     messages.push(message);
     turns.push({ index, message, calls: [] });
   }
   return { messages, turns };
 }
-
-const withPlaces = (message: AssistantMessage, place: number): AssistantMessage => ({
-  ...message,
-  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${place}_${index}` })),
-});
 
 function executed(
   turn: AssistantMessage,

@@ -8,9 +8,8 @@ export interface SessionRules {
   secret: string;
   /** The run's; a client's own counts only without it. */
   sampling: Sampling | undefined;
-  /** Most tokens of one turn. */
   maxTurnTokens: number;
-  /** Most turns in one sequence. */
+  /** In one sequence. */
   maxTurns: number;
   /** Whether the model goes on from what it sampled, or reads its turns as the client sends them back. */
   history: 'sampled' | 'sent';
@@ -20,7 +19,7 @@ export interface SessionRules {
   live: boolean;
   /** Keeps the generator's context of a turn for the next one. */
   keepsContexts: boolean;
-  /** Most tokens of turns that are remembered. */
+  /** Of turns that are remembered. */
   mostTokens: number;
   /** Samples, again where that may help. */
   attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;

@@ -1,10 +1,16 @@
-import type { AssistantMessage, ToolMessage, UserMessage } from '../../core/message.ts';
+import type { ToolMessage, UserMessage } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import { requestAnswered } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
+import type {
+  OnText,
+  SamplingRequest,
+  ServedModel,
+  Turn,
+  TurnRequest,
+} from '../sampling/served-model.ts';
 import {
   type AskedConversation,
   type AskedMessage,
@@ -12,19 +18,17 @@ import {
   sha256,
   tokensDigest,
   toolsDigest,
+  withIds,
 } from './asked.ts';
 import type { SessionRules } from './session-rules.ts';
-import { DriftCounts } from './drift-counts.ts';
 import { EqualRequests } from './equal-requests.ts';
-import { driftsOf, type Found, type TurnNode, TurnTree } from './turn-tree.ts';
+import { driftsOf, type Found, isTurn, type TurnNode, TurnTree } from './turn-tree.ts';
 
 /** A request, told apart from others by its body. */
 export interface SessionRequest {
   conversation: AskedConversation;
   request: SamplingRequest;
-  /** The same for the same body. */
   body: string;
-  /** The client says that it asks again. */
   retried: boolean;
   answers: number;
 }
@@ -35,7 +39,6 @@ export interface SessionTurn extends Turn {
 
 /** Turns that are sampled once they are asked for, or that were sampled for an earlier request. */
 export interface Prepared {
-  /** Of the answer. */
   id: string;
   promptTokens: () => readonly number[];
   sample: (onText?: OnText) => Promise<readonly SessionTurn[]>;
@@ -53,6 +56,12 @@ interface Asked {
   draw: number;
 }
 
+interface Drawing extends Pick<TurnRequest, 'tools' | 'onText'> {
+  request: SamplingRequest;
+  /** Of several answers to a request. */
+  index: number;
+}
+
 interface Answered {
   turns: Promise<readonly SessionTurn[]>;
   sent: boolean;
@@ -67,7 +76,8 @@ const isLost = ({ sent, signal }: Answered): boolean =>
 /** The requests of one rollout, or of all clients of a server: which turn each continues, and what was sampled for it. */
 export class Session {
   readonly tree = new TurnTree();
-  readonly drift = new DriftCounts();
+  /** Requests that hold turns of the model and continue none, by what the first of these differs in. */
+  readonly anew = { history: 0, tools: 0 };
   readonly ignored: Record<string, number> = {};
   /** Requests for the model, whatever came of them. */
   asked = 0;
@@ -122,27 +132,24 @@ export class Session {
     }
     const [first] = all as [Asked];
     const { length } = first.transcript;
-    const answered = { turns: Promise.resolve([]), sent: false, signal: request.signal };
+    const { signal } = request;
+    const answered: Answered = { turns: Promise.resolve([]), sent: false, signal };
     return {
       id: first.id,
       promptTokens: () => first.transcript.tokens.slice(0, length),
       sample: (onText) => {
-        const tools = conversation.tools;
-        const turns = Promise.all(
-          all.map((one, index) => this.#turn(one, { tools, request, index, onText })),
-        );
-        this.#answers.set(asked.body, Object.assign(answered, { turns }));
+        const { tools } = conversation;
+        const turns = all.map((one, index) => this.#turn(one, { tools, request, index, onText }));
+        answered.turns = Promise.all(turns);
+        this.#answers.set(asked.body, answered);
         const [oldest] = this.#answers.keys();
         if (this.#answers.size > mostAnswers && oldest !== undefined) this.#answers.delete(oldest);
-        turns.catch(() => {
+        answered.turns.catch(() => {
           if (this.#answers.get(asked.body) === answered) this.#answers.delete(asked.body);
         });
-        return turns;
+        return answered.turns;
       },
-      sent: () => {
-        answered.sent = true;
-        void answered.turns.then(delivered, () => undefined);
-      },
+      sent: () => hasSent(answered),
     };
   }
 
@@ -164,10 +171,7 @@ export class Session {
       id: first.node.id,
       promptTokens: () => first.promptTokens,
       sample: async () => turns,
-      sent: () => {
-        known.sent = true;
-        delivered(turns);
-      },
+      sent: () => hasSent(known),
     };
   }
 
@@ -181,10 +185,17 @@ export class Session {
     const found = this.tree.find(messages, digest);
     const { transcript, parent } = await this.#transcript(messages, tools, found, request);
     if (parent?.depth === this.rules.maxTurns - 1) throw this.#tooManyTurns();
-    for (const { node, as } of found.own) this.drift.sentBack(node, driftsOf(as, node));
+    for (const { node, as } of found.own) {
+      node.delivered = true;
+      for (const drift of driftsOf(as, node)) node.drifts.add(drift);
+    }
     // Of `history: sent`, one that continues a turn may begin anew only for what was counted of that turn.
-    if (found.parent === undefined || saidAfterTurn(found.rest) === undefined)
-      this.drift.begunAnew(messages, { nodes: this.tree.nodes, tools: digest });
+    if (found.parent === undefined || saidAfterTurn(found.rest) === undefined) {
+      const [first] = messages.flatMap(
+        (one) => this.tree.nodes.find((node) => isTurn(one, node)) ?? [],
+      );
+      if (first !== undefined) this.anew[first.tools === digest ? 'history' : 'tools'] += 1;
+    }
     const { room, limited } = this.#room(transcript.length, request.maxTokens);
     const rest = parent === undefined ? messages : found.rest;
     const tokens = tokensDigest(transcript.tokens);
@@ -222,9 +233,7 @@ export class Session {
     if (parent === undefined || said === undefined) return { transcript, parent: undefined };
     // What the client sent back may be what was sampled, token for token.
     const joined = transcript.continuing(parent.transcript, parent.end);
-    return joined === undefined
-      ? { transcript, parent: undefined }
-      : { transcript: joined, parent };
+    return { transcript: joined ?? transcript, parent: joined && parent };
   }
 
   #room(promptTokens: number, maxTokens = Infinity): Pick<Asked, 'room' | 'limited'> {
@@ -244,20 +253,7 @@ export class Session {
     return new Refusal(400, text, [], 'turn_limit');
   }
 
-  async #turn(
-    asked: Asked,
-    {
-      tools,
-      request,
-      index,
-      onText,
-    }: {
-      tools: readonly ToolSpec[];
-      request: SamplingRequest;
-      index: number;
-      onText: OnText | undefined;
-    },
-  ): Promise<SessionTurn> {
+  async #turn(asked: Asked, { tools, request, index, onText }: Drawing): Promise<SessionTurn> {
     const { rules, model } = this;
     const { transcript, room, draw } = asked;
     const { length: start } = transcript;
@@ -313,6 +309,7 @@ export class Session {
       context: cut === 0 && this.rules.keepsContexts ? context : undefined,
       endedAt: performance.now(),
       delivered: false,
+      drifts: new Set(),
       cut: finish === 'length' && !limited,
       children: [],
     };
@@ -345,21 +342,26 @@ export class Session {
 }
 
 const [idChars, drawChars] = [20, 12];
-/** Answers that are remembered for those who ask again. */
+/** That are remembered for those who ask again. */
 const mostAnswers = 128;
 
-/** 400, since clients ask again after other statuses. */
-const over = (status: 400 | 401): Refusal =>
-  new Refusal(status, 'The rollout that this key names is over.', [], 'rollout_over');
+/** 400 for what was under way, since clients ask again after other statuses. */
+export const over = (status: 400 | 401): Refusal =>
+  new Refusal(
+    status,
+    'The rollout that this key names is over. If its agent is not, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
+    [],
+    'rollout_over',
+  );
+
+function hasSent(answered: Answered): void {
+  answered.sent = true;
+  answered.turns.then(delivered, () => undefined);
+}
 
 function delivered(turns: readonly SessionTurn[]): void {
   for (const { node } of turns) node.delivered = true;
 }
-
-const withIds = (message: AssistantMessage, id: string): AssistantMessage => ({
-  ...message,
-  toolCalls: message.toolCalls?.map((call, index) => ({ ...call, id: `call_${id}_${index}` })),
-});
 
 /** What follows a turn, where it can be shown behind it: what tools and users say. */
 function saidAfterTurn(

@@ -16,20 +16,19 @@ export interface TurnNode {
   readonly tools: string;
   /** Gives its number among equal requests back. */
   readonly free: () => void;
-  /** As it was sent. */
   readonly message: AssistantMessage;
-  /** Its tokens end at `end`; those of turns that continue it follow. */
+  /** Its sampled tokens are those from `start` to `end`; those of turns that continue it follow. */
   transcript: Transcript;
-  readonly end: number;
-  /** Where its sampled tokens begin. */
   readonly start: number;
+  readonly end: number;
   /** What the generator keeps its context under, unless another turn continued it or it was cut. */
   context: string | undefined;
   /** When it was asked for, and when it was sampled, in ms of a clock that only goes on. */
   readonly askedAt: number;
   readonly endedAt: number;
-  /** Whether its answer reached the client. */
   delivered: boolean;
+  /** What the client changed of it. */
+  readonly drifts: Set<Drift>;
   /** A limit of the run ended it. */
   readonly cut: boolean;
   readonly children: TurnNode[];
@@ -42,7 +41,6 @@ export type Drift = (typeof drifts)[number];
 /** The turn that a request continues. */
 export interface Found {
   readonly parent: TurnNode | undefined;
-  /** What follows it. */
   readonly rest: readonly AskedMessage[];
   /** Turns of the model in the request, in its order, with what is sent back as them. */
   readonly own: readonly { readonly node: TurnNode; readonly as: AskedMessage }[];

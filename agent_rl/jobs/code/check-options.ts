@@ -130,14 +130,11 @@ function check(caller: string, given: Record<string, unknown>, allowed: Allowed)
     else if (!expected.is(value))
       add(key, `expected ${expected.allowed}, got ${showValue(value, 60)}.`);
   }
-  if (given['agent'] !== undefined)
-    for (const key of besideAgent.filter((one) => given[one] !== undefined))
-      add(key, `stands beside agent, ${ofAgent[key]}. Leave one of them out.`);
-  else if (given['isModelError'] !== undefined)
-    add(
-      'isModelError',
-      'judges what agent throws, and there is no agent. Give agent, or leave it out.',
-    );
+  const { agent, isModelError } = given;
+  for (const [key, why] of Object.entries(agent === undefined ? {} : ofAgent))
+    if (given[key] !== undefined) add(key, `stands beside agent, ${why}. Leave one of them out.`);
+  const lonely = 'judges what agent throws, and there is no agent. Give agent, or leave it out.';
+  if (agent === undefined && isModelError !== undefined) add('isModelError', lonely);
   for (const [index, tool] of [given['tools']].flat().entries())
     if (Array.isArray(given['tools']) && isRecord(tool) && 'execute' in tool)
       add(`tools.${index}`, 'is no tool yet. Wrap it: defineTool({ … }).');
@@ -149,8 +146,7 @@ const ofAgent = {
   tools: 'which calls tools of its own and would not know of these',
   environment: 'which plays its rollouts in the environment that it becomes',
   agents: 'which is one, and agents are of an environment that has several',
-} as const;
-const besideAgent = Object.keys(ofAgent) as readonly (keyof typeof ofAgent)[];
+};
 
 function unknown(key: string, { known }: Allowed, ofFile: boolean): string {
   if (ofFile)

@@ -8,7 +8,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { keyOutsideRuns, type Rollout } from '../../core/rollout.ts';
-import { answerText } from '../../environments/external/answer-text.ts';
+import { answerAsText } from '../../environments/question/judge-answer.ts';
 import { runEpisode } from '../../rollout/run-episode.ts';
 import type { KindName, Kinds } from '../../compose/plugins/kinds.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
@@ -110,7 +110,7 @@ export async function openLoadedAgent(
     throwIfFailed(until);
     const { messages = [] } = rollout.parts[0] ?? {};
     const last = messages.findLast(({ role }) => role === 'assistant');
-    const text = own === undefined ? last?.content.trim() : answerText(own.answer());
+    const text = own === undefined ? last?.content.trim() : answerAsText(own.answer());
     return { text: text ?? '', messages, rollout };
   };
   // One after another: what keys an answer is its seed alone.

@@ -12,9 +12,9 @@ import {
 import { piecesOf } from '../../gateway/sampling/pieces-of.ts';
 import {
   bodyReader,
+  completionFields,
   nullable,
   placesOf,
-  samplingFields,
   samplingOf,
 } from '../../gateway/dialects/request-fields.ts';
 import type { Sampled, ServedModel } from '../../gateway/sampling/served-model.ts';
@@ -22,7 +22,7 @@ import type { Sampled, ServedModel } from '../../gateway/sampling/served-model.t
 const mostStopTokens = 64;
 
 const CompletionRequest = Type.Object({
-  ...samplingFields,
+  ...completionFields,
   prompt: Type.Union([
     Type.String({ minLength: 1 }),
     Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }),

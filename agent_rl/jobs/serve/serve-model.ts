@@ -1,13 +1,12 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 
 import { collecting, openEngine } from '../../compose/model/open-engine.ts';
-import { construct, runContainer } from '../../compose/plugins/container.ts';
+import { servedModel } from '../../compose/open-run-gateway.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { Policy } from '../../core/plugins/policy.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import { EventAnswer, type Page, page } from '../../http/answer-request.ts';
 import { decodedPart, Refusal } from '../../http/refusal.ts';
@@ -15,9 +14,8 @@ import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from '../../gateway/dialects/chat-completions.ts';
-import type { Answering } from '../../gateway/dialects/openai-answers.ts';
 import { response } from '../../gateway/dialects/responses.ts';
-import { isRetried } from '../../gateway/doors/answer-call.ts';
+import { answeredBy, type Dialect } from '../../gateway/doors/answer-call.ts';
 import { beatMs, keepAliveMs } from '../../gateway/open-gateway.ts';
 import { Session } from '../../gateway/turns/session.ts';
 import type { SessionRules } from '../../gateway/turns/session-rules.ts';
@@ -25,10 +23,8 @@ import { completion } from './completions.ts';
 import { LongTexts } from '../../gateway/sampling/long-texts.ts';
 import { openAiError } from '../../gateway/dialects/openai-answers.ts';
 import { Places } from '../../gateway/sampling/places.ts';
-import { ServedModel } from '../../gateway/sampling/served-model.ts';
-import { SteppedGenerator } from '../../gateway/sampling/stepped-generator.ts';
+import type { ServedModel } from '../../gateway/sampling/served-model.ts';
 import { trainingPages } from './training/training-pages.ts';
-import { turnReader } from '../../gateway/sampling/turn-reader.ts';
 import { WeightInbox } from './training/weight-inbox.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import { protocolVersion } from '../../generation/served/protocol.ts';
@@ -116,7 +112,7 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
 async function openModel(options: ServeModelOptions, opened: Cleanup) {
   const { answers, acceptWeights, requests, timeoutS, signal } = options;
   const run = await resolveRun(options, { ...options, trains: false, demonstrates: true });
-  const { config, model, format, chosen } = run;
+  const { config, model, chosen } = run;
   if (chosen.policy.entry.spec.openGenerator !== undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -135,29 +131,18 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
       signal,
     }),
   );
-  const places = new Places(answers, (episode) => engine.generator.release(episode));
-  const generator = new SteppedGenerator(engine.generator, places);
   const { maxContextTokens, name } = await engine.generator.describe();
   const { packs } = await engine.info();
-  const container = runContainer({ generator, model: model.text, format });
-  const policy = construct<Policy>(container, chosen.policy);
-  const { vocabSize } = model.description;
   const longTexts = opened.add(new LongTexts(model.text, model.textFolder, timeoutS));
-  const served = new ServedModel({
-    text: model.text,
-    vocabSize,
-    maxContextTokens,
-    policy,
-    generator,
-    reader: turnReader(model.text, format, chosen.policy.settings),
-    longTexts,
-  });
+  const places = new Places(answers, (episode) => engine.generator.release(episode));
+  const parts = { places, maxContextTokens, longTexts };
+  const { served, notes } = servedModel(run, engine.generator, parts);
   const training = {
     info: {
       protocol: protocolVersion,
       name,
       maxContextTokens,
-      vocabSize,
+      vocabSize: served.vocabSize,
       text: await textFingerprint(model.textFolder),
       requests,
       acceptsWeights: acceptWeights,
@@ -173,7 +158,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
         }
       : undefined,
   };
-  return { model: served, folder: model.folder, notes: policy.notes ?? [], training };
+  return { model: served, folder: model.folder, notes, training };
 }
 
 /** Clients send their own sampling, and whole conversations: what they send back of its turns is what it sampled. */
@@ -198,11 +183,6 @@ const contextsRemembered = 256;
 const mostWeightBytes = (config: ModelConfig): number =>
   4 * countParameters(config).parameters + 64 * 2 ** 20;
 
-type Dialect = (given: unknown, answering: Answering) => Promise<object>;
-
-/** Seeds are of 32 bits. */
-const seeds = 2 ** 32;
-
 function modelPages(
   session: Session,
   {
@@ -221,23 +201,19 @@ function modelPages(
     max_model_len: session.model.maxContextTokens,
   };
   const answering =
-    (answer: Dialect): Page['answer'] =>
+    (dialect: Dialect): Page['answer'] =>
     async ({ body, headers, signal }) => {
       if (unsupported === 'refuse') refuseOtherModel(body, name);
       const late = AbortSignal.timeout(timeoutS * 1000);
-      const head = { created: Math.floor(Date.now() / 1000), model: name };
       const within = AbortSignal.any([signal, late]);
       const why = (thrown: unknown): unknown =>
         late.aborted && !signal.aborted ? tookLonger(timeoutS) : thrown;
       try {
-        const answered = await answer(body, {
-          session,
-          head,
-          signal: within,
-          seed: randomInt(seeds),
-          retried: isRetried(headers),
-          ignore: unsupported === 'ignore' ? () => undefined : undefined,
-        });
+        const answered = await answeredBy(
+          dialect,
+          { body, header: (field) => headers[field]?.toString(), signal: within },
+          { session, unsupported, model: name },
+        );
         return answered instanceof EventAnswer
           ? new EventAnswer(failingAs(answered.events, why))
           : answered;

@@ -1,4 +1,4 @@
-import { append, groupBy } from '../../core/long-lists.ts';
+import { groupBy } from '../../core/long-lists.ts';
 import { drawnSpans, type Span } from '../../core/transcript.ts';
 import { countText, numberText } from '../../telemetry/figures.ts';
 import type { LearnedRecord } from '../episodes/learned-line.ts';
@@ -13,25 +13,24 @@ export function playedTurns(part: Played, learned?: LearnedRecord | null): Episo
   const shown = shownBy(turns, part.requests?.answer);
   const children = groupBy(turns, ({ after }) => after);
   const ordered: EpisodeTurn[] = [];
-  const next = (after: number | null, indent: number) => {
-    const own = (children.get(after) ?? []).toSorted((a, b) => b.turn - a.turn);
+  const place = (after: number | null, indent: number): void => {
+    const own = (children.get(after) ?? []).toSorted((a, b) => a.turn - b.turn);
     children.delete(after);
     const inner = indent + Number(after !== null && own.length > 1);
-    return own.map((one) => Object.assign({}, one, { indent: inner }));
+    for (const one of own) {
+      const { turn, tokens, sequence } = one;
+      const isShown = shown?.has(turn) ?? true;
+      const about = [
+        `turn ${turn + 1}${after === null ? '' : ` after turn ${after + 1}`}: ${countText(tokens, 'token')}`,
+        `sequence ${sequence + 1}`,
+        ...(learned ? [learned.sent[sequence] ? 'trained' : 'not trained'] : []),
+        ...(isShown ? ['in the messages'] : []),
+      ].join(', ');
+      ordered.push({ ...one, indent: inner, isShown, about });
+      place(turn, inner);
+    }
   };
-  const waiting = next(null, 0);
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    const isShown = shown?.has(one.turn) ?? true;
-    const { turn, after, tokens, sequence, indent } = one;
-    const about = [
-      `turn ${turn + 1}${after === null ? '' : ` after turn ${after + 1}`}: ${countText(tokens, 'token')}`,
-      `sequence ${sequence + 1}`,
-      ...(learned ? [learned.sent[sequence] ? 'trained' : 'not trained'] : []),
-      ...(isShown ? ['in the messages'] : []),
-    ].join(', ');
-    ordered.push({ ...one, isShown, about });
-    append(waiting, next(turn, indent));
-  }
+  place(null, 0);
   return ordered;
 }
 

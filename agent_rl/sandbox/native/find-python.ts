@@ -32,7 +32,7 @@ const machines: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
 const unavailable = (message: string): AgentRlError =>
   new AgentRlError('SANDBOX_UNAVAILABLE', message);
 
-const isExecutable = (file: string): boolean => {
+export const isExecutable = (file: string): boolean => {
   try {
     accessSync(file, constants.X_OK);
     return true;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { drawnMasks } from '#agent_rl/core/transcript.ts';
-import type { OutsideRecord } from '#agent_rl/rollout/rollout-door.ts';
+import type { OutsideRecord } from '#agent_rl/rollout/episode-parts.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
 import { keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
