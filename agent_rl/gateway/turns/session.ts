@@ -184,7 +184,12 @@ export class Session {
     const digest = toolsDigest(tools);
     const found = this.tree.find(messages, digest);
     const { transcript, parent } = await this.#transcript(messages, tools, found, request);
-    if (parent?.depth === this.rules.maxTurns - 1) throw this.#tooManyTurns();
+    const { maxTurns, secret } = this.rules;
+    if (parent?.depth === maxTurns - 1) {
+      this.refused ??= 'turn-limit';
+      const problem = `This conversation has had its ${maxTurns} turns (rollout.maxTurns).`;
+      throw new Refusal(400, problem, [], 'turn_limit');
+    }
     for (const { node, as } of found.own) {
       node.delivered = true;
       for (const drift of driftsOf(as, node)) node.drifts.add(drift);
@@ -201,7 +206,7 @@ export class Session {
     const tokens = tokensDigest(transcript.tokens);
     const { count, free } = this.#equal.take(tokens);
     return {
-      id: sha256(JSON.stringify([this.rules.secret, tokens, count])).slice(0, idChars),
+      id: sha256(JSON.stringify([secret, tokens, count])).slice(0, idChars),
       transcript,
       room,
       limited,
@@ -245,12 +250,6 @@ export class Session {
     if (most > 0) return { room: Math.min(most, maxTokens), limited: maxTokens < most };
     this.refused ??= 'token-limit';
     throw this.model.tooLong({ promptTokens, field: 'messages' }, undefined);
-  }
-
-  #tooManyTurns(): Refusal {
-    this.refused ??= 'turn-limit';
-    const text = `This conversation has had its ${this.rules.maxTurns} turns (rollout.maxTurns).`;
-    return new Refusal(400, text, [], 'turn_limit');
   }
 
   async #turn(asked: Asked, { tools, request, index, onText }: Drawing): Promise<SessionTurn> {

@@ -39,10 +39,7 @@ export type SettingsInCode = Readonly<Record<string, unknown>>;
 export interface AgentParts<Row = object> {
   /** Model folder, or the block `model:` of a run file; the starter model by default. */
   model?: string | SettingsInCode;
-  /**
-   * An agent with a loop of its own, which runs in this process. It excludes `agents`, `tools` and `environment`. With `reward` or `rewards` these alone judge what it returns, and without them it is compared with the task's
-   * answer.
-   */
+  /** An agent with a loop of its own, which runs in this process. It excludes `agents`, `tools` and `environment`, and is judged as that is by default. */
   agent?: AgentFunction<TaskOf<Row>> | undefined;
   /** Whether what `agent` threw is the model's failure, besides the errors of frameworks that are known to be. */
   isModelError?: ((thrown: unknown) => boolean) | undefined;
