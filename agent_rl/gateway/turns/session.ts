@@ -305,7 +305,7 @@ export class Session {
       transcript: transcript.beginning(end, this.tree.nodes.length),
       start,
       end,
-      context: cut === 0 && this.rules.keepsContexts ? context : undefined,
+      context: cut === 0 && !this.rules.live ? context : undefined,
       endedAt: performance.now(),
       delivered: false,
       drifts: new Set(),
@@ -348,7 +348,7 @@ const mostAnswers = 128;
 export const over = (status: 400 | 401): Refusal =>
   new Refusal(
     status,
-    'The rollout that this key names is over. If its agent is not, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
+    'This key names no rollout that is under way. If its agent still is, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
     [],
     'rollout_over',
   );
