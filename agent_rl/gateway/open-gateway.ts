@@ -25,9 +25,7 @@ export interface GatewayOptions extends CallRules, Pick<SessionRules, 'history'>
   onFailure: (message: string) => void;
 }
 
-export interface OpenedGateway extends Gateway {
-  close(): Promise<void>;
-}
+export type OpenedGateway = Gateway & { close(): Promise<void> };
 
 /** After this long without a word, a client may be cut off by something between. */
 export const beatMs = 20_000;

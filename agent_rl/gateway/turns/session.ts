@@ -4,13 +4,7 @@ import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import { requestAnswered } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type {
-  OnText,
-  SamplingRequest,
-  ServedModel,
-  Turn,
-  TurnRequest,
-} from '../sampling/served-model.ts';
+import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
 import {
   type AskedConversation,
   type AskedMessage,
@@ -54,12 +48,6 @@ interface Asked {
   limited: boolean;
   node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'askedAt' | 'given' | 'tools' | 'free'>;
   draw: number;
-}
-
-interface Drawing extends Pick<TurnRequest, 'tools' | 'onText'> {
-  request: SamplingRequest;
-  /** Of several answers to a request. */
-  index: number;
 }
 
 interface Answered {
@@ -138,8 +126,7 @@ export class Session {
       id: first.id,
       promptTokens: () => first.transcript.tokens.slice(0, length),
       sample: (onText) => {
-        const { tools } = conversation;
-        const turns = all.map((one, index) => this.#turn(one, { tools, request, index, onText }));
+        const turns = all.map((one, index) => this.#turn(one, index, asked, onText));
         answered.turns = Promise.all(turns);
         this.#answers.set(asked.body, answered);
         const [oldest] = this.#answers.keys();
@@ -252,7 +239,13 @@ export class Session {
     throw this.model.tooLong({ promptTokens, field: 'messages' }, undefined);
   }
 
-  async #turn(asked: Asked, { tools, request, index, onText }: Drawing): Promise<SessionTurn> {
+  /** @param index of several answers to a request */
+  async #turn(
+    asked: Asked,
+    index: number,
+    { conversation: { tools }, request }: SessionRequest,
+    onText: OnText | undefined,
+  ): Promise<SessionTurn> {
     const { rules, model } = this;
     const { transcript, room, draw } = asked;
     const { length: start } = transcript;
