@@ -21,7 +21,7 @@ export async function playOutside(
   { world: { outside: agent }, gateway }: EpisodeParts,
   { request, log, timed, signal }: Outside,
 ): Promise<EpisodeEnd> {
-  if (agent === undefined || gateway === undefined) throw new Error('It is opened with neither.');
+  if (agent === undefined || gateway === undefined) throw new Error('It needs agent and gateway.');
   const { task, seed, key } = request;
   const door = gateway.enter(request, log, signal);
   const { fetch, baseURL, apiKey } = door;

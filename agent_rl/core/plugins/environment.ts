@@ -149,6 +149,8 @@ export interface ExternalEnvironment {
   finish(end: EpisodeEnd, signal: AbortSignal, answer: unknown): Promise<Verdict>;
 }
 
+export type AnyEnvironment = Environment | MultiAgentEnvironment | ExternalEnvironment;
+
 export interface EnvironmentSpec {
   readonly name: string;
   readonly description: string;
@@ -180,10 +182,7 @@ export interface EnvironmentSpec {
 const methods = ['start', 'step', 'finish'] as const;
 const externalMethods = ['run', 'isModelError', 'finish'] as const;
 
-export const environments = new PluginKind<
-  EnvironmentSpec,
-  Environment | MultiAgentEnvironment | ExternalEnvironment
->('environment', {
+export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('environment', {
   methods,
   methodsOf: ({ external }) => (external === true ? externalMethods : methods),
   fields: {
