@@ -1,8 +1,4 @@
-/**
- * The model that is trained, as a language model of the AI SDK (6 and 7).
- *
- * Importing this starts nothing and loads no engine. It needs nothing of the AI SDK itself.
- */
+/** The model that is trained, as a language model of the AI SDK (6 and 7). Importing this needs nothing of the AI SDK, and starts nothing. */
 import { rollouts } from './core/services/rollout-scope.ts';
 import {
   chatBody,

@@ -132,7 +132,6 @@ export interface Part {
 
 /** What is known of the requests of an agent with a loop of its own. */
 export interface RequestFacts {
-  /** That the model answered. */
   readonly turns: number;
   /** Answered again with what was recorded. */
   readonly replayed: number;
@@ -140,7 +139,6 @@ export interface RequestFacts {
   readonly delivered: number;
   /** What the client changed of the model's turns when it sent them back, by kind. */
   readonly drift: Readonly<Record<string, number>>;
-  /** Fields of requests that had no effect, by name. */
   readonly ignored: Readonly<Record<string, number>>;
   /** The turn that ends what the part's messages show; absent where no answer reached the client. */
   readonly answer?: number | undefined;

@@ -115,7 +115,6 @@ const askedNothing =
 
 const anywhere = <Value>(work: () => Value): Value => work();
 
-/** The way of a rollout to the model, and what answers the calls that come by it. */
 function doorOf(session: Session, rules: CallRules, { watch }: Pick<EpisodeLog, 'watch'>) {
   let inContext = anywhere;
   /** What the model takes costs the agent no time. */

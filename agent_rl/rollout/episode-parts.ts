@@ -43,7 +43,6 @@ export interface OutsideRecord extends Pick<Part, 'sequences' | 'undelivered'> {
   readonly refused: 'token-limit' | 'turn-limit' | undefined;
   /** Whether a limit of the run cut the last answer. */
   readonly cut: boolean;
-  /** What the system failed with. */
   readonly failure: unknown;
 }
 

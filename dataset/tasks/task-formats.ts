@@ -18,12 +18,13 @@ const plainFormat: TaskFormat = {
   reader: () => rowCheck(PlainRow, taskOf),
 };
 
+const isCode = (row: unknown) => isRecord(row) && 'tests' in row && !('question' in row);
+
 /** Questions; a row with tests is a code task all the same. */
 const questionOrCodeFormat: TaskFormat = {
   needs: questionFormat.needs,
   reader: (file) => {
     const [question, code] = [questionFormat.reader(file), codeFormats.code.reader(file)];
-    const isCode = (row: unknown) => isRecord(row) && 'tests' in row && !('question' in row);
     return (row, line) => (isCode(row) ? code(row, line) : question(row, line));
   },
 };

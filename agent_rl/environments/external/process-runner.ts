@@ -8,7 +8,6 @@ import type { AgentRunner } from './agent-runner.ts';
 import { errorNameIn } from './model-errors.ts';
 
 interface ProcessOptions {
-  /** In messages. */
   name: string;
   command: readonly string[];
   env: Readonly<Record<string, string>>;
@@ -103,7 +102,7 @@ async function outcomeOf(child: ChildProcess, mostOutputBytes: number) {
   return { stdout: Buffer.concat(stdout).toString(), stderr, problem };
 }
 
-/** Ends a process with its children, where they are still there. */
+/** Ends a process with its children. */
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {

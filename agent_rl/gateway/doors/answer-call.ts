@@ -9,7 +9,6 @@ import { over, type Session } from '../turns/session.ts';
 /** A request, however it came. */
 export interface Call {
   method: string;
-  /** Of its address. */
   path: string;
   header: (name: string) => string | undefined;
   body: unknown;
@@ -54,7 +53,6 @@ export async function answerCall(
   return answeredBy(dialect, call, { session, unsupported, model: name });
 }
 
-/** What a dialect answers. @throws Refusal */
 export const answeredBy = (
   dialect: Dialect,
   { body, header, signal }: Pick<Call, 'body' | 'header' | 'signal'>,

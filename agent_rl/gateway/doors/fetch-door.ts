@@ -13,23 +13,17 @@ export const fetchDoor =
       const answered = await answer({ ...(await callOf(input, init)), signal });
       signal.throwIfAborted();
       if (answered instanceof EventAnswer) return streamed(answered.events, signal);
-      if (!(answered instanceof WholeAnswer)) return json(answered, 200);
+      if (!(answered instanceof WholeAnswer)) return Response.json(answered);
       answered.sent();
-      return json(answered.body, 200);
+      return Response.json(answered.body);
     } catch (thrown) {
       signal.throwIfAborted();
       if (!(thrown instanceof Refusal)) throw thrown;
-      return json(openAiError(thrown), thrown.status);
+      return Response.json(openAiError(thrown), { status: thrown.status });
     }
   };
 
 const never = new AbortController().signal;
-
-const json = (body: object, status: number): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json' },
-  });
 
 /** @throws Refusal */
 async function callOf(
@@ -43,7 +37,7 @@ async function callOf(
   const headers = request?.headers ?? new Headers(init?.headers);
   return {
     method: request?.method ?? init?.method ?? 'GET',
-    path: new URL(request?.url ?? (input as string | URL)).pathname,
+    path: new URL(request?.url ?? input).pathname,
     header: (name) => headers.get(name) ?? undefined,
     body: text === '' ? undefined : jsonOf(text),
   };

@@ -19,12 +19,9 @@ export interface SessionRules {
   live: boolean;
   /** Of turns that are remembered. */
   mostTokens: number;
-  /** Samples, again where that may help. */
   attempt: <Value>(work: () => Promise<Value>) => Promise<Value>;
-  /** Notices requests of other rollouts. */
   owners?: TurnOwners | undefined;
   /** Without what no model must read. */
   redact: (text: string) => string;
-  /** Is told of each field of a request that has no effect. */
   onIgnored?: (field: string) => void;
 }

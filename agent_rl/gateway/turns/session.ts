@@ -74,7 +74,6 @@ export class Session {
   lostTokens = 0;
   /** Which limit of the run was the first to refuse a request. */
   refused: 'token-limit' | 'turn-limit' | undefined;
-  /** What the system failed with. */
   failure: unknown;
   readonly #equal = new EqualRequests();
   readonly #answers = new Map<string, Answered>();
@@ -92,7 +91,6 @@ export class Session {
     return this.#over.signal.aborted;
   }
 
-  /** Notes a field of a request that has no effect. */
   ignore(field: string): void {
     this.ignored[field] = (this.ignored[field] ?? 0) + 1;
     this.rules.onIgnored?.(field);

@@ -105,13 +105,14 @@ export function isTurn({ message, turn, ids = [] }: AskedMessage, node: TurnNode
   return sameCalls && saidIn(message).trim() === saidIn(node.message).trim();
 }
 
+const given = ({ toolCalls = [] }: AssistantMessage) => toolCalls.map(argumentsText);
+
 /** What a client changed of a turn that it sent back. */
 export function driftsOf({ message }: AskedMessage, node: TurnNode): readonly Drift[] {
   if (message.role !== 'assistant') return [];
   const { message: own } = node;
   const found: Drift[] = [];
   if ((own.reasoning ?? '').trim() !== (message.reasoning ?? '').trim()) found.push('thoughts');
-  const given = ({ toolCalls = [] }: AssistantMessage) => toolCalls.map(argumentsText);
   if (!isEqual(given(own), given(message))) found.push('arguments');
   if (saidIn(message) !== saidIn(own)) found.push('content');
   return found;

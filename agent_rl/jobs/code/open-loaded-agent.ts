@@ -95,12 +95,13 @@ export async function openLoadedAgent(
       sampling: { ...samplingOf(run.config), ...sampling },
     };
     const own = options.agent === undefined ? undefined : ownLoopTask(agent.make);
-    if (own !== undefined && typeof prompt !== 'string')
+    const asked = typeof prompt === 'string' ? prompt : undefined;
+    if (own !== undefined && asked === undefined)
       throw new AgentRlError(
         'CONFIG_INVALID',
         'ask: expected a text, got a list of messages. The agent that loadAgent was given keeps its own conversation.',
       );
-    const task = { ...request.task, prompt: own === undefined ? '' : String(prompt) };
+    const task = { ...request.task, prompt: (own && asked) ?? '' };
     const make = own?.make ?? chatTask(agent.make, { prompt });
     const rollout = await runEpisode(make, { ...request, task }, until);
     throwIfFailed(until);

@@ -187,7 +187,6 @@ export interface LearnedColumns {
 
 /** A turn of the model, in the tree of the turns of its part. */
 export interface EpisodeTurn {
-  /** From 0. */
   turn: number;
   /** The turn that it continues; null where a conversation begins with it. */
   after: number | null;
@@ -201,7 +200,6 @@ export interface EpisodeTurn {
   version: number | undefined;
   /** Whether the messages of the record show it. */
   isShown: boolean;
-  /** What is known of it, in words. */
   about: string;
 }
 
