@@ -198,7 +198,7 @@ export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('env
   },
 });
 
-/** Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents, an `ExternalEnvironment` where it says so. */
+/** Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents, an `ExternalEnvironment` where it says `external`. */
 export function environment(
   spec: EnvironmentSpec & { readonly agents: readonly string[]; readonly external?: undefined },
 ): (target: Class<MultiAgentEnvironment>) => void;
