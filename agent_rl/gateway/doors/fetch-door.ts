@@ -43,7 +43,7 @@ async function callOf(
   const headers = request?.headers ?? new Headers(init?.headers);
   return {
     method: request?.method ?? init?.method ?? 'GET',
-    path: new URL(request?.url ?? (input as string | URL)).pathname,
+    path: new URL(request?.url ?? input).pathname,
     header: (name) => headers.get(name) ?? undefined,
     body: text === '' ? undefined : jsonOf(text),
   };
