@@ -53,16 +53,14 @@ export function rolloutModel(otherwise?: OtherModel): RolloutModel {
   };
 }
 
-const lost = () =>
-  new Error(
-    rollouts.open === 0
-      ? 'No rollout is under way. Pass the model of production: rolloutModel(openai(…)).'
-      : 'rolloutModel() was asked outside of a rollout while agents are trained: a queue, a pool or an event emitter lost the context of the call. Call the agent within it.',
-  );
-
 async function answered(call: ModelCall): Promise<unknown> {
   const scope = rollouts.scope.getStore();
-  if (scope === undefined) throw lost();
+  if (scope === undefined)
+    throw new Error(
+      rollouts.open === 0
+        ? 'No rollout is under way. Pass the model of production: rolloutModel(openai(…)).'
+        : 'rolloutModel() was asked outside of a rollout while agents are trained: a queue, a pool or an event emitter lost the context of the call. Call the agent within it.',
+    );
   const response = await scope.fetch('http://agent_rl/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

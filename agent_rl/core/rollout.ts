@@ -132,9 +132,9 @@ export interface Part {
 
 /** What is known of the requests of an agent with a loop of its own. */
 export interface RequestFacts {
-  /** Requests that the model answered. */
+  /** That the model answered. */
   readonly turns: number;
-  /** Requests that were answered again with what was recorded. */
+  /** Answered again with what was recorded. */
   readonly replayed: number;
   /** Turns whose answer reached the client. */
   readonly delivered: number;

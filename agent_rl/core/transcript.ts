@@ -31,12 +31,9 @@ export class Transcript {
   readonly #tokens: number[] = [];
   readonly #spans: Span[] = [];
   readonly #logProbs: number[] = [];
-  /** The same object for all transcripts that were begun as one. */
-  readonly root: object;
 
-  constructor({ root }: Pick<Transcript, 'root'> = { root: {} }) {
-    this.root = root;
-  }
+  /** @param root the same object for all transcripts that were begun as one */
+  constructor(readonly root: object = {}) {}
 
   get length(): number {
     return this.#tokens.length;
@@ -53,20 +50,17 @@ export class Transcript {
 
   /** A transcript that begins with the first `length` tokens of this one. @param turn that drew those of its last turn */
   beginning(length: number, turn?: number): Transcript {
-    const beginning = new Transcript(this);
+    const beginning = new Transcript(this.root);
     append(beginning.#tokens, this.#tokens.slice(0, length));
     append(beginning.#logProbs, this.#logProbs.slice(0, length));
     append(
       beginning.#spans,
       this.#spans.filter(({ start }) => start < length),
     );
-    const last = beginning.#spans.at(-1);
-    if (last !== undefined)
-      beginning.#spans[beginning.#spans.length - 1] = {
-        ...last,
-        end: Math.min(last.end, length),
-        turn: last.source === 'sampled' ? (turn ?? last.turn) : undefined,
-      };
+    const last = beginning.#spans.pop();
+    if (last === undefined) return beginning;
+    const drew = last.source === 'sampled' ? (turn ?? last.turn) : undefined;
+    beginning.#spans.push({ ...last, end: Math.min(last.end, length), turn: drew });
     return beginning;
   }
 

@@ -7,7 +7,6 @@ import { messageOf } from '../core/errors.ts';
 import { rollouts } from '../core/services/rollout-scope.ts';
 import { notTimed } from '../core/stopping/work-clock.ts';
 import { EventAnswer, page } from '../http/answer-request.ts';
-import { Refusal } from '../http/refusal.ts';
 import { servePages } from '../http/serve-pages.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { openAiError } from './dialects/openai-answers.ts';
@@ -15,7 +14,7 @@ import { answerCall, type Call, type CallRules } from './doors/answer-call.ts';
 import { fetchDoor } from './doors/fetch-door.ts';
 import type { ServedModel } from './sampling/served-model.ts';
 import { TurnOwners } from './turns/turn-owners.ts';
-import { Session } from './turns/session.ts';
+import { over, Session } from './turns/session.ts';
 import type { SessionRules } from './turns/session-rules.ts';
 import { sessionRecord } from './turns/session-record.ts';
 
@@ -26,9 +25,7 @@ export interface GatewayOptions extends CallRules, Pick<SessionRules, 'history'>
   onFailure: (message: string) => void;
 }
 
-export interface OpenedGateway extends Gateway {
-  close(): Promise<void>;
-}
+export type OpenedGateway = Gateway & { close(): Promise<void> };
 
 /** After this long without a word, a client may be cut off by something between. */
 export const beatMs = 20_000;
@@ -48,13 +45,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       page(method, /^(?<path>\/v1\/.+)$/, ({ groups, body, headers, signal }) => {
         const key = /^Bearer (?<key>.+)$/i.exec(headers.authorization ?? '')?.groups?.['key'] ?? '';
         const answer = doors.get(key);
-        if (answer === undefined)
-          throw new Refusal(
-            401,
-            'This key names no rollout that is under way.',
-            [],
-            'rollout_over',
-          );
+        if (answer === undefined) throw over(401);
         const header = (name: string) => headers[name]?.toString();
         return answer({ method, path: groups['path'] ?? '', header, body, signal });
       }),
@@ -91,7 +82,6 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
         history,
         keyOf: (_, __, draw) => ({ seed, taskId, sample, turn: draw }),
         live: false,
-        keepsContexts: true,
         mostTokens: Infinity,
         attempt: (work) => retrying(work, { retries, signal, onRetry }),
         redact,

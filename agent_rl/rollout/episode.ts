@@ -100,7 +100,13 @@ export class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { parts, logs } = this.stage;
     const { world } = parts;
-    if (world.outside !== undefined) return this.#playOutside(world.outside, signal);
+    if (world.outside !== undefined) {
+      this.#agent = onlyAgent;
+      const log = entryOf(logs, onlyAgent);
+      const timed = (work: (within: AbortSignal) => Promise<unknown>) =>
+        this.#timed('run', work, signal);
+      return playOutside(parts, { request: this.request, log, timed, signal });
+    }
     const { conversations, first } = await this.#timed('start', () => world.start(), signal);
     for (const [agent, conversation] of Object.entries(conversations))
       append(entryOf(logs, agent).messages, redactedMessages(conversation));
@@ -112,21 +118,6 @@ export class Episode {
       if (end !== undefined) return end;
       agent = next;
     }
-  }
-
-  /** Has an agent with a loop of its own play. */
-  #playOutside(
-    agent: NonNullable<EpisodeParts['world']['outside']>,
-    signal: AbortSignal,
-  ): Promise<EpisodeEnd> {
-    const { gateway } = this.stage.parts;
-    if (gateway === undefined) throw new Error('Agents of their own loop need a gateway.');
-    this.#agent = onlyAgent;
-    const { request } = this;
-    const log = entryOf(this.stage.logs, onlyAgent);
-    const timed = (work: (within: AbortSignal) => Promise<unknown>) =>
-      this.#timed('run', work, signal);
-    return playOutside({ agent, gateway, request, log, timed, signal });
   }
 
   /** Gives an agent the turn. What the generator kept for another is let go: an episode takes one of its rows. */
@@ -278,9 +269,9 @@ export class Episode {
 
   #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Readonly<Record<string, Verdict>>> {
     const { world } = this.stage.parts;
+    const answer = this.stage.logs.get(this.#acting)?.returned;
     return this.#graded(
-      (timed) =>
-        this.#plugin('finish', () => world.finish(end, timed, this.#agent, this.#returned)),
+      (timed) => this.#plugin('finish', () => world.finish(end, timed, this.#agent, answer)),
       signal,
     );
   }
@@ -318,10 +309,6 @@ export class Episode {
   /** The agent whose turn it is, or else the first. */
   get #acting(): string {
     return this.#agent ?? [...this.stage.logs.keys()][0] ?? '';
-  }
-
-  get #returned(): unknown {
-    return this.stage.logs.get(this.#acting)?.returned;
   }
 
   /** Random paths, seeds and messages name the agent only then. */

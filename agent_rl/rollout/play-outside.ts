@@ -4,13 +4,11 @@ import { messageOf, runEndingError } from '../core/errors.ts';
 import { AgentFailure } from '../core/failure.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { append } from '../core/long-lists.ts';
-import type { EpisodeEnd, ExternalEnvironment } from '../core/plugins/environment.ts';
+import type { EpisodeEnd } from '../core/plugins/environment.ts';
 import type { EpisodeLog } from './episode-log.ts';
-import type { EpisodeRequest, Gateway, OutsideRecord } from './episode-parts.ts';
+import type { EpisodeParts, EpisodeRequest, OutsideRecord } from './episode-parts.ts';
 
 interface Outside {
-  agent: Pick<ExternalEnvironment, 'run' | 'isModelError'>;
-  gateway: Gateway;
   request: EpisodeRequest;
   log: EpisodeLog;
   /** Runs the agent under its deadline. */
@@ -19,8 +17,11 @@ interface Outside {
 }
 
 /** Has an agent with a loop of its own play an episode. @throws AgentFailure, what the system failed with */
-export async function playOutside(outside: Outside): Promise<EpisodeEnd> {
-  const { agent, gateway, request, log, timed, signal } = outside;
+export async function playOutside(
+  { world: { outside: agent }, gateway }: EpisodeParts,
+  { request, log, timed, signal }: Outside,
+): Promise<EpisodeEnd> {
+  if (agent === undefined || gateway === undefined) throw new Error('It needs agent and gateway.');
   const { task, seed, key } = request;
   const door = gateway.enter(request, log, signal);
   const { fetch, baseURL, apiKey } = door;

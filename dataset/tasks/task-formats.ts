@@ -6,7 +6,6 @@ import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { codeFormats } from './code-task-dataset.ts';
 import { questionFormat } from './question-dataset.ts';
-import type { RowReader } from './read-rows.ts';
 import type { TaskFormat } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
 import { searchFormat } from './search-task-dataset.ts';
@@ -23,14 +22,9 @@ const plainFormat: TaskFormat = {
 const questionOrCodeFormat: TaskFormat = {
   needs: questionFormat.needs,
   reader: (file) => {
-    const question = questionFormat.reader(file);
-    let code: RowReader<Task> | undefined;
-    return (row, line) => {
-      const isCode = isRecord(row) && 'tests' in row && !('question' in row);
-      if (!isCode) return question(row, line);
-      code ??= codeFormats.code.reader(file);
-      return code(row, line);
-    };
+    const [question, code] = [questionFormat.reader(file), codeFormats.code.reader(file)];
+    const isCode = (row: unknown) => isRecord(row) && 'tests' in row && !('question' in row);
+    return (row, line) => (isCode(row) ? code(row, line) : question(row, line));
   },
 };
 

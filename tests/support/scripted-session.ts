@@ -63,7 +63,6 @@ export const rolloutRules = (changed: Partial<SessionRules> = {}): SessionRules 
   history: 'sampled',
   keyOf: (_, __, draw) => ({ seed: 1, taskId: 'task', sample: 0, turn: draw }),
   live: false,
-  keepsContexts: true,
   mostTokens: Infinity,
   attempt: (work) => work(),
   redact: (text) => text,

@@ -145,13 +145,11 @@ export interface ExternalEnvironment {
   run(context: AgentContext): Promise<unknown>;
   /** Whether what `run` threw is the model's failure, such as a call of a tool that does not exist. */
   isModelError(thrown: unknown): boolean;
-  /**
-   * Judges the episode. Called once, whatever ended it. What it throws is a grader error.
-   *
-   * @param answer what the agent returned; undefined where it returned nothing or threw
-   */
+  /** As `Environment.finish`. @param answer what the agent returned; undefined where it returned nothing or threw */
   finish(end: EpisodeEnd, signal: AbortSignal, answer: unknown): Promise<Verdict>;
 }
+
+export type AnyEnvironment = Environment | MultiAgentEnvironment | ExternalEnvironment;
 
 export interface EnvironmentSpec {
   readonly name: string;
@@ -184,10 +182,7 @@ export interface EnvironmentSpec {
 const methods = ['start', 'step', 'finish'] as const;
 const externalMethods = ['run', 'isModelError', 'finish'] as const;
 
-export const environments = new PluginKind<
-  EnvironmentSpec,
-  Environment | MultiAgentEnvironment | ExternalEnvironment
->('environment', {
+export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('environment', {
   methods,
   methodsOf: ({ external }) => (external === true ? externalMethods : methods),
   fields: {
@@ -203,10 +198,7 @@ export const environments = new PluginKind<
   },
 });
 
-/**
- * Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents, an `ExternalEnvironment`
- * where it says `external`.
- */
+/** Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents, an `ExternalEnvironment` where it says so. */
 export function environment(
   spec: EnvironmentSpec & { readonly agents: readonly string[]; readonly external?: undefined },
 ): (target: Class<MultiAgentEnvironment>) => void;

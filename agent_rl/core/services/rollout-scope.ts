@@ -5,17 +5,14 @@ export interface RolloutScope {
   readonly fetch: typeof fetch;
 }
 
-interface Rollouts {
-  readonly scope: AsyncLocalStorage<RolloutScope>;
+const opened = {
+  scope: new AsyncLocalStorage<RolloutScope>(),
   /** Gateways that play rollouts in this process. */
-  open: number;
-}
+  open: 0,
+};
 
 // `Symbol.for`, so that an agent with its own copy of this package finds its rollout too.
 const shared = Symbol.for('agent_rl.rollouts');
 
 /** Of this process. */
-export const rollouts: Rollouts = ((globalThis as { [shared]?: Rollouts })[shared] ??= {
-  scope: new AsyncLocalStorage(),
-  open: 0,
-});
+export const rollouts = ((globalThis as { [shared]?: typeof opened })[shared] ??= opened);

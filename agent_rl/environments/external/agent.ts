@@ -12,7 +12,7 @@ import { isClass } from '../../core/plugins/plugin-rules.ts';
 import { rollouts } from '../../core/services/rollout-scope.ts';
 import { owningStrays } from '../../core/stopping/stray-failure.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
-import { judgeAnswer } from '../question/judge-answer.ts';
+import { judgeAnswer, type Judging } from '../question/judge-answer.ts';
 import { answerProblem } from '../question/right-answer.ts';
 import { type JudgingSettings, judgingSettings } from '../question/settings.ts';
 import { isModelError } from './model-errors.ts';
@@ -41,10 +41,7 @@ interface MarkAgent<Settings> {
   <Target extends Class<AgentClass>>(target: Target): Target;
 }
 
-interface AgentGiven {
-  task: QuestionTask;
-  settings: JudgingSettings;
-}
+type AgentGiven = Pick<Judging, 'task' | 'settings'>;
 
 /**
  * Marks an agent with a loop of its own as an environment, in which it plays its rollouts. It runs in this thread.

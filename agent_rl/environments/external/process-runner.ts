@@ -7,7 +7,7 @@ import { visibleControls } from '../../telemetry/visible-controls.ts';
 import type { AgentRunner } from './agent-runner.ts';
 import { errorNameIn } from './model-errors.ts';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** In messages. */
   name: string;
   command: readonly string[];

@@ -5,7 +5,7 @@ import type { QuestionTask } from '../../core/tasks/question-task.ts';
 import { isRight, keyOfAnswer } from './right-answer.ts';
 import type { JudgingSettings } from './settings.ts';
 
-interface Judging {
+export interface Judging {
   task: QuestionTask;
   settings: JudgingSettings;
   end: EpisodeEnd;

@@ -1,13 +1,16 @@
 import { isRecord } from '../../core/is-record.ts';
 
-type Numbers =
-  | 'maxOutputTokens'
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'seed'
-  | 'presencePenalty'
-  | 'frequencyPenalty';
+/** By the fields of a request, settings of a call that are the same there. */
+const numbers = {
+  max_tokens: 'maxOutputTokens',
+  temperature: 'temperature',
+  top_p: 'topP',
+  top_k: 'topK',
+  seed: 'seed',
+  presence_penalty: 'presencePenalty',
+  frequency_penalty: 'frequencyPenalty',
+} as const;
+type Numbers = (typeof numbers)[keyof typeof numbers];
 
 /** What the AI SDK asks a model with. */
 export interface ModelCall extends Partial<Record<Numbers, number | undefined>> {
@@ -44,13 +47,7 @@ export function chatBody(call: ModelCall): object {
     }),
     tool_choice: toolChoice?.type === 'tool' ? named : toolChoice?.type,
     response_format: responseFormat?.type === 'json' ? { type: 'json_object' } : undefined,
-    max_tokens: call.maxOutputTokens,
-    temperature: call.temperature,
-    top_p: call.topP,
-    top_k: call.topK,
-    seed: call.seed,
-    presence_penalty: call.presencePenalty,
-    frequency_penalty: call.frequencyPenalty,
+    ...Object.fromEntries(Object.entries(numbers).map(([field, name]) => [field, call[name]])),
     stop: call.stopSequences,
   };
 }
@@ -140,7 +137,6 @@ export function generated(answer: unknown) {
   };
 }
 
-/** A piece of a turn that is streamed. */
 export type StreamPart = ReturnType<typeof piecesOf> extends Generator<infer Part> ? Part : never;
 
 /** A turn as a stream, in as few pieces as the specification allows: it is whole before it is sent. */

@@ -59,8 +59,8 @@ export class OutputEvents {
   /** Ends what was said, and adds the calls. */
   end({ toolCalls = [] }: AssistantMessage, status: ItemStatus): string[] {
     const isEmpty = this.#begun.content === 0 && toolCalls.length === 0;
-    const events = isEmpty ? [...this.#close(), ...this.#begin('content')] : [];
-    events.push(...this.#close(status));
+    const begun = isEmpty ? [...this.#close(), ...this.#begin('content')] : [];
+    const events = [...begun, ...this.#close(status)];
     for (const [index, call] of toolCalls.entries()) {
       const { id: call_id, name } = call;
       const id = `fc_${this.turn}_${index}`;

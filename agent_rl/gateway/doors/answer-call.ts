@@ -39,15 +39,19 @@ export async function answerCall(
   { unsupported, others }: CallRules,
 ): Promise<object> {
   if (session.isOver) throw over(401);
-  const asked = (call.body as { model?: unknown } | null | undefined)?.model;
-  const other = typeof asked === 'string' ? others?.get(asked) : undefined;
+  const { model } = Object(call.body) as { model?: unknown };
+  const other = typeof model === 'string' ? others?.get(model) : undefined;
   if (other !== undefined) return other(call);
   const dialect = dialects.find(([path]) => path.test(call.path))?.[1];
   const models = /\/models(?:\/.+)?$/.test(call.path) && call.method === 'GET';
   if (models) return { object: 'list', data: [] };
-  if (dialect === undefined || call.method !== 'POST') throw notFound(call);
-  const model = typeof asked === 'string' ? asked : 'policy';
-  return answeredBy(dialect, call, { session, unsupported, model });
+  if (dialect === undefined || call.method !== 'POST') {
+    const asked = `${call.method} ${call.path.slice(0, 80)}`;
+    const there = 'There are POST /v1/chat/completions and POST /v1/responses.';
+    throw new Refusal(404, `${asked} is not served. ${there}`, [], 'not_found');
+  }
+  const name = typeof model === 'string' ? model : 'policy';
+  return answeredBy(dialect, call, { session, unsupported, model: name });
 }
 
 /** What a dialect answers. @throws Refusal */
@@ -67,11 +71,3 @@ export const answeredBy = (
   });
 
 type Answerer = Pick<CallRules, 'unsupported'> & { session: Session; model: string };
-
-const notFound = ({ method, path }: Call): Refusal =>
-  new Refusal(
-    404,
-    `${method} ${path.slice(0, 80)} is not served. There are POST /v1/chat/completions and POST /v1/responses.`,
-    [],
-    'not_found',
-  );

@@ -6,7 +6,6 @@ import { Refusal } from '../../http/refusal.ts';
 import type { Config } from '../../config/index.ts';
 import type { Call, CallRules } from './answer-call.ts';
 
-const connections = 64;
 /** Models that think take minutes, and an agent has a deadline of its own. */
 const deadlineS = 3600;
 
@@ -20,7 +19,7 @@ export function otherModels(
       const user = `Model ${JSON.stringify(name)} (gateway.others)`;
       const token = apiKeyEnv === undefined ? undefined : secretOf(apiKeyEnv, { user });
       const at = { url: url.replace(/\/+$/, ''), token };
-      const http = new HttpClient({ ...at, connections, pauseMs: 200, onRetry });
+      const http = new HttpClient({ ...at, connections: 64, pauseMs: 200, onRetry });
       return [name, (call) => forwarded(call, { http, name, model })];
     }),
   );

@@ -15,10 +15,8 @@ export interface SessionRules {
   history: 'sampled' | 'sent';
   /** @param draw a number that is the same for the same tokens and the same place among equal requests */
   keyOf: (request: SamplingRequest, index: number, draw: number) => RandomKey;
-  /** Whether a client of a stream is told what is sampled before the turn has ended. */
+  /** For many clients: streams tell them what is sampled before a turn has ended, and no context is kept for a turn's next one. */
   live: boolean;
-  /** Keeps the generator's context of a turn for the next one. */
-  keepsContexts: boolean;
   /** Of turns that are remembered. */
   mostTokens: number;
   /** Samples, again where that may help. */

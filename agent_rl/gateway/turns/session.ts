@@ -4,13 +4,7 @@ import { underSignals } from '../../core/stopping/abort.ts';
 import type { Transcript } from '../../core/transcript.ts';
 import { requestAnswered } from '../../http/answer-request.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type {
-  OnText,
-  SamplingRequest,
-  ServedModel,
-  Turn,
-  TurnRequest,
-} from '../sampling/served-model.ts';
+import type { OnText, SamplingRequest, ServedModel, Turn } from '../sampling/served-model.ts';
 import {
   type AskedConversation,
   type AskedMessage,
@@ -54,12 +48,6 @@ interface Asked {
   limited: boolean;
   node: Pick<TurnNode, 'parent' | 'depth' | 'asked' | 'askedAt' | 'given' | 'tools' | 'free'>;
   draw: number;
-}
-
-interface Drawing extends Pick<TurnRequest, 'tools' | 'onText'> {
-  request: SamplingRequest;
-  /** Of several answers to a request. */
-  index: number;
 }
 
 interface Answered {
@@ -138,8 +126,7 @@ export class Session {
       id: first.id,
       promptTokens: () => first.transcript.tokens.slice(0, length),
       sample: (onText) => {
-        const { tools } = conversation;
-        const turns = all.map((one, index) => this.#turn(one, { tools, request, index, onText }));
+        const turns = all.map((one, index) => this.#turn(one, index, asked, onText));
         answered.turns = Promise.all(turns);
         this.#answers.set(asked.body, answered);
         const [oldest] = this.#answers.keys();
@@ -184,7 +171,12 @@ export class Session {
     const digest = toolsDigest(tools);
     const found = this.tree.find(messages, digest);
     const { transcript, parent } = await this.#transcript(messages, tools, found, request);
-    if (parent?.depth === this.rules.maxTurns - 1) throw this.#tooManyTurns();
+    const { maxTurns, secret } = this.rules;
+    if (parent?.depth === maxTurns - 1) {
+      this.refused ??= 'turn-limit';
+      const problem = `This conversation has had its ${maxTurns} turns (rollout.maxTurns).`;
+      throw new Refusal(400, problem, [], 'turn_limit');
+    }
     for (const { node, as } of found.own) {
       node.delivered = true;
       for (const drift of driftsOf(as, node)) node.drifts.add(drift);
@@ -201,7 +193,7 @@ export class Session {
     const tokens = tokensDigest(transcript.tokens);
     const { count, free } = this.#equal.take(tokens);
     return {
-      id: sha256(JSON.stringify([this.rules.secret, tokens, count])).slice(0, idChars),
+      id: sha256(JSON.stringify([secret, tokens, count])).slice(0, idChars),
       transcript,
       room,
       limited,
@@ -247,13 +239,13 @@ export class Session {
     throw this.model.tooLong({ promptTokens, field: 'messages' }, undefined);
   }
 
-  #tooManyTurns(): Refusal {
-    this.refused ??= 'turn-limit';
-    const text = `This conversation has had its ${this.rules.maxTurns} turns (rollout.maxTurns).`;
-    return new Refusal(400, text, [], 'turn_limit');
-  }
-
-  async #turn(asked: Asked, { tools, request, index, onText }: Drawing): Promise<SessionTurn> {
+  /** @param index of several answers to a request */
+  async #turn(
+    asked: Asked,
+    index: number,
+    { conversation: { tools }, request }: SessionRequest,
+    onText: OnText | undefined,
+  ): Promise<SessionTurn> {
     const { rules, model } = this;
     const { transcript, room, draw } = asked;
     const { length: start } = transcript;
@@ -306,7 +298,7 @@ export class Session {
       transcript: transcript.beginning(end, this.tree.nodes.length),
       start,
       end,
-      context: cut === 0 && this.rules.keepsContexts ? context : undefined,
+      context: cut === 0 && !this.rules.live ? context : undefined,
       endedAt: performance.now(),
       delivered: false,
       drifts: new Set(),
@@ -349,7 +341,7 @@ const mostAnswers = 128;
 export const over = (status: 400 | 401): Refusal =>
   new Refusal(
     status,
-    'The rollout that this key names is over. If its agent is not, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
+    'This key names no rollout that is under way. If its agent still is, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
     [],
     'rollout_over',
   );

@@ -111,14 +111,8 @@ export function driftsOf({ message }: AskedMessage, node: TurnNode): readonly Dr
   const { message: own } = node;
   const found: Drift[] = [];
   if ((own.reasoning ?? '').trim() !== (message.reasoning ?? '').trim()) found.push('thoughts');
-  const calls = own.toolCalls ?? [];
-  const sent = message.toolCalls ?? [];
-  if (calls.some((call, index) => differs(call, sent[index]))) found.push('arguments');
+  const given = ({ toolCalls = [] }: AssistantMessage) => toolCalls.map(argumentsText);
+  if (!isEqual(given(own), given(message))) found.push('arguments');
   if (saidIn(message) !== saidIn(own)) found.push('content');
   return found;
 }
-
-type Call = NonNullable<AssistantMessage['toolCalls']>[number];
-
-const differs = (own: Call, sent: Call | undefined): boolean =>
-  sent === undefined || argumentsText(own) !== argumentsText(sent);

@@ -14,11 +14,7 @@ import { isRecord } from '../../core/is-record.ts';
 import type { Class } from '../../core/plugins/given.ts';
 import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
 import type { AgentContext, AgentFunction } from '../../core/plugins/agent.ts';
-import type {
-  Environment,
-  ExternalEnvironment,
-  MultiAgentEnvironment,
-} from '../../core/plugins/environment.ts';
+import type { AnyEnvironment } from '../../core/plugins/environment.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import { type EpisodeView, reward as markReward } from '../../core/plugins/reward.ts';
 import type { RewardManager, RewardManagerFunction } from '../../core/plugins/reward-manager.ts';
@@ -39,10 +35,7 @@ export type SettingsInCode = Readonly<Record<string, unknown>>;
 export interface AgentParts<Row = object> {
   /** Model folder, or the block `model:` of a run file; the starter model by default. */
   model?: string | SettingsInCode;
-  /**
-   * An agent with a loop of its own, which runs in this process. It excludes `agents`, `tools` and `environment`. With `reward` or `rewards` these alone judge what it returns, and without them it is compared with the task's
-   * answer.
-   */
+  /** An agent with a loop of its own, which runs in this process. It excludes `agents`, `tools` and `environment`, and is judged as that is by default. */
   agent?: AgentFunction<TaskOf<Row>> | undefined;
   /** Whether what `agent` threw is the model's failure, besides the errors of frameworks that are known to be. */
   isModelError?: ((thrown: unknown) => boolean) | undefined;
@@ -52,12 +45,7 @@ export interface AgentParts<Row = object> {
    * A class marked with `@environment`, its name, or the block of a run file. By default `question`: with `reward` or
    * `rewards` these alone judge the answer, and without them it is compared with the task's.
    */
-  environment?:
-    | Class<Environment>
-    | Class<MultiAgentEnvironment>
-    | Class<ExternalEnvironment>
-    | string
-    | SettingsInCode;
+  environment?: Class<AnyEnvironment> | string | SettingsInCode;
   /** `agents:` of a run file, of an environment that has several. */
   agents?: readonly SettingsInCode[];
   /** Added to the environment's own reward. */

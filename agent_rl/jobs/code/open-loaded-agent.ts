@@ -65,15 +65,6 @@ export interface LoadedAgent {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for a conversation, which an agent with a loop of its own keeps itself */
-function promptOf(prompt: string | readonly Message[]): string {
-  if (typeof prompt === 'string') return prompt;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    'ask: expected a text, got a list of messages. The agent that loadAgent was given keeps its own conversation.',
-  );
-}
-
 /** What `loadAgent` does; it loads the engine, so it is imported when it is called. */
 export async function openLoadedAgent(
   checkpoint: string,
@@ -104,7 +95,12 @@ export async function openLoadedAgent(
       sampling: { ...samplingOf(run.config), ...sampling },
     };
     const own = options.agent === undefined ? undefined : ownLoopTask(agent.make);
-    const task = { ...request.task, prompt: own === undefined ? '' : promptOf(prompt) };
+    if (own !== undefined && typeof prompt !== 'string')
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        'ask: expected a text, got a list of messages. The agent that loadAgent was given keeps its own conversation.',
+      );
+    const task = { ...request.task, prompt: own === undefined ? '' : String(prompt) };
     const make = own?.make ?? chatTask(agent.make, { prompt });
     const rollout = await runEpisode(make, { ...request, task }, until);
     throwIfFailed(until);

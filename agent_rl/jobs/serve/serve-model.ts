@@ -170,7 +170,6 @@ const sessionRules = (model: ServedModel): SessionRules => ({
   history: 'sampled',
   keyOf: ({ seed }, index) => ({ seed, taskId: 'served', sample: index, turn: 0 }),
   live: true,
-  keepsContexts: false,
   mostTokens: contextsRemembered * model.maxContextTokens,
   attempt: (work) => work(),
   redact: (text) => text,

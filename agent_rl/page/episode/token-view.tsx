@@ -7,7 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { TokenBlocks } from './token-blocks.tsx';
 import { scaleOf, tokenClasses, type TokenMode, tokenModes } from './token-modes.ts';
 import { TokenTip } from './token-tip.tsx';
-import type { Chosen } from './turn-tree.tsx';
+import type { SequenceChoice } from './turn-tree.tsx';
 
 /** Tokens put on the page at once. */
 const shownWithEach = 6000;
@@ -15,11 +15,6 @@ const shownWithEach = 6000;
 interface TokenViewProps {
   whole: EpisodeWhole;
   route: Route;
-}
-
-interface SequenceChoice {
-  chosen: Chosen | undefined;
-  choose: (to: Chosen) => void;
 }
 
 /** Every token of an episode, one of its sequences at a time. */

@@ -1,4 +1,4 @@
-import type { EpisodeTurn } from '../../runs/view/api.ts';
+import type { EpisodeTurn, EpisodeWhole } from '../../runs/view/api.ts';
 
 /** Which sequence of an episode is looked at, and up to which turn; all of it without one. */
 export interface Chosen {
@@ -6,14 +6,17 @@ export interface Chosen {
   turn?: EpisodeTurn;
 }
 
-interface TurnTreeProps {
-  turns: readonly EpisodeTurn[];
+export interface SequenceChoice {
   chosen: Chosen | undefined;
   choose: (to: Chosen) => void;
 }
 
 /** The turns of a part with several sequences: choosing one shows the sequence through it. */
-export const TurnTree = ({ turns, chosen, choose }: TurnTreeProps) => (
+export const TurnTree = ({
+  turns,
+  chosen,
+  choose,
+}: SequenceChoice & Pick<EpisodeWhole, 'turns'>) => (
   <nav class="turn-tree" aria-label="Turns">
     <ol>
       {turns.map((turn) => (

@@ -154,15 +154,15 @@ const title =
     await page.getByText(/5 of 5 answers reached.*thoughts 1, history 1/).waitFor();
     const tree = page.getByRole('navigation', { name: 'Turns' });
     expect(await tree.getByRole('button').allInnerTexts()).toHaveLength(5);
-    await page.getByRole('heading', { name: /^turn 1/ }).waitFor();
-    const turns = await tree.getByRole('button', { name: /^turn 2: / }).all();
+    await page.getByRole('heading', { name: /^turn 3/ }).waitFor();
+    const turns = await tree.getByRole('button', { name: /^turn 1: / }).all();
     await turns[0]?.click();
-    await page.getByText('in sequence 2 up to turn 2').waitFor();
+    await page.getByText('in sequence 1 up to turn 1').waitFor();
     expect(await page.locator('.stretch').innerText()).toContain(hostile.markup);
     expect(await page.evaluate('globalThis.taken')).toBe(undefined);
     await keepScreenshot(page, 'turns');
     await page.getByRole('tab', { name: 'tokens' }).click();
-    expect(await page.getByLabel('sequence').inputValue()).toBe('1');
+    expect(await page.getByLabel('sequence').inputValue()).toBe('0');
     await leave(seen);
   });
 

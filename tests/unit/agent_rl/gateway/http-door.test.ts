@@ -176,7 +176,6 @@ describe('the session of a server', () => {
     maxTurns: Infinity,
     maxTurnTokens: Infinity,
     live: true,
-    keepsContexts: false,
   };
 
   test('continues its own tokens where a client drops thoughts, as in training', async () => {

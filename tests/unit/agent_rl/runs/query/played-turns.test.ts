@@ -56,11 +56,11 @@ test('runs show prints the tree, what of it was trained, and what the client cha
     '  requests: 5 of 5 answers reached the agent; 0 sent again; 4 sequences; changed by the client: thoughts 1, history 1; without effect: temperature 5',
   );
   expect(lines.filter((line) => / turn \d/.test(line))).toEqual([
-    '  turn 1: 11 tokens, sequence 1, not trained, in the messages',
-    '  turn 2: 7 tokens, sequence 2, trained',
-    '  turn 3: 25 tokens, sequence 3, trained',
-    '    turn 4 after turn 3: 9 tokens, sequence 3, trained',
-    '    turn 5 after turn 3: 9 tokens, sequence 4, trained',
+    '  turn 1: 7 tokens, sequence 1, not trained',
+    '  turn 2: 25 tokens, sequence 3, trained',
+    '    turn 4 after turn 2: 9 tokens, sequence 3, trained',
+    '    turn 5 after turn 2: 9 tokens, sequence 4, trained',
+    '  turn 3: 11 tokens, sequence 2, trained, in the messages',
   ]);
 });
 
