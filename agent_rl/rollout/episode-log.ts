@@ -19,6 +19,8 @@ export class EpisodeLog {
   cutTokens = 0;
   /** Of an agent with a loop of its own: what it returned, its sequences, and what is known of its requests. */
   returned: unknown;
+  /** Or what it threw because of what the model wrote. */
+  thrown: string | undefined;
   sequences: readonly TranscriptRecord[] | undefined;
   undelivered = 0;
   requests: RequestFacts | undefined;

@@ -257,14 +257,20 @@ export class Episode {
   async #judgeAgent(agent: string, verdict: Verdict, signal: AbortSignal): Promise<Judged> {
     const { parts, logs } = this.stage;
     const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
-    const { messages, turns, answer, invalidCalls } = entryOf(logs, agent);
+    const { messages, turns, answer, thrown, invalidCalls } = entryOf(logs, agent);
     await this.#plugin('finish', () => checkVerdict(verdict, this.#among(agent)));
     const { task } = this.request;
     const view = { task, agent, messages, turns, answer, verdict };
     const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
     const combined = await this.#graded(() => combineRewards(view, options), signal);
     const { outcome, success } = verdict;
-    return { outcome, success, ...solvedBy(verdict, combined), ...keptOf(verdict), ...combined };
+    return {
+      outcome,
+      success,
+      ...solvedBy(verdict, combined),
+      ...keptOf(withThrown(verdict, thrown)),
+      ...combined,
+    };
   }
 
   #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Readonly<Record<string, Verdict>>> {
@@ -325,6 +331,10 @@ export class Episode {
     return name === undefined ? 'Environment' : `Environment "${name}"`;
   }
 }
+
+/** A verdict that records what an agent with a loop of its own threw. */
+const withThrown = (verdict: Verdict, thrown: string | undefined): Verdict =>
+  thrown === undefined ? verdict : { ...verdict, record: { ...verdict.record, thrown } };
 
 /** What the model is shown is written down as tokens, in which a secret could no longer be found. */
 function redactedMessages<One extends Message>(messages: readonly One[]): readonly One[] {

@@ -5,6 +5,7 @@ import { AgentFailure } from '../core/failure.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { append } from '../core/long-lists.ts';
 import type { EpisodeEnd } from '../core/plugins/environment.ts';
+import { redactor } from '../telemetry/redact.ts';
 import type { EpisodeLog } from './episode-log.ts';
 import type { EpisodeParts, EpisodeRequest, OutsideRecord } from './episode-parts.ts';
 
@@ -46,8 +47,12 @@ export async function playOutside(
   if (runEndingError(thrown) !== undefined) throw thrown;
   // What it throws after a limit of the run refused it is not its failure.
   if (record.refused !== undefined) return record.refused;
-  if (agent.isModelError(thrown)) return 'agent-error';
-  throw new AgentFailure(`The agent failed: ${messageOf(thrown)}`, { cause: thrown });
+  const { name = 'Error' } = thrown as Partial<Error>;
+  const problem = `${name === 'Error' ? '' : `${name}: `}${messageOf(thrown)}`;
+  if (!agent.isModelError(thrown))
+    throw new AgentFailure(`The agent failed: ${problem}`, { cause: thrown });
+  log.thrown = redactor()(problem);
+  return 'agent-error';
 }
 
 function keep({ messages, turns, ...record }: OutsideRecord, log: EpisodeLog): void {

@@ -58,7 +58,7 @@ export async function* readJsonLines(
       if (bytes.some((byte) => !blank.has(byte))) yield parseLine(bytes, line, { parse, values });
   } catch (error) {
     if (AgentRlError.is(error) || nodeCodeOf(error) === '') throw error;
-    throw unreadable(file, error, 'Give the path of a JSONL file.');
+    throw unreadable(file, error, 'Give the path of a JSONL, JSON, CSV, TSV or Parquet file.');
   }
 }
 

@@ -6,6 +6,7 @@ const names: ReadonlySet<string> = new Set([
   'AI_InvalidToolArgumentsError',
   'AI_ToolChoiceViolationError',
   'AI_NoObjectGeneratedError',
+  'AI_NoOutputGeneratedError',
   // OpenAI Agents, for JavaScript and Python
   'ModelBehaviorError',
   'MaxTurnsExceededError',

@@ -144,7 +144,7 @@ function unsupported(name: string, value: unknown, allowed: readonly unknown[]):
   return wrongField(
     name,
     'not supported',
-    `${name}: ${JSON.stringify(value).slice(0, 80)} is not supported by this server. Leave it out${instead}.`,
+    `${name}: ${JSON.stringify(value).slice(0, 80)} is not supported by this server. Leave it out${instead}, or have it ignored (agent-rl serve --unsupported ignore, gateway.unsupported in training).`,
     'unsupported_parameter',
   );
 }

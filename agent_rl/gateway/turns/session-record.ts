@@ -50,16 +50,26 @@ const hasReached = (node: TurnNode): boolean => node.delivered || node.children.
 const byPlace = (nodes: readonly TurnNode[]): TurnNode[] =>
   nodes.toSorted((a, b) => a.depth - b.depth || (a.id < b.id ? -1 : 1));
 
-/** The turn that the agent returned as its answer, or from which it took it, or else the last by place: what came last may vary. */
+/**
+ * The turn that the agent returned as its answer, or from which it took it, or else the last. Which of the turns of branches that ran
+ * side by side came last may vary: those go by place, and before all others.
+ */
 function lastAnswer(placed: readonly TurnNode[], answer: unknown): TurnNode | undefined {
+  const beside = new Set(placed.filter((one) => placed.some((other) => overlap(one, other))));
+  const inOrder = (node: TurnNode): boolean => pathTo(node).every((one) => !beside.has(one));
+  const ordered = [
+    ...placed.filter((node) => !inOrder(node)),
+    ...placed.filter(inOrder).toSorted((a, b) => a.askedAt - b.askedAt),
+  ];
   const said = typeof answer === 'string' ? answer.trim() : '';
-  if (said === '') return placed.at(-1);
-  return (
-    placed.findLast(({ message }) => saidIn(message).trim() === said) ??
-    placed.findLast(({ message }) => saidIn(message).includes(said)) ??
-    placed.at(-1)
-  );
+  const saying = (is: (text: string) => boolean) =>
+    said === '' ? undefined : ordered.findLast(({ message }) => is(saidIn(message).trim()));
+  return saying((text) => text === said) ?? saying((text) => text.includes(said)) ?? ordered.at(-1);
 }
+
+/** Whether two turns were under way at the same time. */
+const overlap = (one: TurnNode, other: TurnNode): boolean =>
+  one !== other && one.askedAt < other.endedAt && other.askedAt < one.endedAt;
 
 function pathTo(last: TurnNode): TurnNode[] {
   const path: TurnNode[] = [];

@@ -170,9 +170,12 @@ export class Session {
     const found = this.tree.find(messages, digest);
     const { transcript, parent } = await this.#transcript(messages, tools, found, request);
     const { maxTurns, secret } = this.rules;
-    if (parent?.depth === maxTurns - 1) {
+    const isSpent = this.tree.nodes.length >= mostSequences * maxTurns;
+    if (parent?.depth === maxTurns - 1 || isSpent) {
       this.refused ??= 'turn-limit';
-      const problem = `This conversation has had its ${maxTurns} turns (rollout.maxTurns).`;
+      const problem = isSpent
+        ? `This rollout has had its ${mostSequences * maxTurns} turns, ${mostSequences} times rollout.maxTurns.`
+        : `This conversation has had its ${maxTurns} turns (rollout.maxTurns).`;
       throw new Refusal(400, problem, [], 'turn_limit');
     }
     for (const { node, as } of found.own) {
@@ -331,6 +334,8 @@ export class Session {
   }
 }
 
+/** What a rollout may have, in sequences of the longest kind: an agent that asks without end comes to one. */
+const mostSequences = 64;
 const [idChars, drawChars] = [20, 12];
 /** That are remembered for those who ask again. */
 const mostAnswers = 128;

@@ -93,3 +93,25 @@ test('a turn with a call that can be read and one that cannot is recognised when
   expect(record.sequences).toHaveLength(1);
   expect(record.requests.drift).toMatchObject({ content: 0, history: 0 });
 });
+
+const asked = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+test('the messages of a rollout are those of the request that was made last, whatever the agent returns', async () => {
+  const { session } = await scriptedSession(() => '</think>said');
+  for (const name of ['Ferzuri', 'Mirneda', 'Walrami']) await ask(session, asked(`Who? ${name}`));
+  await session.end();
+  for (const answer of [undefined, 'a/b/c', { first: 'a' }])
+    expect(sessionRecord(session, answer).messages[0]).toMatchObject({
+      content: 'Who? Walrami',
+    });
+});
+
+test('an agent that asks without end is refused after 64 times as many turns as one sequence may have', async () => {
+  const { session } = await scriptedSession(() => '</think>said', { maxTurns: 2 });
+  for (let turn = 0; turn < 128; turn++) await ask(session, asked('Again?'));
+  await expect(ask(session, asked('Again?'))).rejects.toMatchObject({
+    status: 400,
+    code: 'turn_limit',
+  });
+  expect(session.refused).toBe('turn-limit');
+});
