@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
+import { fetchDoor } from '#agent_rl/gateway/doors/fetch-door.ts';
+import { otherModels } from '#agent_rl/gateway/doors/other-models.ts';
+import { httpDouble, type HttpDouble } from '#tests/support/http-double.ts';
+import { scriptedSession } from '#tests/support/scripted-session.ts';
+
+const key = 'AGENT_RL_TEST_JUDGE_KEY';
+let judge: HttpDouble;
+let ask: (body: object, path?: string) => Promise<Response>;
+let turns: () => number;
+
+beforeAll(async () => {
+  process.env[key] = 'a-key-of-the-judge';
+  judge = await httpDouble(({ path, body }) => {
+    if (path === '/v1/embeddings') return { status: 200, json: { data: [[1, 2]] } };
+    if (body['model'] !== 'large') return { status: 404, json: { error: 'no such model' } };
+    if (body['stream'] === true)
+      return (response) => response.end('data: {"piece":1}\n\ndata: [DONE]\n\n');
+    return { status: 200, json: { choices: ['judged'] } };
+  });
+  const { session } = await scriptedSession(() => '</think>trained');
+  const others = otherModels(
+    {
+      judge: { url: `${judge.url}/v1/`, model: 'large', apiKeyEnv: key },
+      missing: { url: `${judge.url}/v1` },
+    },
+    () => undefined,
+  );
+  const door = fetchDoor((call) => answerCall(call, session, { unsupported: 'ignore', others }));
+  ask = (body, path = 'chat/completions') =>
+    door(`http://anywhere/v1/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  turns = () => session.tree.nodes.length;
+});
+afterAll(async () => {
+  delete process.env[key];
+  await judge.close();
+});
+
+test('a request for another model goes to where it is, by its name there and with its key, and is no turn', async () => {
+  const messages = [{ role: 'user', content: 'Is it right?' }];
+  const answer = await ask({ model: 'judge', messages });
+  expect(await answer.json()).toEqual({ choices: ['judged'] });
+  expect(judge.requests.at(-1)).toMatchObject({
+    path: '/v1/chat/completions',
+    body: { model: 'large', messages },
+    headers: { authorization: 'Bearer a-key-of-the-judge' },
+  });
+  expect(turns()).toBe(0);
+});
+
+test('its other addresses and its streams are passed on', async () => {
+  const embedded = await ask({ model: 'judge', input: 'text' }, 'embeddings');
+  expect(await embedded.json()).toEqual({ data: [[1, 2]] });
+  const streamed = await ask({ model: 'judge', stream: true, messages: [] });
+  expect(await streamed.text()).toBe('data: {"piece":1}\n\ndata: [DONE]\n\n');
+});
+
+test('what it refuses is refused by its status, with its name', async () => {
+  const refused = await ask({ model: 'missing', messages: [] });
+  expect(refused.status).toBe(404);
+  expect(await refused.json()).toMatchObject({
+    error: { message: expect.stringContaining('Model "missing" answered 404') },
+  });
+});
+
+test('a request of any other name is answered by the model that is trained', async () => {
+  const messages = [{ role: 'user', content: 'Who?' }];
+  const answer = (await (await ask({ model: 'gpt-9', messages })).json()) as {
+    choices: { message: { content: string } }[];
+  };
+  expect(answer.choices[0]?.message.content).toBe('trained');
+  expect(turns()).toBe(1);
+});
+
+test('a key that is not set is refused before anything starts', () => {
+  expect(() =>
+    otherModels({ judge: { url: judge.url, apiKeyEnv: 'AGENT_RL_TEST_UNSET' } }, () => undefined),
+  ).toThrow(/Model "judge" \(gateway\.others\).*AGENT_RL_TEST_UNSET, which is not set/);
+});
