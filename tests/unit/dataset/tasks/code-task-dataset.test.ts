@@ -175,7 +175,7 @@ describe('CodeTaskDataset.fromPath', () => {
   test('says which file cannot be read', async () => {
     const missing = path.join(folder, 'missing.jsonl');
     await expect(CodeTaskDataset.fromPath(missing)).rejects.toThrow(
-      `Cannot read ${missing}: there is no such file. Give the path of a JSONL file.`,
+      `Cannot read ${missing}: there is no such file. Give the path of a JSONL, JSON, CSV, TSV or Parquet file.`,
     );
   });
 });
