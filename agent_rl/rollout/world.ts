@@ -44,7 +44,7 @@ export interface World {
     agent: string | undefined,
     answer?: unknown,
   ): Promise<Readonly<Record<string, Verdict>>>;
-  /** Plays the episode in place of `start` and `step`: an agent with a loop of its own. */
+  /** An agent with a loop of its own. It plays the whole episode; `start` and `step` are not called. */
   readonly outside?: Pick<ExternalEnvironment, 'run' | 'isModelError'> | undefined;
 }
 

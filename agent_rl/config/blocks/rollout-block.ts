@@ -3,7 +3,7 @@ import { block, choice, integer, most, mostReward, number, within } from './bloc
 /** What becomes of an episode that has a reward and ended badly. */
 const ofPolicy = (when: string) =>
   choice(
-    `${when}: train on its reward; mask, which counts in its group's mean and has no gradient; or penalise, which puts failures.penalty in place of its reward`,
+    `${when}: train on its reward; mask, which counts in its group's mean and has no gradient; or penalise, which replaces its reward with failures.penalty`,
     ['train', 'mask', 'penalise'],
     'train',
   );

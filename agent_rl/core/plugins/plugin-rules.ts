@@ -28,7 +28,7 @@ export interface PluginRules<Spec = unknown> {
   readonly fields?: Readonly<Record<string, FieldRule>>;
   /** Methods that a class of this kind has. */
   readonly methods: readonly string[];
-  /** In place of `methods`, where they depend on the spec. */
+  /** Replaces `methods` for a kind whose methods depend on the spec. */
   methodsOf?(spec: Spec): readonly string[];
   /** Whether a plain function will do as well. */
   readonly orFunction?: boolean;

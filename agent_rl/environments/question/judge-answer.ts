@@ -44,7 +44,7 @@ export function judgeAnswer(
   });
 }
 
-/** An answer as text: texts as they are, other values as JSON; `undefined` where there is none. */
+/** An answer as text: texts as they are, other values as JSON; `undefined` without an answer. */
 export function answerAsText(answer: unknown): string | undefined {
   if (answer === undefined || answer === null) return undefined;
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);

@@ -42,7 +42,7 @@ export function GroupOfCharts({ group, runs, look, children }: GroupOfChartsProp
   );
 }
 
-/** What the metrics mean, in the words of the first run that has any of them. */
+/** Descriptions of the metrics, from the first run that has any of them. */
 function meaningOf(all: readonly { table: ShownRun['table']; names: readonly string[] }[]): string {
   const { table, names } = all.find((one) => one.names.length > 0) ?? { names: [] };
   return names.map((name) => `${name}: ${table?.meanings[name] ?? ''}`).join('\n');

@@ -32,7 +32,7 @@ export const constantReward: Check = {
     if (unsolved) return ok('no episode is solved, see below');
     return {
       verdict: 'wrong',
-      says: `the reward is the same whatever happens: ${shortNumber(reward.most)} in all ${scored} ${unit}s, so that no group has anything to compare`,
+      says: `every reward is the same, ${shortNumber(reward.most)} in all ${scored} ${unit}s: no group has anything to compare`,
       evidence: [
         `the policy said ${countText(different, 'different thing')} at ${countText(tasks, 'task')} and solved ${solved} of ${scored} ${unit}s`,
         ...solvedAll(episodes),

@@ -81,7 +81,7 @@ describe('each client gets one sequence of the very tokens that were drawn', () 
   );
 });
 
-describe('what is no extension begins a sequence of its own', () => {
+describe('a request that does not extend a known conversation begins a sequence of its own', () => {
   test.each<[string, Sequences, object]>([
     // The third request has lost the calls of the first turn and keeps its text.
     [

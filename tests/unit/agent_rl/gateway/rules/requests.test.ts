@@ -8,7 +8,7 @@ import { until } from '#tests/support/until.ts';
 /*
  * The rules of the gateway, and what peers ran into. Of the traps that they report these do not apply: framework retries of a
  * whole program on one record (3: every attempt has a session and a key of its own), `OPENAI_BASE_URL` in programs that an agent
- * starts (4: what they ask is a sub-agent's, see sub-agents), keep-alive of proxies (8: there is none between), sandboxes that end
+ * starts (4: what they ask is a sub-agent's, see sub-agents), keep-alive of proxies (8: no proxy stands between), sandboxes that end
  * before the agent (13: an agent's tools are its own), prompt caches of several servers (17: one generator, emptied when its
  * weights change). Others are tried elsewhere: late writes (5), bodies and beats (9) in http-door.test.ts, templates that strip
  * thoughts (6), several sequences (11) and auxiliary calls (10: sequences like others) in by-hand.test.ts.

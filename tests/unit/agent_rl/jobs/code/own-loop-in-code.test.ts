@@ -29,7 +29,7 @@ describe('An agent with a loop of its own that a program gives', () => {
     });
   });
 
-  test('plays in place of the environment of a run that it is evaluated with', async () => {
+  test('replaces the environment of the run that it is evaluated with', async () => {
     expect((await given({ agent }, 'runs/one/config.yaml')).block).toEqual({ type: 'agent' });
     expect((await given({}, 'runs/one/config.yaml')).block).toBeUndefined();
   });
