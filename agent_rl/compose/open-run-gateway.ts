@@ -43,6 +43,6 @@ export async function openRunGateway(
   const { limits } = episodeSettings(config);
   const { history, unsupported } = config.gateway;
   const onFailure = (message: string) => incidents.add(message);
-  const others = otherModels(config.gateway.others, onFailure);
+  const others = otherModels(config.gateway.others, onFailure, opened);
   return opened.add(await openGateway({ model, limits, history, unsupported, others, onFailure }));
 }

@@ -1,4 +1,5 @@
 import { secretOf } from '../../core/wire/secret-of.ts';
+import type { Cleanup } from '../../core/stopping/cleanup.ts';
 import { messageOf } from '../../core/errors.ts';
 import { EventAnswer } from '../../http/answer-request.ts';
 import { HttpClient } from '../../http/http-client.ts';
@@ -13,13 +14,14 @@ const deadlineS = 3600;
 export function otherModels(
   others: Config['gateway']['others'],
   onRetry: (message: string) => void,
+  opened: Cleanup,
 ): NonNullable<CallRules['others']> {
   return new Map(
     Object.entries(others).map(([name, { url, model = name, apiKeyEnv }]) => {
       const user = `Model ${JSON.stringify(name)} (gateway.others)`;
       const token = apiKeyEnv === undefined ? undefined : secretOf(apiKeyEnv, { user });
       const at = { url: url.replace(/\/+$/, ''), token };
-      const http = new HttpClient({ ...at, connections: 64, pauseMs: 200, onRetry });
+      const http = opened.add(new HttpClient({ ...at, connections: 64, pauseMs: 200, onRetry }));
       return [name, (call) => forwarded(call, { http, name, model })];
     }),
   );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
+import { Cleanup } from '#agent_rl/core/stopping/cleanup.ts';
 import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import { fetchDoor } from '#agent_rl/gateway/doors/fetch-door.ts';
 import { otherModels } from '#agent_rl/gateway/doors/other-models.ts';
@@ -7,6 +8,7 @@ import { httpDouble, type HttpDouble } from '#tests/support/http-double.ts';
 import { scriptedSession } from '#tests/support/scripted-session.ts';
 
 const key = 'AGENT_RL_TEST_JUDGE_KEY';
+const opened = new Cleanup();
 let judge: HttpDouble;
 let ask: (body: object, path?: string) => Promise<Response>;
 let turns: () => number;
@@ -27,6 +29,7 @@ beforeAll(async () => {
       missing: { url: `${judge.url}/v1` },
     },
     () => undefined,
+    opened,
   );
   const door = fetchDoor((call) => answerCall(call, session, { unsupported: 'ignore', others }));
   ask = (body, path = 'chat/completions') =>
@@ -35,6 +38,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   delete process.env[key];
+  await opened.close();
   await judge.close();
 });
 
@@ -76,6 +80,10 @@ test('a request of any other name is answered by the model that is trained', asy
 
 test('a key that is not set is refused before anything starts', () => {
   expect(() =>
-    otherModels({ judge: { url: judge.url, apiKeyEnv: 'AGENT_RL_TEST_UNSET' } }, () => undefined),
+    otherModels(
+      { judge: { url: judge.url, apiKeyEnv: 'AGENT_RL_TEST_UNSET' } },
+      () => undefined,
+      opened,
+    ),
   ).toThrow(/Model "judge" \(gateway\.others\).*AGENT_RL_TEST_UNSET, which is not set/);
 });
