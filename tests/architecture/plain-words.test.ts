@@ -46,7 +46,12 @@ const pages = ['README', 'design', 'AGENTS', 'CHANGELOG', 'CONTRIBUTING'].map(
   (name) => `${name}.md`,
 );
 const files: readonly SourceFile[] = sourceFiles(folders, endings)
-  .filter(({ path }) => !/\/node_modules\/|^(?:templates|examples)\/.*\/runs\/|^tests\/fixtures\/|plain-words/.test(path))
+  .filter(
+    ({ path }) =>
+      !/\/node_modules\/|^(?:templates|examples)\/.*\/runs\/|^tests\/fixtures\/|plain-words/.test(
+        path,
+      ),
+  )
   .concat(pages.map((path) => ({ path, text: projectFile(path) })));
 
 /** A file with its line breaks, comment marks and seams of strings taken out, so that phrases stay whole. */
