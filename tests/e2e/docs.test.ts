@@ -64,6 +64,7 @@ describe.each(markdownFiles())('%s', (file) => {
 /** Whether `npm pack` takes a file, by the patterns of package.json's `files`. */
 function isShipped(path: string): boolean {
   const { files } = JSON.parse(readDocument('package.json')) as { files: string[] };
+  if (files.includes(`!${path}`)) return false;
   return ['package.json', ...files].some((pattern) => {
     const [folderOf, ending] = pattern.split('/**/*');
     return ending === undefined
