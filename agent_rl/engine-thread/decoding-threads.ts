@@ -10,12 +10,12 @@ export const isCopiedForThreads = (config: ModelConfig): boolean =>
 
 /**
  * Threads of a matrix product where tokens are drawn: one where several threads may draw, and otherwise all but one, which is left
- * to what runs beside it. It decides last bits, and so may not depend on how many threads draw or how many episodes there are.
+ * to what runs beside it. It makes floating-point differences, and so may not depend on how many threads draw or how many episodes there are.
  */
 export const decodingThreads = (config: ModelConfig, threads: number): number =>
   isCopiedForThreads(config) ? 1 : Math.max(1, threads - 1);
 
-/** So many more episodes than another a thread may have for the sake of a task, whose episodes share contexts. */
+/** How many more episodes than another a thread may have to keep a task together, whose episodes share contexts. */
 export const mostAhead = 8;
 
 /** Rows of each of several threads that draw: its share, and room for episodes of a task that it has others of. */

@@ -140,7 +140,7 @@ function scoringBytes(
   return largest(shapesOf(config, request, scores).map(bytesAt));
 }
 
-/** The largest micro-batches of sequences by themselves, and those of trees where there may be some. */
+/** The largest micro-batches of single sequences, and of trees where there may be some. */
 function shapesOf(
   config: ModelConfig,
   { memory, prefixTrees }: MemoryRequest,
@@ -273,7 +273,7 @@ const largestPacked = 640 * 2 ** 20;
 
 /**
  * Whether programs that draw hold all weights, which ONNX Runtime then packs once and not for each product: where that is asked for, on
- * the processor, if the copies of one thread take no more than a quarter of the memory. Nothing else decides it. It decides last bits,
+ * the processor, if the copies of one thread take no more than a quarter of the memory. Nothing else decides it. It makes floating-point differences,
  * and so depends neither on how many threads draw nor on how many episodes there are.
  */
 export const packsWeights = (

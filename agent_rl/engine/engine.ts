@@ -47,7 +47,7 @@ export const wantedOf = (
 
 /**
  * Maths over tfjs tensors, gradients included. It must be a pure function of its inputs: it may be run once,
- * symbolically, and its recording executed for ever after.
+ * symbolically, and its recording executed from then on.
  */
 export type ProgramBody = (inputs: Record<string, Tensor>) => Record<string, Tensor>;
 
@@ -98,7 +98,7 @@ export interface SizedOptions extends CompileOptions {
   /** What a profile calls a run; `name` where it is absent. */
   runName?: (sizes: Sizes) => string;
   /**
-   * Whether products are of many rows. Then the engine is told the shapes of results, as far as the recorder knows them, and fuses
+   * Whether products are of many rows. Then the engine receives the shapes of results, as far as the recorder knows them, and fuses
    * as in a program of one size: sums into the products before them too, which makes products of few rows slower.
    */
   manyRows?: boolean;

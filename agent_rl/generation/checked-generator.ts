@@ -37,7 +37,7 @@ export class CheckedGenerator implements Generator {
       this.totals = () => this.#in('totals', async () => inner.totals!());
   }
 
-  /** @throws AgentRlError `GENERATION_FAILED` when it cannot be opened, `PLUGIN_LOAD_FAILED` for what is no generator */
+  /** @throws AgentRlError `GENERATION_FAILED` when it cannot be opened, `PLUGIN_LOAD_FAILED` for a value that lacks a generator's methods */
   static async open(
     opening: () => Promise<Generator>,
     options: CheckedGeneratorOptions,
@@ -62,7 +62,7 @@ export class CheckedGenerator implements Generator {
     throw new AgentRlError('PLUGIN_LOAD_FAILED', `${this.options.plugin}, describe(): ${problem}.`);
   }
 
-  /** @throws AgentRlError `GENERATION_FAILED` for what it throws, and for what is no generation */
+  /** @throws AgentRlError `GENERATION_FAILED` when it throws or returns an invalid generation */
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const { plugin, vocabSize } = this.options;
     const { maxTokens, stopTokens } = request;

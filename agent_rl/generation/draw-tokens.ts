@@ -51,7 +51,7 @@ export function drawTokens(
 }
 
 /**
- * Sums of each row [R, V] up to each of its numbers, those of a block apart from those of the blocks before it. CUDA's kernel adds up
+ * Cumulative sums of each row [R, V], each block summed apart from the blocks before it. CUDA's kernel adds up
  * the beginning of a row anew for every sum: V^2 / 2 additions a row, and V^1.5 by blocks.
  */
 export function cumulateByBlocks(masses: Tensor): Tensor {

@@ -33,7 +33,7 @@ export function drawTruncated(
   };
 }
 
-/** So many of the likeliest are looked at first where top-p or min-p alone say how many are kept. */
+/** Likeliest tokens looked at first where only top-p or min-p decide how many are kept. */
 const firstLookedAt = 256;
 
 /** The log-probabilities that are kept, the highest first. Few of a large vocabulary are: no more are sorted than are looked at. */
@@ -64,7 +64,7 @@ function keptFrom(descending: Float32Array, wanted: number, minP: number) {
 
 /** The `count` highest values, in descending order. */
 function highest(values: Float32Array, count: number): Float32Array {
-  // Of so many, dividing them first would save nothing.
+  // With this many, dividing them first would save nothing.
   if (4 * count >= values.length) return values.toSorted().toReversed().subarray(0, count);
   const least = nthHighest(values.slice(), count);
   const found = new Float32Array(count).fill(least);

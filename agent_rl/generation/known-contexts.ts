@@ -6,7 +6,7 @@ import type { KvPrefix } from './cache/kv-rows.ts';
 
 const mostKnownBytes = 128 * 2 ** 20;
 
-/** Bytes that a generator keeps of contexts to which several episodes may come, by those of its rows. */
+/** Bytes that a generator keeps of contexts that several episodes may share, by the bytes of its rows. */
 export const knownContextBytes = (rowBytes: number): number =>
   Math.min(rowBytes / 2, mostKnownBytes);
 
@@ -136,7 +136,7 @@ export class KnownContexts {
     for (const prompt of this.#prompts.values()) this.#forget(prompt);
   }
 
-  /** Whether there is room for some arrays of a prompt, for which others that nobody holds may have to go. */
+  /** Whether there is room for some arrays of a prompt, for which others that no episode holds may have to go. */
   #reserve(prompt: KnownPrompt, arrays: readonly Float32Array[]): boolean {
     const bytes = arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
     for (const other of this.#prompts.values()) {

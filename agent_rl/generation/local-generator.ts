@@ -180,7 +180,7 @@ export class LocalGenerator implements Sampler {
     return this.#waiting.some(({ request }) => hasFreeRow || this.#slots.has(request.episode));
   }
 
-  /** Gives rows to waiting requests, in order of arrival; those of episodes that have a row never wait. */
+  /** Gives rows to waiting requests, in order of arrival; requests of episodes that have a row never wait. */
   async #admit(): Promise<void> {
     // One by one: what is released meanwhile must be found among those that wait.
     for (let left = this.#waiting.length; left > 0; left--) {
@@ -275,8 +275,7 @@ export class LocalGenerator implements Sampler {
   }
 
   /**
-   * Feeds a part of what is to be fed to a row, so that the others draw on between the parts. The bits are those of
-   * feeding its tokens one by one.
+   * Feeds a part of what is to be fed to a row, so that the others draw on between the parts. The result equals feeding its tokens one by one, bit for bit.
    */
   async #feedChunk(slot: Slot, size: number): Promise<void> {
     const tokens = slot.pending.slice(0, size);

@@ -29,7 +29,7 @@ export class ActiveRequest {
     return this.uniformAfter(0);
   }
 
-  /** The number that decides the draw after so many others. */
+  /** The number that decides the draw after `draws` others. */
   uniformAfter(draws: number): number {
     return this.#random.at((this.request.key.drawn ?? 0) + this.tokens.length + draws);
   }
@@ -51,7 +51,7 @@ export class Slot implements Standing {
   /** What its next turn begins with. */
   #left: number | undefined;
 
-  /** Among those of its lanes. */
+  /** Among the rows of its lanes. */
   row = 0;
 
   constructor(

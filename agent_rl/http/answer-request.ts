@@ -9,7 +9,7 @@ import { type Arriving, type BodyBounds, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuseStrangers } from './refuse-strangers.ts';
 
-/** Why the signal of a request is aborted that was answered: not for want of somebody who waits. */
+/** Why the signal of an answered request is aborted: not because the caller left. */
 export const requestAnswered = new Error('the request was answered');
 
 /** What a path answers. */
@@ -36,7 +36,7 @@ export class EventAnswer {
   constructor(readonly events: AsyncIterable<string>) {}
 }
 
-/** An answer that is told when it has been sent whole. */
+/** An answer that is notified when it has been sent whole. */
 export class WholeAnswer {
   constructor(
     readonly body: object,

@@ -10,14 +10,14 @@ export interface AuthoritiesOptions {
 }
 
 /**
- * Whom a connection trusts: the usual authorities and those of `caFile`; undefined, which is Node's own list, without such
+ * Whom a connection trusts: the usual authorities and the ones in `caFile`; undefined, which is Node's own list, without such
  * a file.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a file that cannot be read or holds no certificate
  */
 export function authorities({ caFile, environment }: AuthoritiesOptions): string[] | undefined {
   if (caFile === undefined) return undefined;
-  // A list of one's own replaces Node's, and with it what Node was configured to trust.
+  // Your own list replaces Node's, and with it what Node was configured to trust.
   const files = [caFile, environment['NODE_EXTRA_CA_CERTS']].filter((file) => file !== undefined);
   return [...rootCertificates, ...files.filter((file) => file !== '').map(readAuthority)];
 }

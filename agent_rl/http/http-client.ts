@@ -12,7 +12,7 @@ export interface HttpClientOptions {
   url: string;
   /** Sent as a bearer's; never shown. */
   token?: string | undefined;
-  /** Sent as basic authentication, in place of a token; the password is never shown. */
+  /** Sent as basic authentication, instead of a token; the password is never shown. */
   login?: { user: string; password: string };
   /** PEM file of authorities trusted besides the usual ones, for `https:`. */
   caFile?: string | undefined;
@@ -36,11 +36,11 @@ export interface HttpRequest {
   path: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of a body. */
+  /** Sent as it is, instead of a body. */
   raw?: string | Uint8Array | undefined;
   /** Of `raw` and `file`; application/octet-stream by default. */
   contentType?: string | undefined;
-  /** A file that is sent as it is, in place of a body. */
+  /** A file that is sent as it is, instead of a body. */
   file?: string;
   /** Longest answer to this request, where that is known; counts where it is less than the client's. */
   mostAnswerBytes?: number;
@@ -180,7 +180,7 @@ export class HttpClient {
     if (count > 1) this.options.onRetry(`${method} ${this.options.url}${shown} ${how}.`);
   }
 
-  /** A client of another server, which is told no secret of this one's. */
+  /** A client of another server, which gets none of this one's secrets. */
   elsewhere(url: string): HttpClient {
     const { token: _token, login: _login, headers: _headers, ...others } = this.options;
     return new HttpClient({ ...others, url });
@@ -271,7 +271,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A proxy's page, most often; whoever asked says what it is not.
+    // A proxy's page, most often; the caller reports what it expected.
     return undefined;
   }
 }

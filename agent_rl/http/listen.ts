@@ -35,7 +35,7 @@ export async function listen(
   }
 }
 
-/** Which flag would mend it: an address that is not this machine's and a name that means none are not a matter of ports. */
+/** Which flag fixes it: an address that is not this machine's, or a name without an address, has nothing to do with ports. */
 function flagOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
   return ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(String(code))

@@ -18,7 +18,7 @@ export interface PaddingOptions {
   compiles: boolean;
   /**
    * Whether rows are trees; a sequence without branches counts as one. They are padded little, as one program serves nearly all
-   * sizes; sequences by themselves to few shapes, and their last bits are what they always were.
+   * sizes; single sequences are padded to few shapes, and their results stay what they were, bit for bit.
    */
   hasTrees: boolean;
 }
@@ -83,14 +83,14 @@ export const shapeAt = (
   trees: hasTrees ? { sequences: sizes.members ?? 1, trained: sizes.entries! } : undefined,
 });
 
-/** The smallest of few values that holds so many tokens: no more than a micro-batch may hold, unless it is longer itself. */
+/** The smallest of few values that holds `length` tokens: no more than a micro-batch may hold, unless it is longer itself. */
 export const paddedLength = (length: number, microBatchTokens: number): number =>
   atMost(bucketSize(length, { multipleOf: 16, growth: 1.25 }), length, microBatchTokens);
 
 const atMost = (padded: number, length: number, microBatchTokens: number): number =>
   length > microBatchTokens ? padded : Math.min(padded, microBatchTokens);
 
-/** Rows of trees are a multiple of so many tokens long, so that products have few remainders. */
+/** Rows of trees are a multiple of this many tokens long, so that products have few remainders. */
 const multiple = 8;
 
 /** How many rows a micro-batch of some is padded to, and how long they are. */
@@ -133,7 +133,7 @@ export function paddedPredictions(
   return Math.ceil(least / pieces) * pieces;
 }
 
-/** Most sequences of a padded length that a micro-batch of so many tokens holds; at least one. */
+/** Most sequences of a padded length that a micro-batch of `microBatchTokens` holds; at least one. */
 const fullBatch = (length: number, microBatchTokens: number): number =>
   Math.max(1, Math.floor(microBatchTokens / length));
 
@@ -148,7 +148,7 @@ const longTree = 2048;
 /** Nor are these, as one program serves all that attention does not divide. */
 const undivided = (Math.ceil(dividedFrom.trees / multiple) - 1) * multiple;
 
-/** Most tokens of a tree of several sequences, of which the longest has so many. */
+/** Most tokens of a tree of several sequences, of which the longest has `longestTokens`. */
 export function mostTreeTokens(longestTokens: number, microBatchTokens: number): number {
   const most = longestTokens > undivided ? longTree : undivided;
   return Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, most)));
@@ -160,7 +160,7 @@ interface Request {
   trees?: boolean;
 }
 
-/** The shape of as many rows as fit, each as long as sequences of at most so many tokens lead to, every token trained. */
+/** The shape of as many rows as fit, each as long as sequences of at most `longestTokens` lead to, every token trained. */
 export function longestShape({
   longestTokens,
   microBatchTokens,

@@ -8,7 +8,7 @@ import type { TrainRow } from './train-batch.ts';
 /** What is computed at a time. */
 export interface MicroBatch {
   rows: readonly TrainRow[];
-  /** Of the whole list, those of the rows, in their order. */
+  /** Indices of the rows in the whole list, in their order. */
   indices: readonly number[];
   /** Whether the rows are trees; a sequence without branches counts as one. */
   hasTrees: boolean;
@@ -29,7 +29,7 @@ function attentionAsMuchAt(config: ModelConfig): number {
   return others / (2 * heads * headDim * attentionFactor);
 }
 
-/** Starting a program takes as long as computing about so many tokens. */
+/** Starting a program takes as long as computing about this many tokens. */
 const tokensOfStart = 64;
 
 /** What a micro-batch of trees computes, padding included, in tokens. */

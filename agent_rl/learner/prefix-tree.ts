@@ -65,13 +65,13 @@ export function prefixTree(sequences: readonly Int32Array[]): PrefixTree {
 export interface PlantOptions {
   /** Tokens of a sequence at which attention among them costs as much as all else. */
   attentionAsMuchAt: number;
-  /** Most tokens of a tree of several sequences, of which the longest has so many. */
+  /** Most tokens of a tree of several sequences, of which the longest has `longest`. */
   mostTokens: (longest: number) => number;
 }
 
 /**
  * Divides sequences into trees so that least is computed. In a tree common tokens are computed once, but each token is compared
- * with all tokens of the tree, those of other branches too, so that sequences with little in common stay apart.
+ * with all tokens of the tree, other branches included, so that sequences with little in common stay apart.
  */
 export function plantTrees(
   sequences: readonly Int32Array[],
@@ -84,7 +84,7 @@ export function plantTrees(
   });
   const lengths = sequences.map(({ length }) => length);
   const mostOfAll = mostTokens(largest(lengths, 0));
-  /** The cheapest division of the first so many, by where its last tree begins. */
+  /** The cheapest division of the first sequences, by their number: where its last tree begins. */
   const best: { cost: number; from: number; tokens: number }[] = [{ cost: 0, from: 0, tokens: 0 }];
   for (let end = 1; end <= order.length; end++) {
     let cheapest = { cost: Infinity, from: 0, tokens: 0 };

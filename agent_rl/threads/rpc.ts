@@ -103,7 +103,7 @@ export class RpcClient<Served extends Methods> {
     await this.terminate();
   }
 
-  /** Has the thread release what an episode holds: nobody waits for it, and a thread that ended holds nothing. */
+  /** Has the thread release what an episode holds. Not awaited: a thread that ended holds nothing. */
   release(episode: string): void {
     this.call('release', [episode] as never).catch(() => undefined);
   }

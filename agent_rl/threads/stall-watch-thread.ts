@@ -29,7 +29,7 @@ if (kills) writeSync(2, `\n${text}\n`);
 try {
   if (log !== undefined) appendFileSync(log, `${new Date().toISOString()} error ${text}\n`);
 } finally {
-  // Nothing gentler reaches a thread that never yields; of another's program it is told when it yields.
+  // Nothing gentler reaches a thread that never yields; a program that called the job is notified once it yields.
   if (kills) process.kill(process.pid, 'SIGKILL');
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   else parentPort?.postMessage(text);

@@ -10,7 +10,7 @@ export interface StallWatchOptions {
   limitS: number;
   /** The log of the run, if there is one, to which the reason is added. */
   log?: string;
-  /** Is told the reason once the main thread is free again; without it the process is killed. */
+  /** Receives the reason once the main thread is free again; without it the process is killed. */
   onStall?: ((problem: AgentRlError) => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ const mostNameBytes = 512;
 /**
  * Watches the main thread from another: a plugin that loops there stops every episode, all timers and the handlers of
  * signals, and no deadline can end it. Past the limit the reason is written and the process is killed, or a program that called the
- * job is told.
+ * job is notified.
  */
 export class StallWatch {
   private constructor(

@@ -8,7 +8,7 @@ import {
 } from '../core/wire/protobuf.ts';
 
 /*
- * The protobuf messages of the Tinker protocol, package tinker_public. No schema is published: field numbers are those of the
+ * The protobuf messages of the Tinker protocol, package tinker_public. No schema is published: field numbers come from the
  * descriptor in the Python package tinker 0.25.0, and the tests hold bytes of a real server.
  */
 

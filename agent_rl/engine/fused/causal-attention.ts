@@ -12,15 +12,15 @@ export interface AttentionInputs {
   seenUpTo: Tensor;
 }
 
-/** Rows of fewer tokens are one block, and the others are divided into blocks of at most so many queries. */
+/** Rows of fewer tokens are one block, and the others are divided into blocks of at most this many queries. */
 const divided = {
   sequences: { from: 1024, queries: () => 256 },
-  // Small blocks are faster, but a program of many takes long to compile. Sequences keep the last bits that they had.
+  // Small blocks are faster, but a program of many takes long to compile. Sequences keep the results that they had, bit for bit.
   trees: { from: 512, queries: (tokens: number) => Math.min(256, Math.max(128, tokens / 16)) },
   whole: { from: Infinity, queries: () => Infinity },
 };
 
-/** Rows of so many tokens and more are taken in blocks: then what is done depends on how many tokens there are. */
+/** Rows of this many tokens or more are taken in blocks: then what is done depends on how many tokens there are. */
 export const dividedFrom = {
   sequences: divided.sequences.from,
   trees: divided.trees.from,
@@ -78,7 +78,7 @@ function queriesAtOnce(tokens: number, rows: keyof typeof divided): number {
   return tokens < from ? tokens : Math.ceil(queries(tokens));
 }
 
-/** Of so many lengths at most are the keys of blocks: a buffer of each is kept for the next block of that length. */
+/** The keys of blocks have at most this many lengths: a buffer of each is kept for the next block of that length. */
 const lengthsOfKeys = 8;
 
 function blocksOf(tokens: number, most: number): Block[] {
@@ -185,8 +185,7 @@ interface Attended extends Omit<AttentionInputs, 'seenUpTo'> {
 }
 
 /**
- * With P the weights and O the output, dS = P * (dO value^T - rowsum(dO * O)): the row sums of P * dP are those of
- * dO * O, which is narrower (Dao et al. 2022, appendix B).
+ * With P the weights and O the output, dS = P * (dO value^T - rowsum(dO * O)): the row sums of P * dP equal the row sums of dO * O, which is narrower (Dao et al. 2022, appendix B).
  */
 function attentionGradients(dOutput: Tensor, { query, key, value, weights, output }: Attended) {
   const keyHeads = key.shape[1]!;
@@ -211,7 +210,7 @@ function gradientsByBlock(
   blocks: readonly Block[],
 ): Tensor[] {
   const tokens = query.shape[2]!;
-  // Else the keys and values of a block would be taken for those of the forward pass, and all kept until now.
+  // Else the keys and values of a block would be taken for the ones of the forward pass, and all kept until now.
   const [queries, keys, values] = [query, key, value].map((x) => computedAfter(x, dOutput));
   const inputs = { query: queries!, key: keys!, value: values!, seenUpTo };
   const blockOf = dividing(inputs, dOutput);

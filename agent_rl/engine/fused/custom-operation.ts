@@ -71,7 +71,7 @@ function cornerOf(graph: Graph, value: Value): string {
   return graph.emitKnown('Squeeze', [corner]);
 }
 
-/** Into how many parts of at most `most` so many are divided: a part of one row would be computed differently. */
+/** Into how many parts of at most `most` a `count` is divided: a part of one row would be computed differently. */
 export const partsOf = (count: number, most: number): number =>
   Math.max(1, Math.ceil(count / Math.max(2, most)));
 

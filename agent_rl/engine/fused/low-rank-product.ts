@@ -9,7 +9,7 @@ export interface LowRankOptions {
 
 /**
  * `scale * x a^T b^T`, what a low-rank adapter adds to a linear layer (Hu et al. 2021, https://arxiv.org/abs/2106.09685).
- * The gradient of x comes after those of the matrices, so that nothing waits for them while earlier layers go back.
+ * The gradient of x comes after the gradients of the matrices, so that nothing waits for them while earlier layers go back.
  *
  * @param x - [rows, in]
  * @param a - [rank, in]

@@ -32,7 +32,7 @@ export class OnnxSession {
     private readonly onDispose: (session: OnnxSession) => void,
   ) {}
 
-  /** Those of the outputs that are wanted, all where that is not said. */
+  /** The outputs that are wanted; all by default. */
   async run(
     feeds: readonly Feed[],
     {

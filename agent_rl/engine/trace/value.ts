@@ -1,7 +1,7 @@
 import type { DataType } from '@tensorflow/tfjs';
 import { AgentRlError } from '../../core/errors.ts';
 
-/** Element types a traced value can have: those of tfjs that have a meaning here, and bytes, which tfjs takes for int32. */
+/** Element types a traced value can have: the types of tfjs that have a meaning here, and bytes, which tfjs takes for int32. */
 export type TraceDType = 'float32' | 'int32' | 'bool' | 'uint8';
 
 /** tfjs's dtype as one the tracer has. @throws AgentRlError `NOT_TRACEABLE` for complex64 and string. */

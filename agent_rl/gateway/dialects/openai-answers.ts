@@ -15,7 +15,7 @@ export interface Answering {
   seed: number;
   /** The client says that it asks again. */
   retried: boolean;
-  /** Is told of a field that is not supported; without it such a request is refused. */
+  /** Receives each field that is not supported; without it such a request is refused. */
   ignore: ((field: string) => void) | undefined;
 }
 
@@ -61,7 +61,7 @@ export function completionLogProbs(
   };
 }
 
-/** Characters before the one that each token begins in: those of Python, as the API counts them. */
+/** Characters before the one that each token begins in: Python's characters, as the API counts them. */
 function textOffsets(tokens: readonly number[], tokenizer: Tokenizer): readonly number[] {
   const decoder = new TextDecoder();
   let characters = 0;

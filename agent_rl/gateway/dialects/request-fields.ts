@@ -94,7 +94,7 @@ const ajv = new Ajv({ allErrors: true, strict: false, code: { optimize: false } 
  * Reads the body of a request.
  *
  * @param also what more is not supported, but for some values
- * @returns the body, without the fields that `ignore` was told of
+ * @returns the body, without the fields that `ignore` received
  */
 export function bodyReader<Schema extends TSchema>(schema: Schema, also: OnlyAs = {}) {
   // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.

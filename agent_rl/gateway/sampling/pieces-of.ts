@@ -42,7 +42,7 @@ export function piecesOf<Result>(
       return made;
     })
     .finally(() => stream.end());
-  // Whoever awaits the result hears of it.
+  // The caller that awaits the result gets the error.
   result.catch(() => undefined);
   return { texts: events, result };
 }

@@ -27,7 +27,7 @@ export interface SamplingRequest {
 /** Tokens in, tokens out. */
 export interface Sampled {
   promptTokens: readonly number[];
-  /** Sampled ones, the token that ended the turn included, those of a stop text not. */
+  /** Sampled tokens, including the one that ended the turn, without a stop text. */
   tokens: readonly number[];
   /** Of each of them, in nats. */
   logProbs: readonly number[];
@@ -50,11 +50,11 @@ export interface TurnRequest extends Pick<SamplingRequest, 'sampling' | 'stop' |
   key: RandomKey;
   /** What the generator keeps the context under. */
   context: string;
-  /** Is told the text so far; without it, or a stop text, the turn is sampled in one go. */
+  /** Receives the text so far; without it, or a stop text, the turn is sampled in one go. */
   onText?: OnText | undefined;
 }
 
-/** Is told the text of an answer so far. */
+/** Receives the text of an answer so far. */
 export type OnText = (text: string) => void;
 
 /** What a served model is made of. */

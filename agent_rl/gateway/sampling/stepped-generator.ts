@@ -2,7 +2,7 @@ import type { Generation, GenerationRequest, Sampler } from '../../core/services
 import type { Places } from './places.ts';
 import { append } from '../../core/long-lists.ts';
 
-/** Is told the tokens of a turn so far, and whether the last of them ended it; `true` ends the turn here. */
+/** Receives the tokens of a turn so far, and whether the last of them ended it; `true` ends the turn here. */
 export type Listener = (tokens: readonly number[], ended: boolean) => boolean;
 
 /** Tokens between two looks at a turn: few, for a reader; not one, since each look is a request. */

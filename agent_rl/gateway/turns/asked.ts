@@ -9,7 +9,7 @@ export interface AskedMessage {
   readonly message: Message;
   /** The turn that it says it is, by the id of an item or by metadata. */
   readonly turn?: string | undefined;
-  /** Ids of its calls as the client sent them: those of the message itself say their place alone. */
+  /** Ids of its calls as the client sent them: the ids in the message itself say only their place. */
   readonly ids?: readonly unknown[] | undefined;
 }
 

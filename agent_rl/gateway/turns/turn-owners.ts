@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { AskedMessage } from './asked.ts';
 
-/** Turns that are remembered: those of some hundred rollouts, since a request that went astray is soon followed by another. */
+/** Turns that are remembered: enough for some hundred rollouts, since a request that went astray is soon followed by another. */
 const mostTurns = 65_536;
 
 /** Which rollout each turn of a run was sampled for: it notices requests that reach another rollout than their own. */

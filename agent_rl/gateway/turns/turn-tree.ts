@@ -17,7 +17,7 @@ export interface TurnNode {
   /** Gives its number among equal requests back. */
   readonly free: () => void;
   readonly message: AssistantMessage;
-  /** Its sampled tokens are those from `start` to `end`; those of turns that continue it follow. */
+  /** Its sampled tokens reach from `start` to `end`; the tokens of turns that continue it follow. */
   transcript: Transcript;
   readonly start: number;
   readonly end: number;

@@ -120,7 +120,7 @@ export function rowOf(
 }
 
 /**
- * The key and value of one token of a row, from those of several tokens of some rows.
+ * The key and value of one token of a row, out of the keys and values of several tokens of some rows.
  *
  * @param entries per layer [rows, kvHeads, tokens, headDim]
  */

@@ -28,7 +28,7 @@ export class Drafts {
     this.#rate += 0.01 * (Number(right) - this.#rate);
   }
 
-  /** At most so many tokens that may follow a context. */
+  /** At most `most` tokens that may follow a context. */
   after(context: readonly number[], most: number): number[] {
     if (most <= 0) return [];
     for (const table of this.#tables) {

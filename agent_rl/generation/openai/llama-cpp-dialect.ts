@@ -164,7 +164,7 @@ export async function missingLogProb({
   ask,
 }: MissingLogProb): Promise<number> {
   const isModels = temperature === 0 || temperature === 1;
-  // At another temperature the sum goes over all tokens.
+  // At another temperature the sum is over all tokens.
   for (const count of isModels ? [likeliest, vocabSize] : [vocabSize]) {
     const listed = await list(before, count, ask);
     const own = listed.get(token);

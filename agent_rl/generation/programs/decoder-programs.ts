@@ -39,7 +39,7 @@ const programsKept = 32;
 const programsHeld = 4;
 const prefillMultiple = 32;
 
-/** With `threads`, programs take so many and leave the processors to tools and sandboxes between operations. */
+/** With `threads`, programs take that number and leave the processors to tools and sandboxes between operations. */
 export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> {
   /** Steps of a run at most; several by default where a run copies its inputs to the device. */
   stepsAtOnce?: number;
@@ -47,7 +47,7 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
   trains?: boolean | undefined;
   /**
    * Whether programs hold all weights, as `packsWeights` decides: few rows are drawn up to twice as fast, and one row by itself is one
-   * row of its products. The last bits are others than with weights that are given to each run.
+   * row of its products. Results differ, in floating point, from weights that are passed to each run.
    */
   packs?: boolean | undefined;
 }
@@ -167,7 +167,7 @@ export class DecoderPrograms {
 
   /**
    * Keys and values of tokens that follow the `length` that a row holds. They see no further than the cache in use has room: it
-   * must have room for them too. The bits are those of feeding them one by one.
+   * must have room for them too. The result equals feeding them one by one, bit for bit.
    */
   async chunk(
     tokens: readonly number[],
@@ -320,7 +320,7 @@ export class DecoderPrograms {
     const holds = Object.keys(this.#held).length > 0;
     this.#prompts = new ProgramCache(holds ? programsHeld : programsKept);
     this.#sized.clear();
-    // Who waits for one of these has its turn before; no prompt is waited for while weights are set. A failure was told to who asked.
+    // Who waits for one of these has its turn before; no prompt is waited for while weights are set. The caller has received a failure.
     const disposed = sized.map((made) =>
       made.then(
         (program) => program.dispose(),

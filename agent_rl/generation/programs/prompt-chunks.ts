@@ -4,7 +4,7 @@ import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 
 type Shape = Omit<KvShape, 'capacity'>;
 
-/** What computes keys and values of tokens that follow those of a row. */
+/** Computes keys and values of tokens that follow the tokens of a row. */
 interface Chunks {
   kvShape: Shape;
   chunk: (

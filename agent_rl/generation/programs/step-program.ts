@@ -40,7 +40,7 @@ export function compileStep(
   });
 }
 
-/** Feeds one token to one row and draws what follows it. The bits are those of a step of several rows if `canBeAlone`. */
+/** Feeds one token to one row and draws what follows it. Bit for bit the result of a step of several rows if `canBeAlone`. */
 export const compileAlone = (
   engine: Engine,
   config: ModelConfig,

@@ -9,7 +9,7 @@ const smallestRows = 4;
 /** Tokens of a context that one program feeds at most to a row that holds some already. */
 const chunkTokens = 64;
 
-/** So many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
+/** This many tokens or fewer are fed by steps, which other rows share: a program of their own would hardly be faster. */
 const leastChunk = 20;
 
 /** Steps that a device does in one run where every run copies its inputs. */
@@ -47,7 +47,7 @@ export interface Widths {
 
 /**
  * Rows that a step of some tokens a row computes for `count` active ones. Operators take several tokens, and several numbers, at
- * once and treat what is left otherwise, with other last bits, so that nothing is left.
+ * once and treat a remainder otherwise, with floating-point differences, so that there is no remainder.
  */
 export function rowsOf(
   { vocabSize, intermediateSize }: ModelConfig,
@@ -70,7 +70,7 @@ export const canBeAlone = ({ heads, kvHeads, vocabSize, intermediateSize }: Mode
   heads > kvHeads && [vocabSize, intermediateSize].every((size) => size % numbersAtOnce === 0);
 
 /**
- * Tokens of each row in a step for so many rows. A product of one row would have other last bits than those of several, so that there
+ * Tokens of each row in a step for this many rows. A product of one row differs in floating point from a product of several, so that there
  * are several tokens where there are few rows or each key head has one query head.
  */
 export function widthsOf({ heads, kvHeads, vocabSize }: ModelConfig, count: number): Widths {

@@ -54,7 +54,7 @@ export async function askForTokens(
   }
 }
 
-/** Nobody waits for it: a server that does not hear of it draws the rest in vain. */
+/** Not awaited: a server that does not hear of it draws the rest for nothing. */
 function tellOfAbort(server: RemoteServer, protocol: ServerProtocol, id: string): void {
   const asked = protocol.abort?.(id);
   if (asked === undefined) return;

@@ -22,7 +22,7 @@ export interface RemoteServerOptions {
   weights?: string;
 }
 
-/** One server of a generator: what is known of it, and requests to it whose failures are told apart. */
+/** One server of a generator: what is known of it, and requests to it with their kinds of failure. */
 export class RemoteServer {
   readonly url: string;
   /** Why it is asked for nothing at present. */

@@ -6,7 +6,7 @@ import { secretOf } from '../../core/wire/secret-of.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { serverUrl } from '../../http/server-url.ts';
 
-/** What all generators that ask servers are told. */
+/** Settings of all generators that ask servers. */
 export const remoteSettings = {
   urls: Type.Array(Type.String({ minLength: 1 }), {
     description: 'Addresses of the servers; all serve the same model.',

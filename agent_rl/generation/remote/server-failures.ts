@@ -1,12 +1,12 @@
 import { AgentRlError } from '../../core/errors.ts';
 
 /*
- * What can be wrong with a server's answer, by what is to be done: `ServerGone` asks another server or waits, `AskAgain` asks
- * again after a pause, `UnusableAnswer` asks again a few times, `OtherWeights` has the weights loaded again. An AgentRlError is
- * none of these: asking again would not help.
+ * What can be wrong with a server's answer, by what to do: after `ServerGone` another server is asked or the request waits, after
+ * `AskAgain` it is repeated after a pause, after `UnusableAnswer` a few times, after `OtherWeights` the weights are loaded again.
+ * After an AgentRlError another try would not help.
  */
 
-/** Nobody answers, or not in time. */
+/** No answer, or a timeout. */
 export class ServerGone extends Error {
   override readonly name = 'ServerGone';
 
@@ -20,22 +20,22 @@ export class ServerGone extends Error {
   }
 }
 
-/** It answers that it cannot now. */
+/** The server says that it cannot answer now. */
 export class AskAgain extends Error {
   override readonly name = 'AskAgain';
 }
 
-/** It answers what is no generation. */
+/** The answer is not a valid generation. */
 export class UnusableAnswer extends Error {
   override readonly name = 'UnusableAnswer';
 }
 
-/** What it gave is drawn from other weights than it was told to use. */
+/** The answer was drawn from other weights than requested. */
 export class OtherWeights extends Error {
   override readonly name = 'OtherWeights';
 }
 
-/** Its log-probabilities are not those of the weights that it was given. */
+/** The server's log-probabilities do not match the weights that it was given. */
 export class OtherScores extends AgentRlError {
   constructor(message: string) {
     super('GENERATION_FAILED', message);

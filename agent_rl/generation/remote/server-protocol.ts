@@ -29,7 +29,7 @@ export interface Drawn {
 export interface ServerProtocol {
   readonly path: string;
   body(request: Omit<GenerationRequest, 'maxTokens'>, asked: Asked): object;
-  /** @throws UnusableAnswer for what is no answer to such a request */
+  /** @throws UnusableAnswer for an answer that does not fit the request */
   drawn(answer: unknown, request: Pick<GenerationRequest, 'stopTokens'>): Drawn;
   /**
    * Asks for the log-probabilities that an answer lacks, NaN in `drawn`; absent where answers have all.
@@ -41,7 +41,7 @@ export interface ServerProtocol {
     request: Pick<GenerationRequest, 'tokens' | 'sampling'>,
     ask: (body: object) => Promise<unknown>,
   ): Promise<Drawn>;
-  /** Has a request given up that nobody waits for; absent where closing the connection is enough. */
+  /** Cancels a request; absent where closing the connection is enough. */
   abort?(id: string): { path: string; body: object };
   /** What answers 200 when the server is there. */
   readonly healthPath: string;

@@ -33,7 +33,7 @@ export function choiceOf(answer: unknown): Readonly<Record<string, unknown>> | u
 
 const ends = ['stop', 'length', 'abort'] as const;
 
-/** @throws what `unusable` makes of an end that is none */
+/** @throws what `unusable` makes of an unknown reason */
 export function finishReason(
   reason: unknown,
   unusable: (problem: string) => UnusableAnswer,

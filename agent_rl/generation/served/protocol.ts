@@ -22,7 +22,7 @@ export const paths = {
   leave: '/agent_rl/leave',
 } as const;
 
-/** Files of weights that a server takes: those of a model, or of an adapter. */
+/** Files of weights that a server takes: the files of a model, or of an adapter. */
 export const filesOfWeights: readonly string[] = [
   'config.json',
   'model.safetensors',
@@ -48,7 +48,7 @@ export interface ServerInfo {
   requests: number;
   /** Whether its weights may be replaced. */
   acceptsWeights: boolean;
-  /** Whether it draws from packed weights, with other last bits than those of one process. */
+  /** Whether it draws from packed weights, which differ in floating point from generation in one process. */
   packs: boolean;
 }
 

@@ -37,7 +37,7 @@ export interface ServedGeneratorOptions extends Patience {
 }
 
 /**
- * The generator of `agent-rl serve` in another process: the tokens and log-probabilities are those of the same generator in
+ * The generator of `agent-rl serve` in another process: it gives the tokens and log-probabilities of the same generator in
  * this one. A request that was lost is made again under its key, which draws the same tokens.
  */
 export class ServedGenerator implements Generator {
@@ -168,7 +168,7 @@ export class ServedGenerator implements Generator {
   }
 }
 
-/** Seconds for what nobody waits for. */
+/** Timeout of background requests, in seconds. */
 const tellS = 10;
 
 const failure = (problem: string, cause?: unknown): AgentRlError =>

@@ -42,7 +42,7 @@ class TinkerGenerator implements Generator {
     this.#drawing = { samplingSession, version: 0 };
   }
 
-  /** Draws from the model as it is, until it is told otherwise. */
+  /** Draws from the model as it is, until it gets other weights. */
   static async open(
     options: TinkerGeneratorOptions,
     signal: AbortSignal,
@@ -56,7 +56,7 @@ class TinkerGenerator implements Generator {
     return {
       name: `tinker at ${session.client.url}`,
       maxContextTokens,
-      // What else is sampled meanwhile may change last bits.
+      // Other sampling at the same time may cause floating-point differences.
       reproducible: false,
       takes: ['service'],
       service: session.client.url,
@@ -203,7 +203,7 @@ const firstOf = ({ tokens, logProbs }: SampledSequence, most: number) => ({
 });
 
 /**
- * Log-probabilities are those of the model itself, so that only what is drawn from that can be trained on.
+ * The service gives the log-probabilities of the model itself, so that only tokens drawn from it can be trained on.
  *
  * @throws AgentRlError `CONFIG_INVALID`
  */

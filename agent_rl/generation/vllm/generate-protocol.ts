@@ -57,7 +57,7 @@ function logProbsOf({ token_ids: tokens, logprobs }: Readonly<Record<string, unk
   });
 }
 
-/** @throws UnusableAnswer: without them nobody knows what drew the tokens */
+/** @throws UnusableAnswer: without them it is unknown which weights drew the tokens */
 function weightsOf(spans: unknown): string[] {
   if (!Array.isArray(spans)) throw unusable(`weight_versions is ${showValue(spans)}`);
   return spans.map((span: unknown) => String(isRecord(span) ? span['version'] : span));

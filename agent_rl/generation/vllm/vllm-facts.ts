@@ -78,7 +78,7 @@ const likeliestOf =
   };
 
 /**
- * Whether log-probabilities are those of the distribution that tokens are drawn from, or the model's own.
+ * Whether log-probabilities belong to the distribution that tokens are drawn from, or are the model's own.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the answers are neither
  */

@@ -25,7 +25,7 @@ export interface VllmWeightsOptions {
 }
 
 /**
- * Weights to vLLM through a folder that both see. A whole model is loaded in place of the one there, in a pause; an adapter under
+ * Weights to vLLM through a folder that both see. A whole model replaces the one there, in a pause; an adapter under
  * a new name, since one that is replaced is read from disk again and again.
  */
 export class VllmWeights implements WeightRoute {
@@ -100,7 +100,7 @@ export class VllmWeights implements WeightRoute {
       await post('/update_weight_version', { new_version: name });
       await post('/reset_prefix_cache');
     } finally {
-      // Whatever came of it, and whoever gave up: a server that stays paused answers nobody.
+      // In every case, also after an abort: a server that stays paused answers no request.
       await this.#post(server, '/resume', {}, { mostS: tellS });
     }
     server.weights = name;

@@ -58,7 +58,7 @@ export class AdamwState {
    */
   step(options: OptimStepOptions): Required<OptimStepMetrics> {
     const { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm } = options;
-    // In the order of the parameters, whatever the order gradients came in: the sum's last bits depend on it.
+    // In the order of the parameters, whatever the order gradients came in: the sum depends on it, in floating point.
     const gradients = [...this.parameters.keys()].flatMap(
       (name) => this.#gradients.get(name) ?? [],
     );
@@ -85,7 +85,7 @@ export class AdamwState {
   }
 }
 
-/** Pieces have this many weights at most. It decides the last bits of the norm of all weights. */
+/** Pieces have this many weights at most. It makes floating-point differences in the norm of all weights. */
 export const pieceLength = 2 ** 16;
 
 /** What is the same for all weights of a step. */

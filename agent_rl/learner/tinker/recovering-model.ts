@@ -11,7 +11,7 @@ import { type CreateOptions, type Pass, TrainedModel, noStep } from './trained-m
 type Change = { pass: Pass } | { step: OptimStepOptions };
 
 /**
- * A model at the service whose orders are each done once, whatever is lost. After an answer that did not come nobody knows
+ * A model at the service whose orders are each done once, whatever is lost. After a lost answer it is unknown
  * whether a gradient was added: a new model is made from the state that was saved last, and what changed it since is sent again.
  * The state is saved after each step, so that this is at most one step.
  */
@@ -196,7 +196,7 @@ export class RecoveringModel {
   }
 }
 
-/** A service that loses every order would be asked for ever. */
+/** A service that loses every order would be asked forever. */
 const mostRepeats = 5;
 const pauseMs = 1000;
 
@@ -228,7 +228,7 @@ async function repeated<Result>(
 }
 
 /**
- * Makes a model in the place that the next one gets, and unloads it: whoever had the place may have left gradients there,
+ * Makes a model in the place that the next one gets, and unloads it: an earlier model may have left gradients there,
  * which a step clears.
  *
  * @param use what else the model is made for, before it is unloaded

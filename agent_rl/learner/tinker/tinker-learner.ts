@@ -52,7 +52,7 @@ export class TinkerLearner implements Learner {
   /** What was added up since the last step, where a mean is taken over all of it. */
   #added: readonly TrainDatum[] = [];
   #reference: Promise<RecoveringModel> | undefined;
-  /** Weights that generators draw from: forgotten when those of a later version are drawn from. */
+  /** Weights that generators draw from: forgotten when a later version is drawn from. */
   #published: (() => void)[] = [];
 
   constructor(private readonly options: TinkerLearnerOptions) {}

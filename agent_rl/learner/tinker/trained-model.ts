@@ -69,7 +69,7 @@ export class TrainedModel {
         lora_config: { rank, seed },
         type: 'create_model',
       },
-      // One that nobody hears of stays until the session ends, and does nothing.
+      // A model whose id was lost stays until the session ends, and does nothing.
       again: true,
     });
     const { model_id: id, lora_config: lora } = created;
@@ -149,7 +149,7 @@ export class TrainedModel {
     throw this.session.client.failure(`saved ${name} and did not say where`);
   }
 
-  /** Forgets what was saved under a name. Nobody waits for it. */
+  /** Forgets what was saved under a name, in the background. */
   forget(kind: 'weights' | 'sampler_weights', name: string): void {
     const path = `training_runs/${this.id}/checkpoints/${kind}/${name}`;
     const forgotten = this.session.client.ask({ method: 'DELETE', path, again: false });

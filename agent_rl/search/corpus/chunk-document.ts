@@ -68,7 +68,7 @@ export const overlapProblem = ({
     : `chunking.overlap is ${overlap}, and passages have ${tokens} tokens. It must be smaller.`;
 
 /**
- * Makes the chunker that settings describe: passages of so many tokens, paragraphs kept whole where they fit.
+ * Makes the chunker that settings describe: passages of that number of tokens, paragraphs kept whole where they fit.
  * Tokens are a tokenizer's, counted word by word, or words where none is named. A word that a border cuts goes
  * whole to the later passage, which may then have some tokens more; blank documents have no passage.
  *
@@ -108,7 +108,7 @@ async function tokenCounter(folder: string): Promise<(word: string) => number> {
     if (known !== undefined) return known;
     const { ids } = tokenizer.encode(` ${word}`, { add_special_tokens: false });
     const count = Math.max(1, ids.length);
-    // Texts repeat their words; what they do not repeat need not be remembered for ever.
+    // Texts repeat their words; what they do not repeat need not be remembered.
     if (counts.size < 200_000) counts.set(word, count);
     return count;
   };

@@ -52,7 +52,7 @@ export const tableFolder = 'lance';
 const rebuildAdvice =
   'Build it again: agent-rl data index INPUT --output FOLDER --rebuild replaces it.';
 
-/** @throws AgentRlError `CORPUS_INVALID` when there is none or it cannot be read */
+/** @throws AgentRlError `CORPUS_INVALID` when it does not exist or cannot be read */
 export async function readManifest(folder: string): Promise<CorpusManifest> {
   const file = join(folder, manifestName);
   const manifest = await readJson(file);

@@ -6,9 +6,9 @@ import type { TextSettings } from './settings.ts';
 /** How a table is made. */
 export interface TableOptions {
   text: TextSettings;
-  /** Width of the vectors; 0 when there are none. */
+  /** Width of the vectors; 0 without vectors. */
   dimensions: number;
-  /** From so many passages on vectors have an approximate index; below, every vector is compared. */
+  /** From this number of passages, vectors have an approximate index; below, every vector is compared. */
   annFrom: number;
 }
 

@@ -28,7 +28,7 @@ export const searchedText = ({ title, text }: Pick<Passage, 'title' | 'text'>): 
   title === '' ? text : `${title}\n${text}`;
 
 /**
- * What is searched for words: those of a title count twice, so that a document about a thing comes before one that mentions
+ * What is searched for words: the words of a title count twice, so that a document about a thing comes before one that mentions
  * it.
  */
 export const indexedText = ({ title, text }: Pick<Passage, 'title' | 'text'>): string =>

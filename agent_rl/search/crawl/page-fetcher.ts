@@ -168,7 +168,7 @@ const robotsParser = commonJsRobots as unknown as typeof commonJsRobots.default;
 type Rules = (page: URL) => CrawlFailure | undefined;
 
 /**
- * The rules of every host that is visited (RFC 9309): robots.txt is fetched once; where there is none, all is
+ * The rules of every host that is visited (RFC 9309): robots.txt is fetched once; without one, all is
  * allowed; where it cannot be fetched, nothing is.
  */
 class Robots {

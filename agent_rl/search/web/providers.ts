@@ -126,7 +126,7 @@ const providers: Readonly<Record<string, Provider>> = {
     authorise: (key) => ({ 'x-apikey': key }),
     pages: (answer) => pagesOf(listOf(answer, 'webResults'), textIn('content')),
   },
-  // A server of one's own: POST `{query, top_k, …}`, answered with `{results: [{title, url, text}]}`.
+  // A server of your own: POST `{query, top_k, …}`, answered with `{results: [{title, url, text}]}`.
   custom: {
     key: 'optional',
     method: 'POST',
@@ -195,7 +195,7 @@ const pagesOf = (items: readonly Fields[], text: ReadText, url: ReadText = textI
     return { title: textOf(item, 'title'), url: url(item), text: text(item), score: own };
   });
 
-/** A text answered in place of results becomes a page of its own. */
+/** A text answered instead of results becomes a page of its own. */
 const orAnswer = (found: readonly FoundPage[], text: string, url = ''): readonly FoundPage[] =>
   found.length > 0 || text === '' ? found : [{ title: 'Answer', url, text }];
 

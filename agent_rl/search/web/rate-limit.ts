@@ -10,7 +10,7 @@ export type StartGate = (signal: AbortSignal) => Promise<void>;
 
 const minuteMs = 60_000;
 
-/** At most so many starts in any sliding minute, in the order of the requests. */
+/** At most this many starts in any sliding minute, in the order of the requests. */
 export function rateLimit(startsPerMinute: number): StartGate {
   const queue = new PQueue({ interval: minuteMs, intervalCap: startsPerMinute, strict: true });
   return (signal) => notTimed(() => queue.add(() => {}, { signal }));

@@ -106,7 +106,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
   }
 
   #run(code: string, inputs: CodeExecInputs, signal: AbortSignal): Promise<ToolResult> {
-    // Keyed by the program itself: the same program has the same luck, whoever writes it.
+    // Keyed by the program itself: the same program has the same luck, whichever agent writes it.
     const seed = new KeyedRng('code_exec', code).integer(0x100000000);
     return this.given.settings.session === true
       ? this.#runInSession({ code, seed }, inputs, signal)

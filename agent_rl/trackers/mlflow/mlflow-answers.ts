@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/is-record.ts';
 import type { HttpAnswer } from '../../http/http-client.ts';
 
-/** Of a run in MLflow, what is needed to go on with it. */
+/** The parts of an MLflow run needed to resume it. */
 export interface MlflowRun {
   id: string;
   /** Where its artifacts are put over HTTP; absent where the server leaves that to its clients. */
@@ -26,7 +26,7 @@ export function refusalText(answer: HttpAnswer): string {
 function remedyOf(answer: HttpAnswer): string {
   const { status } = answer;
   if (status === 401 || status === 403)
-    return 'Name the variable with its token in tokenEnv, or username and passwordEnv, of somebody who may write there';
+    return 'Name the variable with its token in tokenEnv, or username and passwordEnv, of a user with write access';
   if (codeOf(answer) === undefined)
     return 'Is that an MLflow server? Give the address of its start page in url';
   return status >= 500 ? "The server's own log says more" : 'Its message says what it refuses';

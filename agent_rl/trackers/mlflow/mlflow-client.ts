@@ -36,7 +36,7 @@ export class MlflowClient {
     const path = '/experiments/create';
     const made = await this.#send({ method: 'POST', path, body: { name }, again: false }, signal);
     if (made.status === 200) return textOf(made.json, 'experiment_id');
-    // Somebody else made it meanwhile.
+    // Another client made it meanwhile.
     const theirs = codeOf(made) === 'RESOURCE_ALREADY_EXISTS';
     const id = theirs ? await this.#experimentNamed(name, signal) : undefined;
     if (id === undefined) throw this.#refusal('POST', path, made);
@@ -56,7 +56,7 @@ export class MlflowClient {
     return textOf(experiment, 'experiment_id');
   }
 
-  /** A run by its id; undefined where there is none. */
+  /** A run by its id; undefined where it does not exist. */
   async run(id: string, signal: AbortSignal): Promise<MlflowRun | undefined> {
     const path = `/runs/get?run_id=${encodeURIComponent(id)}`;
     const answer = await this.#send({ method: 'GET', path, again: true }, signal);
@@ -65,7 +65,7 @@ export class MlflowClient {
     return runOf(partOf(answer.json, 'run'));
   }
 
-  /** The run of an experiment that has this tag; undefined where there is none. */
+  /** The run of an experiment that has this tag; undefined where it does not exist. */
   async runTagged(experiment: string, tag: MlflowText, signal: AbortSignal) {
     const filter = `tags.\`${tag.key}\` = '${tag.value}'`;
     const body = { experiment_ids: [experiment], filter, max_results: 1 };

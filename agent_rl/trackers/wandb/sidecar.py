@@ -1,7 +1,7 @@
 """Tells Weights & Biases of a run, by its own SDK: requests as lines of JSON on stdin, an answer each on stdout.
 
 A request has an id; its answer has that id and either a note, which may be null, or an error. The end of stdin ends the
-run in W&B, also where whoever wrote there was killed.
+run in W&B, also where the writing process was killed.
 """
 
 import json
@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 
-# Seconds for what is still to be uploaded once nobody is there any more.
+# Seconds for the last uploads once stdin has closed.
 LAST_SECONDS = 600
 
 
@@ -79,7 +79,7 @@ class Sidecar:
 
     def opened(self):
         if self.run is None:
-            raise RuntimeError("the run could not be begun in W&B")
+            raise RuntimeError("the run could not be started in W&B")
         return self.run
 
     def keep(self):

@@ -74,7 +74,7 @@ export class Sidecar {
     if (this.#death !== undefined) throw this.#death;
     if (this.#closing) throw new Error("The process of W&B's SDK has been closed");
     if (this.#child.stdin.writableLength > mostUnreadBytes)
-      throw new Error("The process of W&B's SDK does not read what it is told");
+      throw new Error("The process of W&B's SDK does not read its input");
     const id = this.#nextId++;
     const answer = new Promise<string | undefined>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });

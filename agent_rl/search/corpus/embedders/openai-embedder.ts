@@ -14,7 +14,7 @@ const mostResponseBytes = 256 * 2 ** 20;
 
 const shownOfAnswer = 300;
 
-// Text Embeddings Inference takes no more, unless it is told to.
+// Text Embeddings Inference takes no more by default.
 const textsAtOnce = 32;
 
 /**

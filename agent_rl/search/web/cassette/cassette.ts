@@ -79,7 +79,7 @@ export class Cassette {
     }
   }
 
-  /** Requests, and those of them answered without the network. */
+  /** Requests, and how many of them were answered without the network. */
   get counts(): { calls: number; hits: number } {
     return { calls: this.#calls, hits: this.#hits };
   }

@@ -87,7 +87,7 @@ export const portOf = ({ port, protocol }: URL): string =>
 /**
  * The addresses of a host that a model or a page chose, all of them public.
  *
- * @throws WebFailure `address-refused` when one of them is not; `network` when there is none.
+ * @throws WebFailure `address-refused` when one of them is not; `network` when the name has no address.
  */
 export async function publicAddresses(
   hostname: string,
