@@ -26,7 +26,7 @@ export class DecoderThreads {
         ended: (cause) =>
           new AgentRlError(
             'ENGINE_FAILED',
-            `A thread that draws tokens ended (${messageOf(cause)}). If memory ran out, lower ${options.memorySettings}.`,
+            `A generation thread exited (${messageOf(cause)}). If memory ran out, lower ${options.memorySettings}.`,
             { cause },
           ),
       }),

@@ -47,7 +47,7 @@ export class EngineClient {
       ended: (cause) =>
         new AgentRlError(
           'ENGINE_FAILED',
-          `The engine thread ended (${messageOf(cause)}). If memory ran out, lower ${memorySettings(options)}.`,
+          `The engine thread exited (${messageOf(cause)}). If memory ran out, lower ${memorySettings(options)}.`,
           { cause },
         ),
     });

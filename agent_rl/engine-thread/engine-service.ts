@@ -146,7 +146,7 @@ export class EngineService {
       return this.generator.generate(request, signal);
     throw new AgentRlError(
       'GENERATION_FAILED',
-      'The weights changed and were not published. Publish them before sampling.',
+      'The weights have changed since they were last published. Publish them before sampling.',
     );
   }
 
@@ -157,7 +157,7 @@ export class EngineService {
       if (published.of?.version !== version)
         throw new AgentRlError(
           'GENERATION_FAILED',
-          `Version ${version} of the weights is not held by this engine; it holds ${published.of?.version ?? 'none'}.`,
+          `Version ${version} of the weights is not in this engine; it has ${published.of?.version ?? 'none'}.`,
         );
       await this.#draw(published.of);
       this.#taken = this.learner.changes;

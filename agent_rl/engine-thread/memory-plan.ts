@@ -195,14 +195,14 @@ export function checkCacheFits(
   if (maxContextTokens > model.maxPositions) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `policy.maxContextTokens is ${maxContextTokens}, and the model has ${model.maxPositions} positions. Use at most ${model.maxPositions}.`,
+      `policy.maxContextTokens is ${maxContextTokens}, but the model has only ${model.maxPositions} positions. Use at most ${model.maxPositions}.`,
     );
   }
   const bytes = cacheBytes(model, request);
   if (bytes > has) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `The cache of rollout.workers = ${workers} episodes of policy.maxContextTokens = ${maxContextTokens} tokens takes ${mebibytes(bytes)}, and this machine has ${mebibytes(has)}. Lower either.`,
+      `The key-value cache for ${workers} episodes (rollout.workers) of ${maxContextTokens} tokens (policy.maxContextTokens) takes ${mebibytes(bytes)}, but this machine has ${mebibytes(has)}. Lower one of the two.`,
     );
   }
 }
@@ -223,14 +223,14 @@ export function checkPlanFits(
   const trains = training !== undefined;
   const isSupervised = training?.loss.name === 'cross_entropy';
   const shorter = isSupervised
-    ? ', or leave out the longest demonstrations'
+    ? ', or remove the longest demonstrations'
     : ' or rollout.maxEpisodeTokens';
   const apart = hasTrees(config, prefixTrees) ? ', or set train.prefixTrees: off' : '';
   const batch = `lower algorithm.microBatchTokens${shorter}${apart} (activations)`;
   const blocks = 'set train.recompute: blocks (activations)';
   const lora = 'train an adapter instead of the whole model (model.lora; gradients and optimiser)';
   const rank = 'lower model.lora.rank (gradients and optimiser)';
-  const fourBits = 'hold the weights in four bits, under an adapter (model.quantize: 4bit)';
+  const fourBits = 'keep the weights in four bits and train an adapter (model.quantize: 4bit)';
   const ways: [boolean, number, string][] = [
     [!isSupervised, plan.cache, 'lower rollout.workers or policy.maxContextTokens (cache)'],
     [trains || scores !== undefined, plan.activations, batch],
@@ -246,8 +246,8 @@ export function checkPlanFits(
     .map(([, , way]) => way);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${beside === 0 ? 'This run' : 'This model'} would need about ${mebibytes(plan.total)}${beside === 0 ? '' : ` beside the ${mebibytes(beside)} of the run's other models`}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
-      `What helps, the largest first: ${advice.join('; ')}.`,
+    `${beside === 0 ? 'This run' : 'This model'} would need about ${mebibytes(plan.total)}${beside === 0 ? '' : ` on top of the ${mebibytes(beside)} of the run's other models`}, but this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
+      `Ways to save memory, largest first: ${advice.join('; ')}.`,
   );
 }
 

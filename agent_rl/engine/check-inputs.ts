@@ -20,7 +20,7 @@ export function checkTensorData(
   data: TensorData | undefined,
 ): TensorData {
   const expected = `${dtype} [${shape.join(', ')}]`;
-  if (data === undefined) throw mismatch(name, `is missing; give ${expected} under that name`);
+  if (data === undefined) throw mismatch(name, `is missing; pass ${expected} under that name`);
   if (!(data instanceof arrayOf[dtype]))
     throw mismatch(name, `must be ${expected}, got a ${data.constructor.name}`);
   const size = sizeOf(shape);

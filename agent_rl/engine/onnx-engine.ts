@@ -139,7 +139,7 @@ export class OnnxEngine implements Engine {
     const compiled = await ort.InferenceSession.create(bytes, settings).catch((thrown: unknown) => {
       throw new AgentRlError(
         'ENGINE_FAILED',
-        `ONNX Runtime refused the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,
+        `ONNX Runtime rejected the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,
         { cause: thrown },
       );
     });

@@ -63,14 +63,14 @@ async function loadOnnxEngine() {
     if (!absent || !messageOf(cause).includes('onnxruntime-node')) throw cause;
     throw new AgentRlError(
       'DEVICE_UNAVAILABLE',
-      'onnxruntime-node is not installed: its install step could not download its CUDA files, so npm left it out. Run `npm install --ignore-scripts` in the project; only CUDA needs what the step downloads.',
+      'onnxruntime-node is not installed: its install step could not download the CUDA files, so npm skipped the package. Run `npm install --ignore-scripts` in the project; only CUDA needs those files.',
       { cause },
     );
   }
 }
 
 const deviceNeeds: Readonly<Record<string, string>> = {
-  cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and the CUDA libraries it was built for',
+  cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and matching CUDA libraries',
   webgpu: 'WebGPU needs a graphics adapter with a Vulkan, Metal or D3D12 driver',
   cpu: 'the CPU provider is part of onnxruntime-node',
 };
@@ -113,7 +113,7 @@ async function assertComputes(engine: Engine): Promise<void> {
   if (!wrong) return;
   throw new AgentRlError(
     'ENGINE_FAILED',
-    `It computes wrongly: the gradient of a root-mean-square norm is [${expected.join(', ')}], got [${gradient!.join(', ')}].`,
+    `Its results are wrong: the gradient of a root-mean-square norm should be [${expected.join(', ')}], got [${gradient!.join(', ')}].`,
   );
 }
 
@@ -143,7 +143,7 @@ async function tryOnnx(device: (typeof onnxDevices)[number]): Promise<string> {
 
 async function tryTensorflow(): Promise<string> {
   await EagerEngine.open('tensorflow');
-  return `tfjs through ${tensorflowPackage}`;
+  return `TensorFlow.js with ${tensorflowPackage}`;
 }
 
 /** Every device `openEngine` knows, and whether it works here. */

@@ -66,7 +66,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
   };
   const onIgnored = (field: string): void =>
     sayOnce(
-      `The agent's requests hold the field "${field}", which has no effect in training (gateway/ignored/${field} counts them).`,
+      `The agent's requests have the field "${field}", which has no effect in training (gateway/ignored/${field} counts them).`,
     );
   const owners = new TurnOwners();
   const baseURL = `${server.url}/v1`;
@@ -111,7 +111,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
 }
 
 const askedNothing =
-  'An agent gave an answer and asked the model nothing in its rollout. If it did ask, a queue or a pool that rollouts share asked in the name of another rollout: use the fetch that the agent is given, context.fetch, there.';
+  'An agent returned an answer without a model request in its rollout. If it did send one, a queue or a pool that rollouts share sent it on behalf of another rollout: there, use the fetch that the agent receives, context.fetch.';
 
 const anywhere = <Value>(work: () => Value): Value => work();
 

@@ -94,7 +94,7 @@ export class CheckedGenerator implements Generator {
   #useProblem({ takes }: GeneratorInfo): string | undefined {
     return takes.length === 0 || this.inner.use !== undefined
       ? undefined
-      : `takes is ${showValue(takes)}, and it has no method use, which takes them; add it, or say takes: []`;
+      : `takes is ${showValue(takes)}, but the generator has no method use to receive weights; add it, or return takes: []`;
   }
 }
 
@@ -119,12 +119,12 @@ function infoProblem(info: unknown): string | undefined {
   if (!isRecord(info)) return `it is ${showValue(info)}; expected an object`;
   const { name, maxContextTokens, reproducible, takes } = info;
   if (typeof name !== 'string' || name.trim() === '')
-    return `name is ${showValue(name)}; expected a text that says what answers`;
+    return `name is ${showValue(name)}; expected a text that names what generates`;
   if (!Number.isInteger(maxContextTokens) || Number(maxContextTokens) < 1)
     return `maxContextTokens is ${showValue(maxContextTokens)}; expected a whole number of at least 1`;
   if (typeof reproducible !== 'boolean')
     return `reproducible is ${showValue(reproducible)}; expected true or false`;
   if (!Array.isArray(takes) || !takes.every((kind) => kinds.has(kind)))
-    return `takes is ${showValue(takes)}; expected a list of memory and folder, empty where its weights are fixed`;
+    return `takes is ${showValue(takes)}; expected a list of memory and folder, empty if its weights are fixed`;
   return undefined;
 }

@@ -65,7 +65,7 @@ function stopProblem(
     return `stop is ${showValue(stop)}; expected one of ${stops.join(', ')}`;
   const last: unknown = (tokens as unknown[]).at(-1);
   return stop === 'stop-token' && !(stopTokens as readonly unknown[]).includes(last)
-    ? `stop is stop-token, and the last token is ${showValue(last)}; expected one of stopTokens, ${showValue(stopTokens)}`
+    ? `stop is stop-token, but the last token is ${showValue(last)}; expected one of stopTokens, ${showValue(stopTokens)}`
     : undefined;
 }
 
@@ -73,5 +73,5 @@ function versionProblem(drawnBy: unknown, { version }: AskedOf): string | undefi
   if (!isCount(drawnBy)) return `version is ${showValue(drawnBy)}; expected a whole number`;
   return version === undefined || drawnBy === version
     ? undefined
-    : `version is ${drawnBy}; expected ${version}, that of the weights it was last told to use`;
+    : `version is ${drawnBy}; expected ${version}, the version of the weights it was last given`;
 }

@@ -29,7 +29,7 @@ function readAuthority(file: string): string {
   } catch (cause) {
     throw unusable(file, messageOf(cause));
   }
-  throw unusable(file, 'it holds no PEM certificate');
+  throw unusable(file, 'it contains no PEM certificate');
 }
 
 const unusable = (file: string, why: string): AgentRlError =>
@@ -54,7 +54,7 @@ export function readCertificate(
   if (certFile === undefined || keyFile === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--tls-${certFile === undefined ? 'key' : 'cert'} is given without --tls-${certFile === undefined ? 'cert' : 'key'}. A certificate and its key go together: give both, or neither.`,
+      `--tls-${certFile === undefined ? 'key' : 'cert'} is given without --tls-${certFile === undefined ? 'cert' : 'key'}. A certificate needs its key: set both, or neither.`,
     );
   try {
     const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
@@ -63,7 +63,7 @@ export function readCertificate(
   } catch (cause) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `The certificate ${certFile} with the key ${keyFile} cannot be used: ${messageOf(cause)}. Give PEM files that belong together.`,
+      `The certificate ${certFile} with the key ${keyFile} cannot be used: ${messageOf(cause)}. Use a PEM certificate and its own PEM key.`,
       { cause },
     );
   }

@@ -138,7 +138,7 @@ export class HttpClient {
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
       this.#reportTries(request, tries.count, `failed ${tries.count} times: ${why}`);
       const Failure = cause instanceof EndlessAnswer ? EndlessAnswer : NoAnswer;
-      throw new Failure(`${url} cannot be asked: ${why}`, { cause });
+      throw new Failure(`${url} cannot be reached: ${why}`, { cause });
     }
   }
 
@@ -163,9 +163,9 @@ export class HttpClient {
         const answer = await this.send(request, signal);
         // It did nothing, and wants less to do at once.
         if (answer.status !== 429 || performance.now() >= until) return answer;
-        await waits(`${this.options.url} asks for a pause (429)`, tries);
+        await waits(`${this.options.url} is rate limiting requests (429)`, tries);
       } catch (thrown) {
-        if (thrown instanceof EndlessAnswer) warn(`${thrown.message}. It is given up.`);
+        if (thrown instanceof EndlessAnswer) warn(`${thrown.message}. Not retrying.`);
         const isOver = !request.again || performance.now() >= until;
         if (!(thrown instanceof NoAnswer) || thrown instanceof EndlessAnswer || isOver)
           throw thrown;
@@ -222,7 +222,7 @@ async function wholeBody(
     const seconds = (performance.now() - (beganMs ?? Infinity)) / 1000;
     if (bytes < leastBytesPerS * (seconds - graceS))
       body.destroy(
-        new EndlessAnswer(`its answer comes too slowly, ${bytes} bytes in ${seconds.toFixed(0)} s`),
+        new EndlessAnswer(`its answer arrives too slowly, ${bytes} bytes in ${seconds.toFixed(0)} s`),
       );
   }, 50 * graceS);
   try {

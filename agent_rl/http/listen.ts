@@ -29,7 +29,7 @@ export async function listen(
   } catch (cause) {
     throw new AgentRlError(
       code,
-      `${what} cannot be served on ${host}:${port}: ${messageOf(cause)}. Name another with ${flagOf(cause)}.`,
+      `${what} cannot be served on ${host}:${port}: ${messageOf(cause)}. Choose another with ${flagOf(cause)}.`,
       { cause },
     );
   }

@@ -75,7 +75,7 @@ function sizeProblem(
   const problem = shape.problem(most.values);
   if (problem !== undefined) return new Refusal(413, `the body ${problem}`);
   if (arriving.bytes > mostArrivingBytes) {
-    return new Refusal(503, 'too many large requests are on their way');
+    return new Refusal(503, 'too many large requests are being received');
   }
   return undefined;
 }
@@ -84,7 +84,7 @@ const tooLong = ({ bytes }: BodyBounds): Refusal =>
   new Refusal(413, `the body is longer than ${bytes} bytes`);
 
 const tooSlow = (): Refusal =>
-  new Refusal(408, `the body did not come whole within ${mostSeconds} s`);
+  new Refusal(408, `the body was not complete within ${mostSeconds} s`);
 
 /** @throws Refusal */
 function parsed(body: Buffer): unknown {

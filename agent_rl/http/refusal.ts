@@ -33,6 +33,6 @@ export function decodedPart(text: string): string {
     return decodeURIComponent(text);
   } catch {
     const shown = JSON.stringify(text.slice(0, 80));
-    throw new Refusal(400, `${shown} in the address is not encoded as addresses are.`);
+    throw new Refusal(400, `${shown} in the address is not percent-encoded correctly.`);
   }
 }

@@ -19,7 +19,7 @@ export function refuseStrangers({ headers }: Pick<IncomingMessage, 'headers'>, h
   if (!loopback.has(name.replace(/^\[(.*)\]$/, '$1').toLowerCase()))
     throw new Refusal(
       403,
-      `This server listens on ${host} and is not called ${JSON.stringify(asked.slice(0, 80))}. Ask it as ${[...loopback].join(', ')}.`,
+      `This server listens on ${host} and does not answer to the name ${JSON.stringify(asked.slice(0, 80))}. Use ${[...loopback].join(', ')}.`,
     );
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn =
@@ -28,5 +28,5 @@ export function refuseStrangers({ headers }: Pick<IncomingMessage, 'headers'>, h
   if (isOwn && (isNear || headers['sec-fetch-mode'] === 'navigate')) return;
   const from =
     origin === undefined ? '' : ` This one came from ${JSON.stringify(origin.slice(0, 80))}.`;
-  throw new Refusal(403, `Pages of other sites are not answered.${from}`);
+  throw new Refusal(403, `Requests from other web sites are refused.${from}`);
 }

@@ -12,7 +12,7 @@ export function serverUrl(text: string, setting: string, secretSetting: string):
   if (problem === undefined) return text.replace(/\/+$/, '');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${setting} ${problem}. Give the address of a server, such as http://127.0.0.1:8080.`,
+    `${setting} ${problem}. Use the address of a server, such as http://127.0.0.1:8080.`,
   );
 }
 
@@ -24,6 +24,6 @@ function problemOf(text: string, secretSetting: string): string | undefined {
   }
   // Not shown: addresses end up in logs.
   if (username !== '' || password !== '')
-    return `holds a password; name a variable in ${secretSetting}`;
-  return search !== '' || hash !== '' ? 'must have no ? and no #' : undefined;
+    return `contains a password; put it in an environment variable and name that in ${secretSetting}`;
+  return search !== '' || hash !== '' ? 'must not contain ? or #' : undefined;
 }

@@ -70,7 +70,7 @@ export async function readTrained(folder: string, config: ModelConfig): Promise<
   if (JSON.stringify(parameterSpecs(stored.config)) !== JSON.stringify(parameterSpecs(config))) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The checkpoint ${folder} is of a model with other tensors than the one being trained. Resume with the run's own model.`,
+      `The checkpoint ${folder} belongs to a model with different tensors than the one being trained. Resume with the run's own model.`,
     );
   }
   return requireFloats(stored.parameters);
@@ -92,7 +92,7 @@ export async function readLearnerState(
       if (values?.length === length) return values;
       throw new AgentRlError(
         'CHECKPOINT_INVALID',
-        `${file.path} should hold "${name}" with ${length} values, but has ${values?.length ?? 'no such tensor'}.`,
+        `${file.path} must hold "${name}" with ${length} values, but has ${values?.length ?? 'no such tensor'}.`,
       );
     };
     for (const moment of moments) {

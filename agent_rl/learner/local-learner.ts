@@ -316,7 +316,7 @@ export class LocalLearner implements Learner {
     if (model === undefined) {
       throw new AgentRlError(
         'MODEL_INVALID',
-        'Log-probabilities of the reference were requested, but no reference was frozen. Freeze one before training.',
+        'Log-probabilities of the reference model were requested, but no reference was frozen. Freeze one before training.',
       );
     }
     const options = { temperature, memory: this.#memory, held: this.#held };
@@ -370,7 +370,7 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
   if (options.adapter !== undefined) return { ...options.adapter, adapter };
   throw new AgentRlError(
     'MODEL_INVALID',
-    'An adapter is to be trained, and the learner was given neither the model under it nor a seed.',
+    'The learner is to train an adapter, but received neither its base model nor a seed.',
   );
 }
 
@@ -382,7 +382,7 @@ interface Reference {
 function required(parameters: Weights, name: string): Float32Array {
   const values = parameters.get(name);
   if (values instanceof Float32Array) return values;
-  throw new AgentRlError('MODEL_INVALID', `The learner was given no tensor named "${name}".`);
+  throw new AgentRlError('MODEL_INVALID', `The learner received no tensor named "${name}".`);
 }
 
 const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>

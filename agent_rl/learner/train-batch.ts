@@ -165,7 +165,7 @@ function checkDatum({ tokens, weights, advantages, oldLogProbs, refLogProbs }: T
   if (weights.length > 0 && weights[0] !== 0) {
     throw new AgentRlError(
       'SHAPE_MISMATCH',
-      `A datum trains its first token, which nothing predicts. Give entry 0 weight 0.`,
+      `A datum gives its first token a weight, but no earlier token predicts it. Set weight 0 for entry 0.`,
     );
   }
 }

@@ -24,7 +24,7 @@ while (isAlive(limitS * 1000) || isAlive(graceMs));
 const length = Atomics.load(new Int32Array(plugin, 0, 1), 0);
 const name = new TextDecoder().decode(new Uint8Array(plugin, 4).slice(0, length));
 const who = length === 0 ? 'No plugin had been called' : `The last plugin called was ${name}`;
-const text = `The main thread has been blocked for ${limitS} s (rollout.deadlines.stallS), so the run is ended. ${who}. A tool that may loop belongs in a thread: mark it isolated: import.meta.url. The run can be resumed from its newest checkpoint.`;
+const text = `The main thread has been blocked for ${limitS} s (rollout.deadlines.stallS), so the run stops. ${who}. If a tool may loop, run it in a thread: set isolated: import.meta.url. The run can be resumed from its latest checkpoint.`;
 if (kills) writeSync(2, `\n${text}\n`);
 try {
   if (log !== undefined) appendFileSync(log, `${new Date().toISOString()} error ${text}\n`);

@@ -76,7 +76,7 @@ export class ThreadPool<Request, Answer> {
 
   async #start(signal: AbortSignal) {
     const { name, startUpS: seconds, mostAtOnce: _, ...start } = this.options;
-    const late = new Error(`it did not start in ${seconds} s`);
+    const late = new Error(`it did not start within ${seconds} s`);
     try {
       const thread = await RpcClient.open<Answers<Request, Answer>>({
         ...start,

@@ -95,7 +95,7 @@ function numbersOf<Kind extends Float32Array | Int32Array>(
   kind: new (buffer: ArrayBuffer) => Kind,
 ): Kind {
   if (bytes.length % 4 !== 0)
-    throw new Error(`${bytes.length} bytes are no list of numbers of four bytes.`);
+    throw new Error(`${bytes.length} bytes cannot be a list of four-byte numbers.`);
   return new kind(Uint8Array.from(bytes).buffer);
 }
 

@@ -93,7 +93,7 @@ export class TinkerClient {
       { signal },
     );
     const { request_id: id } = this.#json(path, this.accepted(path, submitted));
-    if (typeof id !== 'string') throw this.failure(`took ${path} and named no request_id`);
+    if (typeof id !== 'string') throw this.failure(`accepted ${path} but returned no request_id`);
     return this.#retrieve(path, id, signal);
   }
 
@@ -133,7 +133,7 @@ export class TinkerClient {
     const until = performance.now() + 1000 * deadlineS;
     for (;;) {
       const leftS = (until - performance.now()) / 1000;
-      if (leftS <= 0) throw this.failure(`did not end ${path} within ${deadlineS} s`);
+      if (leftS <= 0) throw this.failure(`did not finish ${path} within ${deadlineS} s`);
       const answer = await this.#send(
         {
           method: 'POST',
@@ -158,7 +158,7 @@ export class TinkerClient {
     } catch (thrown) {
       if (!(thrown instanceof NoAnswer)) throw thrown;
       if (!request.again) throw new Lost(thrown.message, { cause: thrown });
-      throw this.failure(`is out of reach: ${thrown.message}`, thrown);
+      throw this.failure(`is unreachable: ${thrown.message}`, thrown);
     }
   }
 
@@ -170,7 +170,7 @@ export class TinkerClient {
     if (status === 401 || status === 403)
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `The Tinker service at ${this.url} refuses the key (${status}: ${said}). Name the environment variable that holds it in apiKeyEnv.`,
+        `The Tinker service at ${this.url} rejected the key (${status}: ${said}). Set apiKeyEnv to the environment variable that holds it.`,
       );
     const problem = `answered ${status} to ${path}: ${said}`;
     if (status >= 500 || /not (?:loaded|found)/i.test(said))

@@ -66,7 +66,7 @@ export class TinkerSession {
     const body = { type: 'create_session', tags: ['agent_rl'], sdk_version: sdkVersion };
     const request = { method: 'POST', path: 'create_session', body, again: true } as const;
     const { session_id: id } = await this.client.ask(request, signal);
-    if (typeof id !== 'string') throw this.client.failure('began a session without an id');
+    if (typeof id !== 'string') throw this.client.failure('returned no id for a new session');
     this.#id = id;
     this.#heartbeat ??= setInterval(() => void this.#beat(), heartbeatMs).unref();
   }
@@ -122,6 +122,6 @@ function chosen(offered: readonly string[], asked: string | undefined, block: st
   if (asked !== undefined && offered.includes(asked)) return asked;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${block}.model ${asked === undefined ? 'is needed' : `"${asked}" is not there`}: the service has ${offered.slice(0, 40).join(', ') || 'no models'}. Give one of these, the one that the run's model is.`,
+    `${block}.model ${asked === undefined ? 'is required' : `"${asked}" does not exist`}: the service has ${offered.slice(0, 40).join(', ') || 'no models'}. Choose the one that is the run's model.`,
   );
 }

@@ -6,7 +6,7 @@ export const tinkerSettings = {
   model: Type.Optional(
     Type.String({
       description:
-        'The model, as the service names it; by default the only one that it has. It must be the model of the run.',
+        'Name of the run's model at the service; optional if the service has only one model.',
       minLength: 1,
     }),
   ),
@@ -15,13 +15,13 @@ export const tinkerSettings = {
   ),
   deadlineS: Type.Number({
     description:
-      'Longest that one operation may take, in seconds: a service may compile for minutes when it first sees a shape.',
+      'Seconds that one operation may take: a service may compile for minutes when it first sees a shape.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 3600,
   }),
   patienceS: Type.Number({
-    description: 'Longest that the service may be out of reach, in seconds.',
+    description: 'Seconds that the service may be unreachable before the run fails.',
     minimum: 0,
     maximum: 86_400,
     default: 120,

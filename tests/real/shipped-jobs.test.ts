@@ -14,7 +14,7 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 /*
  * Every job that ships, in full and in a folder of its own, held to the table "What the shipped jobs promise" of
- * docs/benchmarks.md: `npm run test:real -- shipped-jobs -t '^search '`. The medquad job takes its pages from AGENT_RL_MEDQUAD, a
+ * docs/design/evidence.md: `npm run test:real -- shipped-jobs -t '^search '`. The medquad job takes its pages from AGENT_RL_MEDQUAD, a
  * checkout of MedQuAD, and is skipped without one.
  */
 
@@ -29,7 +29,7 @@ const runnable = ({ name }: PromisedJob): boolean =>
 
 describe.each(promisedJobs().filter(runnable))('$name', ({ name, commands, least }) => {
   test(
-    'keeps what docs/benchmarks.md promises',
+    'keeps what docs/design/evidence.md promises',
     async () => {
       const cwd = join(folder, name);
       await mkdir(cwd);

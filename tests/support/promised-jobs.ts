@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readJson } from './acme-project.ts';
 import { codeSpans, readDocument, tableBelow } from './markdown.ts';
 
-/** A job that ships, as the table of docs/benchmarks.md promises it. */
+/** A job that ships, as the table of docs/design/evidence.md promises it. */
 export interface PromisedJob {
   name: string;
   /** Command lines, one after the other in one folder. */
@@ -19,13 +19,13 @@ const heading = '## What the shipped jobs promise';
 function leastOf(cell: string): number | undefined {
   const [, low, bound] = /\[([\d.]+), [\d.]+\]|^at least ([\d.]+) %$/.exec(cell) ?? [];
   if (low === undefined && bound === undefined && cell !== 'to the end') {
-    throw new Error(`"${cell}" promises nothing: docs/benchmarks.md, ${heading}.`);
+    throw new Error(`"${cell}" promises nothing: docs/design/evidence.md, ${heading}.`);
   }
   return low === undefined && bound === undefined ? undefined : Number(low ?? bound) / 100;
 }
 
 export const promisedJobs = (): PromisedJob[] =>
-  tableBelow(readDocument('docs/benchmarks.md'), heading).map(([name, commands, promise]) => {
+  tableBelow(readDocument('docs/design/evidence.md'), heading).map(([name, commands, promise]) => {
     return {
       name: codeSpans(name ?? '').join(''),
       commands: codeSpans(commands ?? ''),

@@ -120,7 +120,7 @@ const assertFits = (initializers: readonly Initializer[]): void => {
   if (bytes <= mostBytes) return;
   throw new AgentRlError(
     'ENGINE_FAILED',
-    `Constants that a program makes itself may have ${mostBytes} bytes at most, got ${bytes}; pass them in as inputs or as constants.`,
+    `Constants created inside a program may take at most ${mostBytes} bytes, got ${bytes}; pass them in as inputs or as constants.`,
   );
 };
 

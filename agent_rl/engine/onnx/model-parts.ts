@@ -60,7 +60,7 @@ export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: str
   if (bytes <= mostBytes) return { model, data: external.pieces };
   throw new AgentRlError(
     'ENGINE_FAILED',
-    `An ONNX file may have ${mostBytes} bytes at most, this one would have ${bytes}; keep its weights in a file beside it.`,
+    `An ONNX file may have at most ${mostBytes} bytes, and this one would have ${bytes}; store its weights in a separate file.`,
   );
 }
 

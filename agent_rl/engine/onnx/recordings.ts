@@ -27,7 +27,7 @@ export class Recordings {
     if (names.length > mostSizes)
       throw new AgentRlError(
         'NOT_TRACEABLE',
-        `A program may have ${mostSizes} open sizes at most, got ${names.length}: ${names.join(', ')}.`,
+        `A program may have at most ${mostSizes} open sizes, got ${names.length}: ${names.join(', ')}.`,
       );
     const at = (name: string, more: number) => [name, first[name]! + more] as const;
     const single = names.map((name) =>
@@ -60,7 +60,7 @@ export class Recordings {
     if (growth !== undefined) return growth;
     throw new AgentRlError(
       'NOT_TRACEABLE',
-      `A number of a shape, ${number} at ${JSON.stringify(first)}, must grow evenly with each size of the program or with the product of two.`,
+      `A dimension, ${number} at ${JSON.stringify(first)}, must be linear in each size of the program or in the product of two.`,
     );
   }
 }
@@ -76,5 +76,5 @@ const formOf = ({ graph, outputNames }: TracedProgram): string =>
 export const notTheSame = (what: string): AgentRlError =>
   new AgentRlError(
     'NOT_TRACEABLE',
-    `${what} must be the same at all sizes of the program; pass what depends on them in as an input.`,
+    `${what} must be the same at all sizes of the program; pass values that depend on a size as inputs.`,
   );

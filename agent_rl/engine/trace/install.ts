@@ -23,7 +23,7 @@ const assertNoBytes = (kernelName: string, values: Readonly<Record<string, Value
   if (bytes === undefined) return;
   throw new AgentRlError(
     'NOT_TRACEABLE',
-    `The tfjs kernel "${kernelName}" was given bytes [${bytes[1].shape.join(', ')}] as its input "${bytes[0]}"; only quantizedMatMul reads uint8 tensors.`,
+    `The tfjs kernel "${kernelName}" received bytes [${bytes[1].shape.join(', ')}] as its input "${bytes[0]}"; only quantizedMatMul reads uint8 tensors.`,
   );
 };
 

@@ -66,7 +66,7 @@ export class TraceBackend extends tfjs.KernelBackend {
     if (value !== undefined) return value;
     throw new AgentRlError(
       'NOT_TRACEABLE',
-      `A tensor of shape [${info.shape.join(', ')}] was made outside the program body; pass it in as an input.`,
+      `A tensor of shape [${info.shape.join(', ')}] was created outside the program body; pass it in as an input.`,
     );
   }
 

@@ -32,7 +32,7 @@ const asTraceError = (thrown: unknown): unknown => {
   if (kernel === undefined) return thrown;
   return new AgentRlError(
     'NOT_TRACEABLE',
-    `The tfjs kernel "${kernel}" has no traced form; write the step with other operations, or add the kernel ` +
+    `The tfjs kernel "${kernel}" cannot be traced; write the step with other operations, or add the kernel ` +
       'to the table in agent_rl/engine/trace/kernels.',
     { cause: thrown },
   );

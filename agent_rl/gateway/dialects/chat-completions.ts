@@ -50,7 +50,7 @@ export async function chatCompletion(
     throw wrongField(
       'max_tokens',
       'given twice',
-      `max_tokens is ${older} and max_completion_tokens ${maxTokens}: give one of them.`,
+      `max_tokens is ${older} and max_completion_tokens is ${maxTokens}. Send only one of them.`,
     );
   const tools = toolsOf(body.tool_choice === 'none' ? [] : (body.tools ?? []), session);
   const conversation = { messages: askedMessages(body.messages), tools };

@@ -126,7 +126,7 @@ const present = (record: Readonly<Record<string, unknown>>): object =>
 /** @throws Refusal */
 function refuseKey(message: Readonly<Record<string, unknown>>, key: string, path: string): void {
   if ((message[key] ?? null) === null) return;
-  const text = `${path}.${key}: is not supported by this server. Leave it out.`;
+  const text = `${path}.${key}: is not supported by this server. Remove it.`;
   throw wrongField(fieldOf(path), 'not supported', text, 'unsupported_parameter');
 }
 
@@ -172,7 +172,7 @@ export function textOf(parts: readonly unknown[], path: string): string {
     const { type, text, refusal } = isRecord(part) ? part : {};
     if (textParts.has(type) && typeof text === 'string') return text;
     if (type === 'refusal' && typeof refusal === 'string') return refusal;
-    const problem = `${path}.content: a part is not text, and this model reads nothing else.`;
+    const problem = `${path}.content: a part is not text, but this model accepts only text.`;
     throw wrongField(fieldOf(path), 'not text', problem, 'unsupported_content');
   });
   return texts.join('');

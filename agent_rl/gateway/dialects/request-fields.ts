@@ -140,11 +140,11 @@ const isOneOf = (value: unknown, allowed: readonly unknown[]): boolean =>
 
 function unsupported(name: string, value: unknown, allowed: readonly unknown[]): Refusal {
   const taken = allowed.map((one) => JSON.stringify(one));
-  const instead = taken.length === 0 ? '' : `, or give ${taken.join(' or ')}`;
+  const instead = taken.length === 0 ? '' : `, or use ${taken.join(' or ')}`;
   return wrongField(
     name,
     'not supported',
-    `${name}: ${JSON.stringify(value).slice(0, 80)} is not supported by this server. Leave it out${instead}, or have it ignored (agent-rl serve --unsupported ignore, gateway.unsupported in training).`,
+    `${name}: ${JSON.stringify(value).slice(0, 80)} is not supported by this server. Remove it${instead}, or have the server ignore it (agent-rl serve --unsupported ignore, or gateway.unsupported in training).`,
     'unsupported_parameter',
   );
 }
@@ -167,7 +167,7 @@ function refuseDeep(name: string, value: unknown): void {
 /** Which answers a request wants. @throws Refusal for a stream of several */
 export function placesOf({ n, stream }: Pick<SamplingFields, 'n' | 'stream'>): number[] {
   if (stream === true && (n ?? 1) > 1)
-    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
+    throw new Refusal(400, 'n: a stream has only one answer. Send one request for each answer.', [], 'invalid_value');
   return [...Array(n ?? 1).keys()];
 }
 

@@ -24,7 +24,7 @@ export const wholeItems = (input: readonly unknown[], tree: TurnTree): readonly 
     if (node !== undefined) return messageItem(String(id), [], 'completed');
     throw wrongItem(
       place,
-      `${JSON.stringify(id)} is no item that was sent here, or it is no longer kept. Send the item itself.`,
+      `${JSON.stringify(id)} is not the id of an item that this server still keeps. Send the item itself.`,
     );
   });
 
@@ -83,7 +83,7 @@ function saidBy(item: Item, place: number, tree: TurnTree): Said {
     default:
       throw wrongItem(
         place,
-        `an item of type ${JSON.stringify(type)} is not supported by this server. There are message, reasoning, function_call, function_call_output and item_reference.`,
+        `an item of type ${JSON.stringify(type)} is not supported by this server. Supported types are message, reasoning, function_call, function_call_output and item_reference.`,
       );
   }
 }

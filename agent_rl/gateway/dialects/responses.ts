@@ -149,7 +149,7 @@ function itemsBefore(id: string | undefined, tree: TurnTree): readonly Item[] {
   throw wrongField(
     'previous_response_id',
     'unknown',
-    `previous_response_id: ${JSON.stringify(id)} is no response that was sent here, or it is no longer kept. Send its conversation in input.`,
+    `previous_response_id: ${JSON.stringify(id)} is not the id of a response that this server still keeps. Send its conversation in input.`,
     'previous_response_not_found',
   );
 }

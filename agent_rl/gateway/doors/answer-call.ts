@@ -46,8 +46,8 @@ export async function answerCall(
   if (models) return { object: 'list', data: [] };
   if (dialect === undefined || call.method !== 'POST') {
     const asked = `${call.method} ${call.path.slice(0, 80)}`;
-    const there = 'There are POST /v1/chat/completions and POST /v1/responses.';
-    throw new Refusal(404, `${asked} is not served. ${there}`, [], 'not_found');
+    const there = 'Use POST /v1/chat/completions or POST /v1/responses.';
+    throw new Refusal(404, `${asked} does not exist. ${there}`, [], 'not_found');
   }
   const name = typeof model === 'string' ? model : 'policy';
   return answeredBy(dialect, call, { session, unsupported, model: name });

@@ -42,7 +42,7 @@ async function forwarded(
     new Refusal(status, `Model ${JSON.stringify(name)} ${problem}`);
   const { status, json, text } = await http.send(request, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw refused(502, `does not answer: ${messageOf(cause)}.`);
+    throw refused(502, `does not respond: ${messageOf(cause)}.`);
   });
   if (status !== 200) throw refused(status, `answered ${status}: ${text.slice(0, 500)}`);
   return typeof json === 'object' && json !== null ? json : new EventAnswer(eventsIn(text));

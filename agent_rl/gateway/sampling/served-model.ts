@@ -138,7 +138,7 @@ export class ServedModel {
     const { message, stop } = await this.parts.policy.act(transcript, options);
     signal.throwIfAborted();
     if (stop === 'aborted')
-      throw new Error('The generator gave up on a turn that was not cancelled.');
+      throw new Error('The generator aborted a turn that was not cancelled.');
     const record = transcript.record();
     const sampled = this.#sampled({
       promptTokens: record.tokens.slice(0, length),
@@ -280,7 +280,7 @@ export class ServedModel {
     return wrongField(
       maxTokens === undefined ? field : 'max_tokens',
       'too long',
-      `This server's contexts have up to ${this.maxContextTokens} tokens (its policy.maxContextTokens); the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or ask for fewer tokens.`,
+      `This server's context is limited to ${this.maxContextTokens} tokens (its policy.maxContextTokens), but the prompt has ${promptTokens}${maxTokens === undefined ? '' : ` and the answer may have ${maxTokens}`}. Shorten the prompt, or request fewer tokens.`,
       'context_length_exceeded',
     );
   }

@@ -174,8 +174,8 @@ export class Session {
     if (parent?.depth === maxTurns - 1 || isSpent) {
       this.refused ??= 'turn-limit';
       const problem = isSpent
-        ? `This rollout has had its ${mostSequences * maxTurns} turns, ${mostSequences} times rollout.maxTurns.`
-        : `This conversation has had its ${maxTurns} turns (rollout.maxTurns).`;
+        ? `This rollout has reached its limit of ${mostSequences * maxTurns} turns, ${mostSequences} times rollout.maxTurns.`
+        : `This conversation has reached its limit of ${maxTurns} turns (rollout.maxTurns).`;
       throw new Refusal(400, problem, [], 'turn_limit');
     }
     for (const { node, as } of found.own) {
@@ -344,7 +344,7 @@ const mostAnswers = 128;
 export const over = (status: 400 | 401): Refusal =>
   new Refusal(
     status,
-    'This key names no rollout that is under way. If its agent still is, a queue or a pool that rollouts share asked in the name of another: use context.fetch there.',
+    'This key does not belong to a running rollout. If its agent still runs, a queue or a pool that rollouts share sent the request on behalf of another rollout: use context.fetch there.',
     [],
     'rollout_over',
   );

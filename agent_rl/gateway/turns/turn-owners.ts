@@ -21,7 +21,7 @@ export class TurnOwners {
     if (owners.every((owner) => owner === undefined || owner === rollout)) return undefined;
     return new AgentRlError(
       'ROLLOUTS_MIXED',
-      'A request of one rollout holds a turn of another: a queue, a pool or an event emitter that rollouts share ran it in the context of another one, or a client was made once with the key of one rollout. Use the fetch that the agent is given, context.fetch, or make the client for each rollout.',
+      'A request of one rollout contains a turn of another: a queue, a pool or an event emitter that rollouts share ran it in the context of another rollout, or a client was created once with the key of one rollout. Use the fetch that the agent receives, context.fetch, or create a client for each rollout.',
     );
   }
 }

@@ -39,7 +39,7 @@ export const llamaCppDialect: Dialect = {
       const logProbs = alignedLogProbs(tokens as number[], entries);
       if (logProbs === undefined)
         throw unusable(
-          `its log-probabilities are of tokens ${showValue(entries.map(({ id }) => id))}, and it drew ${showValue(tokens)}`,
+          `its log-probabilities belong to the tokens ${showValue(entries.map(({ id }) => id))}, but it drew ${showValue(tokens)}`,
         );
       const drawn = { tokens: tokens as number[], logProbs, ended: endOf(answer['stop_type']) };
       return {
@@ -74,7 +74,7 @@ export const llamaCppDialect: Dialect = {
   },
   samplingProblem: (sampling: Sampling) =>
     truncates(sampling)
-      ? `The run samples with topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, which is not drawn with the server of llama.cpp. Leave them out (policy.sampling).`
+      ? `The run samples with topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, which agent_rl does not support with llama.cpp. Remove them (policy.sampling).`
       : undefined,
   writes: () => async (messages, ask) => {
     const template = '/apply-template';
@@ -96,7 +96,7 @@ function endOf(type: unknown): 'stop' | 'length' {
 }
 
 const unusable = (problem: string): UnusableAnswer =>
-  new UnusableAnswer(`What llama.cpp answered is no generation: ${problem}.`);
+  new UnusableAnswer(`llama.cpp returned an invalid generation: ${problem}.`);
 
 /** What the server of llama.cpp says of a token in a place. */
 type Entry = Readonly<Record<string, unknown>>;

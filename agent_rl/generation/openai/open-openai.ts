@@ -21,7 +21,7 @@ interface Found {
 export const openaiGenerator = generator({
   name: 'openai',
   description:
-    'Generates on servers of the OpenAI API that give token ids and log-probabilities, such as those of llama.cpp and vLLM; for evaluations.',
+    'Generates on servers with the OpenAI API that return token ids and log-probabilities, such as llama.cpp and vLLM; for evaluations.',
   settings: RemoteSettings,
 })((settings: RemoteSettings, host) =>
   openWithServers(
@@ -44,7 +44,7 @@ async function openOn(
   const { vocabSize, warn } = host;
   return generatorOver(
     {
-      name: `OpenAI API, as ${dialect.name} has it,`,
+      name: `OpenAI API as in ${dialect.name},`,
       servers,
       protocol: dialect.protocol({ vocabSize, onPassed: toldOnce(warn) }),
       maxContextTokens: found.map(({ maxContextTokens }) => maxContextTokens),
@@ -64,7 +64,7 @@ async function examined(
   const served = await servedModel(server, wanted, signal);
   const request = { server, model: served.id, deadlineS, signal };
   const dialect = await dialectOf(request);
-  warn(`${server.url} gives token ids and log-probabilities as ${dialect.name} does.`);
+  warn(`${server.url} returns token ids and log-probabilities in the format of ${dialect.name}.`);
   await requireVocabulary(request, served.vocabSize, host);
   await requireTemplate(server, dialect.writes(served.id), host);
   const kind = await logProbKindOf(request, dialect, vocabSize);
@@ -84,7 +84,7 @@ function sharedDialect(found: readonly Found[]): Dialect {
   if (other === undefined) return first!.dialect;
   throw unsuited(
     other.server.url,
-    `answers as ${other.dialect.name} does, and ${first!.server.url} as ${first!.dialect.name}. Use servers of one kind.`,
+    `answers in the format of ${other.dialect.name}, but ${first!.server.url} in the format of ${first!.dialect.name}. Use servers of one kind.`,
   );
 }
 
@@ -95,9 +95,9 @@ const problemWith =
     (found.every(({ isOfDrawn }) => isOfDrawn)
       ? undefined
       : notPlainProblem(sampling, {
-          gives: 'log-probabilities of which nothing shows that they are of what it draws from',
+          gives: 'log-probabilities that may not belong to the distribution it draws from',
           advice:
-            'Have it give these (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version that has post_sampling_probs)',
+            'Make it return matching ones (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
         }));
 
 const toldOnce = (warn: (text: string) => void) => {
@@ -106,7 +106,7 @@ const toldOnce = (warn: (text: string) => void) => {
     if (told.has(token)) return;
     told.add(token);
     warn(
-      `A server draws on behind token ${token}, which ends a turn of the run: what is behind it is thrown away, which costs time.`,
+      `A server keeps drawing after token ${token}, which ends a turn in this run: the tokens after it are discarded, which wastes time.`,
     );
   };
 };

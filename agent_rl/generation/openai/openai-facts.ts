@@ -43,27 +43,27 @@ export async function dialectOf(request: FactsRequest): Promise<Dialect> {
       `has no ${completionsPath} (it answered 404: ${wordsOf(answer)}). ${suited}`,
     );
   const choice = choiceOf(server.accepted(completionsPath, answer));
-  const question = `Asked for four tokens behind the prompt [0] with logprobs: 1 and return_token_ids: true, it answered ${visibleControls(showValue(json ?? text, 300))}.`;
-  if (choice === undefined) throw unsuited(url, `gives no completions. ${question} ${suited}`);
+  const question = `A request for four tokens after the prompt [0] with logprobs: 1 and return_token_ids: true got the answer ${visibleControls(showValue(json ?? text, 300))}.`;
+  if (choice === undefined) throw unsuited(url, `returns no completions. ${question} ${suited}`);
   const dialect = dialects.find((one) => one.shows(choice));
   if (dialect === undefined) {
     const hasLogProbs = choice['logprobs'] !== undefined && choice['logprobs'] !== null;
     const lacks = hasLogProbs
-      ? 'ids of the tokens that it draws'
-      : 'log-probabilities of the tokens that it draws';
-    throw unsuited(url, `gives no ${lacks}. ${question} ${suited}`);
+      ? 'ids of the drawn tokens'
+      : 'log-probabilities of the drawn tokens';
+    throw unsuited(url, `returns no ${lacks}. ${question} ${suited}`);
   }
   const named = (json as Readonly<Record<string, unknown>>)['model'];
   if (typeof named === 'string' && named !== model)
     throw unsuited(
       url,
-      `answers as model ${showValue(named)} when ${showValue(model)} is asked. Name in generator.model what it answers as.`,
+      `answers as model ${showValue(named)} when asked for ${showValue(model)}. Set generator.model to the name that it answers with.`,
     );
   return dialect;
 }
 
 const suited =
-  'Token ids and log-probabilities come from vLLM, from the server of llama.cpp and from agent-rl serve, for example.';
+  'vLLM, the llama.cpp server and agent-rl serve return token ids and log-probabilities, for example.';
 
 /**
  * @param said what the server says of itself, where it does
@@ -79,11 +79,11 @@ export async function requireVocabulary(
   const [, size] = /Vocabulary size: (\d+)/.exec(wordsOf(refused)) ?? [];
   const theirs = said ?? (size === undefined ? undefined : Number(size));
   if (theirs === undefined)
-    warn(`${request.server.url} does not say how many tokens it has: that is not compared.`);
+    warn(`${request.server.url} does not report its vocabulary size, so it is not compared.`);
   if (theirs === undefined || theirs === vocabSize) return;
   throw unsuited(
     request.server.url,
-    `has a vocabulary of ${theirs} tokens, and the run's model one of ${vocabSize}. Serve the run's model.`,
+    `has a vocabulary of ${theirs} tokens, but the run's model has ${vocabSize}. Serve the run's model.`,
   );
 }
 
@@ -117,7 +117,7 @@ export async function refuseTraining(server: RemoteServer, signal: AbortSignal):
   const version = status === 200 && isRecord(json) ? json['version'] : undefined;
   const instead =
     typeof version === 'string'
-      ? `It says that it is version ${visibleControls(showValue(version))}, as vLLM does: generator.type vllm sends weights to vLLM.`
-      : 'Train with generator.type engine, served or vllm, and evaluate with this one (agent-rl eval).';
-  throw unsuited(server.url, `takes no weights by the OpenAI API, and the run trains. ${instead}`);
+      ? `It reports version ${visibleControls(showValue(version))}, as vLLM does: use generator.type vllm, which sends weights to vLLM.`
+      : 'Train with generator.type engine, served or vllm; use this one for evaluations (agent-rl eval).';
+  throw unsuited(server.url, `cannot receive weights over the OpenAI API, which training needs. ${instead}`);
 }

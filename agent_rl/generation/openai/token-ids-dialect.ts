@@ -74,7 +74,7 @@ function requirePairs(
   choice: Readonly<Record<string, unknown>>,
 ): void {
   if (tokens.length !== logProbs.length)
-    throw unusable(`it has ${tokens.length} ids and ${logProbs.length} log-probabilities`);
+    throw unusable(`it has ${tokens.length} ids but ${logProbs.length} log-probabilities`);
   const given = inLogProbs(choice, 'tokens');
   const names: readonly unknown[] = Array.isArray(given) ? given : [];
   for (const [place, name] of names.entries())
@@ -84,9 +84,9 @@ function requirePairs(
       Number(name.slice(idPrefix.length)) !== tokens[place]
     )
       throw unusable(
-        `the log-probability in place ${place} is of ${showValue(name)}; the token there is ${showValue(tokens[place])}`,
+        `the log-probability at position ${place} belongs to ${showValue(name)}, but the token there is ${showValue(tokens[place])}`,
       );
 }
 
 const unusable = (problem: string): UnusableAnswer =>
-  new UnusableAnswer(`What the server answered is no generation: ${problem}.`);
+  new UnusableAnswer(`The server returned an invalid generation: ${problem}.`);

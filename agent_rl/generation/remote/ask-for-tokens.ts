@@ -73,17 +73,17 @@ function checkDrawn(
   { tokens, stopTokens }: Pick<GenerationRequest, 'tokens' | 'stopTokens'>,
   { asked, server, vocabSize }: { asked: Asked; server: RemoteServer; vocabSize: number },
 ): void {
-  if (drawn.ended === 'abort') throw new AskAgain(`${server.url} gave the request up.`);
+  if (drawn.ended === 'abort') throw new AskAgain(`${server.url} cancelled the request.`);
   const problem =
     shapeProblem(drawn, stopTokens, { ...asked, vocabSize }) ?? contextProblem(drawn, tokens);
   if (problem !== undefined) throw new UnusableAnswer(`${server.url}: ${problem}.`);
   const { model = asked.model, weights = [] } = drawn;
   if (model !== asked.model)
-    throw new OtherWeights(`${server.url} answers as model ${model}; asked was ${asked.model}.`);
+    throw new OtherWeights(`${server.url} answered as model ${model}, but ${asked.model} was requested.`);
   const other = weights.find((name) => name !== server.weights);
   if (other !== undefined)
     throw new OtherWeights(
-      `${server.url} drew from weights ${other}; it was told to use ${server.weights}.`,
+      `${server.url} drew from weights ${other} instead of ${server.weights}.`,
     );
 }
 
@@ -97,10 +97,10 @@ function shapeProblem(
   const problem = generationProblem(made, { maxTokens, stopTokens, vocabSize });
   if (problem !== undefined) return problem;
   if (ended === 'length' && tokens.length < maxTokens)
-    return `it ended for length after ${tokens.length} of ${maxTokens} tokens`;
-  if (ended === 'early' && tokens.length === 0) return 'it ended by itself before any token';
+    return `it stopped for length after ${tokens.length} of ${maxTokens} tokens`;
+  if (ended === 'early' && tokens.length === 0) return 'it stopped before the first token';
   const passed = tokens.slice(0, -1).find((token) => stopTokens.includes(token));
-  return passed === undefined ? undefined : `it goes on behind stop token ${passed}`;
+  return passed === undefined ? undefined : `it continues after stop token ${passed}`;
 }
 
 const contextProblem = (
@@ -109,4 +109,4 @@ const contextProblem = (
 ): string | undefined =>
   contextTokens === undefined || contextTokens === length
     ? undefined
-    : `it counts ${contextTokens} tokens of context; sent were ${length}`;
+    : `it counts ${contextTokens} tokens of context, but ${length} were sent`;

@@ -19,7 +19,7 @@ export interface AskingAgainOptions {
   warn: (text: string) => void;
 }
 
-/** What one request may cost: which failures it is asked again after, how often and how soon. */
+/** When a request is retried: after which failures, how often and how soon. */
 export class AskingAgain {
   #unusable = 0;
   #loads = 0;
@@ -44,7 +44,7 @@ export class AskingAgain {
     } else if (thrown instanceof AskAgain) {
       if (this.#refusals === 0) {
         this.#refusedSince = performance.now();
-        warn(`${thrown.message} It is asked again for up to ${patienceS} s.`);
+        warn(`${thrown.message} Retrying for up to ${patienceS} s.`);
       }
       if (performance.now() - this.#refusedSince >= 1000 * patienceS) throw failed();
       const pauseMs = Math.min(mostPauseMs, leastPauseMs * 2 ** this.#refusals);
@@ -53,19 +53,19 @@ export class AskingAgain {
     } else if (thrown instanceof UnusableAnswer) {
       this.#unusable += 1;
       if (this.#unusable >= mostUnusable)
-        throw failed(` So were ${mostUnusable} answers in a row.`);
-      warn(`An answer is thrown away and asked for again: ${thrown.message}`);
+        throw failed(` ${mostUnusable} answers in a row were unusable.`);
+      warn(`Discarding an unusable answer and retrying: ${thrown.message}`);
     } else if (thrown instanceof OtherWeights) {
       this.#loads += 1;
       if (!loads || this.#loads > mostLoads) throw failed();
-      pool.takeOut(server, `${thrown.message} It is given its weights again.`);
+      pool.takeOut(server, `${thrown.message} Its weights are sent again.`);
     } else throw thrown;
   }
 }
 
 const leastPauseMs = 200;
 const mostPauseMs = 8000;
-/** Answers to one request that may be no generation. */
+/** Unusable answers that one request may get. */
 const mostUnusable = 3;
 /** Servers that may go away while they work on one request. */
 const mostGone = 8;

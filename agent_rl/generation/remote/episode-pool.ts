@@ -62,7 +62,7 @@ export class EpisodePool extends ServerPool<RemoteServer> {
   async suspect(server: RemoteServer, why: string, signal?: AbortSignal): Promise<void> {
     if (server.problem !== undefined) return;
     if (await this.#answers(server, signal))
-      this.options.warn(`${why} The server answers all the same, and is asked again.`);
+      this.options.warn(`${why} The server still responds; retrying.`);
     else this.takeOut(server, why);
   }
 
@@ -76,20 +76,20 @@ export class EpisodePool extends ServerPool<RemoteServer> {
     const isLost = servers.every((server) => !this.isWatched(server));
     if (!isLost && performance.now() - this.#emptySince < 1000 * patienceS) return;
     const why = servers.map(({ url, problem }) => `${url}: ${problem}`).join(' ');
-    throw generationFailed(`No server of the generator can be asked. ${why}`);
+    throw generationFailed(`No server of the generator is available. ${why}`);
   }
 
   protected override report({ url, problem }: RemoteServer, change: PoolChange) {
     const { patienceS, warn } = this.options;
-    if (change === 'back') return warn(`${url} is asked again.`);
-    if (change === 'given-up') return warn(`${url} stays out: ${problem}`);
+    if (change === 'back') return warn(`${url} is back in use.`);
+    if (change === 'given-up') return warn(`${url} stays out of use: ${problem}`);
     const left = this.up.length;
     if (left === 0) this.#emptySince = performance.now();
     const then =
       left === 0
         ? `No server is left; waiting up to ${patienceS} s.`
-        : `Its episodes go on with the other ${left === 1 ? 'server' : `${left} servers`}.`;
-    warn(`${url} is taken out: ${problem} ${then}`);
+        : `Its episodes continue on the other ${left === 1 ? 'server' : `${left} servers`}.`;
+    warn(`${url} is out of use: ${problem} ${then}`);
   }
 
   async #answers(server: RemoteServer, signal: AbortSignal | undefined): Promise<boolean> {
@@ -105,7 +105,7 @@ export class EpisodePool extends ServerPool<RemoteServer> {
 
   /** @throws what keeps a server that is there from being asked */
   protected override async problemOf(server: RemoteServer, signal: AbortSignal) {
-    if (!(await this.#answers(server, signal))) return 'it does not answer';
+    if (!(await this.#answers(server, signal))) return 'it does not respond';
     try {
       await this.options.ready(server);
       return undefined;

@@ -115,7 +115,7 @@ export class RemoteGenerator implements Generator {
           else
             this.#pool.exclude(
               server,
-              `${messageOf(thrown)} It is tried again with the next weights.`,
+              `${messageOf(thrown)} It will be tried again with the next weights.`,
             );
         }
       }),
@@ -124,7 +124,7 @@ export class RemoteGenerator implements Generator {
     if (this.#pool.up.length === 0) {
       if (!servers.some((server) => this.#pool.isWatched(server)))
         throw generationFailed(
-          `No server of the generator took version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
+          `No server of the generator accepted version ${weights.version} of the weights: ${failed.map(messageOf).join(' ')}`,
           failed[0],
         );
       // A server that is back is given these weights before it is asked.
@@ -174,7 +174,7 @@ export class RemoteGenerator implements Generator {
       if (!(thrown instanceof OtherScores)) throw thrown;
       if (!this.#doubted.has(server))
         warn(
-          `${messageOf(thrown)} It is back, and the learner may have taken a step since these weights were published: it is looked at again every second, and given the next weights.`,
+          `${messageOf(thrown)} The server is back, but the learner may have taken a step since these weights were published. It is checked again every second and receives the next weights.`,
         );
       this.#doubted.add(server);
       throw new AskAgain(messageOf(thrown), { cause: thrown });

@@ -75,8 +75,8 @@ export class RemoteServer {
     if (status >= 500 || status === 429 || status === 408) throw new AskAgain(said);
     const advice =
       status === 401 || status === 403
-        ? 'Name the variable that holds its key in generator.apiKeyEnv.'
-        : 'The server and the run do not agree; asking again would not help.';
+        ? 'Set generator.apiKeyEnv to the environment variable that holds its key.'
+        : 'The server does not accept this run's requests, so a retry would not help.';
     throw new AgentRlError('CONFIG_INVALID', `generator.urls: ${said} ${advice}`);
   }
 

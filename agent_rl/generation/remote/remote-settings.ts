@@ -15,7 +15,7 @@ export const remoteSettings = {
   }),
   model: Type.Optional(
     Type.String({
-      description: 'Name of the model on the servers; may be left out where they have one.',
+      description: 'Name of the model on the servers; optional if they have only one.',
       minLength: 1,
     }),
   ),
@@ -23,35 +23,35 @@ export const remoteSettings = {
     Type.String({ description: 'Environment variable that holds the key.', minLength: 1 }),
   ),
   requestsAtOnce: Type.Integer({
-    description: 'Requests that a server is asked at once; the others wait for their turn.',
+    description: 'Maximum concurrent requests per server; further requests wait.',
     minimum: 1,
     maximum: 65_536,
     default: 64,
   }),
   deadlineS: Type.Number({
     description:
-      'Longest that a server may be silent once it is asked, in seconds. A turn is asked for in parts of up to 1,024 tokens, and of two for each of these seconds.',
+      'Seconds that a server may take to answer a request. A turn is requested in parts of at most 1,024 tokens and at most two tokens for each of these seconds.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,
   }),
   patienceS: Type.Number({
     description:
-      'Longest that all servers may be out of reach, or a busy one may refuse a request, in seconds.',
+      'Seconds that all servers may be unreachable, or a busy one may reject a request, before the run fails.',
     minimum: 0,
     maximum: 86_400,
     default: 120,
   }),
   tolerance: Type.Number({
     description:
-      "Largest difference between a server's log-probability and that of the run's model for a token behind a fixed prompt, in nats.",
+      "Largest allowed difference, in nats, between the log-probabilities that a server and the run's model give a token after a fixed prompt.",
     exclusiveMinimum: 0,
     maximum: 10,
     default: 1e-3,
   }),
   compareInEvaluation: Type.Boolean({
     description:
-      "Whether an evaluation loads the run's model once to compare log-probabilities; a training always compares.",
+      "Whether an evaluation loads the run's model once to compare log-probabilities; training always compares.",
     default: true,
   }),
 };

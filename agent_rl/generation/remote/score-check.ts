@@ -118,7 +118,7 @@ export class ScoreCheck {
     if (far === undefined) return gaps;
     const { i, at, token, theirs, ours } = far;
     throw new OtherScores(
-      `${url} has other weights than it should: it gives token ${token}, drawn in place ${at} behind fixed prompt ${i}, the log-probability ${theirs}, and the run's model gives it ${ours}. Allowed is a difference of ${tolerance} (generator.tolerance), and the largest of ${gaps.length} tokens is ${largest(gaps, 0)}. Serve the run's model; a head tied to the embedding may stay old on a CPU (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1, a quantised one by more.`,
+      `${url} has the wrong weights: it gives token ${token}, drawn at position ${at} after fixed prompt ${i}, the log-probability ${theirs}, but the run's model gives it ${ours}. The largest difference over ${gaps.length} tokens is ${largest(gaps, 0)}, and ${tolerance} is allowed (generator.tolerance). Serve the run's model. On a CPU, a head tied to the embedding may keep its old weights (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1, a quantised one by more.`,
     );
   }
 
@@ -129,7 +129,7 @@ export class ScoreCheck {
     const moved = largestChange(before.scorer, scorer);
     if (moved <= rounding) return;
     throw new OtherScores(
-      `${url} still has the weights from before: its log-probabilities of the fixed prompts did not change at all, and those of the run's model by up to ${moved}. The server says that it loaded the new ones and did not.`,
+      `${url} still has its previous weights: its log-probabilities for the fixed prompts did not change at all, while the run's model changed by up to ${moved}. The server reported that it loaded the new weights, but it did not.`,
     );
   }
 }

@@ -48,7 +48,7 @@ export class WeightShipping {
     this.#current = { shipment, scorer };
     if (scorer === undefined)
       this.options.warn(
-        `Version ${weights.version} of the weights is not compared on the servers: nobody says how they score.`,
+        `Version ${weights.version} of the weights is not checked on the servers: the learner provides no scores to compare with.`,
       );
   }
 

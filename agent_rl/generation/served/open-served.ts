@@ -20,13 +20,13 @@ const ServedSettings = Type.Object({
   ),
   deadlineS: Type.Number({
     description:
-      'Longest that the server may be silent, waiting included, in seconds. A turn is asked for in parts of up to 1,024 tokens, and of two for each of these seconds.',
+      'Seconds that the server may take to answer a request, queueing included. A turn is requested in parts of at most 1,024 tokens and at most two tokens for each of these seconds.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,
   }),
   patienceS: Type.Number({
-    description: 'Longest that the server may be out of reach, in seconds.',
+    description: 'Seconds that the server may be unreachable before the run fails.',
     minimum: 0,
     maximum: 86_400,
     default: 60,
@@ -43,7 +43,7 @@ const helloS = 20;
 export const servedGenerator = generator({
   name: 'served',
   description:
-    'Generates in another process: agent-rl serve, with --accept-weights for training. The same tokens as engine then.',
+    'Generates in another process, agent-rl serve (for training with --accept-weights). It then draws the same tokens as engine.',
   settings: ServedSettings,
 })(async (settings: ServedSettings, host) => {
   const url = serverUrl(settings.url, 'generator.url', 'generator.apiKeyEnv');
@@ -62,7 +62,7 @@ export const servedGenerator = generator({
     await refuseOther(info, url, host);
     if (info.packs)
       host.warn(
-        `agent-rl serve at ${url} packs its weights: log-probabilities differ in their last bits from those of generator.type engine, and a seed may, rarely, draw another token. Where they must be the same, start it with --accept-weights, which lets clients replace its weights.`,
+        `agent-rl serve at ${url} packs its weights: log-probabilities show floating-point differences to generator.type engine, and in rare cases a seed draws another token. If they must be identical, start it with --accept-weights, which lets clients replace its weights.`,
       );
     const { warn } = host;
     const served = new ServedGenerator({ http, url, deadlineS, patienceS, info, warn });
@@ -79,7 +79,7 @@ export const servedGenerator = generator({
     throw thrown instanceof NoAnswer
       ? new AgentRlError(
           'CONFIG_INVALID',
-          `generator.url: ${thrown.message}. Start agent-rl serve there first, or use generator.type engine.`,
+          `generator.url: ${thrown.message}. Start agent-rl serve at this address first, or use generator.type engine.`,
           { cause: thrown },
         )
       : thrown;
@@ -90,15 +90,15 @@ async function infoOf(http: HttpClient, signal: AbortSignal): Promise<ServerInfo
   const request = { method: 'GET', path: paths.info, deadlineS: helloS, again: true } as const;
   const { status, json, text } = await http.send(request, signal);
   if (status === 401)
-    throw refused('wants another key. Name the variable that holds it in generator.apiKeyEnv');
+    throw refused('rejected the key. Set generator.apiKeyEnv to the environment variable that holds the right one');
   const info = isRecord(json) ? (json as unknown as ServerInfo) : undefined;
   if (status !== 200 || info === undefined)
     throw refused(
-      `answered ${status} ${JSON.stringify(text.slice(0, 80))}, which agent-rl serve does not`,
+      `answered ${status} ${JSON.stringify(text.slice(0, 80))}, which is not an answer of agent-rl serve`,
     );
   if (info.protocol !== protocolVersion)
     throw refused(
-      `speaks version ${String(info.protocol)} of the protocol, and this is version ${protocolVersion}. Use the same version of agent_rl on both sides`,
+      `speaks version ${String(info.protocol)} of the protocol, but this program speaks version ${protocolVersion}. Use the same version of agent_rl on both sides`,
     );
   return info;
 }
@@ -108,20 +108,20 @@ async function refuseOther(info: ServerInfo, url: string, host: GeneratorHost): 
   const { vocabSize, episodes, trains, textFolder } = host;
   if (info.vocabSize !== vocabSize)
     throw refused(
-      `has a vocabulary of ${info.vocabSize} tokens, and the run's model one of ${vocabSize}. Serve the run's model`,
+      `has a vocabulary of ${info.vocabSize} tokens, but the run's model has ${vocabSize}. Serve the run's model`,
     );
   if (info.text !== (await textFingerprint(textFolder)))
-    throw refused("has another tokenizer than the run's model. Serve the run's model");
+    throw refused("does not use the tokenizer of the run's model. Serve the run's model");
   if (info.requests < episodes)
     throw refused(
-      `takes ${info.requests} requests at once, and the run has ${episodes} episodes (rollout.workers). Start it with --requests ${episodes}`,
+      `accepts ${info.requests} requests at once, but the run has ${episodes} episodes (rollout.workers). Start it with --requests ${episodes}`,
     );
   if (trains && host.newAdapter)
     throw refused(
-      'has no adapter, and the run trains a new one (model.lora). Train the whole model, or use generator.type engine',
+      'cannot receive an adapter, but the run trains one (model.lora). Train the whole model, or use generator.type engine',
     );
   if (trains && !info.acceptsWeights)
-    throw refused(`does not take other weights. Start it with --accept-weights to train with it`);
+    throw refused(`does not accept new weights. To train with it, start it with --accept-weights`);
 }
 
 const refused = (problem: string): AgentRlError =>

@@ -68,7 +68,7 @@ export class ServedGenerator implements Generator {
         const problem =
           generationProblem(drawn, { ...part, version: drawnBy }) ??
           shortProblem(drawn as Generation, part);
-        if (problem !== undefined) throw failure(`its answer is no generation: ${problem}.`);
+        if (problem !== undefined) throw failure(`its answer is not a valid generation: ${problem}.`);
         drawnBy = (drawn as Generation).version;
         return drawn as Generation;
       });
@@ -126,7 +126,7 @@ export class ServedGenerator implements Generator {
     if (this.#sending === undefined) {
       const { url, warn } = this.options;
       warn(
-        `${url} has other weights than it was given, as after a new start; they are sent again.`,
+        `${url} does not have the weights it was given, for example after a restart; sending them again.`,
       );
       this.#sending = this.#sendWeights(weights).finally(() => {
         this.#sending = undefined;

@@ -152,7 +152,7 @@ class TinkerGenerator implements Generator {
     const isShort = drawn.tokens.length < most && !stopTokens.includes(drawn.tokens.at(-1) ?? -1);
     if (problem === undefined && !isShort) return drawn;
     throw session.client.failure(
-      `gave what is no generation: ${problem ?? `${drawn.tokens.length} tokens of ${most} without a stop token`}`,
+      `returned an invalid generation: ${problem ?? `${drawn.tokens.length} tokens of ${most} without a stop token`}`,
     );
   }
 
@@ -163,11 +163,11 @@ class TinkerGenerator implements Generator {
       if (sequence !== undefined) return sequence;
     } catch (cause) {
       throw client.failure(
-        `answered asample with what cannot be read (${messageOf(cause)})`,
+        `returned an unreadable answer to asample (${messageOf(cause)})`,
         cause,
       );
     }
-    throw client.failure('answered asample without a sequence');
+    throw client.failure('returned no sequence for asample');
   }
 }
 
@@ -191,7 +191,7 @@ async function beginSampling(
     signal,
   );
   if (typeof made === 'string') return made;
-  throw client.failure('began a sampling session without an id');
+  throw client.failure('returned no id for a new sampling session');
 }
 
 /** A service compiles each limit of tokens anew, so that few are asked for: what is drawn beyond the real one is left out. */
@@ -214,7 +214,7 @@ function requireAsked(sampling: Sampling): void {
   const what = isModels ? 'topK, topP or minP' : `temperature ${temperature}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The generator tinker cannot sample with ${what}: the service gives log-probabilities of the model itself, and not of such a draw. Use temperature 1, or 0 in evaluations (eval.temperature), and no truncation.`,
+    `The generator tinker cannot sample with ${what}: the service only returns the log-probabilities of the unmodified model. Use temperature 1, or 0 in evaluations (eval.temperature), and no truncation.`,
   );
 }
 
@@ -222,7 +222,7 @@ function requireAsked(sampling: Sampling): void {
 export const tinkerGenerator = generator({
   name: 'tinker',
   description:
-    'Samples at the Tinker service where learner tinker learns: the weights stay there. Without a learner, from the model that it holds.',
+    'Samples at the Tinker service where learner tinker trains, so that the weights stay there. Without a learner, it samples from the model that the service holds.',
   settings: TinkerSettings,
 })(async (settings: TinkerSettings, host) => {
   const { environment, warn, signal, maxContextTokens, vocabSize, episodes } = host;

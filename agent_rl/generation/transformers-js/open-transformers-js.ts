@@ -44,7 +44,7 @@ export async function openTransformersJs(
   const { AutoModelForCausalLM, Tensor } = await loadPackage().catch((cause: unknown) => {
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `Policy transformers-js needs the package @huggingface/transformers, which cannot be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1.`,
+      `Policy transformers-js needs the package @huggingface/transformers, which could not be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1.`,
       { cause },
     );
   });
@@ -70,7 +70,7 @@ function requireFile(folder: string, dtype: TransformersJsOptions['dtype']): voi
   if (existsSync(join(folder, file))) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder} has no ${file}, which policy.dtype ${dtype} runs. Write one with agent-rl model export --model ${folder} --output FOLDER and give FOLDER, or set policy.dtype to what is there.`,
+    `${folder} has no ${file}, which policy.dtype ${dtype} needs. Create it with agent-rl model export --model ${folder} --output FOLDER and use FOLDER, or set policy.dtype to a file that is there.`,
   );
 }
 
@@ -80,6 +80,6 @@ function requireDevice(device: string): asserts device is Device {
   if (device === 'cpu' || device === 'cuda' || device === 'webgpu') return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `run.device ${JSON.stringify(device)} is not known to policy transformers-js. Use cpu, cuda or webgpu.`,
+    `run.device ${JSON.stringify(device)} is not supported by policy transformers-js. Use cpu, cuda or webgpu.`,
   );
 }

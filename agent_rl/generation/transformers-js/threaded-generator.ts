@@ -31,6 +31,6 @@ export async function openInThread(options: TransformersJsOptions): Promise<Gene
 const ended = (cause: unknown): AgentRlError =>
   new AgentRlError(
     'GENERATION_FAILED',
-    `The thread of policy transformers-js ended (${messageOf(cause)}). If memory ran out, lower rollout.workers or policy.maxContextTokens.`,
+    `The thread of policy transformers-js exited (${messageOf(cause)}). If memory ran out, lower rollout.workers or policy.maxContextTokens.`,
     { cause },
   );

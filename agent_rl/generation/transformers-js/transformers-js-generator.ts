@@ -154,7 +154,7 @@ function freshTokens({ tokens: before }: Kept, { episode, tokens }: GenerationRe
   if (continues) return tokens.slice(before.length);
   throw new AgentRlError(
     'GENERATION_FAILED',
-    `Episode ${episode} requested a context that does not continue its own, or an empty one.`,
+    `Episode ${episode} requested a context that is empty or does not continue its previous one.`,
   );
 }
 
@@ -162,7 +162,7 @@ function freshTokens({ tokens: before }: Kept, { episode, tokens }: GenerationRe
 function pastOf(outputs: Readonly<Record<string, Tensor>>): Past {
   const present = Object.entries(outputs).filter(([name]) => name.startsWith('present.'));
   if (present.length === 0)
-    throw failed('its model gives no keys and values back ("present.N.key")');
+    throw failed('its model does not return keys and values ("present.N.key")');
   return Object.fromEntries(
     present.map(([name, tensor]) => [name.replace('present', 'past_key_values'), tensor]),
   );

@@ -51,7 +51,7 @@ function logProbsOf({ token_ids: tokens, logprobs }: Readonly<Record<string, unk
     const token: unknown = Array.isArray(tokens) ? tokens[place] : undefined;
     if (!isRecord(entry) || entry['token_id'] !== token)
       throw unusable(
-        `the log-probability in place ${place} is of ${showValue(entry)}; the token there is ${showValue(token)}`,
+        `the log-probability at position ${place} belongs to ${showValue(entry)}, but the token there is ${showValue(token)}`,
       );
     return entry['logprob'] as number;
   });
@@ -64,4 +64,4 @@ function weightsOf(spans: unknown): string[] {
 }
 
 const unusable = (problem: string): UnusableAnswer =>
-  new UnusableAnswer(`What vLLM answered is no generation: ${problem}.`);
+  new UnusableAnswer(`vLLM returned an invalid generation: ${problem}.`);

@@ -21,13 +21,13 @@ const VllmSettings = Type.Object({
   weightsFolder: Type.Optional(
     Type.String({
       description:
-        'Folder that this machine and the servers share, for the weights of a training; the folder for temporary files by default.',
+        'Folder shared by this machine and the servers, through which training sends weights; by default the folder for temporary files.',
       minLength: 1,
     }),
   ),
   weightsFolderOnServers: Type.Optional(
     Type.String({
-      description: 'The same folder as the servers see it, where its path is another there.',
+      description: 'Path of the same folder on the servers, if it differs there.',
       minLength: 1,
     }),
   ),
@@ -38,7 +38,7 @@ type VllmSettings = Static<typeof VllmSettings>;
 export const vllmGenerator = generator({
   name: 'vllm',
   description:
-    'Generates on servers of vLLM (0.32 or newer, --enable-scale-out), token ids in and out; takes the weights of a training.',
+    'Generates on vLLM servers (0.32 or newer, --enable-scale-out) with token ids in and out; can be used for training.',
   settings: VllmSettings,
 })((settings: VllmSettings, host) =>
   openWithServers(
@@ -95,7 +95,7 @@ function refuseAdapters({ trains, adapters: [first] }: GeneratorHost): void {
   if (!trains || first === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `generator vllm: the run trains a model with adapters of its own (model.adapters: ${first}), and servers are given a whole model or one new adapter (model.lora). Write a model that holds them with agent-rl model merge-lora, serve it and train that.`,
+    `generator vllm: the run trains a model that already has adapters (model.adapters: ${first}), but servers can only receive a whole model or one new adapter (model.lora). Merge the adapters into a model with agent-rl model merge-lora, then serve and train that model.`,
   );
 }
 
@@ -109,8 +109,8 @@ function requireWay(
   throw unsuited(
     url,
     newAdapter
-      ? 'takes no adapters, and the run trains one. Start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora --max-loras 2 --max-lora-rank R.'
-      : 'does not take other weights. Start it with VLLM_SERVER_DEV_MODE=1 to train with it, where nobody else can reach it: who can may change the model.',
+      ? 'does not accept adapters, but the run trains one. Start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora --max-loras 2 --max-lora-rank R.'
+      : 'does not accept new weights. To train with it, start it with VLLM_SERVER_DEV_MODE=1, on a network that no one else can reach: any client that can reach it may change the model.',
   );
 }
 
@@ -132,6 +132,6 @@ const shippingOf = (
 
 const rawProblem = (sampling: Sampling): string | undefined =>
   notPlainProblem(sampling, {
-    gives: 'log-probabilities of the model and not of what it draws from',
+    gives: 'log-probabilities of the unmodified model, not of the distribution it draws from',
     advice: 'Start vLLM with --logprobs-mode processed_logprobs',
   });

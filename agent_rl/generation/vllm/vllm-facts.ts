@@ -36,22 +36,22 @@ export async function requireVocabulary(request: FactsRequest, vocabSize: number
   if (status === 403 || status === 404)
     throw unsuited(
       url,
-      `does not take token ids (${generatePath} answers ${status}: ${words}). Start vLLM 0.32 or newer with --enable-scale-out.`,
+      `does not accept token ids (${generatePath} answers ${status}: ${words}). Start vLLM 0.32 or newer with --enable-scale-out.`,
     );
   if (status === 401)
     throw unsuited(
       url,
-      'wants another key. Name the variable that holds it in generator.apiKeyEnv.',
+      'rejected the key. Set generator.apiKeyEnv to the environment variable that holds the right one.',
     );
   const [, size] = /Vocabulary size: (\d+)/.exec(words) ?? [];
   if (status === 400 && Number(size) === vocabSize) return;
   const theirs =
     status === 200
       ? `more than ${vocabSize} tokens`
-      : (size ?? `a number of tokens that it does not tell (it answered ${status}: ${words})`);
+      : (size ?? `an unknown number of tokens (it answered ${status}: ${words})`);
   throw unsuited(
     url,
-    `has a vocabulary of ${theirs}, and the run's model one of ${vocabSize} tokens. Serve the run's model.`,
+    `has a vocabulary of ${theirs}, but the run's model has ${vocabSize} tokens. Serve the run's model.`,
   );
 }
 
@@ -87,7 +87,7 @@ export async function givesProcessed(request: FactsRequest, vocabSize: number): 
   if (kind !== 'unknown') return kind === 'drawn';
   throw unsuited(
     request.server.url,
-    `gives log-probabilities at temperature 0.5 that are neither the model's own nor those of that temperature (differences of ${ratios.join(', ') || 'no'} times those at 1; expected 1 or 2). Start it with --logprobs-mode processed_logprobs.`,
+    `returns log-probabilities at temperature 0.5 that fit neither the unmodified model nor that temperature (ratios of differences to temperature 1: ${ratios.join(', ') || 'none'}; expected 1 or 2). Start it with --logprobs-mode processed_logprobs.`,
   );
 }
 

@@ -39,7 +39,7 @@ export class VllmWeights implements WeightRoute {
     const isAdapter = existsSync(join(location, 'adapter_config.json'));
     if (isAdapter !== (kind === 'adapter'))
       throw generationFailed(
-        `The learner gave ${isAdapter ? 'an adapter' : 'a whole model'} in ${location}; the run trains ${kind === 'adapter' ? 'an adapter' : 'a whole model'}.`,
+        `The learner published ${isAdapter ? 'an adapter' : 'a whole model'} in ${location}, but the run trains ${kind === 'adapter' ? 'an adapter' : 'a whole model'}.`,
       );
     this.#count += 1;
     // Weights of one version may be published more than once, and a path that is read anew has to be new.

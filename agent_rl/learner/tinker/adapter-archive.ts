@@ -27,7 +27,7 @@ export async function adapterIn(
   const file = parseTar(bytes).find(
     ({ name, type }) => type === 'file' && name.replace(/^.*\//, '') === weightsFile,
   );
-  if (file?.data === undefined) throw new Error(`The archive holds no ${weightsFile}.`);
+  if (file?.data === undefined) throw new Error(`The archive does not contain ${weightsFile}.`);
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-adapter-'));
   try {
     await writeFile(join(folder, weightsFile), file.data);

@@ -21,12 +21,12 @@ const Settings = Type.Object({
   ...tinkerSettings,
   reduction: Type.Enum(['detect', 'sum', 'sequence-mean'], {
     description:
-      'What the service takes the gradient of: the sum over tokens, or the mean over sequences of their means. detect finds out, on a model that it makes for that',
+      'Which loss the service differentiates: the sum over tokens, or the mean over sequences of their means. detect finds out with a temporary model',
     default: 'detect',
   }),
   fewShapes: Type.Boolean({
     description:
-      'Fill sequences and their number up to few sizes, for a service that compiles each; without it no token is sent that is not of an episode',
+      'Pad sequences and batches to a few sizes, for a service that compiles each size; otherwise only tokens of episodes are sent',
     default: true,
   }),
 });
@@ -36,7 +36,7 @@ type Settings = Static<typeof Settings>;
 export const tinkerLearner = learner({
   name: 'tinker',
   description:
-    'Learns at a service that speaks the Tinker protocol, such as SkyRL: an adapter (model.lora) over the model that it holds.',
+    'Trains an adapter (model.lora) of the model at a service with the Tinker protocol, such as SkyRL.',
   settings: Settings,
   elsewhere: true,
 })(async (settings: Settings, host) => {
@@ -78,14 +78,14 @@ function requireLearnable({
   serviceLoss(loss);
   if (maxGradNorm !== Infinity) throw refusedClipping(maxGradNorm);
   if (adapter === undefined)
-    throw refused('The whole model', 'it trains adapters. Name a new one with model.lora');
+    throw refused('The whole model', 'it trains only adapters. Configure one with model.lora');
   if (changesWeights)
     throw refused(
-      'What model.adapters or model.quantize make of the model',
-      'it holds the model itself. Leave them out',
+      'A model with model.adapters or model.quantize',
+      'it has its own copy of the model. Remove these settings',
     );
   if (adapter.dropout > 0)
-    throw refused('model.lora.dropout', 'its adapters have none. Set it to 0');
+    throw refused('model.lora.dropout', 'its adapters have no dropout. Set it to 0');
   if (adapter.rankStabilised)
     throw refused('model.lora.rankStabilised', 'it scales by alpha / rank. Set it to false');
   return adapter;
@@ -101,18 +101,18 @@ function requireSameAdapter(
   );
   const problem =
     made.rank !== rank
-      ? `rank ${made.rank}, and model.lora.rank is ${rank}`
+      ? `rank ${made.rank}, but model.lora.rank is ${rank}`
       : Number.isFinite(made.alpha) && made.alpha !== alpha
-        ? `alpha ${made.alpha}, and model.lora.alpha is ${alpha}`
+        ? `alpha ${made.alpha}, but model.lora.alpha is ${alpha}`
         : made.unembed
-          ? 'a part over the head, which model.lora has not'
+          ? 'an adapter on the output head, which model.lora does not have'
           : trained.join() !== targets.join()
-            ? `parts over ${trained.join(', ')}, and model.lora.targets has ${targets.join(', ')}`
+            ? `adapters on ${trained.join(', ')}, but model.lora.targets has ${targets.join(', ')}`
             : undefined;
   if (problem === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `learner: the service makes adapters with ${problem}. Change model.lora to what the service makes.`,
+    `learner: the service creates adapters with ${problem}. Change model.lora to match the service.`,
   );
 }
 
@@ -148,8 +148,8 @@ async function findReduction(model: TrainedModel): Promise<Reduction> {
     tried.push(`${reduction}: ${norms.join(' and ')}`);
   }
   throw refused(
-    'What this run minimises',
-    `the gradient of the same tokens has another norm in other sequences, as a sum of tokens and as a mean of sequences (${tried.join('; ')}). Use another service`,
+    'The loss of this run',
+    `the gradient norm of the same tokens depends on how they are divided into sequences, both as a sum over tokens and as a mean over sequences (${tried.join('; ')}). Use another service`,
   );
 }
 
@@ -163,7 +163,7 @@ async function normOf(
   const norm = gradNormOf(await model.optimStep(noStep));
   if (norm !== undefined) return norm;
   throw refused(
-    'What this run minimises',
-    'it does not report the size of a gradient, so agent_rl cannot tell whether it takes sums. Set learner.reduction to sum, as the protocol has it, or to sequence-mean where its makers say so',
+    'The loss of this run',
+    'it does not report gradient norms, so agent_rl cannot detect its reduction. Set learner.reduction to sum, as in the protocol, or to sequence-mean if its documentation says so',
   );
 }

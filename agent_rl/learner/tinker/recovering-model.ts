@@ -36,7 +36,7 @@ export class RecoveringModel {
     session: TinkerSession,
     { from, ...options }: CreateOptions,
   ): Promise<RecoveringModel> {
-    const model = await repeated(session, 'make an adapter', () =>
+    const model = await repeated(session, 'create an adapter', () =>
       TrainedModel.create(session, { ...options, from }),
     );
     const one = new RecoveringModel(session, options, model, { address: from ?? '' });
@@ -106,7 +106,7 @@ export class RecoveringModel {
       return true;
     } catch (thrown) {
       this.session.client.warn(
-        `The adapter ${model.id} was not unloaded (${messageOf(thrown)}): it stays until its session ends, if the service still has it.`,
+        `The adapter ${model.id} could not be unloaded (${messageOf(thrown)}). If the service still has it, it stays there until the session ends.`,
       );
       return false;
     }
@@ -165,11 +165,11 @@ export class RecoveringModel {
     if (!(thrown instanceof Lost)) throw thrown;
     if (restores >= mostRepeats || this.saved.address === '')
       throw client.failure(
-        `was restored ${restores} times, and fails again: ${thrown.message}`,
+        `failed again after ${restores} restores: ${thrown.message}`,
         thrown,
       );
     client.warn(
-      `${thrown.message}. Whether that was done is not known: the state of step ${this.#steps - this.#stepsSince} is loaded again, and ${this.#changes.length} orders after it are repeated.`,
+      `${thrown.message}. It is unknown whether the operation took place. Loading the state of step ${this.#steps - this.#stepsSince} again and repeating the ${this.#changes.length} operations after it.`,
     );
   }
 
@@ -203,7 +203,7 @@ const pauseMs = 1000;
 /**
  * Does again what may be done twice, while its answer is lost.
  *
- * @param what completes "does not"
+ * @param what completes "cannot"
  * @throws AgentRlError, after the last try
  */
 async function repeated<Result>(
@@ -218,8 +218,8 @@ async function repeated<Result>(
     } catch (thrown) {
       if (!(thrown instanceof Lost)) throw thrown;
       if (repeats >= mostRepeats)
-        throw client.failure(`does not ${what}: ${thrown.message}`, thrown);
-      client.warn(`${thrown.message}: the service does not ${what} yet. Tried again.`);
+        throw client.failure(`cannot ${what}: ${thrown.message}`, thrown);
+      client.warn(`${thrown.message}: the service cannot ${what} yet. Retrying.`);
       await sleep(pauseMs);
       // A service that was started with an empty database does not know the session either.
       await session.renew();

@@ -29,7 +29,7 @@ const ratioBounds = ({ clipLow, clipHigh }: { clipLow: number; clipHigh: number 
  * The loss of the service with the gradient of ours. A policy's weights and a likelihood's are advantages there, since its other
  * losses divide by the sum of the weights on some servers.
  *
- * @throws AgentRlError `CONFIG_INVALID` for what services have not
+ * @throws AgentRlError `CONFIG_INVALID` for losses that services do not have
  */
 export function serviceLoss(loss: LossSpec): ServiceLoss {
   if (loss.name === 'cross_entropy') return logLikelihood;
@@ -39,13 +39,13 @@ export function serviceLoss(loss: LossSpec): ServiceLoss {
     if (loss.type === 'cispo') return { name: 'cispo', config: ratioBounds(settingsOf(loss)) };
     if (loss.type === 'clipped') {
       if (loss.settings['dualClip'] !== undefined)
-        throw refused('algorithm.loss.dualClip', 'its clipped loss has no dual clip. Leave it out');
+        throw refused('algorithm.loss.dualClip', 'its clipped loss has no dual clip. Remove the setting');
       return { name: 'ppo', config: ratioBounds(settingsOf(loss)) };
     }
   }
   throw refused(
     `algorithm.loss ${loss.type}`,
-    'it computes losses of its own alone. Use clipped, cispo or reinforce',
+    'it supports only its built-in losses. Use clipped, cispo or reinforce',
   );
 }
 
@@ -53,20 +53,20 @@ function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): voi
   if (kl.kind !== 'none')
     throw refused(
       `algorithm.kl ${kl.kind} in the loss`,
-      'it has no such term. Set algorithm.kl.in to reward, or kind to none',
+      'its losses have no such term. Set algorithm.kl.in to reward, or algorithm.kl.kind to none',
     );
   if (entropyBonus !== 0)
-    throw refused('algorithm.entropyBonus', 'it has no such term. Set it to 0');
+    throw refused('algorithm.entropyBonus', 'its losses have no such term. Set it to 0');
   if (temperature !== 1)
     throw refused(
       `policy.sampling.temperature ${temperature}`,
-      'it computes log-probabilities at 1 alone. Set it to 1',
+      'it computes log-probabilities only at temperature 1. Set it to 1',
     );
 }
 
 /** @param reason goes on after a colon, and says what to do */
 export const refused = (what: string, reason: string): AgentRlError =>
-  new AgentRlError('CONFIG_INVALID', `${what} cannot be learned by a Tinker service: ${reason}.`);
+  new AgentRlError('CONFIG_INVALID', `${what} is not supported by a Tinker service: ${reason}.`);
 
 /** A loss on one sequence, from log-probabilities that a service computed. */
 interface MeasuredLoss {
@@ -78,7 +78,7 @@ interface MeasuredLoss {
 
 type MeasureLoss = (datum: TrainDatum, logProbs: Float32Array) => MeasuredLoss;
 
-/** What our own definition of a loss is worth. @throws AgentRlError `PLUGIN_LOAD_FAILED` */
+/** The loss by our own definition. @throws AgentRlError `PLUGIN_LOAD_FAILED` */
 export async function lossMeasure(spec: LossSpec): Promise<MeasureLoss> {
   if (spec.name === 'cross_entropy')
     return ({ weights }, logProbs) => {

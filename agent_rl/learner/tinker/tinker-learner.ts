@@ -168,7 +168,7 @@ export class TinkerLearner implements Learner {
     } catch (cause) {
       throw new AgentRlError(
         'CHECKPOINT_INVALID',
-        `The state of ${folder} is not at the service under ${state}: ${messageOf(cause)} Resume with the service that has it; the adapter in the folder has the weights alone.`,
+        `The service does not have the state ${state} of ${folder}: ${messageOf(cause)} Resume with the service that has it; the adapter in the folder holds only weights, no optimiser state.`,
         { cause },
       );
     }
@@ -216,7 +216,7 @@ export class TinkerLearner implements Learner {
       return await adapterIn(await model.archive(name), config, adapter);
     } catch (cause) {
       if (AgentRlError.is(cause) && cause.code === 'LEARNING_FAILED') throw cause;
-      const problem = cause instanceof Lost ? 'does not give away' : 'gave something else than';
+      const problem = cause instanceof Lost ? 'does not return' : 'returned an invalid archive of';
       throw session.client.failure(`${problem} the adapter ${name}: ${messageOf(cause)}`, cause);
     } finally {
       model.forget('sampler_weights', name);
@@ -237,7 +237,7 @@ export class TinkerLearner implements Learner {
       const place = row.findIndex((value) => !Number.isFinite(value) || value > 1e-3);
       if (place >= 0)
         throw this.options.session.client.failure(
-          `gave ${row[place]} as a log-probability, of token ${place} of sequence ${index}`,
+          `returned ${row[place]} as the log-probability of token ${place} of sequence ${index}`,
         );
     }
   }
@@ -251,7 +251,7 @@ export class TinkerLearner implements Learner {
       if (Math.abs(got - expected) <= lossTolerance * Math.max(Math.abs(expected), factor * 1e-6))
         continue;
       throw this.options.session.client.failure(
-        `minimises something else than this run: its loss of token ${place} is ${got}, and by our definition ${expected}`,
+        `minimises a different loss than this run: its loss of token ${place} is ${got}, expected ${expected}`,
       );
     }
   }
@@ -264,7 +264,7 @@ const withoutAdvantages = (datum: TrainDatum): TrainDatum => ({
 });
 
 export const refusedClipping = (norm: number): AgentRlError =>
-  refused(`train.maxGradNorm ${norm}`, 'it may not clip gradients. Set it to 0');
+  refused(`train.maxGradNorm ${norm}`, 'it may not clip gradients itself. Set it to 0');
 
 async function readState(folder: string): Promise<{ state: string; steps: number }> {
   const file = join(folder, stateFile);
@@ -274,11 +274,11 @@ async function readState(folder: string): Promise<{ state: string; steps: number
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${file} cannot be read (${messageOf(cause)}). Resume with the learner that the run began with.`,
+      `${file} cannot be read (${messageOf(cause)}). Resume with the learner that the run started with.`,
       { cause },
     );
   }
   const { state, steps } = isRecord(json) ? json : {};
   if (typeof state === 'string' && Number.isInteger(steps)) return { state, steps: Number(steps) };
-  throw new AgentRlError('CHECKPOINT_INVALID', `${file} names no state and no steps.`);
+  throw new AgentRlError('CHECKPOINT_INVALID', `${file} must name a state and a number of steps. Resume from another checkpoint.`);
 }

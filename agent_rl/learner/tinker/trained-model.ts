@@ -73,7 +73,7 @@ export class TrainedModel {
       again: true,
     });
     const { model_id: id, lora_config: lora } = created;
-    if (typeof id !== 'string') throw client.failure('made a model without an id');
+    if (typeof id !== 'string') throw client.failure('returned no id for a new model');
     const model = new TrainedModel(session, id, adapterOf(lora, rank));
     if (from !== undefined) await model.#load(from);
     return model;
@@ -102,13 +102,13 @@ export class TrainedModel {
     try {
       output = readForwardBackwardOutput(answer.bytes);
     } catch (cause) {
-      throw client.failure('answered forward_backward with what cannot be read', cause);
+      throw client.failure('returned an unreadable answer to forward_backward', cause);
     }
     const logProbs = output.perDatum.get('logprobs') ?? [];
     const isWhole = logProbs.length === data.length;
     if (isWhole && logProbs.every((row, i) => row.length === data[i]!.tokens.length)) return output;
     throw client.failure(
-      `answered with log-probabilities of ${logProbs.length} of ${data.length} sequences, or of other lengths`,
+      `returned log-probabilities for ${logProbs.length} of ${data.length} sequences, or of wrong lengths`,
     );
   }
 
@@ -146,7 +146,7 @@ export class TrainedModel {
     const body = { model_id: this.id, path: name, seq_id: this.#next(), type: path };
     const { path: address } = await this.#order(path, body);
     if (typeof address === 'string') return address;
-    throw this.session.client.failure(`saved ${name} and did not say where`);
+    throw this.session.client.failure(`saved ${name} but did not return its address`);
   }
 
   /** Forgets what was saved under a name, in the background. */

@@ -26,10 +26,10 @@ export function refusalText(answer: HttpAnswer): string {
 function remedyOf(answer: HttpAnswer): string {
   const { status } = answer;
   if (status === 401 || status === 403)
-    return 'Name the variable with its token in tokenEnv, or username and passwordEnv, of a user with write access';
+    return 'Set tokenEnv, or username and passwordEnv, for a user with write access';
   if (codeOf(answer) === undefined)
-    return 'Is that an MLflow server? Give the address of its start page in url';
-  return status >= 500 ? "The server's own log says more" : 'Its message says what it refuses';
+    return 'Is that an MLflow server? Set url to the address of its start page';
+  return status >= 500 ? "See the server's log" : 'Fix what the message names';
 }
 
 /** MLflow's code of a refusal; undefined where it is not MLflow that answers. */
@@ -40,7 +40,7 @@ export function partOf(json: unknown, name: string): Readonly<Record<string, unk
   const part = isRecord(json) ? json[name] : undefined;
   if (isRecord(part)) return part;
   throw new Error(
-    `MLflow's answer has no ${name}: ${JSON.stringify(json)?.slice(0, longestShown)}`,
+    `The answer of MLflow has no ${name}: ${JSON.stringify(json)?.slice(0, longestShown)}`,
   );
 }
 
@@ -48,7 +48,7 @@ export function textOf(json: unknown, name: string): string {
   const text = isRecord(json) ? json[name] : undefined;
   if (typeof text === 'string') return text;
   throw new Error(
-    `MLflow's answer has no ${name}: ${JSON.stringify(json)?.slice(0, longestShown)}`,
+    `The answer of MLflow has no ${name}: ${JSON.stringify(json)?.slice(0, longestShown)}`,
   );
 }
 

@@ -51,7 +51,7 @@ export class MlflowClient {
     const experiment = partOf(answer.json, 'experiment');
     if (experiment['lifecycle_stage'] === 'deleted')
       throw new Error(
-        `MLflow at ${this.url} has deleted the experiment ${JSON.stringify(name)}. Restore it, or name another in experiment`,
+        `MLflow at ${this.url} has deleted the experiment ${JSON.stringify(name)}. Restore it, or set experiment to another name`,
       );
     return textOf(experiment, 'experiment_id');
   }
@@ -113,7 +113,7 @@ export class MlflowClient {
     const { artifacts } = run;
     if (artifacts === undefined)
       throw new Error(
-        `MLflow at ${this.url} takes no artifacts over HTTP. Start it with --artifacts-destination, or set artifacts: false`,
+        `MLflow at ${this.url} does not accept artifacts over HTTP. Start it with --artifacts-destination, or set artifacts: false`,
       );
     const path = `/api/2.0/mlflow-artifacts/artifacts/${artifacts}/${file.name}`;
     const request = { method: 'PUT', path, raw: file.text, again: true } as const;
@@ -145,7 +145,7 @@ export class MlflowClient {
     } catch (thrown) {
       if (!(thrown instanceof NoAnswer)) throw thrown;
       throw new Error(
-        `MLflow: ${thrown.message}. Start it there (mlflow server), or give its address in url`,
+        `MLflow: ${thrown.message}. Start it there (mlflow server), or set url to its address`,
         { cause: thrown },
       );
     }

@@ -17,7 +17,7 @@ export function paramsOf(config: TrackedRun['config']) {
     const text = Array.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'));
     const key = names.of(path);
     params.push({ key, value: text.slice(0, longestValue).join('') });
-    if (text.length > longestValue) cut.push(`the parameter ${key} is too long and is cut`);
+    if (text.length > longestValue) cut.push(`the parameter ${key} is too long and is truncated`);
   };
   add(config, '');
   return { params, notes: [...cut, ...names.takeChanges()] };

@@ -13,7 +13,7 @@ export const MlflowSettings = Type.Object(
       default: 'http://127.0.0.1:5000',
     }),
     experiment: Type.String({
-      description: 'Name of the experiment, made if need be.',
+      description: 'Name of the experiment; created if it does not exist.',
       minLength: 1,
       default: 'agent_rl',
     }),
@@ -23,15 +23,15 @@ export const MlflowSettings = Type.Object(
     }),
     tokenEnv: Type.Optional(
       Type.String({
-        description: "Environment variable that holds a bearer's token.",
+        description: "Environment variable that holds a bearer token.",
         minLength: 1,
       }),
     ),
     username: Type.Optional(
-      Type.String({ description: 'Of basic authentication, with passwordEnv.', minLength: 1 }),
+      Type.String({ description: 'User name for basic authentication, with passwordEnv.', minLength: 1 }),
     ),
     passwordEnv: Type.Optional(
-      Type.String({ description: 'Environment variable that holds the password.', minLength: 1 }),
+      Type.String({ description: 'Environment variable that holds the password for basic authentication.', minLength: 1 }),
     ),
   },
   { additionalProperties: false },
@@ -48,7 +48,7 @@ export function accessOf(
   if (half || (username !== undefined && tokenEnv !== undefined))
     throw new AgentRlError(
       'CONFIG_INVALID',
-      'The tracker mlflow takes tokenEnv, or username and passwordEnv together. Give the one or the other.',
+      'The tracker mlflow needs either tokenEnv alone or username and passwordEnv together. Set one or the other.',
     );
   const user = 'The tracker mlflow';
   if (tokenEnv !== undefined) return { url, token: secretOf(tokenEnv, { user }) };

@@ -41,7 +41,7 @@ const statuses = { finished: 'FINISHED', interrupted: 'KILLED', failed: 'FAILED'
  */
 @tracker({
   name: 'mlflow',
-  description: 'A run in MLflow, by its REST API: settings, metrics, checkpoint, summary',
+  description: 'Logs to an MLflow run over the REST API: settings, metrics, checkpoints, summary',
   settings: MlflowSettings,
 })
 export class MlflowTracker implements Tracker {
@@ -68,7 +68,7 @@ export class MlflowTracker implements Tracker {
 
   async track(event: TrackedEvent, signal: AbortSignal): Promise<TrackerNote> {
     if (event.type === 'start') this.#session = { run: event.run, time: event.time };
-    if (this.#session === undefined) throw new Error('It was not told of a start');
+    if (this.#session === undefined) throw new Error('No start event was received');
     // Where the server could not be reached before, it is asked again.
     this.#run ??= await this.#open(this.#session, signal);
     await this.#record(this.#run, event, signal);
@@ -131,7 +131,7 @@ export class MlflowTracker implements Tracker {
     const { from = -1 } = run;
     if (last > from)
       this.#notes.push(
-        `what it has up to iteration ${last} stays as it was recorded first, though the run does it again from iteration ${from + 1}`,
+        `metrics up to iteration ${last} keep their first recorded values, although the run repeats the iterations from ${from + 1}`,
       );
     return opened;
   }
@@ -146,7 +146,7 @@ export class MlflowTracker implements Tracker {
         : await this.#client.run(id, signal);
     if (run !== undefined && !run.deleted) return { key, run };
     if (id === undefined) return { key, run: undefined };
-    this.#notes.push(`the run ${id} is no longer in MLflow, and a new one is begun`);
+    this.#notes.push(`the run ${id} is no longer in MLflow; starting a new one`);
     return undefined;
   }
 
@@ -166,7 +166,7 @@ export class MlflowTracker implements Tracker {
     );
     const infinite = fresh.filter(([, value]) => Math.abs(value) === Infinity);
     for (const [key] of infinite)
-      this.#notes.push(`${JSON.stringify(key)} is infinite, which MLflow keeps as 1.8e308`);
+      this.#notes.push(`${JSON.stringify(key)} is infinite, which MLflow stores as 1.8e308`);
   }
 
   async #logParams(run: MlflowRun, config: TrackedRun['config'], signal: AbortSignal) {
@@ -181,7 +181,7 @@ export class MlflowTracker implements Tracker {
     const changed = params.filter((one) => (before(one) ?? one.value) !== one.value);
     for (const { key } of changed)
       this.#notes.push(
-        `${key} has changed: the parameter stays as it was, which MLflow does not let change`,
+        `${key} has changed, but MLflow keeps the first value of a parameter`,
       );
   }
 

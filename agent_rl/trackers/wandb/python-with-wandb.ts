@@ -18,10 +18,10 @@ export function requireWandb(python: string, env: NodeJS.ProcessEnv): void {
     error === undefined
       ? stdout.trim() === 'missing'
         ? `${python} does not have the package wandb`
-        : `${python} does not run as a Python does: ${last}`
+        : `${python} failed as a Python interpreter: ${last}`
       : `${python} does not start: ${error.message}`;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The tracker wandb runs W&B's own SDK in Python, and ${problem}. Install it there (${python} -m pip install wandb), or name a Python that has it in the tracker's setting python.`,
+    `The tracker wandb runs W&B's SDK in Python, but ${problem}. Install it there (${python} -m pip install wandb), or set python in the tracker's settings to a Python that has it.`,
   );
 }

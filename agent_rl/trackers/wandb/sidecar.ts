@@ -72,9 +72,9 @@ export class Sidecar {
   /** @returns what it notes; rejects with what it says, or when it is gone, or at the signal */
   async ask(request: SidecarRequest, signal: AbortSignal): Promise<string | undefined> {
     if (this.#death !== undefined) throw this.#death;
-    if (this.#closing) throw new Error("The process of W&B's SDK has been closed");
+    if (this.#closing) throw new Error("The process of the W&B SDK has been closed");
     if (this.#child.stdin.writableLength > mostUnreadBytes)
-      throw new Error("The process of W&B's SDK does not read its input");
+      throw new Error("The process of the W&B SDK does not read its input");
     const id = this.#nextId++;
     const answer = new Promise<string | undefined>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -93,18 +93,18 @@ export class Sidecar {
     this.#child.stdin.end();
     await this.#ended;
     if (this.#child.exitCode !== 0)
-      throw this.#death ?? new Error("The process of W&B's SDK is gone");
+      throw this.#death ?? new Error("The process of the W&B SDK has exited");
   }
 
   #hear(line: string): void {
     const { id, note, error } = JSON.parse(line) as Answer;
     const waiting = this.#waiting.get(id);
     if (error === undefined) waiting?.resolve(note ?? undefined);
-    else waiting?.reject(new Error(`W&B refuses it: ${error}`));
+    else waiting?.reject(new Error(`W&B rejected the request: ${error}`));
   }
 
   #die(why: string): void {
-    this.#death ??= new Error(`The process of W&B's SDK is gone: ${why}`);
+    this.#death ??= new Error(`The process of the W&B SDK has exited: ${why}`);
     for (const { reject } of this.#waiting.values()) reject(this.#death);
     this.#waiting.clear();
   }

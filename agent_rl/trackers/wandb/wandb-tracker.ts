@@ -20,25 +20,25 @@ const WandbSettings = Type.Object(
   {
     project: Type.String({ description: 'Project in W&B.', minLength: 1, default: 'agent_rl' }),
     entity: Type.Optional(
-      Type.String({ description: "User or team; by default the key's own.", minLength: 1 }),
+      Type.String({ description: "User or team; by default the owner of the key.", minLength: 1 }),
     ),
     name: Type.Optional(
-      Type.String({ description: "Name of the run in W&B; by default the run's.", minLength: 1 }),
+      Type.String({ description: "Name of the run in W&B; by default the name of this run.", minLength: 1 }),
     ),
     mode: Type.Enum(['online', 'offline'], {
-      description: 'online uploads as it goes; offline writes files that wandb sync uploads.',
+      description: 'online uploads during the run; offline writes files for wandb sync.',
       default: 'online',
     }),
     apiKeyEnv: Type.Optional(
       Type.String({
         description:
-          'Environment variable that holds the key; by default WANDB_API_KEY or what wandb login has stored.',
+          'Environment variable that holds the key; by default WANDB_API_KEY or the key stored by wandb login.',
         minLength: 1,
         actsWith: { mode: 'online' },
       }),
     ),
     python: Type.String({
-      description: 'Python that has the package wandb: its path, or its name on PATH.',
+      description: 'Python with the package wandb: a path, or a name on PATH.',
       minLength: 1,
       default: 'python3',
       path: 'file-or-name',
@@ -66,7 +66,7 @@ const quiet = {
  */
 @tracker({
   name: 'wandb',
-  description: 'A run in Weights & Biases, by its own Python SDK in another process',
+  description: 'Logs to a Weights & Biases run with its Python SDK in another process',
   settings: WandbSettings,
 })
 export class WandbTracker implements Tracker {

@@ -93,7 +93,7 @@ export async function compareInEvaluation(
   if (trains) return;
   if (!compares) {
     warn(
-      "The servers' log-probabilities are not compared with the run's model (generator.compareInEvaluation).",
+      "The servers' log-probabilities are not compared with the run's model (generator.compareInEvaluation is false).",
     );
     return;
   }
@@ -101,7 +101,7 @@ export async function compareInEvaluation(
   for (const [url, draw] of draws) {
     const { largest, mean, tokens } = await check.hold(url, draw, scorer, signal);
     warn(
-      `Log-probabilities of ${url} differ from those of the run's model by up to ${largest.toPrecision(2)} nats, ${mean.toPrecision(2)} in the mean of ${tokens} tokens; allowed are ${tolerance} (generator.tolerance).`,
+      `Log-probabilities of ${url} and of the run's model differ by up to ${largest.toPrecision(2)} nats, ${mean.toPrecision(2)} on average over ${tokens} tokens; up to ${tolerance} is allowed (generator.tolerance).`,
     );
   }
 }

@@ -39,8 +39,8 @@ export async function servedModel(
     throw unsuited(
       server.url,
       wanted === undefined
-        ? `serves the models ${names}. Name the run's in generator.model.`
-        : `serves no model ${JSON.stringify(wanted)} (generator.model); it has ${names}. Name one of them, or start it with --served-model-name ${wanted}.`,
+        ? `serves the models ${names}. Set generator.model to the run's model.`
+        : `does not serve the model ${JSON.stringify(wanted)} (generator.model); it has ${names}. Use one of these, or start it with --served-model-name ${wanted}.`,
     );
   }
   // llama.cpp's server says such things in `meta`.
@@ -86,7 +86,7 @@ export async function requireTemplate(
   );
   if (typeof theirs === 'string') {
     warn(
-      `${server.url} does not say how it writes conversations (${theirs}): tokenizer and chat template are not compared.`,
+      `${server.url} does not show how it tokenizes conversations (${theirs}), so its tokenizer and chat template are not compared.`,
     );
     return;
   }
@@ -98,7 +98,7 @@ export async function requireTemplate(
   const place = at < 0 ? ours.length : at;
   throw unsuited(
     server.url,
-    `has another tokenizer or chat template than the run's model in ${textFolder}: token ${place} of a conversation is ${shown(theirs[place])} there and ${shown(ours[place])} here (${theirs.length} and ${ours.length} tokens). Serve the run's model, with --chat-template of its folder if need be.`,
+    `does not use the tokenizer or chat template of the run's model in ${textFolder}: token ${place} of a conversation is ${shown(theirs[place])} there and ${shown(ours[place])} here (${theirs.length} and ${ours.length} tokens). Serve the run's model, if necessary with --chat-template and the template in its folder.`,
   );
 }
 
@@ -151,4 +151,4 @@ export const notPlainProblem = (
 ): string | undefined =>
   isPlain(sampling)
     ? undefined
-    : `The run samples with temperature ${sampling.temperature}, topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, and the server gives ${gives}. ${advice}, or sample with temperature 1 and nothing cut (policy.sampling, eval.temperature).`;
+    : `The run samples with temperature ${sampling.temperature}, topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, but the server returns ${gives}. ${advice}, or sample at temperature 1 without truncation (policy.sampling, eval.temperature).`;
