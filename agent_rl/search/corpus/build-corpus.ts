@@ -120,7 +120,7 @@ async function namesIn(output: string): Promise<string[]> {
   if (!statSync(output).isDirectory()) {
     throw new AgentRlError(
       'OUTPUT_UNWRITABLE',
-      `${output} is a file, and an index is a folder. Name an empty or a new folder.`,
+      `${output} is a file, but an index is a folder. Choose an empty or a new folder.`,
     );
   }
   return readdir(output);
@@ -132,23 +132,23 @@ function refuseForeign(output: string, there: readonly string[]): void {
   if (foreign === undefined) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `${output} holds ${foreign}, which is not part of a corpus index. Name an empty or a new folder.`,
+    `${output} contains ${foreign}, which is not part of a corpus index. Choose an empty or a new folder.`,
   );
 }
 
 async function existing(
   output: string,
   identity: Identity,
-  advice = 'Name another folder, delete this one, or replace it with agent-rl data index --rebuild.',
+  advice = 'Choose another folder, delete this one, or replace it with agent-rl data index --rebuild.',
 ): Promise<CorpusManifest> {
   const manifest = await readManifest(output);
   checkVersions(output, manifest);
   const differs =
     manifest.input.sha256 !== identity.sha256
-      ? 'other input'
-      : manifest.settings !== identity.settings && `other settings (${manifest.settings})`;
+      ? 'different input'
+      : manifest.settings !== identity.settings && `different settings (${manifest.settings})`;
   if (differs !== false) {
-    throw new AgentRlError('CORPUS_MISMATCH', `${output} holds an index of ${differs}. ${advice}`);
+    throw new AgentRlError('CORPUS_MISMATCH', `${output} contains an index built from ${differs}. ${advice}`);
   }
   await checkFiles(output, manifest);
   return manifest;
@@ -211,14 +211,14 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
   if (passages === 0) {
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${source.files.join(', ')} holds no text to index: no document, or only blank ones.`,
+      `${source.files.join(', ')} contains no text to index: it has no documents, or only blank ones. Add documents with text.`,
     );
   }
   return { documents: passagesOf.documents, passages };
 }
 
 const twice = (what: string): AgentRlError =>
-  new AgentRlError('DATASET_INVALID', `${what} comes twice in the input. Keep one.`);
+  new AgentRlError('DATASET_INVALID', `${what} occurs twice in the input. Keep one.`);
 
 function itemReader(chunk: Chunker) {
   const documents = new Set<string>();

@@ -13,10 +13,10 @@ const withoutStopWords = new Set(['Arabic', 'Greek', 'Romanian', 'Tamil', 'Turki
 export function settingsProblem(settings: Settings): string | undefined {
   const { dense = 'none', fusion, chunking = {}, text = {} } = settings;
   if (fusion !== undefined && dense === 'none') {
-    return 'fusion: has no effect without vectors. Name what makes them in dense, or leave fusion out.';
+    return 'fusion: has no effect without vectors. Set dense to an embedder, or remove fusion.';
   }
   if (fusion?.type === 'weighted' && fusion.denseWeight === 0 && fusion.textWeight === 0) {
-    return 'fusion: denseWeight and textWeight are both 0, so that no list counts. Give at least one above 0.';
+    return 'fusion: denseWeight and textWeight are both 0, so neither list counts. Set at least one above 0.';
   }
   const overlap = overlapProblem(chunking);
   if (overlap !== undefined) return overlap;

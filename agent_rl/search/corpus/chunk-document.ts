@@ -65,7 +65,7 @@ export const overlapProblem = ({
 }: ChunkingSettings): string | undefined =>
   overlap < tokens
     ? undefined
-    : `chunking.overlap is ${overlap}, and passages have ${tokens} tokens. It must be smaller.`;
+    : `chunking.overlap is ${overlap}, but passages have ${tokens} tokens (chunking.tokens). Set a smaller overlap.`;
 
 /**
  * Makes the chunker that settings describe: passages of that number of tokens, paragraphs kept whole where they fit.
@@ -120,7 +120,7 @@ async function readTokenizer(file: string): Promise<Tokenizer> {
   } catch (cause) {
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `chunking.tokenizer: ${file} cannot be used (${messageOf(cause)}). Name a folder with tokenizer.json, or leave it out to count words.`,
+      `chunking.tokenizer: ${file} cannot be used (${messageOf(cause)}). Choose a folder with tokenizer.json, or remove the setting to count words.`,
       { cause },
     );
   }

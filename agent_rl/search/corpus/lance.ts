@@ -31,7 +31,7 @@ export async function loadLance(): Promise<LanceModules> {
   } catch (cause) {
     throw new AgentRlError(
       'CORPUS_INVALID',
-      `LanceDB cannot be loaded here (${messageOf(cause)}), and no corpus can be searched without it. Install @lancedb/lancedb for ${process.platform} ${process.arch}.`,
+      `LanceDB cannot be loaded (${messageOf(cause)}), but corpus search needs it. Install @lancedb/lancedb for ${process.platform} ${process.arch}.`,
       { cause },
     );
   }

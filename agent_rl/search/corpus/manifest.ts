@@ -50,7 +50,7 @@ export const manifestName = 'manifest.json';
 export const tableFolder = 'lance';
 
 const rebuildAdvice =
-  'Build it again: agent-rl data index INPUT --output FOLDER --rebuild replaces it.';
+  'Rebuild it with agent-rl data index INPUT --output FOLDER --rebuild.';
 
 /** @throws AgentRlError `CORPUS_INVALID` when it does not exist or cannot be read */
 export async function readManifest(folder: string): Promise<CorpusManifest> {
@@ -71,7 +71,7 @@ async function readJson(file: string): Promise<unknown> {
   } catch (cause) {
     const missing = nodeCodeOf(cause) === 'ENOENT';
     const why = missing
-      ? 'is not there: the folder holds no corpus index, or one whose building was broken off'
+      ? 'does not exist: the folder contains no corpus index, or one whose build was interrupted'
       : `cannot be read as JSON: ${messageOf(cause)}`;
     const advice = missing
       ? 'Build one with agent-rl data index INPUT --output FOLDER.'
@@ -117,7 +117,7 @@ export async function checkFiles(folder: string, manifest: CorpusManifest): Prom
     if (file === undefined) throw damaged(table, `${path} is missing`);
     if (file.bytes !== bytes) throw damaged(table, `${path} has ${file.bytes} bytes, not ${bytes}`);
     if (file.sha256 !== sha256)
-      throw damaged(table, `${path} has other contents than were written`);
+      throw damaged(table, `the contents of ${path} have changed`);
     found.delete(path);
   }
   const [extra] = found.keys();

@@ -47,7 +47,7 @@ async function tableOf(path: string, { approximate, counts }: CorpusManifest) {
   const passages = await table.countPassages();
   if (passages === counts.passages) return table;
   table.close();
-  throw damaged(path, `it holds ${passages} passages, and its manifest says ${counts.passages}`);
+  throw damaged(path, `it contains ${passages} passages, but its manifest says ${counts.passages}`);
 }
 
 // Other batch sizes, processors and numbers of threads move a cosine by less than 1e-4, other weights by far more.
@@ -59,26 +59,26 @@ async function checkEmbedder(
   embedder: Embedder,
 ): Promise<void> {
   if (dense === null) {
-    throw mismatch(path, `has no vectors, and dense asks for ${embedder.name}`);
+    throw mismatch(path, `has no vectors, but dense is set to ${embedder.name}`);
   }
   if (dense.embedder !== embedder.name) {
-    throw mismatch(path, `has vectors of ${dense.embedder}, and dense asks for ${embedder.name}`);
+    throw mismatch(path, `has vectors of ${dense.embedder}, but dense is set to ${embedder.name}`);
   }
   const [vector = new Float32Array()] = await embedder.embed([probeText], 'passage');
   if (vector.length !== dense.dimensions) {
-    const widths = `${dense.dimensions} numbers, and ${embedder.name} now gives ${vector.length}`;
+    const widths = `${dense.dimensions} numbers, but ${embedder.name} now returns ${vector.length}`;
     throw mismatch(path, `has vectors of ${widths}`);
   }
   const likeness = cosine(dense.probe, vector);
   if (likeness >= sameVector) return;
   throw mismatch(
     path,
-    `was built when ${embedder.name} gave other vectors (the cosine of a text's then and now is ${likeness.toFixed(4)})`,
+    `was built when ${embedder.name} returned different vectors (the cosine between the old and the new vector of a text is ${likeness.toFixed(4)})`,
   );
 }
 
 const mismatch = (path: string, what: string): AgentRlError =>
   new AgentRlError(
     'CORPUS_MISMATCH',
-    `The corpus index in ${path} ${what}. Use the dense settings it was built with, dense: none to search by words alone, or build it again: agent-rl data index INPUT --output FOLDER --rebuild.`,
+    `The corpus index in ${path} ${what}. Use the dense settings it was built with, set dense: none to search by words only, or rebuild it with agent-rl data index INPUT --output FOLDER --rebuild.`,
   );

@@ -33,7 +33,7 @@ export async function embedderFor(
   if (embedder !== undefined && dense === 'none') {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `An embedder (${embedder.name}) was given, but dense is none, which searches by words alone. Leave dense out, or give no embedder.`,
+      `An embedder (${embedder.name}) was passed, but dense: none searches by words only. Remove dense, or pass no embedder.`,
     );
   }
   if (embedder !== undefined) return { embedder, release: async () => {} };

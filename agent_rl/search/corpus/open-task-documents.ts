@@ -50,7 +50,7 @@ function rejectDuplicateIds(documents: readonly SearchDocument[]): void {
     if (known.has(id)) {
       throw new AgentRlError(
         'DATASET_INVALID',
-        `Two documents of one task have the id ${JSON.stringify(id)}. Ids must differ.`,
+        `Two documents of one task have the id ${JSON.stringify(id)}. Give each document its own id.`,
       );
     }
     known.add(id);

@@ -70,7 +70,7 @@ export class PassageTableWriter {
     });
     const rows = await this.opened.table.countRows();
     if (rows !== this.#passages) {
-      throw new Error(`LanceDB holds ${rows} of ${this.#passages} passages that it was given.`);
+      throw new Error(`LanceDB stored only ${rows} of ${this.#passages} passages.`);
     }
     const approximate = dimensions > 0 && this.#passages >= annFrom;
     if (approximate) {

@@ -114,7 +114,7 @@ export class PassageTable {
     const byRow = new Map(rows.map(({ _rowid: id, ...row }) => [id, passageOf(row)]));
     return rowIds.map((id) => {
       const passage = byRow.get(id);
-      if (passage === undefined) throw new Error(`LanceDB found row ${id} and does not hold it.`);
+      if (passage === undefined) throw new Error(`LanceDB found row ${id} but cannot read it.`);
       return passage;
     });
   }

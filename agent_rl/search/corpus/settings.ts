@@ -11,43 +11,43 @@ const TransformersDense = Type.Object({
   }),
   source: Type.Optional(
     Type.Enum(['folder', 'hub'], {
-      description: 'Where the model is; folder by default, and then nothing is downloaded',
+      description: 'Where the model comes from; by default folder, which downloads nothing',
     }),
   ),
   revision: Type.Optional(Type.String({ description: 'Branch or commit on the hub' })),
   dtype: Type.Optional(
-    Type.Enum(['fp32', 'fp16', 'q8'], { description: 'Which weights; fp32 by default' }),
+    Type.Enum(['fp32', 'fp16', 'q8'], { description: 'Precision of the weights; fp32 by default' }),
   ),
   pooling: Type.Optional(
     Type.Enum(['mean', 'cls', 'last_token'], {
-      description: 'How token vectors become one; mean by default',
+      description: 'How token vectors are combined into one; mean by default',
     }),
   ),
-  queryPrefix: prefix('Put before each text; "query: " by default, as E5 wants it'),
-  passagePrefix: prefix('Put before each text; "passage: " by default, as E5 wants it'),
+  queryPrefix: prefix('Prefix of each query; "query: " by default, as E5 expects'),
+  passagePrefix: prefix('Prefix of each passage; "passage: " by default, as E5 expects'),
 });
 
 const OpenAiDense = Type.Object({
   type: Type.Literal('openai'),
-  baseUrl: text('Server with POST /embeddings below it, http://localhost:8000/v1 for one', {
+  baseUrl: text('Base URL of a server with POST /embeddings, such as http://localhost:8000/v1', {
     pattern: '^https?://',
   }),
   model: text('Name of the model on the server', { minLength: 1 }),
   apiKeyEnv: optionalText('Environment variable that holds the key'),
   dimensions: Type.Optional(
-    integer('Width to request, where the server offers several', within(1, 65_536)),
+    integer('Vector width to request, if the server offers several', within(1, 65_536)),
   ),
-  queryPrefix: prefix('Put before each query; nothing by default'),
-  passagePrefix: prefix('Put before each passage; nothing by default'),
+  queryPrefix: prefix('Prefix of each query; none by default'),
+  passagePrefix: prefix('Prefix of each passage; none by default'),
   timeoutS: Type.Optional(number('Seconds a request may take; 60 by default', within(0.01, 3600))),
   maxRetries: Type.Optional(
-    integer('More tries after 429, 5xx and network errors; 3 by default', within(0, 10)),
+    integer('Retries after 429, 5xx and network errors; 3 by default', within(0, 10)),
   ),
 });
 
-/** `dense:` what makes vectors of texts. `none` searches words alone and needs no model. */
+/** `dense:` what makes vectors of texts. `none` searches by words only and needs no model. */
 export const DenseSettings = Type.Union([Type.Literal('none'), TransformersDense, OpenAiDense], {
-  description: 'What makes vectors of texts; none searches by words alone (BM25)',
+  description: 'Embedder that turns texts into vectors; none searches by words only (BM25)',
 });
 export type DenseSettings = Static<typeof DenseSettings>;
 export type TransformersSettings = Static<typeof TransformersDense>;
@@ -58,21 +58,21 @@ export const FusionSettings = Type.Union(
   [
     Type.Object({
       type: Type.Literal('reciprocal_rank'),
-      k: Type.Optional(number('Constant beside the rank; 60 by default', within(1, most.count))),
+      k: Type.Optional(number('Constant added to the rank; 60 by default', within(1, most.count))),
     }),
     Type.Object({
       type: Type.Literal('weighted'),
       of: Type.Optional(
         Type.Enum(['ranks', 'scores'], {
           description:
-            'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
+            'What the weights apply to: 1 / rank, or scores scaled to [0, 1] in each list; ranks by default',
         }),
       ),
-      denseWeight: number('Weight of the list by vectors', within(0, most.count)),
-      textWeight: number('Weight of the list by words', within(0, most.count)),
+      denseWeight: number('Weight of the vector search', within(0, most.count)),
+      textWeight: number('Weight of the word search', within(0, most.count)),
     }),
   ],
-  { description: 'How the lists by words and by vectors become one; reciprocal_rank by default' },
+  { description: 'How the results of word search and vector search are merged; reciprocal_rank by default' },
 );
 export type FusionSettings = Static<typeof FusionSettings>;
 
@@ -87,18 +87,18 @@ const queryProperties = {
   ),
   passagesPerDocument: Type.Optional(
     integer(
-      'Most hits of one document, its best ones; as many as match by default',
+      'Maximum hits per document, best first; no limit by default',
       within(1, 1000),
     ),
   ),
 };
 
-/** Where a built index is and how it is asked. */
+/** Where a built index is and how it is searched. */
 export const CorpusSettings = Type.Object({
-  path: text('Folder that `agent-rl data index` made', { minLength: 1, path: 'file' }),
+  path: text('Folder created by `agent-rl data index`', { minLength: 1, path: 'file' }),
   documents: Type.Optional(
     text(
-      'What the index is built from while the folder is not there, as `agent-rl data index` takes it; a folder that is there is never changed',
+      'Documents to build the index from if the folder does not exist, in a format that `agent-rl data index` accepts; an existing folder is never changed',
       { path: 'file', minLength: 1 },
     ),
   ),
@@ -109,13 +109,13 @@ export type CorpusSettings = Static<typeof CorpusSettings>;
 /** `chunking:` how long documents are cut into passages. */
 export const ChunkingSettings = Type.Object({
   tokens: Type.Optional(
-    integer('Most tokens of a passage; 256 by default', within(8, most.tokens)),
+    integer('Maximum tokens of a passage; 256 by default', within(8, most.tokens)),
   ),
   overlap: Type.Optional(
-    integer('Tokens two neighbours share; 0 by default', within(0, most.tokens)),
+    integer('Tokens that neighbouring passages share; 0 by default', within(0, most.tokens)),
   ),
   tokenizer: optionalText(
-    'Folder with tokenizer.json that counts tokens; words are counted by default',
+    'Folder with the tokenizer.json used to count tokens; by default words are counted',
   ),
 });
 export type ChunkingSettings = Static<typeof ChunkingSettings>;
@@ -145,15 +145,15 @@ const languages = [
 /** `text:` how words are made comparable. */
 export const TextSettings = Type.Object({
   language: Type.Optional(
-    Type.Enum([...languages], { description: 'Of stems and stop words; English by default' }),
+    Type.Enum([...languages], { description: 'Language of stems and stop words; English by default' }),
   ),
-  stem: Type.Optional(Type.Boolean({ description: 'Words by their stems; true by default' })),
+  stem: Type.Optional(Type.Boolean({ description: 'Whether words are matched by their stems; true by default' })),
   removeStopWords: Type.Optional(
-    Type.Boolean({ description: 'Leave out words such as "the"; true by default' }),
+    Type.Boolean({ description: 'Whether words such as "the" are left out; true by default' }),
   ),
   tokenizer: Type.Optional(
     Type.Enum(['simple', 'whitespace', 'ngram'], {
-      description: 'What a word is; simple by default, ngram for scripts without spaces',
+      description: 'How text is split into words; simple by default, ngram for scripts without spaces',
     }),
   ),
 });
@@ -174,7 +174,7 @@ export const BuildSettings = Type.Object({
   text: Type.Optional(TextSettings),
   annFrom: Type.Optional(
     integer(
-      'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
+      'Number of passages from which vectors get an approximate index (HNSW); with fewer, all are compared; 100000 by default',
       within(1, 1e9),
     ),
   ),

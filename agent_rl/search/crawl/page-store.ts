@@ -86,7 +86,7 @@ function readJsonFile(file: string): unknown {
     if (nodeCodeOf(cause) === 'ENOENT') return undefined;
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${file}: the stored page cannot be read (${messageOf(cause)}). Delete the file, and it is fetched again.`,
+      `${file}: the stored page cannot be read (${messageOf(cause)}). Delete the file to fetch the page again.`,
       { cause },
     );
   }

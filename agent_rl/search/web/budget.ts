@@ -34,7 +34,7 @@ export class Budget {
     if (maxCalls !== undefined && calls >= maxCalls) {
       throw spent(`budget.maxCalls = ${maxCalls}`, calls);
     }
-    // Prices such as 0.008 have no exact binary form: a call must not be lost to the last bit.
+    // Prices such as 0.008 have no exact binary form: a call must not be lost to rounding.
     const next = (calls + 1) * costPerCall;
     if (maxCost !== undefined && next > maxCost * (1 + 1e-9)) {
       throw spent(`budget.maxCost = ${maxCost} at ${costPerCall} a call`, calls);
@@ -45,5 +45,5 @@ export class Budget {
 const spent = (limit: string, calls: number): AgentRlError =>
   new AgentRlError(
     'WEB_BUDGET_SPENT',
-    `The budget of the web is spent: ${calls} calls were made and ${limit}. Raise it; what a cassette holds costs nothing.`,
+    `The web budget is spent after ${calls} calls (${limit}). Raise it, or record a cassette: its answers cost nothing.`,
   );

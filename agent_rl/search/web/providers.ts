@@ -148,10 +148,10 @@ export function providerOf(name: string): Provider {
   if (found !== undefined) return found;
   if (name.toLowerCase() === 'bing') {
     throw new Error(
-      'provider "bing" is gone: Microsoft retired the Bing Search API on 11 August 2025. Its successor is Microsoft Web IQ: use provider: web_iq with a key of its own, or provider: custom with the endpoint of a server that still speaks for Bing.',
+      'provider "bing" no longer exists: Microsoft retired the Bing Search API on 11 August 2025. Use its successor Microsoft Web IQ (provider: web_iq, with its own key), or provider: custom with a server that still has Bing results.',
     );
   }
-  throw new Error(`provider "${name}" is not known. Known: ${Object.keys(providers).join(', ')}.`);
+  throw new Error(`provider "${name}" is unknown. Use one of ${Object.keys(providers).join(', ')}.`);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -37,7 +37,7 @@ export function rateLimitOf(
   if (limit.startsPerMinute !== startsPerMinute) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `rateLimitPerMin is ${startsPerMinute} here and ${limit.startsPerMinute} elsewhere for the same key at ${origin}. Give both the same value.`,
+      `rateLimitPerMin is ${startsPerMinute} here and ${limit.startsPerMinute} elsewhere for the same key at ${origin}. Use the same value for both.`,
     );
   }
   limits.set(name, limit);

@@ -12,63 +12,63 @@ import {
 
 /** Settings of every tool that uses the web. */
 export const webProperties = {
-  timeoutS: number('Seconds one attempt may take, to its last byte', within(0.01, 600, 20)),
+  timeoutS: number('Seconds that one attempt may take, up to the last byte', within(0.01, 600, 20)),
   deadlineS: number(
-    'Seconds for everything: the wait for the rate limit, all attempts, their pauses',
+    'Seconds for the whole request: waiting for the rate limit, all attempts, pauses between them',
     within(0.01, 3600, 60),
   ),
   maxRetries: integer(
-    'More tries after 429, 5xx and network errors; Retry-After is honoured',
+    'Retries after 429, 5xx and network errors; Retry-After is honoured',
     within(0, 10, 2),
   ),
-  backoffFactor: number('Seconds before the first further try; doubled before each next one', {
+  backoffFactor: number('Seconds before the first retry; doubled before each further retry', {
     ...within(0, 60, 0.8),
     idleWith: { maxRetries: 0 },
   }),
   rateLimitPerMin: Type.Optional(
     integer(
-      'Most starts in any minute, of all workers together; without limit by default',
+      'Maximum requests per minute over all workers; no limit by default',
       within(1, most.count),
     ),
   ),
-  maxKiB: integer('Longest answer taken', within(1, 65_536, 2048)),
+  maxKiB: integer('Longest answer accepted, in KiB', within(1, 65_536, 2048)),
   caFile: Type.Optional(
-    text('PEM file of authorities trusted besides the usual ones', { path: 'file', minLength: 1 }),
+    text('PEM file of certificate authorities to trust in addition to the usual ones', { path: 'file', minLength: 1 }),
   ),
   cassette: Type.Optional(
     Type.Object(
       {
         mode: choice(
-          'record answers from the file what is there and writes down the rest; replay never touches the network',
+          'record answers from the file where possible and records the rest; replay never uses the network',
           ['off', 'record', 'replay'],
           'record',
         ),
         path: text('JSON Lines file of requests and answers', { minLength: 1, path: 'file' }),
         ttlHours: Type.Optional(
-          number('Age at which record asks anew; never by default', {
+          number('Age at which record requests an answer again; never by default', {
             exclusiveMinimum: 0,
             maximum: 1e6,
             actsWith: { mode: 'record' },
           }),
         ),
       },
-      { description: 'Records and replays what the web answers' },
+      { description: 'Records and replays answers from the web' },
     ),
   ),
   budget: Type.Optional(
     Type.Object(
       {
         maxCalls: Type.Optional(
-          integer('Most calls one session of a run makes, repeated ones counted', within(0, 1e9)),
+          integer('Maximum calls in one session of a run, retries included', within(0, 1e9)),
         ),
         maxCost: Type.Optional(
-          number('Most one session of a run spends; needs costPerCall', within(0, 1e9)),
+          number('Maximum cost of one session of a run; needs costPerCall', within(0, 1e9)),
         ),
-        costPerCall: number('What the provider bills for a call', within(0, 1e6, 0)),
+        costPerCall: number('Price of one call', within(0, 1e6, 0)),
       },
       {
         description:
-          'What a session of a run, up to its end or an interrupt, may spend on calls to the network',
+          'Limits on network calls for one session of a run, which lasts until the run ends or is interrupted',
       },
     ),
   ),
@@ -77,7 +77,7 @@ export const webProperties = {
 const CommonWebSettings = Type.Object(webProperties);
 export type CommonWebSettings = Static<typeof CommonWebSettings>;
 
-/** `web:` who is asked, and how. */
+/** `web:` the provider and how it is called. */
 export const WebSearchSettings = Type.Object(
   {
     provider: text('tavily, serper, brave, exa, searxng, web_iq or custom', { minLength: 1 }),
@@ -88,23 +88,23 @@ export const WebSearchSettings = Type.Object(
     ),
     apiKeyEnv: variable('Environment variable that holds the key'),
     apiKeyHeader: Type.Optional(
-      text("Header that carries the key, bare, instead of the provider's own way", {
+      text("Header that carries the bare key, instead of the provider's usual way", {
         pattern: '^[A-Za-z0-9-]+$',
       }),
     ),
     defaultParams: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
-      description: "Parameters of the provider's, added to every request",
+      description: "Provider-specific parameters added to every request",
     }),
     ...webProperties,
   },
-  { description: 'Who is asked on the web, and how' },
+  { description: 'The web search provider and how it is called' },
 );
 export type WebSearchSettings = Static<typeof WebSearchSettings>;
 
 /** @throws Error for a limit that could never be reached. */
 export function checkBudget(budget: CommonWebSettings['budget']): void {
   if (budget?.maxCost !== undefined && budget.costPerCall === 0) {
-    throw new Error('budget.maxCost needs budget.costPerCall above 0.');
+    throw new Error('budget.maxCost has no effect without budget.costPerCall. Set it above 0.');
   }
 }

@@ -41,15 +41,15 @@ export function checkWebSearch(settings: WebSearchSettings): void {
   if (endpoint !== undefined) checkEndpoint(endpoint);
   if (provider.key === 'required' && apiKeyEnv === undefined) {
     throw new Error(
-      `web.provider ${settings.provider} needs web.apiKeyEnv, the name of the environment variable that holds its key.`,
+      `web.provider ${settings.provider} needs a key. Set web.apiKeyEnv to the environment variable that holds it.`,
     );
   }
   if (apiKeyHeader !== undefined && apiKeyEnv === undefined) {
-    throw new Error('web.apiKeyHeader does nothing without web.apiKeyEnv.');
+    throw new Error('web.apiKeyHeader has no effect without web.apiKeyEnv. Set web.apiKeyEnv, or remove it.');
   }
   for (const name of provider.own) {
     if (name in defaultParams)
-      throw new Error(`web.defaultParams.${name} cannot be given: the tool sets it.`);
+      throw new Error(`web.defaultParams.${name} is set by the tool. Remove it.`);
   }
   checkBudget(budget);
 }
@@ -58,7 +58,7 @@ function checkEndpoint(endpoint: string): void {
   const url = URL.parse?.(endpoint) ?? (URL.canParse(endpoint) ? new URL(endpoint) : null);
   if (url === null) throw new Error(`web.endpoint ${JSON.stringify(endpoint)} is not a URL.`);
   if (url.username !== '' || url.password !== '') {
-    throw new Error('web.endpoint may hold no password: give the key by web.apiKeyEnv.');
+    throw new Error('web.endpoint must not contain a password. Put the key in a variable and name it in web.apiKeyEnv.');
   }
 }
 

@@ -20,7 +20,7 @@ const CalculatorParameters = Type.Object(
 const CalculatorSettings = Type.Object({
   output: Type.Optional(
     choice(
-      'What the agent reads. blank: nothing; lying: a value with other digits; unavailable: that the tool is not there. For measuring what the tool is worth',
+      'What the agent sees of the result. blank: nothing; lying: a wrong value; unavailable: a message that the tool does not exist. For measuring how much the tool helps',
       ['shown', 'blank', 'lying', 'unavailable'],
       'shown',
     ),

@@ -31,19 +31,19 @@ const sessionFace = {
 const CodeExecSettings = Type.Object({
   session: Type.Optional(
     flag(
-      'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
+      'Whether the programs of an episode share variables and files, as in one interpreter session',
       false,
     ),
   ),
   sessionS: Type.Optional(
     number(
-      'Seconds that all programs of a session may run together; ten times the limit of one by default',
+      'Total seconds that the programs of a session may run; by default ten times the limit of one program',
       limitBounds.wallS,
     ),
   ),
   output: Type.Optional(
     choice(
-      'What the agent reads. blank: nothing, though its program ran; unavailable: that the tool is not there, and nothing runs. For measuring what the tool is worth',
+      'What the agent sees of the result. blank: nothing, although its program runs; unavailable: a message that the tool does not exist, and nothing runs. For measuring how much the tool helps',
       ['shown', 'blank', 'unavailable'],
       'shown',
     ),

@@ -20,7 +20,7 @@ export function configureHttp(settings: HttpSettings): ToolFace {
   checkHeaders(settings);
   checkBudget(settings.budget);
   if (settings.method === 'GET' && settings.body !== undefined) {
-    throw new Error('body: is sent by POST only. Use method: POST, or query:.');
+    throw new Error('body: is only sent with POST. Use method: POST, or query: instead of body:.');
   }
   const schema = schemaOf(settings);
   try {
@@ -51,10 +51,10 @@ function schemaOf({ parameters, optional }: HttpSettings): TSchema {
 function checkUrl({ url, allowHosts }: HttpSettings): void {
   const [, authority = ''] = /^https?:\/\/([^/?#]*)/.exec(url) ?? [];
   if (authority.includes('@')) {
-    throw new Error('url: may hold no password. Give it in headers: by the name of a variable.');
+    throw new Error('url: must not contain a password. Use headers: with the name of an environment variable.');
   }
   if (placeholdersOf(authority).length > 0 && allowHosts.length === 0) {
-    throw new Error(`url: lets the model choose the host ${authority}. List allowHosts:.`);
+    throw new Error(`url: lets the model choose the host ${authority}. List the permitted hosts in allowHosts:.`);
   }
   const sample = url.replaceAll(/\{[^}]*\}/g, 'x');
   if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is not a URL.`);
@@ -74,12 +74,12 @@ const ownHeaders = new Set([
 function checkHeaders({ headers }: HttpSettings): void {
   for (const [name, value] of Object.entries(headers)) {
     if (ownHeaders.has(name.toLowerCase())) {
-      throw new Error(`headers: the header ${name} is set by the connection itself. Leave it out.`);
+      throw new Error(`headers: the header ${name} is set by the connection itself. Remove it.`);
     }
     const [wrong] = /[^\t\x20-\x7E\x80-\xFF]/u.exec(value) ?? [];
     if (wrong !== undefined) {
       throw new Error(
-        `headers: the header ${name} holds ${JSON.stringify(wrong)}, which no header may hold. Write it in ASCII, as by percent-encoding.`,
+        `headers: the header ${name} holds ${JSON.stringify(wrong)}, which is not allowed in a header. Write it in ASCII, for example percent-encoded.`,
       );
     }
   }
@@ -91,13 +91,13 @@ function checkPlaceholders({ url, query, body, parameters, optional }: HttpSetti
   const used = [...inUrl, ...placeholdersOf(query), ...placeholdersOf(body)];
   const list = known.join(', ') || 'none';
   for (const name of used.filter((one) => !known.includes(one))) {
-    throw new Error(`{${name}} is not a parameter. Parameters: ${list}.`);
+    throw new Error(`{${name}} is not a parameter. The parameters are: ${list}.`);
   }
   for (const name of optional) {
-    if (!known.includes(name)) throw new Error(`optional: ${name} is not a parameter: ${list}.`);
-    if (inUrl.includes(name)) throw new Error(`{${name}} in url: cannot be optional.`);
+    if (!known.includes(name)) throw new Error(`optional: ${name} is not a parameter. The parameters are: ${list}.`);
+    if (inUrl.includes(name)) throw new Error(`{${name}} is used in url:, so it cannot be optional. Remove it from optional:.`);
   }
   for (const name of known.filter((one) => !used.includes(one))) {
-    throw new Error(`the parameter ${name} is used in neither url, query nor body.`);
+    throw new Error(`the parameter ${name} is not used in url, query or body. Use it, or remove it.`);
   }
 }

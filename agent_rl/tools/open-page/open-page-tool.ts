@@ -19,7 +19,7 @@ const OpenPageParameters = Type.Object(
 
 const OpenPageSettings = Type.Object({
   maxContentChars: integer(
-    'Longest text shown; the rest is cut visibly',
+    'Maximum characters of a page shown; the cut is marked',
     within(40, 100_000, 4000),
   ),
   allowHosts: Type.Array(Type.String({ minLength: 1 }), {
@@ -27,7 +27,7 @@ const OpenPageSettings = Type.Object({
     description: 'Hosts, with or without a port, that may have private addresses',
   }),
   proxyChecksAddresses: flag(
-    'Behind a proxy: leaves it to the proxy to refuse names that do not resolve here',
+    'Whether a proxy checks addresses: names that do not resolve here are then left to the proxy',
     false,
   ),
   ...webProperties,

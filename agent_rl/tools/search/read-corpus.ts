@@ -73,7 +73,7 @@ function fileOf(input: string): string {
   if (!existsSync(input)) {
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${input} does not exist. Name a JSONL file of documents or passages, or a folder that agent-rl data prepare made.`,
+      `${input} does not exist. Choose a JSONL file of documents or passages, or a folder created by agent-rl data prepare.`,
     );
   }
   if (!statSync(input).isDirectory()) return input;
@@ -81,7 +81,7 @@ function fileOf(input: string): string {
   if (name !== undefined) return join(input, name);
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The folder ${input} holds none of ${folderFiles.join(', ')}. Name a JSONL file, or a folder that agent-rl data prepare made.`,
+    `The folder ${input} contains no ${folderFiles.join(' or ')}. Choose a JSONL file, or a folder created by agent-rl data prepare.`,
   );
 }
 
@@ -130,5 +130,5 @@ function passageOf(
 const invalid = (file: string, line: number, text: string): AgentRlError =>
   new AgentRlError(
     'DATASET_INVALID',
-    `${file}:${line} ${text} A line is {"id", "title", "text", "url"} or {"document_id", "title", "text", "url", "start", "end"}; titles and addresses may be left out.`,
+    `${file}:${line} ${text} A line is {"id", "title", "text", "url"} or {"document_id", "title", "text", "url", "start", "end"}; title and url are optional.`,
   );

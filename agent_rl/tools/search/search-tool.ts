@@ -79,7 +79,7 @@ export class SearchTool implements Tool<typeof SearchParameters> {
     const { documents } = inputs as SearchInputs;
     if (documents === undefined) {
       throw new Error(
-        'search in mode: task searches what the environment hands it as inputs.documents, and it handed nothing. Use an environment whose tasks hold documents, or another mode.',
+        'search in mode: task needs inputs.documents from the environment, but received none. Use an environment whose tasks have documents, or another mode.',
       );
     }
     this.#taskDocuments ??= openTaskDocuments(documents, this.given.settings.documents ?? {});

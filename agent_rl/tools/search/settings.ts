@@ -14,22 +14,22 @@ import { graceS } from '../web-call.ts';
 export const SearchSettings = Type.Object({
   mode: Type.Enum(['corpus', 'web', 'task'], {
     description:
-      'What is searched: an index on disk, the web, or the documents that the task brings along',
+      'What is searched: an index on disk, the web, or the documents that come with the task',
   }),
-  topK: integer('Most results', within(1, 50, 5)),
+  topK: integer('Maximum results', within(1, 50, 5)),
   maxSnippetChars: integer(
-    'Longest text of one result; the rest is cut visibly',
+    'Maximum characters of one result; the cut is marked',
     within(40, 20_000, 520),
   ),
   showSource: Type.Optional(
     Type.Boolean({
       description:
-        "Whether a result's URL or, without one, its document follows the title; by default in mode web only",
+        "Whether the title of a result is followed by its URL or, without one, its document; by default only in mode web",
     }),
   ),
   output: Type.Optional(
     choice(
-      'What the agent reads. blank: nothing, though it searched; unavailable: that the tool is not there, and nothing is searched. For measuring what the tool is worth',
+      'What the agent sees of the result. blank: nothing, although the search runs; unavailable: a message that the tool does not exist, and nothing is searched. For measuring how much the tool helps',
       ['shown', 'blank', 'unavailable'],
       'shown',
     ),
@@ -55,15 +55,15 @@ export function configureSearch(settings: SearchSettings): Partial<ToolFace> {
   for (const [other, block] of Object.entries(blocks)) {
     if (other !== mode && settings[block] !== undefined) {
       throw new Error(
-        `${block}: has no effect in mode ${mode}. Use mode: ${other}, or leave it out.`,
+        `${block}: has no effect in mode ${mode}. Use mode: ${other}, or remove it.`,
       );
     }
   }
   if (mode === 'corpus' && settings.corpus === undefined) {
-    throw new Error('mode: corpus needs corpus.path, a folder that `agent-rl data index` made.');
+    throw new Error('mode: corpus needs corpus.path, a folder created by `agent-rl data index`.');
   }
   if (mode === 'web' && web === undefined) {
-    throw new Error('mode: web needs web.provider, and what that provider needs.');
+    throw new Error('mode: web needs web.provider and the settings of that provider.');
   }
   for (const block of ['corpus', 'documents'] as const) {
     const problem = settingsProblem(settings[block] ?? {});

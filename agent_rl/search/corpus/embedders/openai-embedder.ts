@@ -29,7 +29,7 @@ export function openOpenAiEmbedder(settings: OpenAiSettings): Embedder {
   const key = secretOf(apiKeyEnv, {
     user: 'dense.apiKeyEnv',
     code: 'EMBEDDER_UNAVAILABLE',
-    remedy: 'Set it, or leave apiKeyEnv out for a server without keys.',
+    remedy: 'Set it, or remove apiKeyEnv if the server needs no key.',
   });
   return new OpenAiEmbedder(settings, key);
 }
@@ -109,8 +109,8 @@ class OpenAiEmbedder implements Embedder {
       });
     } catch (cause) {
       signal?.throwIfAborted();
-      if (deadline.aborted) throw this.#failed(`gave no answer in ${timeoutS} s`, cause);
-      throw this.#failed(`cannot be asked: ${messageOf(cause)}`, cause);
+      if (deadline.aborted) throw this.#failed(`did not answer within ${timeoutS} s`, cause);
+      throw this.#failed(`cannot be reached: ${messageOf(cause)}`, cause);
     }
   }
 
@@ -120,7 +120,7 @@ class OpenAiEmbedder implements Embedder {
     const width = wanted[0]?.length ?? 0;
     if (rows.size !== count || wanted.some((row) => row === undefined || row.length !== width)) {
       throw this.#failed(
-        `gave no ${count} vectors of one width for ${count} texts: ${this.#shown(text)}`,
+        `did not return ${count} vectors of one width for ${count} texts: ${this.#shown(text)}`,
       );
     }
     return wanted.map((row) => unitVector(row ?? [], this.#url));

@@ -48,7 +48,7 @@ export async function openTransformersEmbedder(
   } catch (cause) {
     throw new AgentRlError(
       'EMBEDDER_UNAVAILABLE',
-      `dense.model ${JSON.stringify(model)} cannot be loaded from ${local ? 'its folder' : 'the hub'}: ${messageOf(cause)}. Check the name and files, or set dense: none to search by words alone.`,
+      `dense.model ${JSON.stringify(model)} cannot be loaded from ${local ? 'its folder' : 'the hub'}: ${messageOf(cause)}. Check the name and files, or set dense: none to search by words only.`,
       { cause },
     );
   }
@@ -59,7 +59,7 @@ function requireFiles(folder: string, dtype: string): void {
   if (missing.length === 0) return;
   throw new AgentRlError(
     'EMBEDDER_UNAVAILABLE',
-    `dense.model: ${folder} has no ${missing.join(', no ')}. Download the model there, set dense.source: hub to fetch it by name, or set dense: none to search by words alone.`,
+    `dense.model: ${folder} has no ${missing.join(', no ')}. Download the model there, set dense.source: hub to download it by name, or set dense: none to search by words only.`,
   );
 }
 
@@ -69,7 +69,7 @@ async function packageOf(loadPackage: LoadTransformers) {
   } catch (cause) {
     throw new AgentRlError(
       'EMBEDDER_UNAVAILABLE',
-      `dense.type: transformers needs the package @huggingface/transformers, which cannot be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1, or set dense: none to search by words alone.`,
+      `dense.type: transformers needs the package @huggingface/transformers, which could not be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1, or set dense: none to search by words only.`,
       { cause },
     );
   }

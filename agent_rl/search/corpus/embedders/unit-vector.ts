@@ -11,7 +11,7 @@ export function unitVector(values: ArrayLike<number>, source: string): Float32Ar
   if (!(length > 0 && Number.isFinite(length))) {
     throw new AgentRlError(
       'EMBEDDING_FAILED',
-      `${source} gave a vector of length ${length}. It must be finite and not zero.`,
+      `${source} returned a vector of norm ${length}. The norm must be finite and above zero.`,
     );
   }
   return vector.map((value) => value / length);

@@ -80,7 +80,7 @@ export function readCassette(path: string, options: ReadCassetteOptions): readon
       if (problem === undefined) return [value as CassetteLine];
       throw invalid(
         path,
-        `holds a line ${index + 1} that is not a record: ${problem}. Delete that line, or record anew into another file.`,
+        `is invalid in line ${index + 1}: ${problem}. Delete that line, or record again into another file.`,
       );
     });
 }
@@ -91,7 +91,7 @@ export function appendToCassette(path: string, line: CassetteLine): void {
     mkdirSync(dirname(path), { recursive: true });
     appendFileSync(path, `${JSON.stringify(line)}\n`);
   } catch (cause) {
-    throw invalid(path, `cannot be written: ${messageOf(cause)}. Give another cassette.path.`);
+    throw invalid(path, `cannot be written: ${messageOf(cause)}. Choose another cassette.path.`);
   }
 }
 
@@ -129,8 +129,8 @@ function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): str
   if (schema !== RecordedAnswer) return undefined;
   const { at, answer, key, request, scope: own } = line as Static<typeof RecordedAnswer>;
   if (Number.isNaN(Date.parse(at))) return '"at" is not a time';
-  if (own === scope && !isAnswer(answer)) return `"answer" is nothing that ${scope} answers`;
+  if (own === scope && !isAnswer(answer)) return `"answer" is not a valid answer of ${scope}`;
   // The key is that of the request as it was made; what was taken out of it is not known here.
   const known = JSON.stringify(request).includes('[redacted]') || requestKey(request) === key;
-  return known ? undefined : '"key" is not that of its "request"';
+  return known ? undefined : '"key" does not match its "request"';
 }

@@ -74,7 +74,7 @@ export class Cassette {
     } else if (this.#answers.size + this.#failures.size === 0) {
       throw new AgentRlError(
         'CASSETTE_MISS',
-        `mode: replay, but ${path} holds nothing of "${scope}". Record it first with mode: record.`,
+        `mode: replay, but ${path} contains no answers for "${scope}". Record them first with mode: record.`,
       );
     }
   }
@@ -169,6 +169,6 @@ function missing(request: CanonicalRequest, path: string): AgentRlError {
   const shown = asked.length > 300 ? `${asked.slice(0, 297)}...` : asked;
   return new AgentRlError(
     'CASSETTE_MISS',
-    `mode: replay, but ${path} holds no answer to ${shown}. Record it with mode: record, or replay with the settings, seed and weights of the recording.`,
+    `mode: replay, but ${path} contains no answer to ${shown}. Record it with mode: record, or replay with the settings, seed and weights of the recording.`,
   );
 }

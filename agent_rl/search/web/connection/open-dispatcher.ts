@@ -39,7 +39,7 @@ export function openDispatcher(options: DispatcherOptions): Dispatcher {
   } catch (cause) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `HTTP_PROXY or HTTPS_PROXY cannot be used: ${messageOf(cause)}. Give a URL such as http://proxy.example:3128.`,
+      `HTTP_PROXY or HTTPS_PROXY cannot be used: ${messageOf(cause)}. Use a URL such as http://proxy.example:3128.`,
     );
   }
 }
