@@ -199,7 +199,8 @@ export class LocalGenerator implements Sampler {
 
   async #place(active: ActiveRequest): Promise<boolean> {
     const { episode, tokens, maxTokens } = active.request;
-    if (tokens.length === 0) throw failed(`Episode ${episode} asked for a continuation of an empty context.`);
+    if (tokens.length === 0)
+      throw failed(`Episode ${episode} asked for a continuation of an empty context.`);
     const finished = (stop: Generation['stop']): true => {
       active.finish(stop, this.#version);
       return true;

@@ -222,7 +222,9 @@ async function wholeBody(
     const seconds = (performance.now() - (beganMs ?? Infinity)) / 1000;
     if (bytes < leastBytesPerS * (seconds - graceS))
       body.destroy(
-        new EndlessAnswer(`its answer arrives too slowly, ${bytes} bytes in ${seconds.toFixed(0)} s`),
+        new EndlessAnswer(
+          `its answer arrives too slowly, ${bytes} bytes in ${seconds.toFixed(0)} s`,
+        ),
       );
   }, 50 * graceS);
   try {

@@ -6,7 +6,7 @@ export const tinkerSettings = {
   model: Type.Optional(
     Type.String({
       description:
-        'Name of the run's model at the service; optional if the service has only one model.',
+        "Name of the run's model at the service; optional if the service has only one model.",
       minLength: 1,
     }),
   ),

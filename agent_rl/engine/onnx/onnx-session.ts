@@ -61,7 +61,10 @@ export class OnnxSession {
   /** @throws AgentRlError `ENGINE_FAILED` where the session was disposed */
   assertOpen(): void {
     if (!this.#disposed) return;
-    throw new AgentRlError('ENGINE_FAILED', 'The program was run after it was disposed; compile it again.');
+    throw new AgentRlError(
+      'ENGINE_FAILED',
+      'The program was run after it was disposed; compile it again.',
+    );
   }
 
   async #execute(

@@ -167,7 +167,12 @@ function refuseDeep(name: string, value: unknown): void {
 /** Which answers a request wants. @throws Refusal for a stream of several */
 export function placesOf({ n, stream }: Pick<SamplingFields, 'n' | 'stream'>): number[] {
   if (stream === true && (n ?? 1) > 1)
-    throw new Refusal(400, 'n: a stream has only one answer. Send one request for each answer.', [], 'invalid_value');
+    throw new Refusal(
+      400,
+      'n: a stream has only one answer. Send one request for each answer.',
+      [],
+      'invalid_value',
+    );
   return [...Array(n ?? 1).keys()];
 }
 

@@ -137,8 +137,7 @@ export class ServedModel {
     const options = { episode: context, sampling, maxTokens: room, key, signal };
     const { message, stop } = await this.parts.policy.act(transcript, options);
     signal.throwIfAborted();
-    if (stop === 'aborted')
-      throw new Error('The generator aborted a turn that was not cancelled.');
+    if (stop === 'aborted') throw new Error('The generator aborted a turn that was not cancelled.');
     const record = transcript.record();
     const sampled = this.#sampled({
       promptTokens: record.tokens.slice(0, length),

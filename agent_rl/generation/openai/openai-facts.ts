@@ -48,9 +48,7 @@ export async function dialectOf(request: FactsRequest): Promise<Dialect> {
   const dialect = dialects.find((one) => one.shows(choice));
   if (dialect === undefined) {
     const hasLogProbs = choice['logprobs'] !== undefined && choice['logprobs'] !== null;
-    const lacks = hasLogProbs
-      ? 'ids of the drawn tokens'
-      : 'log-probabilities of the drawn tokens';
+    const lacks = hasLogProbs ? 'ids of the drawn tokens' : 'log-probabilities of the drawn tokens';
     throw unsuited(url, `returns no ${lacks}. ${question} ${suited}`);
   }
   const named = (json as Readonly<Record<string, unknown>>)['model'];
@@ -119,5 +117,8 @@ export async function refuseTraining(server: RemoteServer, signal: AbortSignal):
     typeof version === 'string'
       ? `It reports version ${visibleControls(showValue(version))}, as vLLM does: use generator.type vllm, which sends weights to vLLM.`
       : 'Train with generator.type engine, served or vllm; use this one for evaluations (agent-rl eval).';
-  throw unsuited(server.url, `cannot receive weights over the OpenAI API, which training needs. ${instead}`);
+  throw unsuited(
+    server.url,
+    `cannot receive weights over the OpenAI API, which training needs. ${instead}`,
+  );
 }

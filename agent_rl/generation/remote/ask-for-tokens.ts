@@ -79,7 +79,9 @@ function checkDrawn(
   if (problem !== undefined) throw new UnusableAnswer(`${server.url}: ${problem}.`);
   const { model = asked.model, weights = [] } = drawn;
   if (model !== asked.model)
-    throw new OtherWeights(`${server.url} answered as model ${model}, but ${asked.model} was requested.`);
+    throw new OtherWeights(
+      `${server.url} answered as model ${model}, but ${asked.model} was requested.`,
+    );
   const other = weights.find((name) => name !== server.weights);
   if (other !== undefined)
     throw new OtherWeights(

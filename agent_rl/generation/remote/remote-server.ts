@@ -76,7 +76,7 @@ export class RemoteServer {
     const advice =
       status === 401 || status === 403
         ? 'Set generator.apiKeyEnv to the environment variable that holds its key.'
-        : 'The server does not accept this run's requests, so a retry would not help.';
+        : "The server does not accept this run's requests, so a retry would not help.";
     throw new AgentRlError('CONFIG_INVALID', `generator.urls: ${said} ${advice}`);
   }
 

@@ -90,7 +90,9 @@ async function infoOf(http: HttpClient, signal: AbortSignal): Promise<ServerInfo
   const request = { method: 'GET', path: paths.info, deadlineS: helloS, again: true } as const;
   const { status, json, text } = await http.send(request, signal);
   if (status === 401)
-    throw refused('rejected the key. Set generator.apiKeyEnv to the environment variable that holds the right one');
+    throw refused(
+      'rejected the key. Set generator.apiKeyEnv to the environment variable that holds the right one',
+    );
   const info = isRecord(json) ? (json as unknown as ServerInfo) : undefined;
   if (status !== 200 || info === undefined)
     throw refused(

@@ -68,7 +68,8 @@ export class ServedGenerator implements Generator {
         const problem =
           generationProblem(drawn, { ...part, version: drawnBy }) ??
           shortProblem(drawn as Generation, part);
-        if (problem !== undefined) throw failure(`its answer is not a valid generation: ${problem}.`);
+        if (problem !== undefined)
+          throw failure(`its answer is not a valid generation: ${problem}.`);
         drawnBy = (drawn as Generation).version;
         return drawn as Generation;
       });

@@ -162,10 +162,7 @@ class TinkerGenerator implements Generator {
       const [sequence] = readSampledSequences(bytes);
       if (sequence !== undefined) return sequence;
     } catch (cause) {
-      throw client.failure(
-        `returned an unreadable answer to asample (${messageOf(cause)})`,
-        cause,
-      );
+      throw client.failure(`returned an unreadable answer to asample (${messageOf(cause)})`, cause);
     }
     throw client.failure('returned no sequence for asample');
   }

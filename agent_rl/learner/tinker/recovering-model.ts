@@ -164,10 +164,7 @@ export class RecoveringModel {
     const { client } = this.session;
     if (!(thrown instanceof Lost)) throw thrown;
     if (restores >= mostRepeats || this.saved.address === '')
-      throw client.failure(
-        `failed again after ${restores} restores: ${thrown.message}`,
-        thrown,
-      );
+      throw client.failure(`failed again after ${restores} restores: ${thrown.message}`, thrown);
     client.warn(
       `${thrown.message}. It is unknown whether the operation took place. Loading the state of step ${this.#steps - this.#stepsSince} again and repeating the ${this.#changes.length} operations after it.`,
     );
@@ -217,8 +214,7 @@ async function repeated<Result>(
       return await work();
     } catch (thrown) {
       if (!(thrown instanceof Lost)) throw thrown;
-      if (repeats >= mostRepeats)
-        throw client.failure(`cannot ${what}: ${thrown.message}`, thrown);
+      if (repeats >= mostRepeats) throw client.failure(`cannot ${what}: ${thrown.message}`, thrown);
       client.warn(`${thrown.message}: the service cannot ${what} yet. Retrying.`);
       await sleep(pauseMs);
       // A service that was started with an empty database does not know the session either.

@@ -39,7 +39,10 @@ export function serviceLoss(loss: LossSpec): ServiceLoss {
     if (loss.type === 'cispo') return { name: 'cispo', config: ratioBounds(settingsOf(loss)) };
     if (loss.type === 'clipped') {
       if (loss.settings['dualClip'] !== undefined)
-        throw refused('algorithm.loss.dualClip', 'its clipped loss has no dual clip. Remove the setting');
+        throw refused(
+          'algorithm.loss.dualClip',
+          'its clipped loss has no dual clip. Remove the setting',
+        );
       return { name: 'ppo', config: ratioBounds(settingsOf(loss)) };
     }
   }

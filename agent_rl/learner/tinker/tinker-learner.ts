@@ -280,5 +280,8 @@ async function readState(folder: string): Promise<{ state: string; steps: number
   }
   const { state, steps } = isRecord(json) ? json : {};
   if (typeof state === 'string' && Number.isInteger(steps)) return { state, steps: Number(steps) };
-  throw new AgentRlError('CHECKPOINT_INVALID', `${file} must name a state and a number of steps. Resume from another checkpoint.`);
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${file} must name a state and a number of steps. Resume from another checkpoint.`,
+  );
 }

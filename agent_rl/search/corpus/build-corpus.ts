@@ -148,7 +148,10 @@ async function existing(
       ? 'different input'
       : manifest.settings !== identity.settings && `different settings (${manifest.settings})`;
   if (differs !== false) {
-    throw new AgentRlError('CORPUS_MISMATCH', `${output} contains an index built from ${differs}. ${advice}`);
+    throw new AgentRlError(
+      'CORPUS_MISMATCH',
+      `${output} contains an index built from ${differs}. ${advice}`,
+    );
   }
   await checkFiles(output, manifest);
   return manifest;

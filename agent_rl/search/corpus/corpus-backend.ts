@@ -46,7 +46,8 @@ class CorpusBackend implements SearchBackend {
 
   /** @throws AgentRlError `EMBEDDING_FAILED`; the signal's reason when it is aborted */
   async search({ query, topK, signal }: SearchRequest): Promise<readonly PassageHit[]> {
-    if (this.#closing !== undefined) throw new Error('The corpus was searched after it was closed.');
+    if (this.#closing !== undefined)
+      throw new Error('The corpus was searched after it was closed.');
     signal?.throwIfAborted();
     const { embedder } = this.parts;
     if (query.trim() === '' || topK < 1) return [];

@@ -49,8 +49,7 @@ export const probeText = 'What does the index say about itself?';
 export const manifestName = 'manifest.json';
 export const tableFolder = 'lance';
 
-const rebuildAdvice =
-  'Rebuild it with agent-rl data index INPUT --output FOLDER --rebuild.';
+const rebuildAdvice = 'Rebuild it with agent-rl data index INPUT --output FOLDER --rebuild.';
 
 /** @throws AgentRlError `CORPUS_INVALID` when it does not exist or cannot be read */
 export async function readManifest(folder: string): Promise<CorpusManifest> {
@@ -116,8 +115,7 @@ export async function checkFiles(folder: string, manifest: CorpusManifest): Prom
     const file = found.get(path);
     if (file === undefined) throw damaged(table, `${path} is missing`);
     if (file.bytes !== bytes) throw damaged(table, `${path} has ${file.bytes} bytes, not ${bytes}`);
-    if (file.sha256 !== sha256)
-      throw damaged(table, `the contents of ${path} have changed`);
+    if (file.sha256 !== sha256) throw damaged(table, `the contents of ${path} have changed`);
     found.delete(path);
   }
   const [extra] = found.keys();

@@ -72,7 +72,10 @@ export const FusionSettings = Type.Union(
       textWeight: number('Weight of the word search', within(0, most.count)),
     }),
   ],
-  { description: 'How the results of word search and vector search are merged; reciprocal_rank by default' },
+  {
+    description:
+      'How the results of word search and vector search are merged; reciprocal_rank by default',
+  },
 );
 export type FusionSettings = Static<typeof FusionSettings>;
 
@@ -86,10 +89,7 @@ const queryProperties = {
     ),
   ),
   passagesPerDocument: Type.Optional(
-    integer(
-      'Maximum hits per document, best first; no limit by default',
-      within(1, 1000),
-    ),
+    integer('Maximum hits per document, best first; no limit by default', within(1, 1000)),
   ),
 };
 
@@ -145,15 +145,20 @@ const languages = [
 /** `text:` how words are made comparable. */
 export const TextSettings = Type.Object({
   language: Type.Optional(
-    Type.Enum([...languages], { description: 'Language of stems and stop words; English by default' }),
+    Type.Enum([...languages], {
+      description: 'Language of stems and stop words; English by default',
+    }),
   ),
-  stem: Type.Optional(Type.Boolean({ description: 'Whether words are matched by their stems; true by default' })),
+  stem: Type.Optional(
+    Type.Boolean({ description: 'Whether words are matched by their stems; true by default' }),
+  ),
   removeStopWords: Type.Optional(
     Type.Boolean({ description: 'Whether words such as "the" are left out; true by default' }),
   ),
   tokenizer: Type.Optional(
     Type.Enum(['simple', 'whitespace', 'ngram'], {
-      description: 'How text is split into words; simple by default, ngram for scripts without spaces',
+      description:
+        'How text is split into words; simple by default, ngram for scripts without spaces',
     }),
   ),
 });

@@ -151,7 +151,9 @@ export function providerOf(name: string): Provider {
       'provider "bing" no longer exists: Microsoft retired the Bing Search API on 11 August 2025. Use its successor Microsoft Web IQ (provider: web_iq, with its own key), or provider: custom with a server that still has Bing results.',
     );
   }
-  throw new Error(`provider "${name}" is unknown. Use one of ${Object.keys(providers).join(', ')}.`);
+  throw new Error(
+    `provider "${name}" is unknown. Use one of ${Object.keys(providers).join(', ')}.`,
+  );
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -33,7 +33,10 @@ export const webProperties = {
   ),
   maxKiB: integer('Longest answer accepted, in KiB', within(1, 65_536, 2048)),
   caFile: Type.Optional(
-    text('PEM file of certificate authorities to trust in addition to the usual ones', { path: 'file', minLength: 1 }),
+    text('PEM file of certificate authorities to trust in addition to the usual ones', {
+      path: 'file',
+      minLength: 1,
+    }),
   ),
   cassette: Type.Optional(
     Type.Object(
@@ -94,7 +97,7 @@ export const WebSearchSettings = Type.Object(
     ),
     defaultParams: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
-      description: "Provider-specific parameters added to every request",
+      description: 'Provider-specific parameters added to every request',
     }),
     ...webProperties,
   },

@@ -45,7 +45,9 @@ export function checkWebSearch(settings: WebSearchSettings): void {
     );
   }
   if (apiKeyHeader !== undefined && apiKeyEnv === undefined) {
-    throw new Error('web.apiKeyHeader has no effect without web.apiKeyEnv. Set web.apiKeyEnv, or remove it.');
+    throw new Error(
+      'web.apiKeyHeader has no effect without web.apiKeyEnv. Set web.apiKeyEnv, or remove it.',
+    );
   }
   for (const name of provider.own) {
     if (name in defaultParams)
@@ -58,7 +60,9 @@ function checkEndpoint(endpoint: string): void {
   const url = URL.parse?.(endpoint) ?? (URL.canParse(endpoint) ? new URL(endpoint) : null);
   if (url === null) throw new Error(`web.endpoint ${JSON.stringify(endpoint)} is not a URL.`);
   if (url.username !== '' || url.password !== '') {
-    throw new Error('web.endpoint must not contain a password. Put the key in a variable and name it in web.apiKeyEnv.');
+    throw new Error(
+      'web.endpoint must not contain a password. Put the key in a variable and name it in web.apiKeyEnv.',
+    );
   }
 }
 

@@ -51,10 +51,14 @@ function schemaOf({ parameters, optional }: HttpSettings): TSchema {
 function checkUrl({ url, allowHosts }: HttpSettings): void {
   const [, authority = ''] = /^https?:\/\/([^/?#]*)/.exec(url) ?? [];
   if (authority.includes('@')) {
-    throw new Error('url: must not contain a password. Use headers: with the name of an environment variable.');
+    throw new Error(
+      'url: must not contain a password. Use headers: with the name of an environment variable.',
+    );
   }
   if (placeholdersOf(authority).length > 0 && allowHosts.length === 0) {
-    throw new Error(`url: lets the model choose the host ${authority}. List the permitted hosts in allowHosts:.`);
+    throw new Error(
+      `url: lets the model choose the host ${authority}. List the permitted hosts in allowHosts:.`,
+    );
   }
   const sample = url.replaceAll(/\{[^}]*\}/g, 'x');
   if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is not a URL.`);
@@ -94,10 +98,16 @@ function checkPlaceholders({ url, query, body, parameters, optional }: HttpSetti
     throw new Error(`{${name}} is not a parameter. The parameters are: ${list}.`);
   }
   for (const name of optional) {
-    if (!known.includes(name)) throw new Error(`optional: ${name} is not a parameter. The parameters are: ${list}.`);
-    if (inUrl.includes(name)) throw new Error(`{${name}} is used in url:, so it cannot be optional. Remove it from optional:.`);
+    if (!known.includes(name))
+      throw new Error(`optional: ${name} is not a parameter. The parameters are: ${list}.`);
+    if (inUrl.includes(name))
+      throw new Error(
+        `{${name}} is used in url:, so it cannot be optional. Remove it from optional:.`,
+      );
   }
   for (const name of known.filter((one) => !used.includes(one))) {
-    throw new Error(`the parameter ${name} is not used in url, query or body. Use it, or remove it.`);
+    throw new Error(
+      `the parameter ${name} is not used in url, query or body. Use it, or remove it.`,
+    );
   }
 }

@@ -5,7 +5,10 @@ import { webProperties } from '../../search/web/index.ts';
 
 /** The tool's block in YAML: all there is to it. */
 export const HttpSettings = Type.Object({
-  name: text('Name by which the model calls the tool', { pattern: '^[a-z][a-z0-9_]*$', maxLength: 64 }),
+  name: text('Name by which the model calls the tool', {
+    pattern: '^[a-z][a-z0-9_]*$',
+    maxLength: 64,
+  }),
   description: text('One sentence for the model: what the tool does and when to use it', {
     minLength: 10,
   }),
@@ -33,12 +36,13 @@ export const HttpSettings = Type.Object({
   ),
   headers: Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]+$' }), Type.String(), {
     default: {},
-    description: 'Headers; ${NAME} is replaced by the environment variable NAME, which is kept secret',
+    description:
+      'Headers; ${NAME} is replaced by the environment variable NAME, which is kept secret',
   }),
   allowHosts: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
     description:
-      "Further hosts, with or without a port, that may be requested, for example after a redirect",
+      'Further hosts, with or without a port, that may be requested, for example after a redirect',
   }),
   maxContentChars: integer(
     'Maximum characters of an answer shown; the cut is marked',

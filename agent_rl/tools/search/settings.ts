@@ -24,7 +24,7 @@ export const SearchSettings = Type.Object({
   showSource: Type.Optional(
     Type.Boolean({
       description:
-        "Whether the title of a result is followed by its URL or, without one, its document; by default only in mode web",
+        'Whether the title of a result is followed by its URL or, without one, its document; by default only in mode web',
     }),
   ),
   output: Type.Optional(
@@ -54,9 +54,7 @@ export function configureSearch(settings: SearchSettings): Partial<ToolFace> {
   const { mode, web, topK, maxSnippetChars } = settings;
   for (const [other, block] of Object.entries(blocks)) {
     if (other !== mode && settings[block] !== undefined) {
-      throw new Error(
-        `${block}: has no effect in mode ${mode}. Use mode: ${other}, or remove it.`,
-      );
+      throw new Error(`${block}: has no effect in mode ${mode}. Use mode: ${other}, or remove it.`);
     }
   }
   if (mode === 'corpus' && settings.corpus === undefined) {

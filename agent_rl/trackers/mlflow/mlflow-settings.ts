@@ -23,15 +23,21 @@ export const MlflowSettings = Type.Object(
     }),
     tokenEnv: Type.Optional(
       Type.String({
-        description: "Environment variable that holds a bearer token.",
+        description: 'Environment variable that holds a bearer token.',
         minLength: 1,
       }),
     ),
     username: Type.Optional(
-      Type.String({ description: 'User name for basic authentication, with passwordEnv.', minLength: 1 }),
+      Type.String({
+        description: 'User name for basic authentication, with passwordEnv.',
+        minLength: 1,
+      }),
     ),
     passwordEnv: Type.Optional(
-      Type.String({ description: 'Environment variable that holds the password for basic authentication.', minLength: 1 }),
+      Type.String({
+        description: 'Environment variable that holds the password for basic authentication.',
+        minLength: 1,
+      }),
     ),
   },
   { additionalProperties: false },

@@ -180,9 +180,7 @@ export class MlflowTracker implements Tracker {
     );
     const changed = params.filter((one) => (before(one) ?? one.value) !== one.value);
     for (const { key } of changed)
-      this.#notes.push(
-        `${key} has changed, but MLflow keeps the first value of a parameter`,
-      );
+      this.#notes.push(`${key} has changed, but MLflow keeps the first value of a parameter`);
   }
 
   async #upload(run: MlflowRun, file: { name: string; text: string }, signal: AbortSignal) {

@@ -20,7 +20,8 @@ const afterSuffix = '.after';
  */
 @tracker({
   name: 'tensorboard',
-  description: "Writes event files for TensorBoard to the run's folder: metrics, evaluations, settings",
+  description:
+    "Writes event files for TensorBoard to the run's folder: metrics, evaluations, settings",
 })
 export class TensorBoardTracker implements Tracker {
   #path = '';

@@ -72,9 +72,9 @@ export class Sidecar {
   /** @returns what it notes; rejects with what it says, or when it is gone, or at the signal */
   async ask(request: SidecarRequest, signal: AbortSignal): Promise<string | undefined> {
     if (this.#death !== undefined) throw this.#death;
-    if (this.#closing) throw new Error("The process of the W&B SDK has been closed");
+    if (this.#closing) throw new Error('The process of the W&B SDK has been closed');
     if (this.#child.stdin.writableLength > mostUnreadBytes)
-      throw new Error("The process of the W&B SDK does not read its input");
+      throw new Error('The process of the W&B SDK does not read its input');
     const id = this.#nextId++;
     const answer = new Promise<string | undefined>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -93,7 +93,7 @@ export class Sidecar {
     this.#child.stdin.end();
     await this.#ended;
     if (this.#child.exitCode !== 0)
-      throw this.#death ?? new Error("The process of the W&B SDK has exited");
+      throw this.#death ?? new Error('The process of the W&B SDK has exited');
   }
 
   #hear(line: string): void {

@@ -20,10 +20,13 @@ const WandbSettings = Type.Object(
   {
     project: Type.String({ description: 'Project in W&B.', minLength: 1, default: 'agent_rl' }),
     entity: Type.Optional(
-      Type.String({ description: "User or team; by default the owner of the key.", minLength: 1 }),
+      Type.String({ description: 'User or team; by default the owner of the key.', minLength: 1 }),
     ),
     name: Type.Optional(
-      Type.String({ description: "Name of the run in W&B; by default the name of this run.", minLength: 1 }),
+      Type.String({
+        description: 'Name of the run in W&B; by default the name of this run.',
+        minLength: 1,
+      }),
     ),
     mode: Type.Enum(['online', 'offline'], {
       description: 'online uploads during the run; offline writes files for wandb sync.',
