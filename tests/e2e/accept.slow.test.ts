@@ -19,7 +19,7 @@ describe('agent-rl model accept of a random model', () => {
     ended = run('model', 'accept', '--model', 'tiny', '--iterations', '4', '--engine-threads', '1');
   }, 240_000);
 
-  test('is accepted, since it trains as it should, and says that it did not learn', () => {
+  test('accepts the model, since it trains as it should, and says that it did not learn', () => {
     expect({ code: ended.code, stderr: ended.code === 0 ? '' : ended.stderr }).toEqual({
       code: 0,
       stderr: '',
@@ -35,19 +35,19 @@ describe('agent-rl model accept of a random model', () => {
     expect(report.match(/^\| \d+ \| /gm)).toHaveLength(4);
   });
 
-  test('leaves the run, which was stopped and resumed, and an exported model', () => {
+  test('keeps the run, which was stopped and resumed, and an exported model', () => {
     const lines = readLines(folder, 'accept-tiny', 'run', 'metrics.jsonl');
     expect(lines.map(({ iteration }) => iteration)).toEqual([1, 2, 3, 4]);
     expect(existsSync(join(folder, 'accept-tiny', 'exported', 'onnx', 'model.onnx'))).toBe(true);
   });
 
-  test('writes over nothing', () => {
+  test('never overwrites a file', () => {
     const again = run('model', 'accept', '--model', 'tiny', '--iterations', '4');
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('--folder');
   });
 
-  test('wants an iteration on each side of the middle', () => {
+  test('requires an iteration before and after the stop', () => {
     const { code, stderr } = run('model', 'accept', '--model', 'tiny', '--iterations', '1');
     expect(code).toBe(2);
     expect(stderr).toContain('--iterations');

@@ -166,8 +166,8 @@ beforeAll(async () => {
   whole = await train('whole', kl);
 });
 
-describe('a run that trains an adapter', () => {
-  test('keeps the adapter, its optimiser and the tokenizer, and nothing of the model', () => {
+describe('A run that trains an adapter', () => {
+  test('saves the adapter, its optimiser and the tokenizer, but not the base model', () => {
     expect(readdirSync(stepOf('whole')).toSorted()).toEqual(checkpointFiles);
     expect(readJson(stepOf('whole'), 'adapter_config.json')).toMatchObject({
       base_model_name_or_path: base,
@@ -183,7 +183,7 @@ describe('a run that trains an adapter', () => {
     });
   });
 
-  test('begins as the model under it and then leaves it', () => {
+  test('starts from the base model and then moves away from it', () => {
     const [first, second] = metricsOf('whole').map((line) => line['sent/kl']);
     expect(first).toBe(0);
     expect(second).toBeGreaterThan(0);
@@ -210,13 +210,13 @@ describe('a run that trains an adapter', () => {
     expect(resumed).toMatchObject({ sessions: 2, weightsSha256: whole['weightsSha256'] });
   });
 
-  test('ends with the same adapter but for rounding when blocks are computed twice', async () => {
+  test('ends with the same adapter, up to rounding, when blocks are recomputed', async () => {
     await train('recomputed', { ...kl, 'train.recompute': 'blocks' });
     const apart = await largestDifference(stepOf('whole'), stepOf('recomputed'));
     expect(apart).toBeLessThan(1e-6);
   });
 
-  test('agrees with its generator when inputs are dropped, and learns something else', async () => {
+  test('agrees with its generator under dropout, and learns other weights', async () => {
     const lossy = { ...lora, dropout: 0.3 };
     const dropped = await train('dropped', { 'model.lora': lossy, 'train.maxIterations': 1 });
     expect(dropped['maxAbsLogProbGap']).toBeLessThan(1e-4);
@@ -225,8 +225,8 @@ describe('a run that trains an adapter', () => {
   });
 });
 
-describe('the checkpoint of an adapter', () => {
-  test('is evaluated and spoken with, and merged says and finds the same', async () => {
+describe('The checkpoint of an adapter', () => {
+  test('can be evaluated and chatted with, and gives the same results after merging', async () => {
     const found = await evaluated(stepOf('whole'));
     expect(found).toMatchObject({ tasks: 4, systemFailures: 0 });
     expect(await answered(runOf('whole'), 'whole')).toMatchObject({ role: 'assistant' });
@@ -248,7 +248,7 @@ describe('the checkpoint of an adapter', () => {
     expect(await said(base)).not.toEqual(words);
   });
 
-  test('continues learning in a run of its own, where no new adapter is requested', async () => {
+  test('continues training in another run that requests no new adapter', async () => {
     await train('on', {
       'model.path': stepOf('whole'),
       'model.lora': undefined,
@@ -265,7 +265,7 @@ describe('the checkpoint of an adapter', () => {
     expect(moved).toBeLessThan(2e-6);
   });
 
-  test('is the frozen model under another, which is its reference', async () => {
+  test('serves as the frozen base and the reference of a new adapter', async () => {
     await train('over', {
       ...kl,
       'model.path': stepOf('whole'),
@@ -286,7 +286,7 @@ describe('the checkpoint of an adapter', () => {
     expect(await evaluated(stepOf('over', 1))).toMatchObject({ tasks: 4, systemFailures: 0 });
   });
 
-  test('counts once where its run names adapters too', async () => {
+  test('is applied once when its run also lists adapters', async () => {
     // One that turns words into others: twice it would say others again.
     const loud = join(folder, 'loud');
     await saveTinyAdapter(loud, small, { baseModel: base });

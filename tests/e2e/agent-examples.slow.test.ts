@@ -10,13 +10,13 @@ import { nodeProgram, startProgram } from '../support/built-program.ts';
 import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
-/* The examples of agents that are trained as they are; those of other frameworks than the AI SDK are in tests/real. */
+/* The examples of agents that are trained as they are; examples of other frameworks than the AI SDK are in tests/real. */
 
 const folder = temporaryFolder();
 const examples = join(packageRoot(), 'examples');
 const packages = ['ai', 'zod', '@ai-sdk/openai-compatible'];
 
-describe('examples/ai-sdk', () => {
+describe('The example examples/ai-sdk', () => {
   const example = agentExample(folder, 'ai-sdk');
   linkPackages(example, packages);
   example.change('train.js', shortTraining);
@@ -26,7 +26,7 @@ describe('examples/ai-sdk', () => {
     return ended.stdout;
   };
 
-  test('trains its agent, which is then asked behind a server', async () => {
+  test('trains its agent, which a server then serves', async () => {
     expect(trained()).toMatch(/held-out success +before +after/);
     expect(example.metrics()).toMatchObject({
       'gateway/deliveredShare': 1,
@@ -64,7 +64,7 @@ describe('examples/ai-sdk', () => {
   });
 });
 
-test('the program of the tutorial trains as it stands, here for two iterations', () => {
+test('the program of the tutorial trains unchanged, here for two iterations', () => {
   const tutorial = agentExample(join(folder, 'tutorial'), 'ai-sdk');
   linkPackages(tutorial, packages);
   const blocks = codeBlocks(readDocument('docs/tutorials/your-agent.md'));
@@ -106,7 +106,7 @@ test('the example in Python pins its package', () => {
   expect(pinned).toMatch(/^openai==\d+\.\d+\.\d+\n$/);
 });
 
-test('each example runs by itself, so each has the same search', () => {
+test('each example is self-contained, so each has its own copy of the search', () => {
   const searches = agents
     .map((name) => join(examples, name, 'search.js'))
     .filter((file) => existsSync(file))

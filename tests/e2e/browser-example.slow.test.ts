@@ -45,7 +45,7 @@ const question = 'Who is the teacher of Mirperi?';
     server.kill();
   });
 
-  test('an exported model answers in a page as it does here', async () => {
+  test('an exported model gives the same answer in the browser as in Node', async () => {
     const asked = ['model', 'generate', '--model', starter, '--prompt', question, '--thinking'];
     const here = builtProgram('agent-rl', [...asked, '--temperature', '0'], project);
     expect(here.code).toBe(0);
@@ -64,7 +64,7 @@ const question = 'Who is the teacher of Mirperi?';
     await page.close();
   });
 
-  test('a model that is not there is said in the page', async () => {
+  test('the page reports a missing model', async () => {
     const page = await (await opened()).newPage();
     await page.goto(new URL('/examples/browser/?model=nothing', address).href);
     await page.waitForFunction(
@@ -75,7 +75,7 @@ const question = 'Who is the teacher of Mirperi?';
   });
 
   test.each(['/.secret', '/links/passwd', '/%2e%2e/%2e%2e/etc/passwd', '/%', '/nothing'])(
-    'its server does not give %s',
+    'the example server does not serve %s',
     async (path) => {
       expect((await fetch(new URL(path, address))).status).toBe(404);
     },

@@ -50,7 +50,7 @@ async function trained(workers: number) {
   return { weightsSha256, episodes: withoutTimes(episodes) as Line[] };
 }
 
-test('rollouts and weights are the same with 1, 4 or 16 episodes in flight', async () => {
+test('rollouts and weights are the same with 1, 4 and 16 concurrent episodes', async () => {
   const [one, four, sixteen] = [await trained(1), await trained(4), await trained(16)];
   expect(one.episodes).toHaveLength(6);
   expect(one.episodes.some(({ toolCalls }) => (toolCalls as Line[]).length > 0)).toBe(true);

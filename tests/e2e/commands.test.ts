@@ -22,8 +22,8 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(stderr);
 });
 
-describe('agent-rl eval', () => {
-  test('of a run attempts its held-out tasks with its newest checkpoint, as the run itself did', async () => {
+describe('The command agent-rl eval', () => {
+  test('evaluates the newest checkpoint of a run on its held-out tasks, as the run itself did', async () => {
     const { code, stdout, stderr } = await ran('eval', run, '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const result = JSON.parse(stdout) as Line;
@@ -36,7 +36,7 @@ describe('agent-rl eval', () => {
     expect(result['rewardMean']).toBe(after['rewardMean']);
   });
 
-  test('of several models attempts the same tasks with each, and compares them with the first', async () => {
+  test('evaluates several models on the same tasks and compares them with the first', async () => {
     const start = join(packageRoot(), 'model', 'starter');
     const several = ['--set', 'eval.samples=2', '--set', 'eval.temperature=1', '--json'];
     const { code, stdout, stderr } = await ran('eval', run, start, ...several);
@@ -55,7 +55,7 @@ describe('agent-rl eval', () => {
     expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
   });
 
-  test('of one model named twice, or of a folder that is none, is refused', async () => {
+  test('refuses a model that is given twice and a folder without a model', async () => {
     const twice = await ran('eval', run, join(run, 'checkpoints', 'step-1'));
     expect(twice.code).toBe(2);
     expect(twice.stderr).toContain('are one model');
@@ -63,14 +63,14 @@ describe('agent-rl eval', () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
   });
 
-  test('of a folder that is not a run says so', async () => {
+  test('refuses a folder that is not a run', async () => {
     const { code, stderr } = await ran('eval', join(project, 'tasks'));
     expect(code).toBe(2);
     expect(stderr).toContain('CHECKPOINT_INVALID');
   });
 });
 
-test('agent-rl chat shows one prompt and its answer by where the tokens came from', async () => {
+test('agent-rl chat shows a prompt and its answer with the source of each token', async () => {
   const { code, stdout, stderr } = await ran('chat', run, '--prompt', 'What is 2 + 2?');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
@@ -78,7 +78,7 @@ test('agent-rl chat shows one prompt and its answer by where the tokens came fro
   expect(stdout).toContain('[sampled]');
 });
 
-test('agent-rl doctor tells what is missing and lets no driver write beside it', () => {
+test('agent-rl doctor lists what is missing and keeps drivers from writing between its lines', () => {
   const { code, stdout, stderr } = builtProgram('agent-rl', ['doctor'], project);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
@@ -89,7 +89,7 @@ test('agent-rl doctor tells what is missing and lets no driver write beside it',
   expect(stdout).toContain('The default job can run here.');
 });
 
-describe('agent-rl data verify', () => {
+describe('The command agent-rl data verify', () => {
   const verified = (...args: string[]) => commandLine(['data', 'verify', ...args], { jobs });
   const row = (id: string, solution: string): string =>
     `${JSON.stringify({

@@ -62,8 +62,8 @@ describeGeneratorContract('the generator of an engine with two decoders', {
   weights: [modelFolder, otherFolder],
 });
 
-describe('two threads that draw', () => {
-  test('draw what one draws, bit for bit, and share the episodes', async () => {
+describe('Two decoder threads', () => {
+  test('two threads share the episodes and sample exactly what one thread samples', async () => {
     const [one, two] = [await open({ decoders: 1, threads: 1 }), await open()];
     expect(await twoTurns(two.generator)).toEqual(await twoTurns(one.generator));
     const [alone, own, together] = await Promise.all([
@@ -79,8 +79,8 @@ describe('two threads that draw', () => {
     expect(own.totals.fedTokens).toBeGreaterThanOrEqual(alone.fedTokens);
   });
 
-  // A matrix product that several threads divide has other last bits, of which some change a token.
-  test('draw the same however many they are and whatever the engine has', async () => {
+  // A matrix product that several threads divide rounds differently, which can change a token.
+  test('any number of threads samples the same tokens', async () => {
     const drawn = async (changes: Partial<EngineServiceOptions>): Promise<Generation[][]> => {
       const shipped = { modelFolder: join(packageRoot(), 'model/workspace-starter'), rows: 32 };
       const { generator } = await open({ ...shipped, maxContextTokens: 128, ...changes });
@@ -96,7 +96,7 @@ describe('two threads that draw', () => {
     expect((await generator.describe()).name).toBe('engine on cpu, weights packed');
   });
 
-  test('draw from new weights once they are published', async () => {
+  test('two threads use new weights once these are published', async () => {
     const drawn = async (changes: Partial<EngineServiceOptions>): Promise<Generation[]> => {
       const { generator, learner } = await open(changes);
       await twoTurns(generator);
@@ -110,7 +110,7 @@ describe('two threads that draw', () => {
   });
 });
 
-test('what an engine shares is what it draws from, weights that came as files too', async () => {
+test('an engine shares the weights that it samples from, also those loaded from files', async () => {
   const service = await EngineService.open({ ...options, decoders: 1 });
   try {
     expect(service.share().version).toBe(0);

@@ -33,7 +33,7 @@ function ran(line: string, ...more: string[]): string {
 const recorded = (name: string): Line[] =>
   readLines(project, 'runs', name, 'trajectories', 'train.jsonl');
 
-test('train-code-exec-agent trains by the command line of Miniagent', () => {
+test('train-code-exec-agent accepts the command line of Miniagent', () => {
   const said = ran(
     'train-code-exec-agent --config configs/code_exec_grpo.yaml --dataset-dir dataset/code_tasks --model-path model/starter --device cpu --preview-tasks 2 --async-rollout-workers 4',
     ...small,
@@ -45,14 +45,14 @@ test('train-code-exec-agent trains by the command line of Miniagent', () => {
   expect(recorded('code_exec_grpo-seed42')).toHaveLength(4);
 }, 120_000);
 
-test('train-code-exec-agent names the starters if the model is called model', () => {
+test('train-code-exec-agent lists the starters when the model path is "model"', () => {
   const line = 'train-code-exec-agent --config configs/code_exec_grpo.yaml --model-path model';
   const { code, stderr } = builtProgram('train-code-exec-agent', line.split(' ').slice(1), project);
   expect(code).toBe(2);
   expect(stderr).toMatch(/No model is in "model": .* Models in it: .*\bmodel\/starter\b/);
 });
 
-test('train-search-agent trains a local folder of Hugging Face by the command line of Miniagent', async () => {
+test('train-search-agent accepts the command line of Miniagent with a local Hugging Face folder', async () => {
   const folder = join(project, 'folder');
   await writeSmallModel(folder, { ...smallModelConfig, maxPositions: 2048 });
   ran(
@@ -62,7 +62,7 @@ test('train-search-agent trains a local folder of Hugging Face by the command li
   expect(recorded('search_qa_grpo-seed42')).toHaveLength(4);
 }, 240_000);
 
-test('merge-lora merges by the command line of OpenReinforcedAgent', async () => {
+test('merge-lora accepts the command line of OpenReinforcedAgent', async () => {
   const [base, lora, merged] = ['base', 'lora', 'merged'].map((name) => join(project, name));
   await writeSmallModel(base!);
   await saveTinyAdapter(lora!, smallModelConfig);

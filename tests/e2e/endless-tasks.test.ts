@@ -61,8 +61,8 @@ datasets:
   );
 });
 
-describe("a third party's task generator", () => {
-  test('gives a run its tasks, a new one for each draw, and says so in the plan', () => {
+describe("A third party's task generator", () => {
+  test('gives a run a new task for each draw, and the plan says so', () => {
     const { code, said } = begin('whole');
     expect(code === 0 ? '' : said).toBe('');
     expect(said).toContain('Tasks (1 of those without end)\n  sum-0\n    What is ');
@@ -82,7 +82,7 @@ describe("a third party's task generator", () => {
     });
   });
 
-  test('gives a run that was ended and resumed the same tasks and the same weights', () => {
+  test('gives a resumed run the same tasks and weights', () => {
     expect(begin('halves', '--max-iterations', '1').code).toBe(0);
     const { code, said } = agentRl(
       ['train', '--resume', runOf('halves'), '--max-iterations', '2'],
@@ -97,7 +97,7 @@ describe("a third party's task generator", () => {
     expect(halves).toEqual(whole);
   });
 
-  test('is not resumed with another version or other settings', () => {
+  test('keeps a run from being resumed with another version or other settings', () => {
     writeBelow(project, 'sums.ts', generator(2));
     const resumed = (...more: string[]) =>
       agentRl(['train', '--resume', runOf('whole'), '--max-iterations', '3', ...more], elsewhere);

@@ -7,7 +7,7 @@ import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
- * Runs that are broken on purpose, and one that is not: what is told of each is its cause.
+ * Runs that are broken on purpose and a healthy one: explain names the cause of each.
  */
 
 const folder = temporaryFolder();
@@ -85,13 +85,13 @@ beforeAll(async () => {
   );
 }, 300_000);
 
-describe('agent-rl runs explain', () => {
-  test('names none of these causes in a run that is not broken', async () => {
+describe('The command agent-rl runs explain', () => {
+  test('finds none of these causes in a healthy run', async () => {
     const found = (await explained('well')).filter(({ check }) => kinds.has(check));
     expect(found.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  test('names a reward that is the same whatever happens', async () => {
+  test('finds a reward that is always the same', async () => {
     const [first] = await explained('constant');
     expect(first).toMatchObject({
       check: 'constant-reward',
@@ -113,7 +113,7 @@ describe('agent-rl runs explain', () => {
   test.each([
     ['deaf', /could not be read/, 'deaf'],
     ['other-format', /looks like a call, and none is read/, 'python-block'],
-  ])('names calls that are never parsed: %s', async (name, says, format) => {
+  ])('finds calls that are never parsed: %s', async (name, says, format) => {
     const [first] = await explained(name);
     expect(first).toMatchObject({
       check: 'unread-calls',
@@ -123,13 +123,13 @@ describe('agent-rl runs explain', () => {
     expect(first?.tries?.join()).toContain(`policy.toolCallFormat (now "${format}")`);
   });
 
-  test('names the setting that masks what was sampled', async () => {
+  test('names the setting that masks the sampled tokens', async () => {
     const [first] = await explained('masked');
     expect(first).toMatchObject({ check: 'masked', verdict: 'wrong' });
     expect(first?.evidence?.join()).toContain('rollout.outcomes.truncated-turns (now "mask")');
   });
 
-  test('shows the tokens of a step as text, and why another has no gradient', async () => {
+  test('shows the tokens of a step as text and explains why a step has no gradient', async () => {
     const text = await agentRl('runs', 'explain', join(runs, 'well'), '--step', '1');
     expect(text).toMatch(/Groups: 2, .*mixed/);
     expect(text).toMatch(/» ?\S+«/);
@@ -141,7 +141,7 @@ describe('agent-rl runs explain', () => {
   });
 });
 
-test('agent-rl runs compare finds where two of them part', async () => {
+test('agent-rl runs compare finds where two runs diverge', async () => {
   const same = await agentRl(
     'runs',
     'compare',

@@ -92,7 +92,7 @@ async function scored(ids: readonly (readonly number[])[]): Promise<number[][]> 
   return lines.map((line) => (JSON.parse(line) as { logprobs: number[] }).logprobs);
 }
 
-test('workers and delays change neither weights nor records, and every token is accounted', async () => {
+test('workers and delays change neither weights nor records, and every token is accounted for', async () => {
   const one = await trainedBy(1);
   const lines = linesOf(one);
   expect(lines).toHaveLength(16);

@@ -55,7 +55,7 @@ export const spoilt = reward({ name: 'spoilt', description: 'Breaks after a whil
   if (code !== 0) throw new Error(stderr);
 });
 
-test('a run whose episodes all fail leaves a checkpoint of its last whole iteration, and its last words say how to continue', async () => {
+test('a run whose episodes all fail keeps a checkpoint of its last complete iteration and prints how to continue', async () => {
   const { code, stderr } = builtProgram('agent-rl', settings('failed'), project, {
     ...process.env,
     FAILS: 'true',
@@ -78,7 +78,7 @@ test('a run whose episodes all fail leaves a checkpoint of its last whole iterat
   ofWhole('failed');
 });
 
-test('a run that is killed before its first checkpoint begins again with --resume, and ends as if it had not been killed', async () => {
+test('a run killed before its first checkpoint starts over with --resume and ends with the same weights', async () => {
   const killed = startProgram('agent-rl', [...settings('killed'), '--log-rollouts'], project);
   await killed.wrote(/Evaluation before/);
   await killed.wrote(/rollout .*reward/);
@@ -92,7 +92,7 @@ test('a run that is killed before its first checkpoint begins again with --resum
   ofWhole('killed');
 });
 
-test('other engine threads are refused when a run is resumed, unless a flag allows them, and are written down', async () => {
+test('a resume with another number of engine threads is refused unless a flag allows it, and is recorded', async () => {
   const { engineThreads } = (
     readJson(run('whole'), 'summary.json')['machines'] as [{ engineThreads: number }]
   )[0];
@@ -113,7 +113,7 @@ test('other engine threads are refused when a run is resumed, unless a flag allo
   expect(log).toContain(`Computes on: cpu, engine threads: ${engineThreads + 1}, `);
 });
 
-test('the flag that allows them has no effect by itself, and is refused', async () => {
+test('the flag that allows other engine threads is refused without a difference to allow', async () => {
   const { code, stderr } = await agentRl([...settings('flag'), '--allow-other-machine'], project);
   expect([code, stderr]).toEqual([2, expect.stringContaining('has no effect without --resume')]);
 });

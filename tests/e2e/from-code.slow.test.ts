@@ -11,7 +11,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-test('the program of the page trains as it stands, here for two iterations', () => {
+test('the program of the guide trains unchanged, here for two iterations', () => {
   const [block] = codeBlocks(readDocument('docs/guides/from-code.md'));
   const program = block?.text ?? '';
   const { code } = transformSync(program, { loader: 'ts', format: 'esm' });

@@ -131,10 +131,10 @@ async function drawnFrom(model: string, places: ReturnType<typeof drawn>) {
   );
 }
 
-describe('an agent that a frozen model plays', () => {
+describe('An agent played by a frozen model', () => {
   const agents = [{ name: 'guesser', train: false, model: other }];
 
-  test('says what that model says while the other agent learns', async () => {
+  test('answers as that model does while the other agent learns', async () => {
     const { run } = await train('opponent', { agents });
     for (const iteration of [1, 2]) {
       const guesses = drawn(run, 'guesser', iteration);
@@ -146,14 +146,14 @@ describe('an agent that a frozen model plays', () => {
     expect(drawn(run, 'guesser', 2).map(({ version }) => version)).toEqual(
       drawn(run, 'guesser', 2).map(() => 0),
     );
-    // Its first hints are those of the start model; its second no more.
+    // Its first hints match the start model; its second no more.
     expect(drawn(run, 'speaker', 1).map(({ tokens }) => tokens)).toEqual(
       await drawnFrom(start, drawn(run, 'speaker', 1)),
     );
     expect(hints.map(({ tokens }) => tokens)).not.toEqual(await drawnFrom(start, hints));
   });
 
-  test('keeps a run from being resumed with another model there', async () => {
+  test('keeps a run from being resumed with another frozen model', async () => {
     const model = join(folder, 'opponent-of-resumed');
     cpSync(other, model, { recursive: true });
     const own = [{ ...agents[0], model }];
@@ -181,15 +181,15 @@ describe('an agent that a frozen model plays', () => {
       { agents: [{ name: 'guesser', train: false, model: 'model/search-starter' }] },
       'model/search-starter has another tokenizer (600 tokens) than',
     ],
-  ])('is refused with %j', async (overrides, message) => {
+  ])('is refused with the settings %j', async (overrides, message) => {
     expect((await refusal(overrides)).message).toContain(message);
   });
 });
 
-describe('the reference of a KL term', () => {
+describe('The reference of a KL term', () => {
   const kl = { kind: 'k3', weight: 0.5 };
 
-  test('may be a model of its own, which is as good as the start where it is the same', async () => {
+  test('may be a separate model, which equals the start model when the files are the same', async () => {
     for (const where of ['loss', 'reward']) {
       const own = await train(`${where}-own`, { 'algorithm.kl': { ...kl, in: where } });
       const named = { ...kl, in: where, reference: start };

@@ -53,7 +53,7 @@ function likeliestAfter(
   return of[tf.argMax(among).dataSync()[0] ?? -1] ?? -1;
 }
 
-test('has every tensor of an ordinary model, in its shape', () => {
+test('the model has every tensor of an ordinary model, in its shape', () => {
   const sizes = (all: ReadonlyMap<string, Float32Array>) =>
     Object.fromEntries([...all].map(([name, values]) => [name, values.length]));
   expect(sizes(inductionParameters(narrowConfig, new KeyedRng('test')))).toEqual(
@@ -61,13 +61,13 @@ test('has every tensor of an ordinary model, in its shape', () => {
   );
 });
 
-test('continues as the text continued before', () => {
+test('the model continues a text as it continued before', () => {
   const before = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25];
   expect(likeliestAfter([...before, 13, 14])).toBe(15);
   expect(likeliestAfter([...before, 19, 20, 21])).toBe(22);
 });
 
-test('of two places after the same token, takes the one whose token before it agrees too', () => {
+test('the model prefers the place whose preceding token also agrees', () => {
   const before = [30, 5, 41, 31, 32, 5, 42, 33, 34, 5, 43, 35];
   const followed = [41, 42, 43];
   expect(likeliestAfter([...before, 30, 5], followed)).toBe(41);
@@ -75,7 +75,7 @@ test('of two places after the same token, takes the one whose token before it ag
   expect(likeliestAfter([...before, 34, 5], followed)).toBe(43);
 });
 
-test('with four tokens compared, of two places after the same two takes the one whose tokens before them agree', () => {
+test('the model, comparing four tokens, prefers the place whose two earlier tokens also agree', () => {
   const before = [30, 8, 5, 6, 41, 31, 32, 9, 5, 6, 42, 33, 34, 10, 5, 6, 43, 35];
   const followed = [41, 42, 43];
   expect(likeliestAfter([...before, 30, 8, 5, 6], followed, { backs: 4 })).toBe(41);
@@ -85,14 +85,14 @@ test('with four tokens compared, of two places after the same two takes the one 
 
 const recalling = { noteWidth: 31, recalls: true };
 
-test('recalling heads leave the copying as it is', () => {
+test('recalling heads do not disturb copying', () => {
   const wide = { ...searchStarterConfig, vocabSize: 60, intermediateSize: 8 };
   const before = [30, 5, 41, 31, 32, 5, 42, 33, 34, 5, 43, 35];
   expect(likeliestAfter([...before, 30, 5], [41, 42, 43], recalling, wide)).toBe(41);
   expect(likeliestAfter([...before, 34, 5], [41, 42, 43], recalling, wide)).toBe(43);
 });
 
-test('a model that has no room for it is refused', () => {
+test('a model that is too small is refused', () => {
   const narrow = { ...narrowConfig, hiddenSize: 64 };
   expect(() => inductionParameters(narrow, new KeyedRng('test'))).toThrow(RangeError);
   expect(() => inductionParameters(narrowConfig, new KeyedRng('test'), recalling)).toThrow(

@@ -21,7 +21,7 @@ class LargeLearner extends FakeLearner {
 
 const folder = join(temporaryFolder(), 'checkpoints');
 
-test('a checkpoint with a file of 2 GiB is written, and is found to be whole', async () => {
+test('a checkpoint with a file of 2 GiB is written and verified', async () => {
   const { path } = await saveCheckpoint({
     folder,
     name: 'step-1',

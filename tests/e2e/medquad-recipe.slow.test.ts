@@ -20,7 +20,7 @@ import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
- * The recipe for MedQuAD with a tiny model in place of SmolLM2 and a part of MedQuAD's files: supervised training, two
+ * The recipe for MedQuAD with a tiny model instead of SmolLM2 and a part of MedQuAD's files: supervised training, two
  * iterations of reinforcement learning, evaluations and the report.
  */
 const out = temporaryFolder();
@@ -66,7 +66,7 @@ beforeAll(async () => {
 }, 240_000);
 
 describe('The recipe for MedQuAD', () => {
-  test('teaches, trains by its three rewards, evaluates and reports what each gives', async () => {
+  test('runs supervised training, trains with its three rewards, evaluates and reports each reward', async () => {
     const sft = await taughtModel(model, seed, medQuadTeacher);
     const taught = await evaluations(seed, 'taught');
     const grpo = await reinforced(seed);
@@ -97,14 +97,14 @@ describe('The recipe for MedQuAD', () => {
     expect(markdown).toMatch(/\| RL less the first passage \| 2 and 2 \| [+-]?[01]\.\d\d/);
   }, 240_000);
 
-  test('says which questions are too few, and that another folder of files has been prepared', async () => {
+  test('reports too few questions and a folder that was prepared from other files', async () => {
     await expect(medQuadTeacher(seed, {} as PreparedRun, 10_000)).rejects.toThrow(
       /answers \d+ of \d+ questions, and supervised training asks for 10000/,
     );
     await expect(medQuadFiles(recipes, out, signal)).rejects.toThrow(/was made of .*medquad/);
   });
 
-  test('without a folder of files it says what to give', () => {
+  test('names the missing argument when no folder is given', () => {
     const program = join(packageRoot(), 'dist', 'scripts', 'recipes', 'medquad.js');
     const { status, stderr } = spawnSync(process.execPath, [program, '--out', out], {
       encoding: 'utf8',

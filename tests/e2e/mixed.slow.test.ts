@@ -58,16 +58,16 @@ const isOfWorkspace = ({ metrics }: Episode): boolean => 'programs' in metrics;
 
 const callsOf = (made: readonly Episode[]) => made.flatMap(({ toolCalls }) => toolCalls);
 
-describe('with both tools', () => {
+describe('A run with two tools', () => {
   beforeAll(() => train('both'), 120_000);
 
-  test('every iteration has half of its episodes from each sort of task', () => {
+  test('takes half of the episodes of each iteration from each kind of task', () => {
     const trained = episodes('both', 'train.jsonl');
     expect(trained).toHaveLength(iterations * sizes.tasksPerStep * sizes.groupSize);
     expect(trained.filter(isOfWorkspace)).toHaveLength(trained.length / 2);
   });
 
-  test('both tools are called, and answer', () => {
+  test('calls both tools, which answer', () => {
     const called = callsOf(episodes('both', 'train.jsonl')).filter(
       ({ status }) => status !== 'rejected',
     );
@@ -77,7 +77,7 @@ describe('with both tools', () => {
     ]);
   });
 
-  test('the choice of the tool is reported for all tasks and for each set', () => {
+  test('reports the choice of the tool for all tasks and for each task set', () => {
     const { before } = readJson(join(project, 'runs', 'both'), 'summary.json')['eval'] as {
       before: {
         environment: Readonly<Record<string, number>>;
@@ -98,7 +98,7 @@ describe('with both tools', () => {
   });
 });
 
-test('calls of a tool that is not available are answered, and no question about a workspace is without it', async () => {
+test('calls of an unavailable tool are answered, and every workspace question has its tool', async () => {
   await train('without', 'train.iterations=1', 'tools.1.output=unavailable');
   const all = [...episodes('without', 'train.jsonl'), ...episodes('without', 'eval.jsonl')];
   const refused = callsOf(all).filter(({ name }) => name === 'code_exec');

@@ -53,7 +53,7 @@ const draw = (generator: Generator, episode: string) =>
     key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
   });
 
-describe('weights', () => {
+describe('Published weights', () => {
   const engines: EngineClient[] = [];
   const open = async (changes: Partial<EngineServiceOptions> = {}): Promise<EngineClient> => {
     const engine = await EngineClient.open({ ...options, ...changes });
@@ -62,7 +62,7 @@ describe('weights', () => {
   };
   afterAll(() => Promise.all(engines.map((engine) => engine.close())));
 
-  test('that travel as files give the tokens of those that are shared', async () => {
+  test('weights give the same tokens whether they travel as files or in shared memory', async () => {
     const [own, other] = [await open(), await open()];
     const near = await WeightBus.connect({
       learner: own.learner,
@@ -91,7 +91,7 @@ describe('weights', () => {
     expect(existsSync(join(root, 'none'))).toBe(false);
   });
 
-  test('are not drawn from between a step and their publication', async () => {
+  test('sampling after a step requires that its weights are published', async () => {
     const { generator, learner } = await open();
     await learnOnce(learner);
     await expect(draw(generator, 'early')).rejects.toMatchObject({ code: 'GENERATION_FAILED' });
@@ -99,7 +99,7 @@ describe('weights', () => {
     expect((await draw(generator, 'late')).version).toBe(1);
   });
 
-  test('that are older than the newest are refused', async () => {
+  test('older weights than the newest are refused', async () => {
     const { generator, learner } = await open();
     const publish = () => learner.exportWeights({ kind: 'memory' });
     const first = await publish();
@@ -108,7 +108,7 @@ describe('weights', () => {
     await expect(generator.use(first)).rejects.toThrow('holds 1');
   });
 
-  test('that cannot get to a generator are refused with the reason', async () => {
+  test('weights that cannot reach a generator are refused with the reason', async () => {
     const { learner, generator } = await open();
     const fixed: Generator = {
       ...generator,

@@ -57,7 +57,7 @@ test.each([
     ],
   ],
 ])(
-  '%s trains two iterations as the engine does: the same tokens, and weights as far as rounding',
+  '%s trains two iterations like the engine, with the same tokens and the same weights up to rounding',
   async (name, settings) => {
     const other = await train(name.replaceAll(' ', '-'), ...settings);
     expect(tokensOf(other)).toEqual(tokensOf(own));

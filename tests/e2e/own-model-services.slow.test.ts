@@ -83,7 +83,7 @@ describeLearnerContract('the learner of the page on generators and learners', {
   vocabSize: smallModelConfig.vocabSize,
 });
 
-test('A generator of a plugin is held to its contract in a run', async () => {
+test('a run checks that the generator of a plugin keeps its contract', async () => {
   const plugin = `
     import { generator } from '${source}';
     export const deaf = generator({ name: 'deaf', description: 'Takes weights that it never uses.' })(

@@ -54,7 +54,7 @@ beforeAll(() => {
 }, 600_000);
 
 describe('The packed package', () => {
-  test('holds everything that its programs read beside themselves', () => {
+  test('contains every file that its programs read', () => {
     const beside = filesBelow(join(packageRoot(), 'agent_rl'))
       .filter((file) => /\.(?:py|json)$/.test(file) && !file.endsWith('tsconfig.json'))
       .map((file) => file.slice(packageRoot().length + 1).replaceAll('\\', '/'));
@@ -64,7 +64,7 @@ describe('The packed package', () => {
     expect(packed.files).toEqual(expect.arrayContaining(Object.values(bin)));
   });
 
-  test('holds no program but its commands, no test but the contracts, no source map', () => {
+  test('contains no program but its commands, no test but the contracts and no source map', () => {
     const programs = packed.files.filter((file) => file.startsWith('dist/scripts/'));
     const { bin } = readJson(packageRoot(), 'package.json') as { bin: Record<string, string> };
     expect(programs.toSorted()).toEqual(Object.values(bin).toSorted());
@@ -75,14 +75,14 @@ describe('The packed package', () => {
   });
 });
 
-describe('A project that installed it', () => {
+describe('A project that installed the package', () => {
   test.each(installedCommands)('$title', ({ command, writes, folder: below = '.' }) => {
     const { code, stdout, stderr } = inShell(command, join(project, below));
     expect(`${stdout}\n${stderr}`).toMatch(writes);
     expect(code).toBe(0);
   });
 
-  test('its new project holds its libraries to their types, and has made and trained what it says', () => {
+  test('creates a new project that type-checks its libraries, makes its data and trains', () => {
     const made = join(project, own);
     expect(readJson(made, 'tsconfig.json')).not.toHaveProperty('compilerOptions.skipLibCheck');
     expect(readJson(made, 'package.json')).toMatchObject({
@@ -101,7 +101,7 @@ describe('A project that installed it', () => {
     expect(readLines(run, 'trajectories', 'train.jsonl')).toHaveLength(4);
   });
 
-  test('compiles what the guide for code shows, and holds its libraries to their types', () => {
+  test('compiles the snippets of the guide for code with strict types', () => {
     const blocks = codeBlocks(readDocument('docs/guides/from-code.md'));
     const files = blocks
       .filter(({ language }) => language === 'ts')
@@ -114,14 +114,14 @@ describe('A project that installed it', () => {
     expect([code, stdout]).toEqual([0, '']);
   });
 
-  test('runs what the pages show', () => {
+  test('runs the commands of the pages', () => {
     expect(documentCommands).toHaveLength(13);
     expect(runTogether(documentCommands, join(project, 'pages'))).toEqual(
       documentCommands.map((command) => ({ command, code: 0, stderr: '' })),
     );
   });
 
-  test('has the sandbox that a checkout has on this machine', () => {
+  test('has the same sandbox as a checkout on this machine', () => {
     interface Doctor {
       findings: { name: string; detail: string }[];
     }
@@ -135,7 +135,7 @@ describe('A project that installed it', () => {
     expect([here.split(',')[0], 2]).toEqual([sandboxLevel, iterations]);
   });
 
-  test('says what to run when npm left ONNX Runtime out', () => {
+  test('prints what to run when ONNX Runtime was not installed', () => {
     const installed = join(project, 'node_modules', 'onnxruntime-node');
     renameSync(installed, `${installed}-away`);
     const remedy = /onnxruntime-node is not installed: .*npm install --ignore-scripts/;

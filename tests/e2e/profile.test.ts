@@ -31,7 +31,7 @@ const trained = async (name: string, ...flags: string[]): Promise<string> => {
 
 beforeAll(() => makeAcmeProject(project));
 
-test('a run with --profile says what each thread did and learns the same', async () => {
+test('a run with --profile reports what each thread did and learns the same weights', async () => {
   const output = await trained('profiled', '--profile');
   const file = join(project, 'runs', 'profiled', 'profile.json');
   expect(output).toContain(`Profile: ${file}`);

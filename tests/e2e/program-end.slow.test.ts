@@ -27,13 +27,13 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
   return nodeProgram([writeBelow(folder, 'probe.mjs', text)], folder);
 }
 
-test('a command that waits for what never comes is a failure, and says what to do', () => {
+test('a command that waits for something that never happens fails and says what to do', () => {
   const { code, stdout, stderr } = programThat('await new Promise(() => {});');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^UNEXPECTED: The job waits for .*a plugin.* a deadline, .*\n$/);
 });
 
-test('what a command leaves running has time to end by itself', () => {
+test('work that a command leaves running has time to end', () => {
   expect(programThat("setTimeout(() => console.log('Ended.'), 100); return 0;")).toEqual({
     code: 0,
     stdout: 'Ended.\n',
@@ -41,7 +41,7 @@ test('what a command leaves running has time to end by itself', () => {
   });
 });
 
-test('what a command leaves running for longer does not keep the program, nor change its exit code', () => {
+test('work that a command leaves running for longer neither blocks the program nor changes its exit code', () => {
   const { code, stdout, stderr } = programThat(
     "setTimeout(() => console.log('Ended.'), 20_000); return 2;",
   );
@@ -49,7 +49,7 @@ test('what a command leaves running for longer does not keep the program, nor ch
   expect(stderr).toMatch(/^Something that was started, .* is still running\. Ending\.\n$/);
 });
 
-test('what a command leaves running and then fails makes it a failure', () => {
+test('work that a command leaves running makes it fail when it throws', () => {
   const { code, stderr } = programThat(
     "setTimeout(() => { throw new Error('too late'); }, 100); return 0;",
   );
@@ -57,7 +57,7 @@ test('what a command leaves running and then fails makes it a failure', () => {
   expect(stderr).toMatch(/^UNEXPECTED: An error was thrown .*: too late \(.*\)\.\n$/);
 });
 
-test('supervised training that fails midway leaves its records and a checkpoint of its last whole step, no lock and nothing running', async () => {
+test('supervised training that fails midway keeps its records and last complete step, and leaves no lock and no process', async () => {
   await writeSmallModel(join(folder, 'model'));
   const said = (role: string, content: string): object => ({ role, content });
   const messages = [said('user', 'Say something.'), said('assistant', 'Something.')];

@@ -21,13 +21,13 @@ const orders = groupsOf(tinyQwen3Shape).flatMap(({ title, task, contestants }) =
 const lossOf = async (find: (order: RowOrder) => boolean): Promise<number> =>
   (await measureRow(orders.map(({ order }) => order).find(find)!)).loss!;
 
-test('is of the size that its card states, 0.6 billion, 0.44 of them outside the embedding', () => {
+test('the model has 0.6 billion parameters, 0.44 of them outside the embedding, as its card states', () => {
   const { config } = qwen3Shape;
   expect(parameterCount(config)).toBe(596_049_920);
   expect(parameterCount(config) - config.vocabSize * config.hiddenSize).toBe(440_467_456);
 });
 
-test('draws weights of the deviation they are meant to have, four bits as well', () => {
+test('random weights have the intended deviation, also in four bits', () => {
   const { config, quantization } = tinyQwen3Shape;
   const name = 'model.layers.0.mlp.down_proj.weight';
   const deviation = (values: readonly number[]): number => {
@@ -51,7 +51,7 @@ test.each(orders)('$title is timed as often as ordered by $order.name', async ({
   expect(peakBytes).toBeGreaterThan(2 ** 24);
 });
 
-test('a step comes to one loss, whether layers are kept or recomputed', async () => {
+test('a step has the same loss whether layers are kept or recomputed', async () => {
   const [kept, recomputed] = await Promise.all(
     (['none', 'blocks'] as const).map((recompute) =>
       lossOf(
@@ -68,7 +68,7 @@ test('a step comes to one loss, whether layers are kept or recomputed', async ()
   expect(recomputed).toBeCloseTo(kept!, 5);
 });
 
-test('a group comes to one loss, whether its common beginning is computed once or for each sequence', async () => {
+test('a group has the same loss whether its shared prefix is computed once or per sequence', async () => {
   const [together, apart] = await Promise.all(
     [undefined, true].map((wanted) =>
       lossOf(({ task, apart: isApart }) => task.kind === 'lora-group' && isApart === wanted),
@@ -78,7 +78,7 @@ test('a group comes to one loss, whether its common beginning is computed once o
   expect(together).toBeCloseTo(apart!, 5);
 });
 
-test('a peer that cannot run is reported with its reason, and ours are measured', () => {
+test('a peer that cannot run is reported with its reason, and our rows are still measured', () => {
   const { groups } = measureQwen3Shape({
     shape: tinyQwen3Shape,
     kinds: ['prefill'],
@@ -98,7 +98,7 @@ test('a peer that cannot run is reported with its reason, and ours are measured'
   expect(peers).toHaveLength(1);
 }, 120_000);
 
-describe('the table', () => {
+describe('The table', () => {
   const answer = (seconds: number[], peakBytes: number): RowAnswer => ({ seconds, peakBytes });
   const task = { kind: 'decode', rows: 4, cached: 8, steps: 2 } as const;
   const text = qwen3ShapeMarkdown({
@@ -120,7 +120,7 @@ describe('the table', () => {
     ],
   });
 
-  test('gives seconds of one step, tokens a second, and medians against ours', () => {
+  test('shows seconds per step, tokens per second and medians relative to ours', () => {
     const cells = text
       .split('\n')
       .filter((line) => line.startsWith('|'))
@@ -143,12 +143,12 @@ describe('the table', () => {
     ]);
   });
 
-  test('says with what it was measured', () => {
+  test('states what it was measured with', () => {
     expect(text).toMatch(/^596\.0 M parameters, .*2 threads.*2 rounds.*; torch 2$/m);
   });
 });
 
-test('the bench prints the requested rows alone, and refuses parts it does not have', () => {
+test('the bench prints only the requested rows and refuses unknown parts', () => {
   const { code, stdout, stderr } = builtProgram(
     'bench/bench',
     ['--only', 'qwen3-prefill', '--tiny', '--repeats', '1', '--threads', '1'],

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /*
  * Every recipe for a published model trains a tiny one with the same tokenizer and chat template on real rows. Sizes are
- * made smaller, generators and learners elsewhere are replaced by those of this process, and nothing else is changed.
+ * made smaller, generators and learners elsewhere are replaced by local ones, and nothing else is changed.
  */
 
 const root = packageRoot();
@@ -144,14 +144,14 @@ beforeAll(async () => {
     await writeChainModel(path, { family, texts: said[texts] });
 }, 240_000);
 
-test('there is a case for each recipe that names a published model', () => {
-  // Those of the search job and of SmolLM2 have tests of their own.
+test('every recipe for a published model has a case', () => {
+  // The recipes of the search job and of SmolLM2 have their own tests.
   const names = readdirSync(recipes).filter((name) => !/^(search|smollm2)_/.test(name));
   expect(cases.map(({ recipe }) => `${recipe}.yaml`).toSorted()).toEqual(names.toSorted());
 });
 
 describe.each(cases)('$recipe', ({ recipe, model, scores, data }) => {
-  test('trains for two iterations by its own rewards', async () => {
+  test('trains for two iterations with its own rewards', async () => {
     const { run } = await trainAgent({
       config: join(recipes, `${recipe}.yaml`),
       overrides: {
@@ -179,12 +179,12 @@ describe.each(cases)('$recipe', ({ recipe, model, scores, data }) => {
   }, 240_000);
 });
 
-describe('a recipe that learns or samples elsewhere', () => {
+describe('A recipe with a remote learner or generator', () => {
   test.each([
     ['gsm8k_vllm', 'generator', 'http://127.0.0.1:9', /127\.0\.0\.1:9/],
     ['aime_tinker', 'learner', 'http://127.0.0.1:9', /127\.0\.0\.1:9/],
   ])(
-    '%s is refused by nothing before it asks its %s',
+    'passes every check until it calls its service: %s, %s',
     async (recipe, block, url, asked) => {
       const file = join(recipes, `${recipe}.yaml`);
       const chosen = cases.find((one) => one.recipe === recipe)!;

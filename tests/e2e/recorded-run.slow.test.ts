@@ -69,13 +69,13 @@ beforeAll(async () => {
   runs.replayed = await train('replayed', { KEY_OF_TEST: undefined }, ...replay);
 }, 900_000);
 
-test.each(['recorded', 'replayed'] as const)('the %s run comes to its end', (name) => {
+test.each(['recorded', 'replayed'] as const)('the %s run completes', (name) => {
   const { code, stderr } = runs[name];
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-describe('the recorded run', () => {
-  test('asked the server, which failed now and then', () => {
+describe('The recorded run', () => {
+  test('called the server, which sometimes failed', () => {
     const calls = episodes('recorded', 'train').flatMap(callsOf);
     // Two tasks, four attempts at each, two searches in each.
     expect(calls).toHaveLength(16);
@@ -95,7 +95,7 @@ describe('the recorded run', () => {
   });
 });
 
-describe('the replayed run', () => {
+describe('The replayed run', () => {
   test('made no call to the network', () => {
     expect(server.received).toHaveLength(asked);
     const { search } = readJson(folderOf('replayed'), 'summary.json')['tools'] as Line;
@@ -121,7 +121,7 @@ describe('the replayed run', () => {
   });
 });
 
-test('the key is in none of the files', () => {
+test('no file contains the key', () => {
   const files = ['cassette.jsonl', 'runs/recorded/run.log', 'runs/recorded/config.yaml'];
   for (const file of files.map((name) => join(project, name)).filter((path) => existsSync(path))) {
     expect(readFileSync(file, 'utf8')).not.toContain(secret);

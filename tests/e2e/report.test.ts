@@ -23,7 +23,7 @@ const page = (file: string) => {
 
 beforeAll(() => makeAcmeProject(project));
 
-test('a run ends with a report that names its success, and tells a program where it is', async () => {
+test('a run ends with a report of its success and gives its path to a program', async () => {
   const settings = '--set eval.before=true --set eval.after=true --set run.name=real';
   const args = `train --config train.yaml --max-iterations 2 ${settings} --json`.split(' ');
   const { code, stdout, stderr } = await agentRl(args, project);
@@ -41,7 +41,7 @@ test('a run ends with a report that names its success, and tells a program where
   expect(document.querySelectorAll('script')).toHaveLength(0);
 });
 
-test('a command writes it again, for several runs too', async () => {
+test('the report command rewrites the report, also for several runs', async () => {
   const copy = join(project, 'runs', 'copy');
   cpSync(run, copy, { recursive: true });
   const { code, stdout, stderr } = await agentRl(
@@ -53,7 +53,7 @@ test('a command writes it again, for several runs too', async () => {
   expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: real, copy\n/);
 });
 
-test('a command without a run, or with a word that is no format, says what is missing', async () => {
+test('the report command without a run or with an unknown format says what is missing', async () => {
   const [without, other] = [
     await agentRl(['runs', 'report'], project),
     await agentRl(['runs', 'report', run, '--format', 'pdf'], project),

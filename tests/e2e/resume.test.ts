@@ -21,7 +21,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(stderr);
 });
 
-test('a run resumes from another folder, keeps what is overridden, and is cleared of what a killed process left', async () => {
+test('a run resumes from another folder, keeps overrides and removes what a killed process left', async () => {
   const partial = `checkpoints/step-9.${process.pid}0000.partial/model.safetensors`;
   writeBelow(run, partial, 'torn');
   const { code, stderr } = await resume('--set', 'train.iterations=2');
@@ -35,7 +35,7 @@ test('a run resumes from another folder, keeps what is overridden, and is cleare
   expect(readJson(run, 'summary.json')['iterations']).toBe(2);
 });
 
-test('a run keeps the tasks its best checkpoint is chosen by out of training, also when it is resumed', async () => {
+test('a run keeps its selection tasks out of training, also when it is resumed', async () => {
   const best = join(project, 'runs', 'best');
   const sets = ['checkpoint.keepBest=true', 'eval.selectionTasks=2', 'eval.every=1'];
   const flags = [...sets, 'run.name=best', 'train.iterations=3'].flatMap((set) => ['--set', set]);
@@ -68,7 +68,7 @@ test('a run keeps the tasks its best checkpoint is chosen by out of training, al
   expect(other.stderr).toMatch(/^CHECKPOINT_INVALID: The run keeps 2 tasks out of training/m);
 });
 
-test('a run that another process works on is left alone', async () => {
+test('a run that another process is training is left unchanged', async () => {
   const lock = writeBelow(run, 'run.lock', JSON.stringify({ pid: process.pid, host: hostname() }));
   const { stderr } = await resume();
   expect(stderr).toMatch(/^OUTPUT_UNWRITABLE: The run .* is in use/m);
@@ -76,7 +76,7 @@ test('a run that another process works on is left alone', async () => {
   writeBelow(run, 'run.lock', '');
 });
 
-test('a run whose tasks were changed is not continued', async () => {
+test('a run whose tasks were changed cannot be resumed', async () => {
   const tasks = /^ {2}- dir: (.+)$/m.exec(readFileSync(join(run, 'config.yaml'), 'utf8'))?.[1];
   appendFileSync(join(String(tasks), 'train.jsonl'), '\n');
   const { stderr } = await resume();

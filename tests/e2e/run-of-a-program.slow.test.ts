@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
 });
 
-test('the run remembers what the program gave', () => {
+test('the run records what the program passed', () => {
   const read = (name: string) => readFileSync(join(folder, run, name), 'utf8');
   expect(parse(read('config.yaml'))).toMatchObject({
     plugins: ['program:tools/search', 'program:rewards/reward'],
@@ -61,12 +61,12 @@ test('the run remembers what the program gave', () => {
   ]);
 });
 
-test('it says how the program goes on with it', () => {
+test('the run says how the program can continue it', () => {
   const again = `Call trainAgent again, with resume: '${join(folder, run)}', overrides: { 'train.maxIterations': 2 }`;
   expect(printed.join('\n')).toContain(`Ended after 1 of 2 iterations. ${again}`);
 });
 
-describe('serve', () => {
+describe('The command serve', () => {
   let server: StartedProgram;
   let url = '';
 
@@ -80,7 +80,7 @@ describe('serve', () => {
     await server.ended;
   });
 
-  test('answers a client that brings the tool, and says that no file does', async () => {
+  test('answers a client that brings the tool, and says that no file defines it', async () => {
     const response = await fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -111,7 +111,7 @@ describe('serve', () => {
   });
 });
 
-test('chat plays without the tool, and says what has it', () => {
+test('chat works without the tool and says which program has it', () => {
   const { code, stdout, stderr } = agentRl('chat', run, '--prompt', 'Who governs Golkola?');
   expect(code).toBe(0);
   expect(stdout + stderr).toContain(
@@ -134,14 +134,14 @@ test.each([
     ['plugins', 'attack', '--config', `${run}/config.yaml`],
     'In a program, prepareRun takes them as exported',
   ],
-])('%j is refused with what to call', (args, instead) => {
+])('the command line %j is refused with the function to call instead', (args, instead) => {
   const { code, stderr } = agentRl(...args);
   expect(stderr).toMatch(/^PLUGIN_UNKNOWN/);
   expect(stderr).toContain(`${both} them. ${instead}`);
   expect(code).toBe(2);
 });
 
-test('demonstrations have the tool, and sft imitates them', () => {
+test('demonstrations use the tool, and sft trains on them', () => {
   expect(agentRl('runs', 'demonstrations', run, '--min-reward', '0').code).toBe(0);
   const data = ['--dataset-dir', `${run}/demonstrations`, '--train-split', 'train'];
   const config = ['--config', `${run}/config.yaml`, '--set', 'run.name=imitated'];
@@ -151,18 +151,18 @@ test('demonstrations have the tool, and sft imitates them', () => {
   expect(agentRl('sft', '--resume', 'runs/imitated', '--max-iterations', '2').code).toBe(0);
 });
 
-test.each(['show', 'explain'])('runs %s works', (command) => {
+test.each(['show', 'explain'])('agent-rl runs %s works', (command) => {
   expect(agentRl('runs', command, run).code).toBe(0);
 });
 
-test('the report says which call trains it again', () => {
+test('the report shows the call that trains the run again', () => {
   expect(agentRl('runs', 'report', run, '--format', 'md', '--out', 'report.md').code).toBe(0);
   expect(readFileSync(join(folder, 'report.md'), 'utf8')).toContain(
     'trainAgent({ tasks, tools, reward, … })',
   );
 });
 
-test('evaluateAgent and loadAgent need what they are for', async () => {
+test('evaluateAgent and loadAgent require what the program passed', async () => {
   const path = join(folder, run);
   expect(await rejectionOf(evaluateAgent(path, { tools: [search] }))).toMatchObject({
     code: 'PLUGIN_UNKNOWN',

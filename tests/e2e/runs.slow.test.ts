@@ -61,7 +61,7 @@ test('a run records every episode', () => {
   printed = stdout + stderr;
 });
 
-test('a secret of the environment is in no file of a run and in nothing it prints', () => {
+test('no file and no output of a run contains a secret of the environment', () => {
   expect(printed).toContain('Outputs:');
   expect(printed).not.toContain(canary);
   const files = filesBelow(folderOf('whole'));
@@ -77,10 +77,10 @@ test('a run is never overwritten', async () => {
   expect(readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8')).toBe(before);
 });
 
-describe('a run that is interrupted', () => {
+describe('An interrupted run', () => {
   const checkpoint = (): string => String(readJson(folderOf('cut'), 'summary.json')['checkpoint']);
 
-  test('by Ctrl-C leaves an intact checkpoint and says how to resume', async () => {
+  test('keeps an intact checkpoint after Ctrl-C and prints how to resume', async () => {
     const run = startProgram('agent-rl', args('cut', '--async-rollout-workers', '1'), project);
     await run.wrote(/Checkpoint \(periodic\): .*step-2/);
     run.interrupt();
@@ -100,7 +100,7 @@ describe('a run that is interrupted', () => {
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
   });
 
-  test('skips a corrupt checkpoint with a warning, and ends as if it had never stopped', async () => {
+  test('skips a corrupt checkpoint with a warning and ends with the weights of an uninterrupted run', async () => {
     const torn = join(checkpoint(), 'model.safetensors');
     const bytes = readFileSync(torn);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
@@ -113,7 +113,7 @@ describe('a run that is interrupted', () => {
     expect(summary['sessions']).toBe(2);
     const { sampledTokens } = summary['generation'] as Line;
     const fates = Object.values(summary['ledger'] as Record<string, number>);
-    // Those of all iterations: nothing else is sampled.
+    // The tokens of all iterations: nothing else is sampled.
     expect(sampledTokens).toBe(fates.reduce((sum, tokens) => sum + tokens, 0));
     expect(differing(episodes('cut'), episodes('whole'))).toEqual([]);
     const steps = readLines(folderOf('cut'), 'metrics.jsonl').map(({ iteration }) => iteration);
@@ -121,12 +121,12 @@ describe('a run that is interrupted', () => {
   });
 });
 
-describe('a run that --max-iterations ends', () => {
+describe('A run that --max-iterations ends', () => {
   const resumed = (...more: string[]) => agentRl(['train', '--resume', ...more], project);
   const evaluated = (): unknown[] =>
     readLines(folderOf('begun'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
 
-  test('says how to go on, and goes neither back nor on from one of its checkpoints', async () => {
+  test('prints how to continue, and can go neither back nor on from one of its checkpoints', async () => {
     const evaluates = sets('eval.before=true eval.after=true');
     const { stdout } = await agentRl(args('begun', ...evaluates, '--max-iterations', '2'), project);
     const on = ['--resume', folderOf('begun'), '--max-iterations'];
@@ -142,14 +142,14 @@ describe('a run that --max-iterations ends', () => {
     ]);
   });
 
-  test('is the beginning of the longer one, and can be continued to it', async () => {
+  test('equals the beginning of a longer run and can be continued to it', async () => {
     const { code } = await resumed(folderOf('begun'), '--max-iterations', String(iterations));
     expect(code).toBe(0);
     expect(weights('begun')).toBe(weights('whole'));
     expect(differing(episodes('begun'), episodes('whole'))).toEqual([]);
   });
 
-  test('is evaluated anew when it is resumed after its end, and tells it once', async () => {
+  test('is not evaluated twice when it is resumed after its end', async () => {
     const first = evaluated();
     expect(first.length).toBeGreaterThan(0);
     expect((await resumed(folderOf('begun'))).code).toBe(0);

@@ -68,7 +68,7 @@ withOpenssl('two servers in processes of their own, by https', () => {
   };
   const urls = (): string[] => servers.map(({ url }) => url);
 
-  test('are not trusted without the file of their authority', async () => {
+  test('an unknown certificate authority is not trusted', async () => {
     const error = await rejectionOf(open(urls()));
     expect(error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
@@ -76,7 +76,7 @@ withOpenssl('two servers in processes of their own, by https', () => {
     });
   });
 
-  test('do the same whichever of them a program runs on, and when one is killed in the middle', async () => {
+  test('every server gives the same results, also when one is killed midway', async () => {
     const programs = Array.from({ length: 24 }, (_, i) => ({
       kind: 'run' as const,
       seed: i,
@@ -98,7 +98,7 @@ withOpenssl('two servers in processes of their own, by https', () => {
     expect(told).toContain('moved: A program is run on another server of the sandbox');
   });
 
-  test('end a session with the server that it was on', async () => {
+  test('a session ends with the server that ran it', async () => {
     // The first was killed by the test before.
     const { cert, key } = { cert: caFile, key: join(folder, 'key.pem') };
     servers[0] = await server(['--workers', '2', '--tls-cert', cert, '--tls-key', key]);
@@ -117,7 +117,7 @@ withOpenssl('two servers in processes of their own, by https', () => {
   });
 });
 
-test('a certificate without its key, or with another, is refused', async () => {
+test('a certificate without its own key is refused', async () => {
   const args = ['sandbox', 'serve', '--port', '0', '--type', 'pyodide', '--tls-cert', 'x.pem'];
   const alone = await startProgram('agent-rl', args, folder).ended;
   expect([alone.code, alone.stderr]).toEqual([

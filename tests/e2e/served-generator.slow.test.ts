@@ -81,8 +81,8 @@ function episodesOf(run: string): readonly string[] {
     .toSorted();
 }
 
-describe('a training whose generator is in another process', () => {
-  test('has the tokens, log-probabilities and weights of one process, though the server is killed and started anew', async () => {
+describe('A training whose generator is in another process', () => {
+  test('has the tokens, log-probabilities and weights of a single process, even when the server is restarted', async () => {
     const here = await train('here', {});
     const first = await serve();
     const { port } = new URL(first.url);
@@ -104,7 +104,7 @@ describe('a training whose generator is in another process', () => {
   });
 });
 
-describe('agent-rl serve', () => {
+describe('The command agent-rl serve', () => {
   const stop = new AbortController();
   const running: Promise<unknown>[] = [];
   let accepting = '';
@@ -167,13 +167,13 @@ describe('agent-rl serve', () => {
     const { config, parameters } = await loadModel(modelFolder);
     return scorerOf(new LocalLearner(engine, config, parameters, { microBatchTokens: 256 }));
   };
-  describeGeneratorContract('a generator behind it', {
+  describeGeneratorContract('A generator behind a server', {
     open: () => open(),
     vocabSize: 1024,
     weights: [starter, otherWeights],
   });
 
-  test('draws a turn in parts as it draws it at once, bit for bit', async () => {
+  test('samples exactly the same turn in parts as in one request', async () => {
     const request: GenerationRequest = {
       episode: 'long',
       tokens: [1, 2, 3],
@@ -210,12 +210,12 @@ describe('agent-rl serve', () => {
       { textFolder: join(packageRoot(), 'model', 'search-starter') },
       'another tokenizer',
     ],
-  ])('is refused where it %s', async (_title, over, words) => {
+  ])('is refused when it %s', async (_title, over, words) => {
     const { code, message } = await rejectionOf(open(over));
     expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(words)]);
   });
 
-  test('that keeps its weights is for evaluation, and not for training', async () => {
+  test('is accepted for evaluation but not for training when it keeps its weights', async () => {
     expect((await rejectionOf(open({}, keeping))).message).toContain('--accept-weights');
     const notes: string[] = [];
     const warn = (text: string): void => void notes.push(text);
@@ -234,7 +234,7 @@ describe('agent-rl serve', () => {
   });
 
   test.each([true, false])(
-    'that has other weights than the run evaluates is refused, accepting others: %s',
+    'is refused with other weights than the run evaluates, accepting others: %s',
     async (accepts) => {
       const scorer = await scorerWith(otherWeights);
       const opening = open({ trains: false, scorer }, accepts ? accepting : keeping);
@@ -244,7 +244,7 @@ describe('agent-rl serve', () => {
     },
   );
 
-  test('that holds shorter contexts than the run is refused before it starts', async () => {
+  test("is refused at the start when its contexts are shorter than the run's", async () => {
     const settings = {
       'generator.type': 'served',
       'generator.url': accepting,
@@ -257,7 +257,7 @@ describe('agent-rl serve', () => {
     ]);
   });
 
-  test('is not asked by a policy with a generator of its own, nor by another server', async () => {
+  test('is refused for a policy with its own generator and for another server', async () => {
     const overrides = ['generator.type=served', `generator.url=${accepting}`];
     const prepared = await prepareRun({
       file,
@@ -270,7 +270,7 @@ describe('agent-rl serve', () => {
     expect(served.message).toContain('--set generator.type=engine');
   });
 
-  test('that is not there is said to be so at the start', async () => {
+  test('is reported as unreachable at the start', async () => {
     const { code, message } = await rejectionOf(open({}, 'http://127.0.0.1:9'));
     expect([code, message]).toEqual([
       'CONFIG_INVALID',
@@ -297,7 +297,7 @@ describe('agent-rl serve', () => {
   };
   const [me, other] = [randomUUID(), randomUUID()];
 
-  test('takes no file outside its folder, none of another name, and none that came otherwise than it was sent', async () => {
+  test('accepts no file outside its folder, with another name or damaged on the way', async () => {
     expect(await put(`/agent_rl/weights/${me}/..%2F..%2Fx`, 'x')).toBe(404);
     expect(await put('/agent_rl/weights/../x', 'x')).toBe(404);
     expect(await put(`/agent_rl/weights/${me}/extra.bin`, 'x')).toBe(400);
@@ -311,7 +311,7 @@ describe('agent-rl serve', () => {
     await post('/agent_rl/leave', { client: other });
   });
 
-  test('takes no client by a name that could be guessed', async () => {
+  test('refuses a client whose name could be guessed', async () => {
     expect(await put('/agent_rl/weights/me/config.json', '{}')).toBe(404);
     for (const client of ['me', 'c1', '00000000-0000-0000-0000-000000000000'])
       expect(await post('/agent_rl/leave', { client })).toMatchObject({ status: 400 });
@@ -355,22 +355,19 @@ describe('agent-rl serve', () => {
       },
       /The weights in the folder do not fit its config\.json/,
     ],
-  ])(
-    'refuses %s with the reason, and draws on from the weights that it has',
-    async (_what, files, why) => {
-      const hashes: Record<string, string> = {};
-      for (const [name, content] of Object.entries(files)) {
-        expect(await put(`/agent_rl/weights/${me}/${name}`, content)).toBe(200);
-        hashes[name] = createHash('sha256').update(content).digest('hex');
-      }
-      const use = await post('/agent_rl/weights', { client: me, version: 1, files: hashes });
-      expect(use).toMatchObject({ status: 400, text: expect.stringMatching(why) });
-      expect(use.text).not.toContain(me);
-      await post('/agent_rl/leave', { client: me });
-      const drawn = await post('/agent_rl/generate', { ...generation, episode: randomUUID() });
-      expect(drawn.status).toBe(200);
-    },
-  );
+  ])('refuses %s with the reason and continues with its weights', async (_what, files, why) => {
+    const hashes: Record<string, string> = {};
+    for (const [name, content] of Object.entries(files)) {
+      expect(await put(`/agent_rl/weights/${me}/${name}`, content)).toBe(200);
+      hashes[name] = createHash('sha256').update(content).digest('hex');
+    }
+    const use = await post('/agent_rl/weights', { client: me, version: 1, files: hashes });
+    expect(use).toMatchObject({ status: 400, text: expect.stringMatching(why) });
+    expect(use.text).not.toContain(me);
+    await post('/agent_rl/leave', { client: me });
+    const drawn = await post('/agent_rl/generate', { ...generation, episode: randomUUID() });
+    expect(drawn.status).toBe(200);
+  });
 
   const generation = {
     client: other,
@@ -382,7 +379,7 @@ describe('agent-rl serve', () => {
     key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
   };
 
-  test('draws for nobody from weights that it was not given', async () => {
+  test('samples only from weights that it has received', async () => {
     const body = { ...generation, client: me, version: 3 };
     expect(await post('/agent_rl/generate', body)).toMatchObject({
       status: 409,

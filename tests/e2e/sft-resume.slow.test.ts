@@ -53,12 +53,12 @@ beforeAll(async () => {
 const losses = (name: string) =>
   readLines(runOf(name), 'metrics.jsonl').map((line) => [line['iteration'], line['train/loss']]);
 
-test('supervised training keeps checkpoints on its way', () => {
+test('supervised training saves checkpoints along the way', () => {
   expect(checkpointsOf('whole')).toEqual(['step-4', 'step-6', 'step-8']);
   expect(whole).toMatchObject({ iterations: 8, interrupted: false, sessions: 1 });
 });
 
-test('a supervised run that was stopped and resumed ends with the weights and records of one that was not', async () => {
+test('a supervised run that was stopped and resumed ends with the weights and records of an uninterrupted one', async () => {
   const first = await train('stopped', { 'train.maxIterations': 3 });
   expect(first).toMatchObject({ iterations: 3 });
   const second = await resume('stopped', { 'train.maxIterations': 8 });
@@ -72,7 +72,7 @@ test('a supervised run that was stopped and resumed ends with the weights and re
   expect(Number(second['cpuSeconds'])).toBeGreaterThan(Number(first['cpuSeconds']));
 });
 
-test('a killed supervised run continues from its newest checkpoint, and what it recorded after it is made again', async () => {
+test('a killed supervised run continues from its newest checkpoint and repeats what it recorded later', async () => {
   await train('killed', { 'train.maxIterations': 5 });
   rmSync(join(runOf('killed'), 'checkpoints', 'step-5'), { recursive: true });
   rmSync(join(runOf('killed'), 'summary.json'));
@@ -82,7 +82,7 @@ test('a killed supervised run continues from its newest checkpoint, and what it 
   expect(losses('killed')).toEqual(losses('whole'));
 });
 
-test('a supervised run without a checkpoint begins again, and one that is done does nothing more', async () => {
+test('a supervised run without a checkpoint starts over, and a finished one does nothing', async () => {
   cpSync(runOf('whole'), runOf('begun'), { recursive: true });
   rmSync(join(runOf('begun'), 'checkpoints'), { recursive: true });
   const again = await resume('begun');
@@ -94,7 +94,7 @@ test('a supervised run without a checkpoint begins again, and one that is done d
   expect(readJson(runOf('begun'), 'summary.json')).toMatchObject({ sessions: 2 });
 });
 
-test('a supervised run is not continued on other conversations, or to an end before where it stands', async () => {
+test('a supervised run cannot be resumed on other conversations or to an earlier end', async () => {
   cpSync(runOf('whole'), runOf('other'), { recursive: true });
   const before = await rejectionOf(resume('other', { 'train.maxIterations': 4 }));
   expect([before.code, before.message]).toEqual([
@@ -119,7 +119,7 @@ const evaluated = {
   'rollout.maxEpisodeTokens': 128,
 };
 
-test('supervised training that evaluates says which success it missed, has the weights of one that does not, and resumes to the same records', async () => {
+test('evaluations during supervised training change no weights, can be resumed and report a missed success', async () => {
   cpSync(join(folder, 'talk', 'train.jsonl'), join(folder, 'both', 'train.jsonl'));
   writeBelow(
     folder,
@@ -149,7 +149,7 @@ test('supervised training that evaluates says which success it missed, has the w
   expect(attempts('evaluated-twice')).toEqual(attempts('evaluated'));
 });
 
-test('supervised training that evaluates refuses a task whose prompt does not fit, dry or not, or leaves it out', async () => {
+test('supervised training that evaluates refuses a task whose prompt does not fit, or leaves it out', async () => {
   cpSync(join(folder, 'both'), join(folder, 'long'), { recursive: true });
   const tasks = readFileSync(join(folder, 'both', 'eval.jsonl'), 'utf8');
   writeBelow(
@@ -174,7 +174,7 @@ test('supervised training that evaluates refuses a task whose prompt does not fi
   expect(new Set(attempts.map(({ taskId }) => taskId)).size).toBe(2);
 });
 
-test('a run is not continued in another mode', async () => {
+test('a run cannot be resumed in another mode', async () => {
   const folders = { sft: runOf('begun-as-sft'), rl: runOf('begun-as-rl') };
   for (const [mode, path] of Object.entries(folders)) {
     cpSync(runOf('whole'), path, { recursive: true });

@@ -45,7 +45,7 @@ const misspelt = (key: string): string => {
   return key.slice(0, at - 1) + (key[at] ?? '') + (key[at - 1] ?? '') + key.slice(at + 1);
 };
 
-test('there are configs to check', () => {
+test('the folder has configs to check', () => {
   expect(names).toContain('code_exec_grpo.yaml');
   expect(names).toContain(join('recipes', 'smollm2_calculator_grpo.yaml'));
 });
@@ -54,14 +54,14 @@ describe.each(names)('%s', (name) => {
   const file = join(shipped, name);
   // Whole, so that what it extends is checked too and misspelling cannot fall back on the extended file.
   const whole = parseDocument(resolvedYaml(loadConfig({ file }).config));
-  // Names of fields are those of the format, and are looked at when rows are read.
+  // Names of columns belong to the data and are checked when rows are read.
   const keys = keysOf(whole.contents, '').filter(({ path }) => !/\.columns\./.test(path));
 
-  test('names known plugins and gives each what it accepts', () => {
+  test('names known plugins with valid settings', () => {
     expect(() => check(file)).not.toThrow();
   });
 
-  test('states a comment or a block above every key', () => {
+  test('begins with a comment', () => {
     const text = readFileSync(file, 'utf8');
     expect(text).toMatch(/^# /);
   });

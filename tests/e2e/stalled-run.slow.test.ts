@@ -11,8 +11,8 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
-test('a tool that loops for ever ends the run with a reason, and does not hang it', () => {
-  // It blocks the main thread for ever: from another thread the process can still be ended.
+test('a tool that loops forever ends the run with a reason', () => {
+  // It blocks the main thread forever: from another thread the process can still be ended.
   const log = join(folder, 'run.log');
   const watch = join(packageRoot(), 'dist/agent_rl/threads/stall-watch.js');
   const entered = join(packageRoot(), 'dist/agent_rl/core/plugins/entered-plugin.js');
@@ -36,7 +36,7 @@ for (;;);`,
   expect(readFileSync(log, 'utf8')).toContain(`error ${reason}`);
 });
 
-test('a training in code fails with a reason where its program blocks the main thread, and the program goes on', async () => {
+test('a training in code fails with a reason when its program blocks the main thread, and the program continues', async () => {
   const training = trainAgent({
     config: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
     overrides: {

@@ -50,12 +50,12 @@ const withReward = (name: string): string[] =>
     .join(' ')
     .split(' ');
 
-describe('in a run', () => {
+describe('A stray failure in a run', () => {
   test.each([
     ['rejects', 'A promise was rejected and nothing awaited it'],
     ['throws', 'An error was thrown where nothing could catch it'],
   ])(
-    'a reward that %s ends it at its next safe place with what was done, told and logged',
+    'ends it at the next safe point with a log and a checkpoint: a reward that %s',
     async (name, what) => {
       const { code, stdout, stderr } = ran(...withReward(name));
       expect({ code, stderr: code === 1 ? '' : stderr }).toEqual({ code: 1, stderr: '' });
@@ -75,7 +75,7 @@ describe('in a run', () => {
   );
 });
 
-test('of a tracker are its own: the run ends well, and says what was not recorded', () => {
+test('stray failures of a tracker do not fail the run, which reports what was not recorded', () => {
   writeBelow(
     project,
     'careless.ts',
@@ -105,14 +105,14 @@ export const careless = tracker({ name: 'careless', description: 'Fails in every
   expect(stdout + stderr).not.toContain(canary);
 });
 
-test('before anything runs, it is one line', () => {
+test('a stray failure before the run is reported in one line', () => {
   const { code, stderr } = ran('plugins', '--plugin', './at-import.ts', '--json');
   expect(code).toBe(1);
   expect(stderr).toMatch(/^UNEXPECTED: .*refused for \[redacted\]/);
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-test('Ctrl-C while everything is still being opened ends it, and leaves no run', async () => {
+test('Ctrl-C during start-up ends the command and leaves no run', async () => {
   writeBelow(
     project,
     'waits.ts',

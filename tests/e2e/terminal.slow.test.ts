@@ -40,9 +40,9 @@ const placesOf = (name: string): string[] => [
   `Report: ${join(runOf(name), 'report.html')}`,
 ];
 
-onTerminal('a training in a terminal (skipped without python3)', () => {
+onTerminal('A training in a terminal (skipped without python3)', () => {
   test.each([80, 110])(
-    'of %d columns has each line whole, and no rest of its panel',
+    'shows whole lines and no remains of its panel at %d columns',
     async (columns) => {
       const name = `wide-${columns}`;
       const { terminal, code } = await inPseudoTerminal(
@@ -70,7 +70,7 @@ onTerminal('a training in a terminal (skipped without python3)', () => {
     },
   );
 
-  test('that is to be quiet shows its result alone; its log has everything', async () => {
+  test('shows only its result with --quiet, and logs everything', async () => {
     const { terminal, code } = await inPseudoTerminal([trainFile, ...smoke('quiet', '--quiet')], {
       columns: 80,
       cwd: folder,
@@ -84,7 +84,7 @@ onTerminal('a training in a terminal (skipped without python3)', () => {
   });
 });
 
-test('a training in a pipe is plain lines, one for each iteration', () => {
+test('a training in a pipe prints one plain line per iteration', () => {
   const { code, stdout, stderr } = builtProgram('train-code-exec-agent', smoke('piped'), folder);
   expect(code).toBe(0);
   expect(stdout + stderr).not.toContain('\u001B');
@@ -125,7 +125,7 @@ await log.close();
 
 const shownOfHostile = String.raw`\x1b[2J\x1b]0;title\x07<script>`;
 
-onTerminal('progress in a terminal (skipped without python3)', () => {
+onTerminal('Progress in a terminal (skipped without python3)', () => {
   test.each([
     ['returns', '', 0],
     ['throws', "throw new Error('no engine');", 1],
@@ -135,7 +135,7 @@ onTerminal('progress in a terminal (skipped without python3)', () => {
       "process.kill(process.pid, 'SIGTERM'); await new Promise(() => setTimeout(() => {}, 5000));",
       241,
     ],
-  ])('is gone however the process ends: it %s', async (name, ending, expected) => {
+  ])('is removed when the process %s', async (name, ending, expected) => {
     const { terminal, code } = await inPseudoTerminal([probe(name, ending)], {
       columns: 80,
       cwd: folder,
@@ -156,7 +156,7 @@ onTerminal('progress in a terminal (skipped without python3)', () => {
     expect(code).toBe(expected);
   });
 
-  test('is plain lines where NO_COLOR is set', async () => {
+  test('is plain lines when NO_COLOR is set', async () => {
     const { terminal } = await inPseudoTerminal([probe('no-color', 'bar.update(2);')], {
       columns: 80,
       cwd: folder,
@@ -168,7 +168,7 @@ onTerminal('progress in a terminal (skipped without python3)', () => {
     );
   });
 
-  test('is gone after a second Ctrl-C, which ends the process at once', async () => {
+  test('is removed after a second Ctrl-C, which ends the process immediately', async () => {
     const waiting = writeBelow(
       folder,
       'waiting.mjs',
@@ -196,7 +196,7 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
   });
 });
 
-test('a quiet log has warnings on the console, and everything in its file', () => {
+test('a quiet log prints only warnings and writes everything to its file', () => {
   const { stderr } = nodeProgram([probe('warnings', '', 'warnings')], folder);
   expect(stderr.split('\n').filter((line) => !line.startsWith('probe'))).toEqual([
     'A warning.',

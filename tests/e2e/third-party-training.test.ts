@@ -15,8 +15,8 @@ let said = '';
 
 beforeAll(() => makeAcmeProject(project));
 
-describe("a third party's tool, environment and reward", () => {
-  test('are trained for two iterations by YAML alone', () => {
+describe("A third party's tool, environment and reward", () => {
+  test('the plugins train for two iterations through YAML alone', () => {
     const { code, stdout, stderr } = builtProgram(
       'agent-rl',
       ['train', '--config', 'train.yaml', '--set', 'train.finalRatio=0.3'],
@@ -28,7 +28,7 @@ describe("a third party's tool, environment and reward", () => {
     expect(stdout).toContain(`Outputs: ${run}`);
   });
 
-  test('are told of a setting that cannot act: once in the terminal, in the log and in the summary', () => {
+  test('the terminal, the log and the summary each have one warning about a setting without effect', () => {
     const sentence =
       'train.finalRatio 0.3 (--set train.finalRatio=0.3) has no effect: train.schedule is constant, so that the learning rate stays at its peak.';
     expect(said.split(sentence)).toHaveLength(2);
@@ -37,7 +37,7 @@ describe("a third party's tool, environment and reward", () => {
     expect(readJson(run, 'summary.json')).toMatchObject({ warnings: [sentence] });
   });
 
-  test('leave two iterations of records', () => {
+  test('the run records two iterations', () => {
     expect(readJson(run, 'summary.json')).toMatchObject({
       seed: 7,
       iterations: 2,
@@ -54,7 +54,7 @@ describe("a third party's tool, environment and reward", () => {
     }
   });
 
-  test('change the weights, in a checkpoint that is a model folder', async () => {
+  test('the training changes the weights in a checkpoint, which is a model folder', async () => {
     const { weightsSha256: trained, checkpoint } = readJson(run, 'summary.json');
     const before = await loadModel(join(project, 'model'));
     const after = await loadModel(String(checkpoint));

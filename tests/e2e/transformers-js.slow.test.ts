@@ -29,7 +29,7 @@ beforeAll(async () => {
   exporting = await agentRl(['model', 'export', '--model', starter, '--output', exported], folder);
 });
 
-test('agent-rl model export says what it wrote', () => {
+test('agent-rl model export lists what it wrote', () => {
   expect(exporting).toMatchObject({ code: 0, stderr: '' });
   expect(exporting.stdout).toContain(`to ${exported}: 10 MiB`);
 });
@@ -71,7 +71,7 @@ async function attempts(settings: readonly string[]): Promise<{
   }
 }
 
-describe('policy transformers-js', () => {
+describe('The policy transformers-js', () => {
   test('plays the episodes that the engine plays with the same weights', async () => {
     const here = await attempts([`model.path=${join(root, 'model', 'starter')}`]);
     const there = await attempts(['policy.type=transformers-js', `model.path=${exported}`]);
@@ -93,7 +93,7 @@ describe('policy transformers-js', () => {
     expect(Math.max(...turns)).toBeGreaterThan(1);
   });
 
-  test('is evaluated from the command line', async () => {
+  test('can be evaluated from the command line', async () => {
     const limits = ['--set', 'eval.maxTasks=3', '--sandbox-workers', '1', '--json'];
     const { code, stdout } = await agentRl(['eval', ...policy, ...limits], folder);
     expect(code).toBe(0);
@@ -116,7 +116,7 @@ describe('policy transformers-js', () => {
     },
   );
 
-  test('says how to make the folder it needs', async () => {
+  test('says how to create the folder that it needs', async () => {
     const args = ['eval', '--policy-type', 'transformers-js'];
     const { code, stderr } = await commandLine(args, { jobs });
     expect(code).toBe(2);

@@ -26,7 +26,7 @@ import { generator } from '${source}';
 let draws = 0;
 export const dice = generator({
   name: 'dice',
-  description: 'The engine with keys that nobody knows.',
+  description: 'The engine with hidden keys.',
   engine: true,
 })(async (_settings, host) => {
   const { generator: inner } = await host.engine();
@@ -68,7 +68,7 @@ const weightsOf = (run: string): unknown =>
   (JSON.parse(readFileSync(join(folder, run, 'summary.json'), 'utf8')) as { weightsSha256: string })
     .weightsSha256;
 
-test('a killed run asks for no token twice, and its tokens replayed give its weights', () => {
+test('a killed run requests no token twice, and replaying its tokens gives its weights', () => {
   const run = ['--set', 'plugins=["./dice.ts"]', '--set', 'generator.type=dice'];
   const named = (name: string) => ['--set', `run.name=${name}`, '--output', folder];
   // In the second iteration, whose episodes the weights of the first update draw.

@@ -29,7 +29,7 @@ const runnable = ({ name }: PromisedJob): boolean =>
 
 describe.each(promisedJobs().filter(runnable))('$name', ({ name, commands, least }) => {
   test(
-    'keeps what docs/benchmarks.md promises',
+    'keeps the promise of docs/benchmarks.md',
     async () => {
       const cwd = join(folder, name);
       await mkdir(cwd);

@@ -39,12 +39,12 @@ async function open(name: string) {
   return { model, learner, stored: await storedTensors('models', name, 'reference.safetensors') };
 }
 
-test('models of every family are stored, of each type of rotary embedding', () => {
+test('the fixtures hold every model family and every type of rotary embedding', () => {
   expect(names).toHaveLength(12);
 });
 
 test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
-  'the numbers of %s tell the scaling of its angles from none',
+  'the fixture %s distinguishes scaled from unscaled rotary angles',
   async (name) => {
     const { model, stored } = await open(name);
     const { ropeScaling, ...config } = model.config;
@@ -59,7 +59,7 @@ test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
 describe.each(names)('the model %s gives what transformers gives:', (name) => {
   const reference = storedJson('models', name, 'reference.json') as Reference;
 
-  test('log-probabilities of 20 sequences of up to 512 tokens', async () => {
+  test('log-probabilities of 20 sequences of up to 512 tokens match transformers', async () => {
     const { learner, stored } = await open(name);
     const logProbs = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
     await learner.close();
@@ -67,7 +67,7 @@ describe.each(names)('the model %s gives what transformers gives:', (name) => {
     expect(logProbs).toBeLessThanOrEqual(1e-4);
   });
 
-  test('64 greedy tokens of three prompts', async () => {
+  test('64 greedy tokens of three prompts match transformers', async () => {
     const { model } = await open(name);
     const prompts = reference.greedy.map(({ prompt }) => prompt);
     expect(prompts).toHaveLength(3);
@@ -75,7 +75,7 @@ describe.each(names)('the model %s gives what transformers gives:', (name) => {
     expect(generated).toEqual(reference.greedy.map(({ tokens }) => tokens));
   });
 
-  test('the loss of GRPO and its gradient with respect to every tensor', async () => {
+  test('the GRPO loss and its gradient with respect to every tensor match transformers', async () => {
     const { model, learner, stored } = await open(name);
     const { loss } = await learner.forwardBackward(
       batchOf(storedBatch(stored)),

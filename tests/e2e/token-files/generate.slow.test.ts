@@ -73,8 +73,8 @@ async function generated(
 const prompts = [[3], [4, 5, 6], [7, 8], [9, 10, 11, 12, 13, 14, 15]];
 const rows = prompts.map((ids, index) => ({ ids, id: `row ${index}` }));
 
-describe('generating from ids', () => {
-  test('greedily takes the likeliest tokens of a decoder in plain loops, and needs no tokenizer', async () => {
+describe('Generating from ids', () => {
+  test('greedily takes the likeliest tokens of the reference decoder and needs no tokenizer', async () => {
     const lines = await generated(rows);
     for (const [index, { ids, text, stop, logprobs }] of lines.entries()) {
       const context = [...prompts[index]!];
@@ -95,7 +95,7 @@ describe('generating from ids', () => {
     expect(await generate(settings({ input, output: newFile() }))).toMatchObject({ packs: true });
   });
 
-  test('gives the same whatever is in flight beside it, in the order of the input', async () => {
+  test('gives the same results at any concurrency, in the order of the input', async () => {
     const options = { sampling: unbiased, samples: 3 };
     const many = await generated(rows, options);
     expect(many.map(({ id, sample }) => [id, sample])).toEqual(
@@ -130,7 +130,7 @@ describe('generating from ids', () => {
     for (const line of lines) expect(line.stop).not.toBe('max-tokens');
   });
 
-  test('draws only what truncation leaves', async () => {
+  test('samples only what truncation leaves', async () => {
     const sampling = { ...unbiased, topK: 1 };
     const [cut, likeliest] = [await generated(rows, { sampling }), await generated(rows)];
     expect(cut.map(({ ids }) => ids)).toEqual(likeliest.map(({ ids }) => ids));
@@ -139,7 +139,7 @@ describe('generating from ids', () => {
   });
 });
 
-describe('generating with the starter model', () => {
+describe('Generating with the starter model', () => {
   const question = { role: 'user', content: 'What is 2 + 2?' };
   const conversations = [
     { id: 'plain', messages: [question] },
@@ -147,7 +147,7 @@ describe('generating with the starter model', () => {
   ];
   const model = starter;
 
-  test('answers conversations, and scoring agrees with the log-probabilities it tells', async () => {
+  test('answers conversations with log-probabilities that scoring confirms', async () => {
     const both = [...conversations, { ids: [5, 6, 7] }];
     for (const sampling of [greedy, unbiased]) {
       const lines = await generated(both, { model, sampling, maxTokens: 24 });
@@ -165,7 +165,7 @@ describe('generating with the starter model', () => {
     }
   });
 
-  test('is the same twice, and reads the turn of a conversation', async () => {
+  test('repeats, and uses the turn of a conversation', async () => {
     const first = await generated(conversations, { model, maxTokens: 24 });
     expect(await generated(conversations, { model, maxTokens: 24, batch: 1 })).toEqual(first);
     for (const { message, text } of first) {
@@ -184,7 +184,7 @@ describe('generating with the starter model', () => {
     expect(printed).toEqual([line?.text]);
   });
 
-  test('without a chat template continues ids and refuses conversations', async () => {
+  test('continues ids and refuses conversations without a chat template', async () => {
     const bare = join(folder, 'bare');
     cpSync(starter, bare, { recursive: true, filter: (file) => !file.endsWith('.jinja') });
     const whole = await generated([{ ids: [5, 6] }], { model });
@@ -196,7 +196,7 @@ describe('generating with the starter model', () => {
   });
 });
 
-describe('generating is refused', () => {
+describe('Generating is refused', () => {
   const input = writeBelow(folder, 'one.jsonl', '{"ids":[3]}');
   test.each([
     ['without anything to continue', {}, '--input'],
@@ -214,7 +214,7 @@ describe('generating is refused', () => {
     expect(error.message).toContain(named);
   });
 
-  test('when it is stopped, and leaves no output', async () => {
+  test('after it is stopped, and it leaves no output', async () => {
     const place = join(folder, 'stopped');
     const controller = new AbortController();
     const going = generated(rows, {
@@ -236,7 +236,7 @@ describe('generating is refused', () => {
   });
 });
 
-test('what is drawn from four-bit weights under an adapter has the log-probabilities that score gives', async () => {
+test('text sampled from four-bit weights with an adapter has the log-probabilities that score reports', async () => {
   const { config, weights } = await tinyQuantizedModel();
   const [bytes, own] = [join(folder, 'bytes'), join(folder, 'own')];
   await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });

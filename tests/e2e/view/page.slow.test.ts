@@ -75,7 +75,7 @@ const title =
     await page.context().close();
   }
 
-  test('follows a run that trains to its end, without being loaded again', async () => {
+  test('the page follows a run to its end without a reload', async () => {
     const seen = await visit('#/runs/live');
     const { page } = seen;
     const figures = page.locator('.figures tbody');
@@ -92,7 +92,7 @@ const title =
     expect(await first.ended).toMatchObject({ code: 0 });
   });
 
-  test('filters to failed episodes, opens one, and tells of the token under the mouse', async () => {
+  test('the page filters failed episodes, opens one and describes the token under the mouse', async () => {
     const seen = await visit('#/runs/live');
     const { page } = seen;
     await page.getByRole('link', { name: /^Episodes/ }).click();
@@ -144,7 +144,7 @@ const title =
     expect(await found).toEqual(expect.arrayContaining([...names]));
   }
 
-  test('shows the turns of an agent with a loop of its own as a tree, and the sequence through one', async () => {
+  test('the page shows the turns of an agent with its own loop as a tree, and the sequence through one', async () => {
     const model = { path: join(packageRoot(), 'model', 'mixed-starter') };
     const branching = recordedFolder(join(project, 'runs'), 'branching', { model });
     const played = await playBranching(hostile.markup);
@@ -166,7 +166,7 @@ const title =
     await leave(seen);
   });
 
-  test('compares two runs: what they were given, and their curves in one chart', async () => {
+  test('the page compares the settings and curves of two runs', async () => {
     const seen = await visit('#/runs/first');
     const { page } = seen;
     await page.getByRole('checkbox', { name: 'Lay live over the charts' }).check();
@@ -185,21 +185,24 @@ const title =
     ['#/runs/live/episodes', 'Episodes'],
     ['#/runs/live/tasks', 'Tasks'],
     ['#/runs/live/run', 'Settings'],
-  ])('%s has no serious fault in the dark and on a small screen either', async (hash, region) => {
-    const seen = await visit(hash, true, 800);
-    await seen.page.getByRole('region', { name: region }).first().waitFor();
-    await keepScreenshot(seen.page, `dark-${region.toLowerCase()}`);
-    await leave(seen);
-  });
+  ])(
+    'the page %s has no serious accessibility fault, also in dark mode and on a small screen',
+    async (hash, region) => {
+      const seen = await visit(hash, true, 800);
+      await seen.page.getByRole('region', { name: region }).first().waitFor();
+      await keepScreenshot(seen.page, `dark-${region.toLowerCase()}`);
+      await leave(seen);
+    },
+  );
 
-  test('says where each setting comes from', async () => {
+  test('the page shows the source of each setting', async () => {
     const seen = await visit('#/runs/first/run');
     const row = seen.page.getByRole('row', { name: /^train\.learningRate/ });
     expect(await row.innerText()).toMatch(/0\.001\s+flag/);
     await leave(seen);
   });
 
-  test('does with keys what it does with the mouse', async () => {
+  test('the page can be used with the keyboard alone', async () => {
     const seen = await visit('#/runs/live');
     const { page } = seen;
     await page.getByRole('heading', { name: 'Learning' }).waitFor();
@@ -224,7 +227,7 @@ const title =
     await leave(seen);
   });
 
-  test('shows hostile text as text', async () => {
+  test('the page shows hostile text as text', async () => {
     writeHostileRun(runFolder('first'), runFolder('hostile'));
     const seen = await visit('#/runs/hostile/episodes?when=train');
     const { page } = seen;
@@ -250,7 +253,7 @@ const title =
     await leave(seen);
   });
 
-  test('opens from the file system, exported', async () => {
+  test('the exported page opens from the file system', async () => {
     const target = join(project, 'exported');
     const { code, stderr } = builtProgram(
       'agent-rl',
