@@ -1,93 +1,13 @@
 import { join } from 'node:path';
 
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { makeAcmeProject, readJson, type Line } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
-import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
-const agentRl = residentProgram('agent-rl');
-const ran = (...args: string[]) => agentRl(args, project);
-const run = join(project, 'runs', 'small');
-
-beforeAll(async () => {
-  await makeAcmeProject(project);
-  const args = ['--max-iterations', '1', '--set', 'run.name=small', '--set', 'eval.before=false'];
-  const { code, stderr } = await ran('train', '--config', 'train.yaml', ...args);
-  if (code !== 0) throw new Error(stderr);
-});
-
-describe('The command agent-rl eval', () => {
-  test('evaluates the newest checkpoint of a run on its held-out tasks, as the run itself did', async () => {
-    const { code, stdout, stderr } = await ran('eval', run, '--json');
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    const result = JSON.parse(stdout) as Line;
-    expect(result).toMatchObject({
-      model: join(run, 'checkpoints', 'step-1'),
-      split: 'eval',
-      n: 4,
-    });
-    const { after } = readJson(run, 'summary.json')['eval'] as { after: Line };
-    expect(result['rewardMean']).toBe(after['rewardMean']);
-  });
-
-  test('evaluates several models on the same tasks and compares them with the first', async () => {
-    const start = join(packageRoot(), 'model', 'starter');
-    const several = ['--set', 'eval.samples=2', '--set', 'eval.temperature=1', '--json'];
-    const { code, stdout, stderr } = await ran('eval', run, start, ...several);
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    const { models, ...shared } = JSON.parse(stdout) as { models: Line[] } & Line;
-    expect(shared).toMatchObject({ config: join(run, 'config.yaml'), split: 'eval', tasks: 4 });
-    expect(models).toMatchObject([
-      { name: run, model: join(run, 'checkpoints', 'step-1'), n: 8 },
-      { name: start, model: start, n: 8, difference: { tasks: 4 } },
-    ]);
-    expect(models[0]).not.toHaveProperty('difference');
-    expect(Object.keys(models[1]?.['passAtK'] as object)).toEqual(['1', '2']);
-    // Alone it is what it is beside others.
-    const alone = await ran('eval', run, ...several);
-    const { passAtK, avgAtK, intervalsAtK } = JSON.parse(alone.stdout) as Line;
-    expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
-  });
-
-  test('refuses a model that is given twice and a folder without a model', async () => {
-    const twice = await ran('eval', run, join(run, 'checkpoints', 'step-1'));
-    expect(twice.code).toBe(2);
-    expect(twice.stderr).toContain('are one model');
-    const none = await ran('eval', run, join(project, 'tasks'));
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
-  });
-
-  test('refuses a folder that is not a run', async () => {
-    const { code, stderr } = await ran('eval', join(project, 'tasks'));
-    expect(code).toBe(2);
-    expect(stderr).toContain('CHECKPOINT_INVALID');
-  });
-});
-
-test('agent-rl chat shows a prompt and its answer with the source of each token', async () => {
-  const { code, stdout, stderr } = await ran('chat', run, '--prompt', 'What is 2 + 2?');
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
-  expect(stdout).toContain('[user]What is 2 + 2?');
-  expect(stdout).toContain('[sampled]');
-});
-
-test('agent-rl doctor lists what is missing and keeps drivers from writing between its lines', () => {
-  const { code, stdout, stderr } = builtProgram('agent-rl', ['doctor'], project);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(
-    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not stop: /m,
-  );
-  expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
-  expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
-  expect(stdout).toContain('The default job can run here.');
-});
 
 describe('The command agent-rl data verify', () => {
   const verified = (...args: string[]) => commandLine(['data', 'verify', ...args], { jobs });
