@@ -24,15 +24,24 @@ export const project = (displayName, folders, testEnvironment) => ({
   },
 });
 
+const sandboxLevels = { globalSetup: '<rootDir>/tests/support/offered-levels-setup.mjs' };
+
+/** A project and its twin of files named `*.slow.test.ts`, which `npm run test:all` runs and `npm test` does not. */
+const withSlow = (name, folders, testEnvironment, more = {}) => {
+  const whole = { ...project(name, folders, testEnvironment), ...more };
+  const slow = folders.map((folder) => `<rootDir>/tests/${folder}/**/*.slow.test.ts`);
+  return [
+    { ...whole, testPathIgnorePatterns: ['/node_modules/', '\\.slow\\.test\\.ts$'] },
+    { ...whole, displayName: `${name}-slow`, testMatch: slow },
+  ];
+};
+
 export default {
   testTimeout: 120_000,
   maxWorkers: '100%',
   projects: [
-    project('unit', ['unit', 'property', 'architecture'], environment('no-process')),
-    {
-      ...project('sandbox', ['sandbox'], environment('shared-typed-arrays')),
-      globalSetup: '<rootDir>/tests/support/offered-levels-setup.mjs',
-    },
-    project('e2e', ['e2e'], environment('shared-typed-arrays')),
+    ...withSlow('unit', ['unit', 'property', 'architecture'], environment('no-process')),
+    ...withSlow('sandbox', ['sandbox'], environment('shared-typed-arrays'), sandboxLevels),
+    ...withSlow('e2e', ['e2e'], environment('shared-typed-arrays')),
   ],
 };

@@ -62,7 +62,7 @@ const parts = {
 
 beforeAll(() => writeSmallModel(model));
 
-describe('an agent made of code', () => {
+describe('An agent written in code', () => {
   const events: TrainingEvent[] = [];
   let summary: Readonly<Record<string, unknown>> = {};
   const printed: string[] = [];
@@ -73,7 +73,7 @@ describe('an agent made of code', () => {
     summary = await training;
   });
 
-  test('is trained as a run like any other, whose tasks are in its folder', () => {
+  test('trains as a run like any other, with its tasks in the run folder', () => {
     const run = summary['run'] as string;
     expect(run).toBe(join(folder, 'runs', 'trainAgent-seed3'));
     const config = readFileSync(join(run, 'config.yaml'), 'utf8');
@@ -84,7 +84,7 @@ describe('an agent made of code', () => {
     expect(printed.join('\n')).toMatch(/Note: evalTasks is not given: 1 of 12 tasks/);
   });
 
-  test('its events come in order', () => {
+  test('emits its events in order', () => {
     const kinds = events.map(({ type }) => type);
     const few = kinds.filter((type) => type !== 'phase' && !type.endsWith('rollout'));
     expect(few).toEqual([
@@ -100,7 +100,7 @@ describe('an agent made of code', () => {
     expect(kinds.filter((type) => type === 'rollout')).toHaveLength(8);
   });
 
-  test('is evaluated on the tasks of its run, or on others', async () => {
+  test('can be evaluated on the tasks of its run or on other tasks', async () => {
     const { run } = summary as { run: string };
     const { tools, reward, environment: own } = parts;
     const again = { tools, reward, environment: own };
@@ -110,7 +110,7 @@ describe('an agent made of code', () => {
     });
   });
 
-  test('is loaded and asked: the same seed gives the same answer', async () => {
+  test('gives the same answer to the same seed after it is loaded', async () => {
     const { run } = summary as { run: string };
     const agent = await loadAgent(run, { tools: [add] });
     try {
@@ -131,7 +131,7 @@ describe('an agent made of code', () => {
     }
   });
 
-  test('without its tools it cannot be loaded, and the message names them', async () => {
+  test('cannot be loaded without its tools, and the error names them', async () => {
     const { run } = summary as { run: string };
     expect(await rejectionOf(loadAgent(run))).toMatchObject({
       code: 'PLUGIN_UNKNOWN',
@@ -142,7 +142,7 @@ describe('an agent made of code', () => {
   });
 });
 
-test('a wrong setting is named by its place in the program', async () => {
+test('reports a wrong setting by its place in the program', async () => {
   const training = trainAgent({ ...parts, tasks, train: { iterations: 0 } });
   expect(await rejectionOf(training)).toMatchObject({
     code: 'CONFIG_INVALID',
@@ -150,7 +150,7 @@ test('a wrong setting is named by its place in the program', async () => {
   });
 });
 
-test('what ends a run is thrown from the loop over its events', async () => {
+test('throws from the loop over its events when the run fails', async () => {
   const reading = (async () => {
     for await (const _ of trainAgent({ ...parts, tasks: [] })) continue;
   })();

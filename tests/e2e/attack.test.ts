@@ -112,8 +112,8 @@ ${more}`,
   return { ok, found, names: found.map(({ name }) => name), printed: printed.join('\n') };
 }
 
-describe('attack', () => {
-  test('finds nothing in an environment that judges the answer', async () => {
+describe('The command attack', () => {
+  test('reports no problem in an environment that judges the answer', async () => {
     const { ok, names, printed } = await attacked('none');
     expect({ ok, names }).toEqual({ ok: true, names: [] });
     expect(printed).toMatch(/2 tasks\. An honest failure earns 0\.000 on average\./);
@@ -130,7 +130,7 @@ describe('attack', () => {
     expect(printed).toMatch(/FOUND [a-z-]+: earns more on a: reward 1 \(honest: 0\), completed/);
   });
 
-  test('ends with an error, and the first problem, where no honest episode has a reward', async () => {
+  test('fails with the first problem when no honest episode has a reward', async () => {
     const error = await rejectionOf(attacked('it breaks on every turn'));
     expect(error).toMatchObject({ code: 'ROLLOUTS_FAILED' });
     expect(error.message).toMatch(
@@ -138,7 +138,7 @@ describe('attack', () => {
     );
   });
 
-  test('finds that an episode leaves its group without a reward, unless it is penalised', async () => {
+  test('reports that an episode can leave its group without a reward, unless that is penalised', async () => {
     const { names, found } = await attacked('it breaks on odd text');
     expect(names).toEqual(['odd-arguments']);
     expect(found[0]?.findings[0]).toMatchObject({

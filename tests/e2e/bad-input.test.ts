@@ -73,10 +73,10 @@ beforeEach(() => {
   writeBelow(project, 'code/eval.jsonl', task('3'));
 });
 
-describe('a model', () => {
+describe('A model', () => {
   const damages: readonly (readonly [string, () => unknown, RegExp])[] = [
     [
-      'that is not there',
+      'that does not exist',
       () => rmSync(model, { recursive: true }),
       /MODEL_INVALID: .*config\.json/,
     ],
@@ -87,7 +87,7 @@ describe('a model', () => {
       /MODEL_INVALID: .*cut short/,
     ],
     [
-      'whose weights are something else',
+      'whose weights have another format',
       () => writeFileSync(weights, 'PK\u0003\u0004 a zip archive'),
       /MODEL_INVALID: .*not a safetensors file/,
     ],
@@ -110,7 +110,7 @@ describe('a model', () => {
       /TOKENIZER_INVALID: .*tokenizer\.json/,
     ],
     [
-      'with half a tokenizer',
+      'with a truncated tokenizer',
       () =>
         writeFileSync(
           join(model, 'tokenizer.json'),
@@ -119,7 +119,7 @@ describe('a model', () => {
       /TOKENIZER_INVALID: .*tokenizer\.json/,
     ],
     [
-      'with weights that are no numbers',
+      'with NaN among its weights',
       () => {
         const bytes = readFileSync(weights);
         bytes.writeFloatLE(Number.NaN, bytes.length - 4);
@@ -135,10 +135,10 @@ describe('a model', () => {
   });
 });
 
-describe('a dataset', () => {
+describe('A dataset', () => {
   test.each([
     [
-      'that is not there',
+      'that does not exist',
       () => rmSync(join(project, 'code', 'train.jsonl')),
       /DATASET_INVALID: .*train\.jsonl/,
     ],
@@ -148,7 +148,7 @@ describe('a dataset', () => {
       /DATASET_INVALID: .*holds no tasks/,
     ],
     [
-      'with one task_id twice',
+      'with a duplicate task_id',
       () => writeBelow(project, 'code/eval.jsonl', task('3') + task('3')),
       /DATASET_INVALID: .*eval\.jsonl:2 task_id: "3" is already/,
     ],
@@ -168,9 +168,9 @@ describe('a dataset', () => {
   });
 });
 
-describe('a run file', () => {
+describe('A run file', () => {
   test.each([
-    ['that is no YAML', 'train: [', /CONFIG_INVALID: [^]*bad\.yaml:\d+:\d+ not valid YAML/],
+    ['that is not YAML', 'train: [', /CONFIG_INVALID: [^]*bad\.yaml:\d+:\d+ not valid YAML/],
     ['with an unknown key', 'train: { iteration: 3 }', /train\.iteration.*"?iterations"?/s],
     ['with a value of the wrong type', 'train: { iterations: many }', /train\.iterations.*many/s],
   ])('%s is refused', async (_, changes, message) => {
@@ -178,31 +178,31 @@ describe('a run file', () => {
   });
 });
 
-describe('a device', () => {
+describe('A command', () => {
   const conversation = `{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi."}]}\n`;
 
-  test.each(['train', 'sft'])('that is not there is refused by %s', async (command) => {
+  test.each(['train', 'sft'])('refuses a missing device: agent-rl %s', async (command) => {
     if (command === 'sft') writeBelow(project, 'code/train.jsonl', conversation);
     const message = await refusedBy(command, runFile(), '--device', 'cuda:99');
     expect(message).toMatch(/DEVICE_UNAVAILABLE: Device "cuda:99" cannot be used/);
   });
 });
 
-describe('a sandbox', () => {
+describe('A sandbox', () => {
   const { XDG_CACHE_HOME } = process.env;
   afterEach(() => {
     if (XDG_CACHE_HOME === undefined) delete process.env['XDG_CACHE_HOME'];
     else process.env['XDG_CACHE_HOME'] = XDG_CACHE_HOME;
   });
 
-  test('that cannot be prepared is refused, and where its files go is named', async () => {
+  test('is refused when it cannot be prepared, and the error names the folder of its files', async () => {
     process.env['XDG_CACHE_HOME'] = writeBelow(project, 'no-cache', 'a file');
     const message = await refused(runFile(), '--set', 'sandbox.type=pyodide');
     expect(message).toMatch(/SANDBOX_UNAVAILABLE: .*no-cache.*XDG_CACHE_HOME/);
     expect(existsSync(join(project, 'runs'))).toBe(false);
   });
 
-  test('that is skipped is reported with its reason in a dry run', async () => {
+  test('is reported with the reason when a dry run skips it', async () => {
     const args = ['--dry-run', '--set', 'sandbox.python=no-such-python'];
     const { code, stdout, stderr } = await commandLine(['train', '--config', runFile(), ...args], {
       jobs,
@@ -212,7 +212,7 @@ describe('a sandbox', () => {
     expect(stdout.match(/warning +sandbox skipped: .*no-such-python/g)).toHaveLength(1);
   });
 
-  test('that is named and not available is refused, not replaced', async () => {
+  test('is refused, not replaced, when the run file names it and it is unavailable', async () => {
     const named = ['--set', 'sandbox.type=native', '--set', `sandbox.python=${project}/no-python`];
     const message = await refused(runFile(), ...named);
     expect(message).toMatch(/SANDBOX_UNAVAILABLE: No sandbox of type native .*no-python/);
@@ -220,8 +220,8 @@ describe('a sandbox', () => {
   });
 });
 
-describe('an output folder', () => {
-  test('below a file is refused', async () => {
+describe('An output folder', () => {
+  test('is refused when its path leads through a file', async () => {
     const below = writeBelow(project, 'occupied', 'a file');
     const message = await refused(runFile(), '--output', join(below, 'runs'));
     expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
@@ -229,14 +229,14 @@ describe('an output folder', () => {
 
   // Linux alone has a disk that is always full.
   const onLinux = existsSync('/dev/full') ? test : test.skip;
-  onLinux('on a full disk is refused', async () => {
+  onLinux('is refused on a full disk', async () => {
     const message = await refused(runFile(), '--output', '/dev/full');
     expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
   });
 });
 
 test.each([[[]], [['--dry-run']]])(
-  'a tracker with settings that it cannot use is refused, in a dry run too: %j',
+  'a tracker with settings that it cannot use is refused with the options %j',
   async (more) => {
     const file = runFile("trackers: [{ type: mlflow, url: 'not a url' }]");
     const message = await refused(file, ...more);

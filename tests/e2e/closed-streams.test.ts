@@ -26,7 +26,7 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
 `,
   );
 
-/** Runs Node on a file while nobody reads one of its streams; what it wrote on the other. */
+/** Runs Node on a file while one of its streams has no reader; what it wrote on the other. */
 async function unread(stream: 'stdout' | 'stderr', args: readonly string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   child[stream].destroy();
@@ -38,12 +38,12 @@ async function unread(stream: 'stdout' | 'stderr', args: readonly string[]) {
 
 const prints = "for (let i = 0; i < 20; i++) { io.stdout.write('a line\\n'); await sleep(5); }";
 
-describe('a command whose stdout nobody reads any more', () => {
-  test('ends as it would have and says nothing, where it only prints', async () => {
+describe('A command whose stdout is closed by its reader', () => {
+  test('exits as usual and without a message when it only prints', async () => {
     expect(await unread('stdout', [probe(`${prints} return 2;`)])).toEqual({ code: 2, wrote: '' });
   });
 
-  test('goes on with its work where it has some, and says once that its output is lost', async () => {
+  test('continues its work and reports once that its output is lost', async () => {
     const works = `${prints} await sleep(1500); ${prints} io.stderr.write('Worked.\\n'); return 0;`;
     expect(await unread('stdout', [probe(works)])).toEqual({
       code: 0,
@@ -51,19 +51,19 @@ describe('a command whose stdout nobody reads any more', () => {
     });
   });
 
-  test('goes on where a plugin prints past it', async () => {
+  test('continues when a plugin prints directly', async () => {
     const logs = prints.replace('io.stdout.write', 'console.log');
     expect(await unread('stdout', [probe(`${logs} return 0;`)])).toEqual({ code: 0, wrote: '' });
   });
 });
 
-test('a command whose stderr nobody reads any more goes on', async () => {
+test('a command continues after the reader of its stderr has closed it', async () => {
   const logs = prints.replace('stdout', 'stderr');
   const program = probe(`${logs} io.stdout.write('Done.\\n'); return 0;`);
   expect(await unread('stderr', [program])).toEqual({ code: 0, wrote: 'Done.\n' });
 });
 
-test('agent-rl plugins | head -1 ends quietly', async () => {
+test('agent-rl plugins | head -1 exits without an error', async () => {
   const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
   expect(await unread('stdout', [program, 'plugins'])).toEqual({ code: 0, wrote: '' });
 });

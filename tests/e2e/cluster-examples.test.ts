@@ -47,9 +47,9 @@ async function flagsOf(words: readonly string[]): Promise<[used: string[], known
   return [flags(words.join(' ')), flags(stdout)];
 }
 
-describe('the services of compose.yaml', () => {
+describe('The services of compose.yaml', () => {
   test.each(Object.entries(compose.services))(
-    '%s has no root, no rights, nothing to write to, no port, and says whether it is well',
+    'include %s without root, capabilities, writable files or ports, and with a health check',
     (_, service) => {
       expect(service).toMatchObject({
         user: '${AGENT_UID:-1000}:${AGENT_GID:-1000}',
@@ -63,14 +63,14 @@ describe('the services of compose.yaml', () => {
     },
   );
 
-  test('are on networks without a way out, the sandbox on none with the model', () => {
+  test('use networks without internet access, and the sandbox shares no network with the model', () => {
     expect(Object.values(compose.networks)).toEqual([{ internal: true }, { internal: true }]);
     expect([sandbox.networks, vllm.networks]).toEqual([['programs'], ['model']]);
     expect(trainer.networks).toEqual(['programs', 'model']);
     expect(sandbox.volumes).toBeUndefined();
   });
 
-  test('hold no secret, and start in the order they need each other', () => {
+  test('contain no secret and start in the order of their dependencies', () => {
     for (const { environment } of [sandbox, trainer])
       expect(environment['SANDBOX_TOKEN']).toMatch(/^\$\{SANDBOX_TOKEN:\?/);
     expect(trainer.depends_on).toEqual({
@@ -82,14 +82,14 @@ describe('the services of compose.yaml', () => {
   test.each([
     ['sandbox', sandbox],
     ['trainer', trainer],
-  ])('%s is started by a command line that exists', async (_, { command }) => {
+  ])('start %s by an existing command', async (_, { command }) => {
     const [used, known] = await flagsOf(command);
     expect(used.length).toBeGreaterThan(2);
     expect(used.filter((flag) => !known.includes(flag))).toEqual([]);
   });
 });
 
-test('the run file is valid and asks the services by their names', () => {
+test('the run file is valid and names the services', () => {
   const { config } = loadConfig({ file: join(packageRoot(), folder, 'run.yaml') });
   expect(config.sandbox).toMatchObject({ url: 'http://sandbox:8080', tokenEnv: 'SANDBOX_TOKEN' });
   expect(config.generator).toMatchObject({ urls: ['http://vllm:8000'] });
@@ -97,15 +97,15 @@ test('the run file is valid and asks the services by their names', () => {
   expect(config.sandbox.workers).toBe(Number(workers));
 });
 
-describe('job.slurm', () => {
+describe('The file job.slurm', () => {
   const text = projectFile(join(folder, 'job.slurm'));
 
-  test('can be read by bash', () => {
+  test('is valid bash', () => {
     const file = join(packageRoot(), folder, 'job.slurm');
     expect(() => execFileSync('bash', ['-n', file], { stdio: 'pipe' })).not.toThrow();
   });
 
-  test('sets settings that exist, by command lines that exist', async () => {
+  test('uses existing commands and settings', async () => {
     const paths = [...text.matchAll(/--set "([\w.]+)=/g)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(5);
     const known = new Set(settingsOfRuns().map(({ path }) => path));

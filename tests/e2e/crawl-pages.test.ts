@@ -79,8 +79,8 @@ beforeEach(() => {
   server.received.length = 0;
 });
 
-describe('a page', () => {
-  test('becomes its article as Markdown, without navigation', async () => {
+describe('A page', () => {
+  test('is reduced to its article as Markdown, without navigation', async () => {
     site({ '/a': html(article('Beans')) });
     const { pages, counts } = await crawl(['/a']);
     const page = pages.get('page-a');
@@ -100,7 +100,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('in another encoding is read by what the page says of itself', async () => {
+  test('is decoded by the encoding that it declares', async () => {
     const page = Buffer.from(article('Caf\u00e9'), 'latin1');
     const answer: Answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' });
@@ -112,10 +112,10 @@ describe('a page', () => {
   });
 });
 
-describe('robots.txt', () => {
+describe('The file robots.txt', () => {
   const robots = (text: string): Answer => html(text, 'text/plain');
 
-  test('keeps pages out that it forbids us', async () => {
+  test('excludes the pages that it disallows', async () => {
     site({
       '/robots.txt': robots('User-agent: agent_rl\nDisallow: /private\n\nUser-agent: *\nAllow: /'),
       '/private/a': html(article('A')),
@@ -127,7 +127,7 @@ describe('robots.txt', () => {
     expect(askedFor()).toEqual(['/robots.txt', '/b']);
   });
 
-  test('is asked about where a redirect leads', async () => {
+  test('is consulted for the target of a redirect', async () => {
     site({
       '/robots.txt': robots('User-agent: *\nDisallow: /private'),
       '/a': redirect('/private/a'),
@@ -136,14 +136,14 @@ describe('robots.txt', () => {
     expect(askedFor()).not.toContain('/private/a');
   });
 
-  test('that cannot be fetched forbids all', async () => {
+  test('disallows every page when it cannot be fetched', async () => {
     site({ '/robots.txt': status(503), '/a': html(article('A')) });
     const settings = { ...freshSettings(), maxRetries: 0 };
     expect(await failureOf('/a', settings)).toBe('robots-unreachable');
     expect(askedFor()).not.toContain('/a');
   });
 
-  test('with a Crawl-delay spaces requests by that delay', async () => {
+  test('delays requests by its Crawl-delay', async () => {
     const times: number[] = [];
     const timed: Answer = (request, response) => {
       times.push(performance.now());
@@ -162,7 +162,7 @@ describe('robots.txt', () => {
   });
 });
 
-test('a page that breaks the parser is one without a text, and the others are read', async () => {
+test('a page that crashes the parser yields no text, and the crawl continues', async () => {
   site({
     '/cut': html('<!doctype html><html lang="en" '),
     '/deep': html('<div>'.repeat(600)),
@@ -175,7 +175,7 @@ test('a page that breaks the parser is one without a text, and the others are re
   expect(pages.get('page-a')).toMatchObject({ title: 'A' });
 });
 
-test('no host is asked more often than it may be, retries included', async () => {
+test('the crawler keeps the rate limit of each host, including retries', async () => {
   const times: number[] = [];
   const answers = inTurn(status(500), html(article('A')));
   server.answer = (request, response) => {
@@ -188,8 +188,8 @@ test('no host is asked more often than it may be, retries included', async () =>
   expect(Math.min(...gaps)).toBeGreaterThan(150);
 });
 
-describe('failures', () => {
-  test('429 is waited for as long as Retry-After says', async () => {
+describe('A failed request', () => {
+  test('waits after status 429 for as long as Retry-After says', async () => {
     const answers = inTurn(status(429, { 'retry-after': '1' }), html(article('A')));
     site({ '/a': answers });
     const begin = performance.now();
@@ -197,12 +197,12 @@ describe('failures', () => {
     expect(performance.now() - begin).toBeGreaterThan(950);
   });
 
-  test('429 that asks for more time than there is ends at once', async () => {
+  test('fails immediately after status 429 when Retry-After exceeds the remaining time', async () => {
     site({ '/a': status(429, { 'retry-after': '3600' }) });
     expect(await failureOf('/a')).toBe('rate-limited');
   });
 
-  test('500 is retried, and distinguished in the report', async () => {
+  test('is retried after status 500 and counted separately in the report', async () => {
     site({ '/a': status(500) });
     expect(await failureOf('/a', { ...freshSettings(), maxRetries: 1 })).toBe('server-error');
     expect(askedFor()).toEqual(['/robots.txt', '/a', '/a']);
@@ -214,18 +214,14 @@ describe('failures', () => {
     ['a PDF', html('%PDF-1.4', 'application/pdf'), 'not-text'],
     ['bytes that are called text', html('\0\u0001\0\u0002'.repeat(100), 'text/plain'), 'not-text'],
     [
-      'UTF-8 that is none',
+      'invalid UTF-8',
       (_, response) => {
         response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
         response.end(Buffer.alloc(2000, 0xff));
       },
       'wrong-encoding',
     ],
-    [
-      'an encoding that nobody knows',
-      html('text', 'text/plain; charset=klingon'),
-      'wrong-encoding',
-    ],
+    ['an unknown encoding', html('text', 'text/plain; charset=klingon'), 'wrong-encoding'],
     ['a page without text', html('<html><body></body></html>'), 'no-readable-text'],
     ['redirects in a circle', redirect('/a'), 'redirect'],
     ['a redirect out of the web', redirect('file:///etc/passwd'), 'redirect'],
@@ -241,7 +237,7 @@ describe('failures', () => {
   test.each<[string, Answer]>([
     ['silence', hang],
     ['a byte now and then', drip],
-  ])('%s ends in time, and is asked for again next time', async (_name, answer) => {
+  ])('ends by the deadline and is retried by the next crawl: %s', async (_name, answer) => {
     site({ '/a': answer });
     const settings = { ...freshSettings(), pageTimeoutS: 0.3, pageDeadlineS: 0.8 };
     const begin = performance.now();
@@ -251,7 +247,7 @@ describe('failures', () => {
     expect(await failureOf('/a', settings)).toBeUndefined();
   });
 
-  test('a private address is refused, also as the target of a redirect', async () => {
+  test('the crawler refuses a private address, also as the target of a redirect', async () => {
     site({ '/a': html(article('A')) });
     expect(await failureOf('/a', { ...freshSettings(), allowPrivate: false })).toBe(
       'address-refused',
@@ -260,10 +256,10 @@ describe('failures', () => {
   });
 });
 
-describe('what is on disk', () => {
+describe('The crawl on disk', () => {
   const pages = { '/a': html(article('A')), '/b': html(article('B')), '/c': html(article('C')) };
 
-  test('is not fetched again, unless that is requested', async () => {
+  test('is not fetched again unless requested', async () => {
     site(pages);
     const settings = freshSettings();
     await crawl(['/a', '/b'], settings);
@@ -274,7 +270,7 @@ describe('what is on disk', () => {
     expect(askedFor()).toEqual(['/robots.txt', '/a', '/b']);
   });
 
-  test('of pages as they came gives texts anew without the network', async () => {
+  test('yields the texts again from stored pages, without the network', async () => {
     site(pages);
     const settings = freshSettings();
     const first = await crawl(['/a'], settings);
@@ -284,7 +280,7 @@ describe('what is on disk', () => {
     expect(server.received).toEqual([]);
   });
 
-  test('lets an interrupted crawl go on where it was', async () => {
+  test('lets an interrupted crawl continue', async () => {
     const settings = freshSettings();
     const stop = new AbortController();
     const interrupting: Answer = () => stop.abort(new Error('stopped'));
@@ -298,7 +294,7 @@ describe('what is on disk', () => {
     expect(askedFor()).toEqual(['/robots.txt', '/b', '/c']);
   });
 
-  test('is refused when it is damaged, by its name', async () => {
+  test('is refused by its name when it is damaged', async () => {
     site(pages);
     const settings = freshSettings();
     await crawl(['/a'], settings);

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await agentRl('train', '--config', smoke, '--max-iterations', '1', ...sets, ...named('sampled'));
 });
 
-test('episodes become the very tokens they were sampled as, with the tools they had, and are trained on', async () => {
+test('demonstrations contain exactly the sampled tokens and the tools of each episode, and train a model', async () => {
   const said = await agentRl('runs', 'demonstrations', run('sampled'), '--min-reward=-9');
   const file = join(run('sampled'), 'demonstrations', 'train.jsonl');
   const rows = readLines(file);

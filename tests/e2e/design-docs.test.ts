@@ -29,17 +29,17 @@ test("the reference lists every key of a run's summary", () => {
   expect([...keys, ...inside].filter((key) => !listed.includes(key))).toEqual([]);
 });
 
-describe('design', () => {
+describe('The design documents', () => {
   const design = readDocument('design.md');
 
-  test('says of every outcome and every bucket of the ledger what it means', () => {
+  test('the pages explain every outcome and every bucket of the ledger', () => {
     const rows = tableBelow(design, '### Outcomes').flatMap(([name = '']) => codeSpans(name));
     expect(rows.toSorted()).toEqual(outcomes.toSorted());
     const fates = Object.keys(keepLedger([], 0).tokens);
     expect(fates.filter((fate) => !codeSpans(design).includes(fate))).toEqual([]);
   });
 
-  test('sends the settings of earlier systems to ones that exist', () => {
+  test('the page on earlier systems maps their settings to existing ones', () => {
     const known = settingsOfRuns().map(({ path }) => path);
     const plugins = builtinPlugins();
     const ofPlugins = [
@@ -75,7 +75,7 @@ describe('design', () => {
     expect(vague).toEqual([]);
   });
 
-  test('names files of papers that exist', () => {
+  test('the page on papers names existing files', () => {
     const files = tableBelow(readDocument('docs/design/papers.md'), '# Papers').flatMap(
       ([, where = '']) => codeSpans(where),
     );
@@ -89,7 +89,7 @@ describe('design', () => {
     'design.md',
     'AGENTS.md',
     ...markdownFiles().filter((path) => path.startsWith('docs/design/')),
-  ])('%s names files that exist', (page) => {
+  ])('the page %s names existing files', (page) => {
     const named = codeSpans(readDocument(page)).filter((span) =>
       /^(?:[\w-]+\/)+[\w.-]+\.(?:tsx?|mjs|py|md|yaml|json)$|^tests\/[\w/-]+$/.test(span),
     );
@@ -99,7 +99,7 @@ describe('design', () => {
     expect(missing).toEqual([]);
   });
 
-  test('has a row for every dependency', () => {
+  test('the dependencies page has a row for every dependency', () => {
     const ours = JSON.parse(readDocument('package.json')) as Record<string, object>;
     const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
     const rows = tableBelow(readDocument('docs/design/dependencies.md'), '# Dependencies').flatMap(

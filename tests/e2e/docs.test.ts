@@ -49,7 +49,7 @@ const linksOf = (markdown: string): string[] =>
 describe.each(markdownFiles())('%s', (file) => {
   const text = readDocument(file);
 
-  test('links only to files and headings that exist', () => {
+  test('links only to existing files and headings', () => {
     const broken = linksOf(text).filter((target) => {
       if (/^[a-z]+:/.test(target)) return false;
       const [path = '', anchor] = target.split('#');
@@ -222,7 +222,7 @@ function runMadeBy(command: string): string[] {
 }
 
 test.each(['README.md', 'docs/getting-started.md'])(
-  'each run that a command of %s names was made by one before it',
+  'every run that a command of %s names was created by an earlier command',
   (page) => {
     const made = new Set<string>();
     const unknown: string[] = [];
@@ -238,12 +238,12 @@ test.each(['README.md', 'docs/getting-started.md'])(
 describe.each(userPages())('%s', (page) => {
   const text = readDocument(page);
 
-  test('mentions only flags that exist', async () => {
+  test('mentions only existing flags', async () => {
     const known = new Set([...flagsIn((await allHelps()).join('\n')), ...foreign]);
     expect(flagsIn(text).filter((flag) => !known.has(flag))).toEqual([]);
   });
 
-  test('gives commands that exist', () => {
+  test('shows existing commands', () => {
     const used = [...text.matchAll(/(?<![\w/])agent-rl ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)];
     const unknown = used.filter(([, name = '', inner]) => {
       if (commandNames.includes(name)) return false;
@@ -254,7 +254,7 @@ describe.each(userPages())('%s', (page) => {
     expect(unknown.map(([line]) => line)).toEqual([]);
   });
 
-  test('gives each command only flags it takes and run files that are there or shown', async () => {
+  test('gives each command only its own flags and run files that exist or are shown', async () => {
     const shown = new Set(
       userPages().flatMap((other) => codeBlocks(readDocument(other)).map(fileNameOf)),
     );
@@ -275,7 +275,7 @@ describe.each(userPages())('%s', (page) => {
     }
   });
 
-  test('names files and scripts that exist', () => {
+  test('names existing files and scripts', () => {
     const named =
       text.match(/\b(?:dist\/)?(?:configs|scripts|dataset|tests|agent_rl)\/[\w./-]+\.\w+/g) ?? [];
     // What is built has a source.
@@ -283,7 +283,7 @@ describe.each(userPages())('%s', (page) => {
     expect(sources.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  test('names settings and metrics that exist', () => {
+  test('names existing settings and metrics', () => {
     const dotted = codeSpans(text).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
     // `eval` is also a key of summary.json.
     const files = ['run.log', 'run.lock', 'tools.json', 'train.jsonl', 'eval.jsonl'];
@@ -301,7 +301,7 @@ describe.each(userPages())('%s', (page) => {
     expect(metrics.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
   });
 
-  test('shows JSON that can be read', () => {
+  test('shows valid JSON', () => {
     for (const { text: json } of codeBlocks(text).filter(({ language }) => language === 'json')) {
       expect(() => JSON.parse(json) as unknown).not.toThrow();
     }
@@ -311,7 +311,7 @@ describe.each(userPages())('%s', (page) => {
     }
   });
 
-  test('shows run files and parts of run files that are valid', () => {
+  test('shows valid run files and fragments', () => {
     const blocks = codeBlocks(text).filter(({ language }) => language === 'yaml');
     for (const [index, block] of blocks.entries()) {
       const value = parse(block.text) as Record<string, unknown>;
@@ -338,8 +338,8 @@ function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
   return { extends: file, ...own, tools: [...tools, { type: 'code_exec' }] };
 }
 
-describe('the pages', () => {
-  test('keep to their sizes', () => {
+describe('The pages', () => {
+  test('every page stays within its size limit', () => {
     // Comments say what figures rest on, and are not read.
     const read = (page: string) => readDocument(page).replaceAll(/<!--.*?-->\n*/g, '');
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(251);
@@ -350,7 +350,7 @@ describe('the pages', () => {
     expect(long).toEqual([]);
   });
 
-  test('are all in the index, once', () => {
+  test('every page appears in the index exactly once', () => {
     const pages = markdownFiles().filter((path) => path.startsWith('docs/') && isShipped(path));
     const listed = linksOf(readDocument('docs/README.md')).map((target) => join('docs', target));
     expect(listed.toSorted()).toEqual(
@@ -359,7 +359,7 @@ describe('the pages', () => {
   });
 
   test.each(userPages().filter((page) => !page.endsWith('README.md')))(
-    '%s opens with an example',
+    'the page %s opens with an example',
     (page) => {
       const text = readDocument(page);
       const [opening = ''] = text.split(/^(?:## |\|)/m);
@@ -368,7 +368,7 @@ describe('the pages', () => {
   );
 });
 
-test('getting started shows a run file with a weighted reward', () => {
+test('the introduction shows a run file with a weighted reward', () => {
   const blocks = codeBlocks(readDocument('docs/getting-started.md'));
   const block = blocks.find((candidate) => fileNameOf(candidate) === 'my_run.yaml');
   const text = block?.text.replace('configs/', `${root}/configs/`) ?? '';

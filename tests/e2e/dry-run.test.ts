@@ -58,20 +58,20 @@ async function refused(file: string, ...args: string[]): Promise<string> {
   return real.stderr;
 }
 
-describe('a dry run refuses what the run refuses:', () => {
-  test('a prompt that leaves no room to answer', async () => {
+describe('A dry run and the run both refuse', () => {
+  test('a training prompt that leaves no room to answer', async () => {
     writeBelow(project, 'tasks/train.jsonl', question('1') + question('2', long));
     expect(await refused(runFile())).toMatch(
       /DATASET_INVALID: 1 of 4 prompts leave no room to answer in rollout\.maxEpisodeTokens = 512: "2" \(\d+ tokens\)\. .*dataset\.tooLong: skip/,
     );
   });
 
-  test('such a prompt among the held-out tasks', async () => {
+  test('a held-out prompt that leaves no room to answer', async () => {
     writeBelow(project, 'tasks/eval.jsonl', question('4') + question('5', long));
     expect(await refused(runFile())).toMatch(/1 of 5 prompts leave no room .*"5"/);
   });
 
-  test('a tool that misses what its settings name', async () => {
+  test('a tool whose settings name a missing file', async () => {
     const settings = `tools: [{ type: search, mode: corpus, corpus: { path: ${project}/no-index } }]`;
     expect(await refused(runFile(settings))).toMatch(/CORPUS_INVALID: .*no-index/);
   });
@@ -81,11 +81,11 @@ describe('a dry run refuses what the run refuses:', () => {
     expect(await refused(runFile(reward))).toMatch(/no-model/);
   });
 
-  test('a device that is not there', async () => {
+  test('a device that does not exist', async () => {
     expect(await refused(runFile(), '--device', 'cuda:99')).toMatch(/DEVICE_UNAVAILABLE/);
   });
 
-  test('too few tasks to choose the best checkpoint by', async () => {
+  test('too few tasks to select the best checkpoint', async () => {
     const best = ['--set', 'checkpoint.keepBest=true', '--set', 'eval.every=1'];
     const file = runFile();
     expect(await refused(file, ...best, '--set', 'eval.selectionTasks=3')).toMatch(
@@ -93,18 +93,18 @@ describe('a dry run refuses what the run refuses:', () => {
     );
   });
 
-  test('an output folder below a file', async () => {
+  test('an output folder whose path leads through a file', async () => {
     const below = join(writeBelow(project, 'occupied', 'a file'), 'runs');
     expect(await refused(runFile(), '--output', below)).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
   });
 
-  test('the name of a run that is there', async () => {
+  test('the name of an existing run', async () => {
     mkdirSync(join(runs, 'one'), { recursive: true });
     expect(await refused(runFile())).toMatch(/OUTPUT_UNWRITABLE: A run is already in/);
   });
 });
 
-describe('a dry run of supervised training refuses what the run refuses:', () => {
+describe('A dry run and the run of supervised training both refuse', () => {
   const conversation = (content: string): string =>
     `${JSON.stringify({
       messages: [
@@ -118,17 +118,17 @@ describe('a dry run of supervised training refuses what the run refuses:', () =>
   };
   const sft = ['--set', 'train.mode=sft', '--set', 'policy.thinking=false'];
 
-  test('a device that is not there', async () => {
+  test('a device that does not exist', async () => {
     expect(await refused(file(), ...sft, '--device', 'cuda:99')).toMatch(/DEVICE_UNAVAILABLE/);
   });
 
-  test('the name of a run that is there', async () => {
+  test('the name of an existing run', async () => {
     mkdirSync(join(runs, 'one'), { recursive: true });
     expect(await refused(file(), ...sft)).toMatch(/OUTPUT_UNWRITABLE: A run is already in/);
   });
 });
 
-test('a dry run tells tokens and memory, and the time only where it is to measure', async () => {
+test('a dry run estimates tokens and memory, and the time only when asked to measure', async () => {
   const file = runFile();
   const plain = await command('train', '--config', file, '--dry-run', '--set', 'run.name=two');
   expect(plain.stdout).toMatch(/^ {2}memory {8}about \d+ MiB/m);
@@ -145,7 +145,7 @@ test('a dry run tells tokens and memory, and the time only where it is to measur
   expect(existsSync(join(runs, 'two'))).toBe(false);
 });
 
-describe('rows that are too long', () => {
+describe('Rows that are too long', () => {
   const medium = 'word '.repeat(300);
   const skip = ['--set', 'dataset.tooLong=skip', '--set', 'rollout.maxEpisodeTokens=256'];
   const lines = (file: string) =>
@@ -156,7 +156,7 @@ describe('rows that are too long', () => {
   const state = () =>
     JSON.parse(readFileSync(join(runs, 'one', 'summary.json'), 'utf8')) as Record<string, unknown>;
 
-  test('are left out, named and never dealt, in a dry run, a run, its resume and eval', async () => {
+  test('a dry run, a run, its resume and eval leave out rows that are too long and name them', async () => {
     writeBelow(project, 'tasks/train.jsonl', question('1') + question('2', medium) + question('3'));
     writeBelow(project, 'tasks/eval.jsonl', question('4') + question('5', `${medium}5`));
     const file = runFile();

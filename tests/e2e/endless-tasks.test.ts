@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /** A task generator in a file of a project outside the repository. */
@@ -39,8 +40,9 @@ export class EndlessSums implements TaskGenerator {
 
 const project = temporaryFolder();
 const elsewhere = temporaryFolder();
-const agentRl = (args: readonly string[], cwd = project) => {
-  const { code, stdout, stderr } = builtProgram('agent-rl', args, cwd);
+const program = residentProgram('agent-rl');
+const agentRl = async (args: readonly string[], cwd = project) => {
+  const { code, stdout, stderr } = await program(args, cwd);
   return { code, said: stdout + stderr };
 };
 const runOf = (name: string): string => join(project, 'runs', name);
@@ -61,9 +63,9 @@ datasets:
   );
 });
 
-describe("a third party's task generator", () => {
-  test('gives a run its tasks, a new one for each draw, and says so in the plan', () => {
-    const { code, said } = begin('whole');
+describe("A third party's task generator", () => {
+  test('gives a run a new task for each draw, and the plan says so', async () => {
+    const { code, said } = await begin('whole');
     expect(code === 0 ? '' : said).toBe('');
     expect(said).toContain('Tasks (1 of those without end)\n  sum-0\n    What is ');
     expect(said).toContain(
@@ -82,9 +84,9 @@ describe("a third party's task generator", () => {
     });
   });
 
-  test('gives a run that was ended and resumed the same tasks and the same weights', () => {
-    expect(begin('halves', '--max-iterations', '1').code).toBe(0);
-    const { code, said } = agentRl(
+  test('gives a resumed run the same tasks and weights', async () => {
+    expect((await begin('halves', '--max-iterations', '1')).code).toBe(0);
+    const { code, said } = await agentRl(
       ['train', '--resume', runOf('halves'), '--max-iterations', '2'],
       elsewhere,
     );
@@ -97,24 +99,28 @@ describe("a third party's task generator", () => {
     expect(halves).toEqual(whole);
   });
 
-  test('is not resumed with another version or other settings', () => {
+  test('keeps a run from being resumed with another version or other settings', async () => {
     writeBelow(project, 'sums.ts', generator(2));
-    const resumed = (...more: string[]) =>
-      agentRl(['train', '--resume', runOf('whole'), '--max-iterations', '3', ...more], elsewhere);
-    const { code, said } = resumed();
-    expect([code, said]).toEqual([
+    const resume = ['train', '--resume', runOf('whole'), '--max-iterations', '3'];
+    // In a process of its own: the other one has imported version 1.
+    const { code, stderr } = builtProgram('agent-rl', resume, elsewhere);
+    expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(/^CHECKPOINT_INVALID: .*\(version of datasets\.0: 1 -> 2\)/m),
     ]);
     writeBelow(project, 'sums.ts', generator(1));
-    expect(resumed('--set', 'datasets.0.generator.largest=41').said).toMatch(
+    const { said } = await agentRl(
+      [...resume, '--set', 'datasets.0.generator.largest=41'],
+      elsewhere,
+    );
+    expect(said).toMatch(
       /^CHECKPOINT_INVALID: .*\(settings of datasets\.0: \{ ?"?largest.*40.*\} -> \{.*41/m,
     );
     expect(readFileSync(join(runOf('whole'), 'config.yaml'), 'utf8')).toContain('largest: 40');
   });
 
-  test('can be mixed with a folder of tasks', () => {
-    const { code, said } = begin(
+  test('can be mixed with a folder of tasks', async () => {
+    const { code, said } = await begin(
       'mixed',
       '--set',
       'datasets=[{dir: tasks}, {generator: {type: endless-sums}}]',

@@ -78,7 +78,7 @@ describe.each(models)('%s, exported', (name, tiny) => {
     await exportOnnx(from, to);
   });
 
-  test('gives transformers.js the tokens of our generator', async () => {
+  test('generates the same tokens in transformers.js', async () => {
     const model = await openInTransformersJs(to);
     const seen = new Set<number>();
     for (const one of [prompt, [5, 900, 31], [6, 640, 640, 77]]) {
@@ -90,7 +90,7 @@ describe.each(models)('%s, exported', (name, tiny) => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
-  test('has the logits of the decoder written in loops', async () => {
+  test('has the logits of the reference decoder', async () => {
     const model = await openInTransformersJs(to);
     const [logits] = await logitsBy(model, {
       input_ids: idTensor([prompt]),
@@ -103,7 +103,7 @@ describe.each(models)('%s, exported', (name, tiny) => {
     expect(greatestDifference(logits!, expected)).toBeLessThan(1e-4);
   });
 
-  test('computes a row padded at the left, and one in two pieces, as it does alone', async () => {
+  test('computes a left-padded row and a row in two pieces as it does alone', async () => {
     const model = await openInTransformersJs(to);
     const ones = (length: number): number[] => Array.from({ length }, () => 1);
     const [alone] = await logitsBy(model, {
@@ -136,7 +136,7 @@ describe.each(models)('%s, exported', (name, tiny) => {
   });
 });
 
-describe('scaled rotations, exported', () => {
+describe('An export with scaled rotary embeddings', () => {
   const untied = {
     ...tinyModels['Llama with as many key heads as query heads']!,
     tiedEmbeddings: false,
@@ -161,21 +161,24 @@ describe('scaled rotations, exported', () => {
     },
   };
 
-  test.each(Object.keys(scalings))('give transformers.js our tokens: %s', async (name) => {
-    const from = await tinyFolder(name, { ...untied, ropeScaling: scalings[name]! });
-    const to = join(folder, `${name} exported`);
-    await exportOnnx(from, to);
-    const model = await openInTransformersJs(to);
-    const tokens = await generatedBy(model, prompt, 64);
-    await model.dispose();
-    expect(tokens).toEqual(await generatedHere(from, 64));
-    const plain = await tinyFolder(`${name} not scaled`, untied);
-    expect(tokens).not.toEqual(await generatedHere(plain, 64));
-  });
+  test.each(Object.keys(scalings))(
+    'generates the same tokens in transformers.js: %s',
+    async (name) => {
+      const from = await tinyFolder(name, { ...untied, ropeScaling: scalings[name]! });
+      const to = join(folder, `${name} exported`);
+      await exportOnnx(from, to);
+      const model = await openInTransformersJs(to);
+      const tokens = await generatedBy(model, prompt, 64);
+      await model.dispose();
+      expect(tokens).toEqual(await generatedHere(from, 64));
+      const plain = await tinyFolder(`${name} not scaled`, untied);
+      expect(tokens).not.toEqual(await generatedHere(plain, 64));
+    },
+  );
 });
 
-describe('the starter model, exported', () => {
-  test('gives transformers.js the tokens of our generator', async () => {
+describe('The exported starter model', () => {
+  test('generates the same tokens in transformers.js', async () => {
     const to = join(folder, 'starter');
     const exported = await exportOnnx(starter, to);
     expect(exported).toMatchObject({ parameters: 2_632_704, weightsApart: false });
@@ -185,7 +188,7 @@ describe('the starter model, exported', () => {
     expect(tokens).toEqual(await generatedHere(starter, 64));
   });
 
-  test('is the same with its weights in a file beside it', async () => {
+  test('is the same with its weights in an external file', async () => {
     const to = join(folder, 'starter apart');
     const exported = await exportOnnx(starter, to, { mostBytesInside: 1e6 });
     expect(exported.weightsApart).toBe(true);
@@ -196,7 +199,7 @@ describe('the starter model, exported', () => {
     expect(tokens).toEqual(await generatedHere(starter, 64));
   });
 
-  test('reads its prompts with its own template', async () => {
+  test('renders prompts with its own template', async () => {
     const to = join(folder, 'starter with template');
     await exportOnnx(starter, to);
     const { AutoTokenizer } = await import('@huggingface/transformers');
@@ -211,7 +214,7 @@ describe('the starter model, exported', () => {
   });
 });
 
-describe('a model under an adapter, exported', () => {
+describe('An exported model with an adapter', () => {
   const tiny = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
   const config = { ...tiny, vocabSize: 1024, maxPositions: 128 };
   const adapter: Adapter = {
@@ -270,7 +273,7 @@ describe('a model under an adapter, exported', () => {
   }
 });
 
-describe('what goes wrong', () => {
+describe('A failed export', () => {
   test('stops before it writes', async () => {
     const to = join(folder, 'stopped');
     const error = await rejectionOf(exportOnnx(starter, to, { signal: AbortSignal.abort() }));
@@ -278,7 +281,7 @@ describe('what goes wrong', () => {
     expect(existsSync(to)).toBe(false);
   });
 
-  test('leaves a folder with files in it alone', async () => {
+  test('leaves a folder with files unchanged', async () => {
     const to = join(folder, 'taken');
     writeBelow(to, 'notes.txt', 'mine');
     const error = await rejectionOf(exportOnnx(starter, to));
@@ -289,7 +292,7 @@ describe('what goes wrong', () => {
     expect(readdirSync(to)).toEqual(['notes.txt']);
   });
 
-  test('leaves nothing behind', async () => {
+  test('leaves no file behind', async () => {
     const damaged = await tinyFolder(
       'damaged',
       tinyModels['Qwen3 with two query heads per key head']!,

@@ -34,7 +34,7 @@ describe('A program in Python that is an agent', () => {
     agent = await open({ command: ['python3', ownLoop('agent.py')], env: ['OWN_KEY'] });
   });
 
-  test('asks the model by the address and the key of its environment, and prints its answer', async () => {
+  test('calls the model by the address and key in its environment and prints the answer', async () => {
     const { environment, answer } = agent.play('What is 6 times 7?', {
       baseURL: stub.baseURL,
       apiKey: 'k1',
@@ -45,7 +45,7 @@ describe('A program in Python that is an agent', () => {
     expect(verdict).toMatchObject({ success: true, record: { stderr: 'asked once' } });
   });
 
-  test('that exits with another code than 0 has failed, with what it wrote and no secret', async () => {
+  test('fails with its output, without secrets, when its exit code is not 0', async () => {
     const { environment, answer } = agent.play('exit');
     const thrown = (await thrownOf(answer)) as Error;
     expect(thrown.message).toMatch(
@@ -55,7 +55,7 @@ describe('A program in Python that is an agent', () => {
     expect(environment.isModelError(thrown)).toBe(false);
   });
 
-  test('that ends with an error about the turn of the model is no failure of its own', async () => {
+  test("does not count as failed when it exits because of the model's turn", async () => {
     const { environment, answer } = agent.play('model');
     const thrown = await thrownOf(answer);
     expect(environment.isModelError(thrown)).toBe(true);
@@ -66,7 +66,7 @@ describe('A program in Python that is an agent', () => {
     expect(own.environment.isModelError(await thrownOf(own.answer))).toBe(false);
   });
 
-  test('that prints without end is ended', async () => {
+  test('is stopped when it prints endlessly', async () => {
     const small = await open({ command: ['python3', ownLoop('agent.py')], mostOutputKiB: 64 });
     expect(await thrownOf(small.play('flood').answer)).toMatchObject({
       message: expect.stringMatching(
@@ -75,7 +75,7 @@ describe('A program in Python that is an agent', () => {
     });
   });
 
-  test('inherits no environment variable but the usual and the named ones', async () => {
+  test('inherits only the usual and the named environment variables', async () => {
     const names = JSON.parse((await agent.play('env').answer) as string) as string[];
     expect(names).toEqual(
       expect.arrayContaining(['OWN_KEY', 'PATH', 'OPENAI_BASE_URL', 'OPENAI_API_KEY']),
@@ -83,7 +83,7 @@ describe('A program in Python that is an agent', () => {
     expect(names).not.toContain('OTHER_TOKEN');
   });
 
-  test('that hangs is ended with its children when its rollout is', async () => {
+  test('is stopped together with its children when its rollout ends', async () => {
     const deadline = new AbortController();
     const { environment, answer } = agent.play('hang', { signal: deadline.signal });
     setTimeout(() => deadline.abort(new Error('the rollout is over')), 1500);
@@ -95,13 +95,13 @@ describe('A program in Python that is an agent', () => {
   });
 });
 
-describe('An agent of a file in a process of its own', () => {
+describe('An agent in a process of its own', () => {
   let agent: OwnLoop;
   beforeAll(async () => {
     agent = await open({ agent: ownLoop('agent.mjs'), isolation: 'process', mostOutputKiB: 64 });
   });
 
-  test('answers with any value, and what it prints is for people', async () => {
+  test('answers with any value, and its output is only logged', async () => {
     const { baseURL } = stub;
     expect(await agent.play('x').answer).toMatchObject({ prompt: 'x', apiKey: 'key-of-rollout' });
     expect(await agent.play('ask', { baseURL }).answer).toBe('42');
@@ -112,7 +112,7 @@ describe('An agent of a file in a process of its own', () => {
     expect(record).toEqual({ stderr: 'for people' });
   });
 
-  test('throws by the names of its errors', async () => {
+  test('passes on the names of its errors', async () => {
     for (const [prompt, isModelError] of [
       ['throw', false],
       ['model', true],
@@ -123,7 +123,7 @@ describe('An agent of a file in a process of its own', () => {
     }
   });
 
-  test('may leak listeners, leave timers and write without end to stderr', async () => {
+  test('may leak listeners, leave timers running and write endlessly to stderr', async () => {
     for (const prompt of ['leak', 'late']) await agent.play(prompt).answer;
     const { environment, answer } = agent.play('flood-stderr');
     await answer;
@@ -131,7 +131,7 @@ describe('An agent of a file in a process of its own', () => {
     expect((record as { stderr: string }).stderr.length).toBeLessThanOrEqual(16 * 1024);
   });
 
-  test('that dies, or whose answer is too large, has failed', async () => {
+  test('fails when it exits or its answer is too large', async () => {
     expect(await thrownOf(agent.play('die').answer)).toMatchObject({
       message: expect.stringMatching(
         /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
@@ -142,14 +142,14 @@ describe('An agent of a file in a process of its own', () => {
     });
   });
 
-  test('that loops is ended at the deadline', async () => {
+  test('is stopped at the deadline when it loops', async () => {
     const looping = agent.play('loop', { signal: AbortSignal.timeout(500) });
     expect(await thrownOf(looping.answer)).toMatchObject({
       message: expect.stringMatching(/timeout/),
     });
   });
 
-  test('may be TypeScript', async () => {
+  test('may be written in TypeScript', async () => {
     const typed = await open({ agent: ownLoop('typed-agent.ts'), isolation: 'process' });
     expect(await typed.play('hello').answer).toMatch(/^hello \d$/);
   });

@@ -109,8 +109,8 @@ function merged(weights = adapterWeights()): Map<string, Float32Array> {
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
-describe('a LocalLearner with an adapter', () => {
-  test('computes what the merged weights compute', async () => {
+describe('A LocalLearner with an adapter', () => {
+  test('computes the same as the merged weights', async () => {
     const whole = learnerOn({ of: base, weights: merged() });
     const tokens = data.map((datum) => datum.tokens);
     const options = { temperature: 1, which: 'policy' } as const;
@@ -122,7 +122,7 @@ describe('a LocalLearner with an adapter', () => {
       expect(largestGap(row, together[i]!)).toBeLessThan(1e-5);
   });
 
-  test("has the gradients that follow from the merged weights': scale dW A^T and scale B^T dW", async () => {
+  test('has gradients that follow from the gradient dW of the merged weights: scale dW A^T and scale B^T dW', async () => {
     const [own, whole] = [learnerOn(), learnerOn({ of: base, weights: merged() })];
     await own.forwardBackward(batchOf(data), loss);
     await whole.forwardBackward(batchOf(data), loss);
@@ -150,7 +150,7 @@ describe('a LocalLearner with an adapter', () => {
     }
   });
 
-  test('trains the adapter and nothing else', async () => {
+  test('trains only the adapter', async () => {
     const learner = learnerOn();
     await learner.forwardBackward(batchOf(data), loss);
     expect(learner.gradientOf('model.layers.0.mlp.up_proj.weight')).toBeUndefined();
@@ -159,7 +159,7 @@ describe('a LocalLearner with an adapter', () => {
     expect(learner.weightsSha256()).not.toBe(before);
   });
 
-  test('has the model under the adapter as its reference', async () => {
+  test('uses the base model as its reference', async () => {
     const learner = learnerOn();
     learner.freezeReference();
     const tokens = data.map((datum) => datum.tokens);
@@ -173,7 +173,7 @@ describe('a LocalLearner with an adapter', () => {
     for (const [i, row] of reference.entries()) expect(largestGap(row, under[i]!)).toBe(0);
   });
 
-  test('adds several adapters up and trains the last', async () => {
+  test('sums several adapters and trains the last', async () => {
     const second = { ...adapter, name: 'second', targets: adapterTargets(['q_proj', 'v_proj']) };
     const weights = new Map([...adapterWeights(), ...adapterWeights(second)]);
     const learner = learnerOn({ of: { ...base, adapters: [adapter, second] }, weights });
@@ -189,7 +189,7 @@ describe('a LocalLearner with an adapter', () => {
     expect(learner.gradientOf(adapterParameter(second, 0, 'self_attn.q_proj', 'A'))).toBeDefined();
   });
 
-  test('resumes from its checkpoint with the same bits', async () => {
+  test('resumes from its checkpoint with identical weights', async () => {
     const [first, second] = [
       learnerOn(),
       learnerOn({
@@ -212,7 +212,7 @@ describe('a LocalLearner with an adapter', () => {
     expect(second.weightsSha256()).toBe(first.weightsSha256());
   });
 
-  test('saves nothing of a gradient that was not applied, as after an update that failed', async () => {
+  test('does not save a gradient that was not applied, such as that of a failed update', async () => {
     const [failed, whole, resumed] = [learnerOn(), learnerOn(), learnerOn()];
     for (const learner of [failed, whole]) {
       await learner.forwardBackward(batchOf(data), loss);
@@ -229,7 +229,7 @@ describe('a LocalLearner with an adapter', () => {
   });
 });
 
-describe('less memory', () => {
+describe('A memory setting', () => {
   const kept: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 20 };
   const gradientsWith = async (
     of: ModelConfig,
@@ -244,7 +244,7 @@ describe('less memory', () => {
   test.each([
     ['an adapter', config, adapterSpecs(base, adapter).map(({ name }) => name)],
     ['the whole model', base, [...tinyWeights(base).keys()]],
-  ])('changes no gradient of %s', async (_, of, names) => {
+  ])('leaves the gradients of %s unchanged', async (_, of, names) => {
     // 100 bytes hold the logits of two positions of 11 tokens.
     const cheap: ProgramMemory = { recompute: 'blocks', logitBytes: 100 };
     const [a, b] = [await gradientsWith(of, kept, names), await gradientsWith(of, cheap, names)];
@@ -255,11 +255,11 @@ describe('less memory', () => {
   });
 });
 
-describe('dropout', () => {
+describe('Dropout', () => {
   const dropping: ModelConfig = { ...base, adapters: [{ ...adapter, dropout: 0.5 }] };
   const name = adapterParameter(adapter, 0, 'mlp.down_proj', 'B');
 
-  test('changes the gradient and not the log-probabilities that are compared with the rollout', async () => {
+  test('changes the gradient but not the log-probabilities compared with the rollout', async () => {
     const [without, with_] = [learnerOn(), learnerOn({ of: dropping })];
     const plain = await without.forwardBackward(batchOf(data), loss);
     const dropped = await with_.forwardBackward(batchOf(data), loss);
@@ -268,7 +268,7 @@ describe('dropout', () => {
     expect(largestGap(with_.gradientOf(name)!, without.gradientOf(name)!)).toBeGreaterThan(1e-3);
   });
 
-  test('drops the same of a sequence whatever shares its micro-batch, and other things in the next step', async () => {
+  test('drops the same inputs of a sequence in any micro-batch, and others in the next step', async () => {
     const [together, apart] = [
       learnerOn({ of: dropping }),
       learnerOn({ of: dropping, microBatchTokens: 16 }),

@@ -10,7 +10,7 @@ const onDemand = process.env['AGENT_RL_CONTROLS'] === '1' ? describe : describe.
 
 onDemand('a run that must not pass for one that learns', () => {
   test.each<Fault>(['flipped-advantages', 'shuffled-rewards'])(
-    'with %s does not rise',
+    'success does not rise with %s',
     async (fault) => {
       const { before, after } = await learningRun(fault);
       expect((after.successRate ?? Number.NaN) - (before.successRate ?? Number.NaN)).toBeLessThan(
@@ -20,7 +20,7 @@ onDemand('a run that must not pass for one that learns', () => {
     600_000,
   );
 
-  test('with other tokens than those sampled is found out token by token', async () => {
+  test('training on tokens other than the sampled ones is detected token by token', async () => {
     const run = await learningRun('other-tokens');
     expect(notWhatWasDrawn(run)).toMatch(/no episode has these tokens/);
   }, 600_000);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { learningRun, leastRise, notWhatWasDrawn } from '../support/learning-run.ts';
 
-test('the starter model learns from the rewards of the very tokens it sampled', async () => {
+test('the starter model learns from the rewards of exactly the tokens that it sampled', async () => {
   const run = await learningRun('none');
   expect(run.trained.length).toBeGreaterThan(0);
   expect(notWhatWasDrawn(run)).toBeUndefined();

@@ -47,7 +47,7 @@ beforeAll(async () => {
   program('data', 'index', prepared, '--output', index);
 }, 240_000);
 
-describe('two iterations with a small model', () => {
+describe('Two iterations with a small model', () => {
   beforeAll(() => {
     const sets = 'run.name=medquad train.iterations=2 train.warmupSteps=0 rollout.tasksPerStep=3';
     const smaller =
@@ -56,7 +56,7 @@ describe('two iterations with a small model', () => {
     program('train', '--config', config, '--model', 'model', ...settings);
   }, 240_000);
 
-  test('leave a curve of each reward', () => {
+  test('the run records a curve of each reward', () => {
     const metrics = readLines(run, 'metrics.jsonl');
     expect(metrics.map(({ iteration }) => iteration)).toEqual([1, 2]);
     for (const line of metrics) {
@@ -69,7 +69,7 @@ describe('two iterations with a small model', () => {
     }
   });
 
-  test('add the rewards that are learned from, and only log the others', () => {
+  test('the run sums the weighted rewards and only logs the others', () => {
     const episodes = readLines(run, 'trajectories', 'train.jsonl');
     expect(episodes).toHaveLength(2 * 3 * 4);
     for (const { reward, components, scores } of episodes) {
@@ -86,7 +86,7 @@ describe('two iterations with a small model', () => {
     }
   });
 
-  test('say what similarity counts as none', () => {
+  test('the run records the similarity that counts as zero', () => {
     const { rewards } = readJson(run, 'summary.json') as {
       rewards: Readonly<Record<string, Readonly<Record<string, number>>>>;
     };
@@ -96,7 +96,7 @@ describe('two iterations with a small model', () => {
   });
 });
 
-describe('episodes that search', () => {
+describe('Episodes that search', () => {
   /** What the config's rewards give an episode of the task, played as the script has it. */
   async function scoresOf(task: SearchTask, script: Script) {
     const overrides = [`datasets.0.dir=${prepared}`, `tools.0.corpus.path=${index}`];
@@ -148,7 +148,7 @@ describe('episodes that search', () => {
     return tasks[0] as SearchTask;
   };
 
-  test('earn all of every reward for the right document and the reference answer', async () => {
+  test('an episode earns every reward in full for the right document and the reference answer', async () => {
     const task = await firstTask();
     const { reward, scores } = await scoresOf(task, ({ key }) => ({
       message: {
@@ -165,7 +165,7 @@ describe('episodes that search', () => {
     expect(reward).toBeCloseTo(3, 5);
   });
 
-  test('earn nothing for a message that is not an answer', async () => {
+  test('an episode earns nothing for a message that is not an answer', async () => {
     const { reward, scores } = await scoresOf(await firstTask(), () => ({
       message: says('Zwölf Boxkämpfer jagen Viktor.'),
     }));

@@ -60,13 +60,13 @@ withOpenssl('https with an authority of one’s own', () => {
     proxy.close();
   });
 
-  test('is trusted when its file is named, and not otherwise', async () => {
+  test('a certificate authority is trusted only when its file is named', async () => {
     const url = `https://127.0.0.1:${port(server)}/`;
     expect(await got(url, { caFile })).toBe('safe');
     expect(await rejectionOf(got(url, {}))).toMatchObject({ kind: 'network' });
   });
 
-  test('goes through HTTPS_PROXY, unless NO_PROXY names the host', async () => {
+  test('a request goes through HTTPS_PROXY unless NO_PROXY names the host', async () => {
     const url = `https://localhost:${port(server)}/`;
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${port(proxy)}` };
     expect(await got(url, { caFile, environment })).toBe('safe');
@@ -79,7 +79,7 @@ withOpenssl('https with an authority of one’s own', () => {
   });
 });
 
-describe('what cannot be used is reported at the start', () => {
+describe('An unusable network setting', () => {
   test.each<[string, () => object]>([
     ['a file that is not there', () => ({ caFile: join(folder, 'none.pem') })],
     ['a file that is no certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],
@@ -90,7 +90,7 @@ describe('what cannot be used is reported at the start', () => {
   });
 });
 
-test('proxies are named in small or in capital letters, small ones first', () => {
+test('lower-case proxy variables take precedence over upper-case ones', () => {
   expect(proxiesOf({ http_proxy: 'a', HTTP_PROXY: 'b', NO_PROXY: 'c' })).toEqual({
     http: 'a',
     https: 'a',

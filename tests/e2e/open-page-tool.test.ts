@@ -63,8 +63,8 @@ const article = `<html><head><title>The Aurel Bridge</title></head><body>
 <p>It opened in <b>1911</b> after nine years of work, and it has been repaired twice since.</p>
 </article><script>alert("no")</script><footer>Imprint</footer></body></html>`;
 
-describe('open_page reads', () => {
-  test('the readable part of a page', async () => {
+describe('The tool open_page', () => {
+  test('returns the readable part of a page', async () => {
     const { content, data } = await opened('SERVER/a#part', html(article));
     expect(content).toBe(
       [
@@ -114,7 +114,7 @@ describe('open_page reads', () => {
     expect(await opened(url, answer)).toMatchObject({ content });
   });
 
-  test('what redirects lead to', async () => {
+  test('follows redirects', async () => {
     const { data } = await opened('SERVER/a', (request, response) => {
       if (request.path === '/a') response.writeHead(302, { location: '/b' }).end();
       else html('there', 'text/plain')(request, response);
@@ -128,7 +128,7 @@ const redirectTo =
   (_, response) =>
     response.writeHead(302, { location }).end();
 
-describe('open_page says what went wrong, in time', () => {
+describe('An error of open_page', () => {
   test.each<[string, string, Answer, string]>([
     ['a hang', 'SERVER/a', hang, 'timeout'],
     ['a slow drip', 'SERVER/a', drip, 'timeout'],
@@ -146,17 +146,12 @@ describe('open_page says what went wrong, in time', () => {
       html(Buffer.from('\xe9\xe8\xea', 'latin1'), 'text/plain; charset=utf-8'),
       'wrong-encoding',
     ],
-    [
-      'an encoding nobody knows',
-      'SERVER/a',
-      html('x', 'text/plain; charset=klingon'),
-      'wrong-encoding',
-    ],
+    ['an unknown encoding', 'SERVER/a', html('x', 'text/plain; charset=klingon'), 'wrong-encoding'],
     ['404', 'SERVER/a', (_, response) => response.writeHead(404).end(), 'client-error'],
     ['redirects without end', 'SERVER/a', redirectTo('/a'), 'redirect'],
     ['elements nested without end', 'SERVER/a', html('<div>'.repeat(10_000)), 'bad-response'],
     ['a file', 'file:///etc/passwd', hang, 'address-refused'],
-    ['what is no URL', 'not a url', hang, 'address-refused'],
+    ['a text that is not a URL', 'not a url', hang, 'address-refused'],
     ['a password', 'http://me:pw@a.example/', hang, 'address-refused'],
     ['redirects to a file', 'SERVER/a', redirectTo('file:///etc/passwd'), 'address-refused'],
   ])('%s', async (_name, url, answer, failure) => {
@@ -170,8 +165,8 @@ describe('open_page says what went wrong, in time', () => {
   });
 });
 
-describe.each(['&nbsp;', '&', '<'])('2 MB of %s', (part) => {
-  test('stops nothing else and ends by the deadline', async () => {
+describe.each(['&nbsp;', '&', '<'])('ends by the deadline for 2 MB of %s', (part) => {
+  test('ends by the deadline without blocking other work', async () => {
     let beats = 0;
     const heart = setInterval(() => (beats += 1), 50);
     const body = `<p>${part.repeat((2 << 20) / part.length - 4)}`;
@@ -188,8 +183,8 @@ describe.each(['&nbsp;', '&', '<'])('2 MB of %s', (part) => {
   });
 });
 
-describe('open_page goes to public addresses only', () => {
-  const nobody = { settings: { allowHosts: [] } };
+describe('The address guard of open_page', () => {
+  const noHosts = { settings: { allowHosts: [] } };
 
   test.each([
     'SERVER/a',
@@ -199,31 +194,31 @@ describe('open_page goes to public addresses only', () => {
     'http://[::1]/',
     'http://[::ffff:127.0.0.1]/',
     'http://169.254.169.254/latest/meta-data/',
-  ])('and not to %s', async (url) => {
-    const result = await opened(url, html('secret'), nobody);
+  ])('refuses %s', async (url) => {
+    const result = await opened(url, html('secret'), noHosts);
     expect(result.data).toEqual({ failure: 'address-refused' });
     expect(server.received).toHaveLength(0);
   });
 
-  test('also when a name leads to a private one', async () => {
+  test('refuses a name that resolves to a private address', async () => {
     const resolve = async () => ['1.1.1.1', '127.0.0.1'];
-    const result = await opened('http://a.example/', hang, { ...nobody, resolve });
+    const result = await opened('http://a.example/', hang, { ...noHosts, resolve });
     expect(result.data).toEqual({ failure: 'address-refused' });
   });
 
-  test('also when a page that may be opened redirects to this machine', async () => {
+  test('refuses a redirect to this machine', async () => {
     const { port } = new URL(server.origin);
     const result = await opened('SERVER/a', redirectTo(`http://localhost:${port}/secret`));
     expect(result.data).toEqual({ failure: 'address-refused' });
     expect(server.received.map(({ path }) => path)).toEqual(['/a']);
   });
 
-  test('also when a name changes its address between check and connection', async () => {
+  test('refuses a name whose address changes between check and connection', async () => {
     const { port } = new URL(server.origin);
     let asked = 0;
     const resolve = async () => (asked++ === 0 ? ['1.1.1.1'] : ['127.0.0.1']);
     const result = await opened(`http://a.example:${port}/`, html('secret'), {
-      ...nobody,
+      ...noHosts,
       resolve,
     });
     expect(result.data).toEqual({ failure: 'address-refused' });
@@ -231,14 +226,14 @@ describe('open_page goes to public addresses only', () => {
     expect(server.received).toHaveLength(0);
   });
 
-  test('also behind a proxy, whose own address is trusted', async () => {
+  test('refuses private addresses behind a proxy, whose own address is trusted', async () => {
     const environment = { http_proxy: server.origin };
-    const local = await opened('http://10.0.0.1/', html('secret'), { ...nobody, environment });
+    const local = await opened('http://10.0.0.1/', html('secret'), { ...noHosts, environment });
     expect(local.data).toEqual({ failure: 'address-refused' });
     const unknown = async (): Promise<never> => {
       throw new Error('ENOTFOUND');
     };
-    const hidden = { ...nobody, environment, resolve: unknown };
+    const hidden = { ...noHosts, environment, resolve: unknown };
     expect((await opened('http://a.example/', html('x'), hidden)).data).toEqual({
       failure: 'network',
     });

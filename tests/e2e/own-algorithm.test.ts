@@ -51,7 +51,7 @@ async function trained(name: string, sets: readonly string[]) {
   return { code, stderr, run: join(project, name, 'train-seed7') };
 }
 
-test("a loss and an advantage of one's own are trained with, the loss in the engine's thread", async () => {
+test("a custom loss and advantage train a run, with the loss in the engine's thread", async () => {
   const ours = await trained('ours', [
     'algorithm.advantage={type: group-relative, std: none}',
     'algorithm.loss={type: clipped, clipHigh: 0.5}',
@@ -68,7 +68,7 @@ test("a loss and an advantage of one's own are trained with, the loss in the eng
   expect(readJson(theirs.run, 'summary.json')).toMatchObject({ weightsSha256 });
 });
 
-test('what cannot be used is refused before anything is opened', async () => {
+test('a loss or an advantage that cannot be used is refused before anything is opened', async () => {
   writeBelow(project, 'nowhere.ts', own.replace('module: import.meta.url,', ''));
   const { code, stderr } = await trained('refused', [
     'algorithm.loss={type: own-clip}',

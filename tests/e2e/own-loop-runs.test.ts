@@ -57,7 +57,7 @@ beforeAll(() => writeSmallModel(model));
 describe('An agent with a loop of its own', () => {
   let weights: unknown;
 
-  test('that a program gives is trained, evaluated and asked', async () => {
+  test('is trained, evaluated and asked when a program passes it', async () => {
     const summary = await trainAgent({ ...parts, tasks, agent: ask, reward, run: runOf('code') });
     const run = summary['run'] as string;
     expect(summary).toMatchObject({ iterations: 2 });
@@ -82,7 +82,7 @@ describe('An agent with a loop of its own', () => {
     ['a file', { agent: ownLoop('asking.mjs') }],
     ['a program in Python', { command: ['python3', ownLoop('agent.py')] }],
   ])(
-    'that is %s is trained',
+    'is trained when it is %s',
     async (name, environment) => {
       const summary = await trainAgent({
         ...parts,

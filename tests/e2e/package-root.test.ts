@@ -43,7 +43,7 @@ function imported(entry: string, otherwise?: string): Record<string, unknown> {
 }
 
 test.each(Object.entries(publicNames))(
-  '%s gives its public names, starts nothing and loads no engine',
+  'importing %s gives its public names and starts no engine',
   (entry, expected) => {
     const { names, ...effects } = imported(entry);
     expect(names).toEqual(expect.arrayContaining(expected.trim().split(/\s+/)));
@@ -51,12 +51,12 @@ test.each(Object.entries(publicNames))(
   },
 );
 
-test('an engine that came with transformers.js would have been seen', () => {
+test('the check would detect an engine that comes with transformers.js', () => {
   const { engines } = imported('agent_rl', `await import('@huggingface/transformers');`);
   expect(engines).not.toEqual([]);
 });
 
-test('a build leaves the commands of the package executable', () => {
+test("the build makes the package's commands executable", () => {
   const { bin } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
     bin: Record<string, string>;
   };

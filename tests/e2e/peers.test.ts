@@ -9,20 +9,20 @@ const needs = { modules: ['torch'], packages: ['torch'] };
 const environments = (): string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('agent-rl-peers-'));
 
-test('the given Python is taken where it imports what is needed', async () => {
+test('the given Python is used when it has the required packages', async () => {
   const before = environments();
   expect(await withPeerPython('true', needs, async (python) => python)).toBe('true');
   expect(environments()).toEqual(before);
 });
 
-test('otherwise an environment is made in a temporary folder, which is gone when that fails', async () => {
+test('an environment is created in a temporary folder otherwise, which is removed on failure', async () => {
   const before = environments();
   const made = withPeerPython('false', needs, async (python) => python);
   await expect(made).rejects.toThrow(/^false -m venv \S*agent-rl-peers-\w+ ended with 1\.$/);
   expect(environments()).toEqual(before);
 });
 
-test('a Python that does not exist is named', async () => {
+test('a Python that does not exist is reported by its path', async () => {
   const made = withPeerPython('no-such-python', needs, async (python) => python);
   await expect(made).rejects.toThrow(/no-such-python/);
 });

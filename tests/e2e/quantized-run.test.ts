@@ -28,7 +28,7 @@ const planned = (overrides: Readonly<Record<string, unknown>>) =>
     dryRun: true,
   });
 
-describe('a run over four-bit weights', () => {
+describe('A run over four-bit weights', () => {
   test.each([
     [
       'quantised at load',
@@ -36,20 +36,17 @@ describe('a run over four-bit weights', () => {
       () => floats,
     ],
     ['quantised in its folder', {}, () => bytes],
-  ])(
-    'is refused before anything starts without an adapter: %s',
-    async (_title, overrides, model) => {
-      for (const mode of ['rl', 'sft']) {
-        const { code, message } = await rejectionOf(
-          planned({ ...overrides, 'model.path': model(), 'train.mode': mode }),
-        );
-        expect(code).toBe('CONFIG_INVALID');
-        expect(message).toMatch(/quantised to four bits.*model\.lora/);
-      }
-    },
-  );
+  ])('is refused at the start without an adapter: %s', async (_title, overrides, model) => {
+    for (const mode of ['rl', 'sft']) {
+      const { code, message } = await rejectionOf(
+        planned({ ...overrides, 'model.path': model(), 'train.mode': mode }),
+      );
+      expect(code).toBe('CONFIG_INVALID');
+      expect(message).toMatch(/quantised to four bits.*model\.lora/);
+    }
+  });
 
-  test('is refused when the blocks do not divide the layers, or it is quantised already', async () => {
+  test('is refused when blocks do not divide the layers or the model is already quantised', async () => {
     const overrides = { 'model.quantize': '4bit', 'model.lora.rank': 2 };
     const uneven = await rejectionOf(planned({ ...overrides, 'model.path': floats }));
     expect(uneven.code).toBe('MODEL_INVALID');
@@ -61,7 +58,7 @@ describe('a run over four-bit weights', () => {
   });
 });
 
-describe('an engine over four-bit weights', () => {
+describe('An engine over four-bit weights', () => {
   const open = (modelFolder: string, quantize?: typeof quantization) =>
     EngineService.open({
       modelFolder,
@@ -84,7 +81,7 @@ describe('an engine over four-bit weights', () => {
     });
   const tokens = [Int32Array.of(1, 40, 300, 7, 9)];
 
-  test('scores the same whether they were quantised at load or before, and trains the adapter alone', async () => {
+  test('scores the same whether weights were quantised before or at load, and trains only the adapter', async () => {
     const own = await open(floats, quantization);
     const stored = await open(bytes);
     const scored = await own.learner.forward(tokens, { temperature: 1, which: 'policy' });

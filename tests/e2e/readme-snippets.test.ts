@@ -84,13 +84,13 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('runnable snippets of the pages', () => {
-  test('are there', () => {
+describe('The runnable snippets of the pages', () => {
+  test('the pages have runnable snippets', () => {
     expect(runnable.length).toBeGreaterThanOrEqual(7);
   });
 
   test.each(runnable.map((snippet, index) => ({ snippet, index, where: snippet.place })))(
-    'number $index of $where runs and prints what it says',
+    'snippet number $index of $where runs and prints what the page says',
     async ({ snippet, index }) => {
       const printed: string[] = [];
       jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
@@ -120,7 +120,7 @@ const nameOf = (value: unknown): string | undefined =>
   taskGenerators.specOf(value)?.name ??
   trackers.specOf(value)?.name;
 
-test('plugins of the pages are plugins', async () => {
+test('the plugins of the pages are valid plugins', async () => {
   const names = (await exportsOf()).map(nameOf);
   expect(names).not.toContain(undefined);
   expect(names).toEqual(
@@ -138,7 +138,7 @@ test('plugins of the pages are plugins', async () => {
   );
 });
 
-test('the reward manager of the pages gives 1 to the best of a group, wherever that stands', async () => {
+test('the reward manager of the pages gives 1 to the best of a group at any position', async () => {
   const found = (await exportsOf()).find((value) => nameOf(value) === 'best_only');
   const assign = found as RewardManagerFunction<void>;
   const task = { taskId: 't', prompt: '', metadata: {} };
@@ -162,7 +162,7 @@ test('the reward manager of the pages gives 1 to the best of a group, wherever t
   expect(await rewardsOf([2, -1, 2])).toEqual([1, 0, 1]);
 });
 
-test('the environment that answers back does so until the number is found', async () => {
+test('the environment of the pages answers until the number is found', async () => {
   const found = (await exportsOf()).find((value) => nameOf(value) === 'guess_number');
   const GuessNumber = found as new (given: object) => Environment;
   const task = { taskId: 'g1', prompt: 'Guess.', metadata: { secret: 7 } };
@@ -188,7 +188,7 @@ const untyped = [
   'dataset/prepare/untyped-packages.d.ts',
 ];
 
-test('snippets of the pages have the right types', () => {
+test('the snippets of the pages type-check', () => {
   const files = [...new Set(typescript.flatMap(writeWithImports))];
   const config = {
     extends: join(root, 'tsconfig.json'),
@@ -218,7 +218,7 @@ test('snippets of the pages have the right types', () => {
   expect(stdout).toBe('');
 });
 
-test('task lines and a conversation of the pages are read as they stand', async () => {
+test('the task lines and the conversation of the pages can be read unchanged', async () => {
   const lines = codeBlocks(readDocument('docs/guides/datasets.md'))
     .filter(({ language }) => language.startsWith('json'))
     .map(({ text }) => text);

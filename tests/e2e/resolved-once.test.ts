@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-test('a training run finds its weights, text folder and model description once each', async () => {
+test('a training run resolves its weights, text folder and model description once each', async () => {
   const counts = new Map<string, number>();
   const counting = Object.entries(modelResolvers).map(([name, resolver]) => {
     const counted = (...args: unknown[]) => {

@@ -72,8 +72,8 @@ beforeEach(async () => {
 
 afterEach(() => process.chdir(started));
 
-describe('the config of a run', () => {
-  test('names tasks, model and outputs by absolute paths, and is the same from anywhere', async () => {
+describe('The config of a run', () => {
+  test('has absolute paths of tasks, model and outputs and is the same from any directory', async () => {
     const { datasets, model, run: names } = load(run.config);
     expect([datasets[0]?.dir, model.path, names.outputDir]).toEqual(
       ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
@@ -81,7 +81,7 @@ describe('the config of a run', () => {
     expect(await check(run.config)).toEqual([]);
   });
 
-  test('names what ships with the package where it lies', async () => {
+  test("has the package's own paths for files that ship with it", async () => {
     const places = ['datasets.0.dir=dataset/code_tasks', 'model.path=model/starter'];
     writeRunConfig(run, (await resolve(configFile, ...places)).config);
     const { datasets, model } = load(run.config);
@@ -91,7 +91,7 @@ describe('the config of a run', () => {
     expect(isAbsolute(folder)).toBe(true);
   });
 
-  test('is rewritten with what a resume overrides, and says what differs', () => {
+  test('is rewritten with the overrides of a resume, which lists the differences', () => {
     const longer = load(run.config, 'train.iterations=77', 'rollout.workers=3');
     expect(rewriteRunConfig(run, longer)).toEqual([
       expect.stringMatching(/^rollout\.workers: \d+ -> 3$/),
@@ -102,11 +102,11 @@ describe('the config of a run', () => {
   });
 });
 
-describe('a run is not resumed', () => {
+describe('A resume', () => {
   const refused = (file = run.config, ...overrides: string[]) =>
     rejectionOf(check(file, ...overrides));
 
-  test('on the tasks that another working directory holds under the same name', async () => {
+  test("is refused on another working directory's tasks of the same name", async () => {
     const { code, message } = await refused(configFile);
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain(join(realpathSync(elsewhere), 'tasks', 'train.jsonl'));
@@ -118,14 +118,14 @@ describe('a run is not resumed', () => {
     ['tasks to train on', 'tasks/train.jsonl'],
     ['held-out tasks', 'tasks/eval.jsonl'],
     ['model it starts from', 'model/config.json'],
-  ])('on other %s', async (what, file) => {
+  ])('is refused on other %s', async (what, file) => {
     writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')} `);
     const { code, message } = await refused();
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain(`by SHA-256, is the ${what}, now `);
   });
 
-  test('with another seed', async () => {
+  test('is refused with another seed', async () => {
     const { message } = await refused(run.config, 'run.seed=7');
     expect(message).toContain('with run.seed 7: it began with 42');
   });
@@ -135,22 +135,25 @@ test.each([
   ['datasets.0.format=question', 'format of datasets.0, "plain" -> "question"'],
   ['datasets.0.columns={"prompt":"prompt"}', 'columns of datasets.0, none -> {"prompt":"prompt"}'],
   ['datasets.0.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
-])('is not resumed with %s, which makes other tasks of the same files', async (set, change) => {
-  const sources = sourcesOf(await resolve(run.config));
-  const whole = await resolve(run.config);
-  const { config } = whole;
-  const other = loadConfig({ file: run.config, overrides: [set] }).config;
-  const { readings } = sourcesOf({
-    ...whole,
-    config: { ...config, datasets: other.datasets },
-  });
-  const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
-  expect(code).toBe('CHECKPOINT_INVALID');
-  expect(message).toContain(`read otherwise than it began (${change})`);
-  expect(await checkInputs(run, sources)).toEqual([]);
-});
+])(
+  'a resume with %s, which makes other tasks of the same files, is refused',
+  async (set, change) => {
+    const sources = sourcesOf(await resolve(run.config));
+    const whole = await resolve(run.config);
+    const { config } = whole;
+    const other = loadConfig({ file: run.config, overrides: [set] }).config;
+    const { readings } = sourcesOf({
+      ...whole,
+      config: { ...config, datasets: other.datasets },
+    });
+    const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(`read otherwise than it began (${change})`);
+    expect(await checkInputs(run, sources)).toEqual([]);
+  },
+);
 
-describe('a run whose tasks a generator makes', () => {
+describe('A run with generated tasks', () => {
   const text = [
     'environment: {type: workspace}',
     'tools: [{type: code_exec}]',
@@ -166,7 +169,7 @@ describe('a run whose tasks a generator makes', () => {
     await begin(await resolveMade());
   });
 
-  test('keeps what they follow from in place of hashes, and is resumed with the same', async () => {
+  test('records the generator instead of hashes and can be resumed with it', async () => {
     const inputs = JSON.parse(readFileSync(join(run.path, 'inputs.json'), 'utf8')) as object;
     expect(inputs).toMatchObject({
       seed: 42,
@@ -186,7 +189,7 @@ describe('a run whose tasks a generator makes', () => {
     expect(await check(run.config)).toEqual([]);
   });
 
-  test('is not resumed with other settings, another version, or tasks of files', async () => {
+  test('cannot be resumed with other settings, another version or task files', async () => {
     const error = await rejectionOf(check(run.config, 'datasets.0.generator.evalTasks=3'));
     expect([error.code, error.message]).toEqual([
       'CHECKPOINT_INVALID',
@@ -206,19 +209,19 @@ describe('a run whose tasks a generator makes', () => {
     );
   });
 
-  test('is not resumed where it began with files', async () => {
+  test('cannot be resumed when the run started with files', async () => {
     await begin(await resolve(configFile));
     const message = (await rejectionOf(checkInputs(run, sourcesOf(await resolveMade())))).message;
     expect(message).toContain('datasets.0: no task generator -> the task generator workspace');
   });
 });
 
-test('notes beside the model may change', async () => {
+test('notes in the model folder may change', async () => {
   writeBelow(project, 'model/README.md', 'corrected');
   expect(await check(run.config)).toEqual([]);
 });
 
-test('weights as pytorch_model.bin are what a run began with, unless others are read', async () => {
+test('pytorch_model.bin counts as an input only when its weights are read', async () => {
   const { model, ...sources } = sourcesOf(await resolve(configFile));
   const begun = async (base: string) => {
     const inputs = await readInputs({ ...sources, model: { ...model, base } });
@@ -237,7 +240,7 @@ test('weights as pytorch_model.bin are what a run began with, unless others are 
   }
 });
 
-describe('a run on another machine', () => {
+describe('A run on another machine', () => {
   /** As if it had begun there. */
   const began = async (there: Partial<Machine>): Promise<void> => {
     const inputs = await readInputs(sourcesOf(await resolve(run.config)));
@@ -252,7 +255,7 @@ describe('a run on another machine', () => {
   test.each([
     ['run.engineThreads=3', 'engine threads: 5 -> 3', '--engine-threads 5'],
     ['run.device=webgpu', 'device: cpu -> webgpu', '--device cpu'],
-  ])('is not resumed with %s, unless that is allowed', async (override, change, flag) => {
+  ])('cannot be resumed with %s unless a flag allows it', async (override, change, flag) => {
     await began({ engineThreads: 5 });
     const sources = await sourcesWith('run.engineThreads=5', override);
     const { code, message } = await rejectionOf(checkInputs(run, sources));
@@ -264,7 +267,7 @@ describe('a run on another machine', () => {
     ]);
   });
 
-  test('is resumed on another processor, system and Node, with a note', async () => {
+  test('can be resumed on another processor, system and Node version, with a note', async () => {
     await began({ cpu: 'an older one', platform: 'darwin arm64', node: 'v1.0.0' });
     const { cpu, platform, node } = (await sourcesWith()).machine;
     expect(await check(run.config)).toEqual([
@@ -272,7 +275,7 @@ describe('a run on another machine', () => {
     ]);
   });
 
-  test('is held to the machine that it last went on from, and names all of them', async () => {
+  test('is compared with the machine of its last session, and lists all machines', async () => {
     await began({ engineThreads: 5 });
     const { machine } = await sourcesWith('run.engineThreads=3');
     recordMachine(run, machine);
@@ -282,7 +285,7 @@ describe('a run on another machine', () => {
   });
 });
 
-describe('a run over several sets of tasks', () => {
+describe('A run over several task sets', () => {
   const folders = 'datasets=[{dir: tasks, format: plain}, {dir: more, format: plain}]';
   beforeEach(async () => {
     process.chdir(project);
@@ -292,7 +295,7 @@ describe('a run over several sets of tasks', () => {
     process.chdir(elsewhere);
   });
 
-  test('names all of them by absolute paths', async () => {
+  test('has absolute paths for all of them', async () => {
     expect(load(run.config).datasets.map(({ dir }) => dir)).toEqual(
       ['tasks', 'more'].map((name) => join(realpathSync(project), name)),
     );
@@ -302,7 +305,7 @@ describe('a run over several sets of tasks', () => {
   test.each([
     ['tasks to train on', 'more/train.jsonl'],
     ['held-out tasks', 'more/eval.jsonl'],
-  ])('is not resumed on other %s of the second set', async (what, file) => {
+  ])('cannot be resumed on other %s of the second set', async (what, file) => {
     writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')}\n`);
     const { code, message } = await rejectionOf(check(run.config));
     expect(code).toBe('CHECKPOINT_INVALID');
@@ -311,7 +314,7 @@ describe('a run over several sets of tasks', () => {
   });
 });
 
-describe('a run over adapters', () => {
+describe('A run over adapters', () => {
   const save = (name: string, under: string[] = []) =>
     writeAdapter(join(project, name), smallModelConfig, {
       adapter: tinyAdapter,
@@ -329,12 +332,12 @@ describe('a run over adapters', () => {
     process.chdir(elsewhere);
   });
 
-  test('names them by absolute paths', async () => {
+  test('has absolute paths for them', async () => {
     expect(load(run.config).model.adapters).toEqual([join(realpathSync(project), 'lora')]);
     expect(await check(run.config)).toEqual([]);
   });
 
-  test.each(['under', 'lora'])('is not resumed over other weights of %s', async (name) => {
+  test.each(['under', 'lora'])('cannot be resumed over other weights of %s', async (name) => {
     const file = join(project, name, 'adapter_model.safetensors');
     writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, -1), Buffer.from([7])]));
     const { code, message } = await rejectionOf(check(run.config));
@@ -343,12 +346,12 @@ describe('a run over adapters', () => {
     expect(message).toContain(join(realpathSync(project), 'lora'));
   });
 
-  test('is not resumed without them', async () => {
+  test('cannot be resumed without them', async () => {
     const { code } = await rejectionOf(check(run.config, 'model.adapters=[]'));
     expect(code).toBe('CHECKPOINT_INVALID');
   });
 
-  test('is not resumed over another model under an adapter that names it', async () => {
+  test('cannot be resumed over a base model other than the one that the adapter names', async () => {
     process.chdir(project);
     await begin(await resolve(configFile, 'model.path=under'));
     process.chdir(elsewhere);

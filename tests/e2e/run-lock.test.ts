@@ -41,8 +41,8 @@ function lockedFolder(text: string, minutes = 0): string {
 
 afterEach(() => void jest.useRealTimers());
 
-describe('the lock of a run', () => {
-  test('keeps a second one out, naming the file and the process, until it is released', () => {
+describe('The lock of a run', () => {
+  test('keeps a second process out until it is released, and names the file and the process', () => {
     const folder = newFolder();
     const lock = lockRun(folder);
     expect(lock.notes).toEqual([]);
@@ -71,7 +71,7 @@ describe('the lock of a run', () => {
       6,
       /has not touched it for 6 min/,
     ],
-  ])('left behind by %s is replaced, with a note', (_, text, minutes, why) => {
+  ])('is replaced with a note when %s left it behind', (_, text, minutes, why) => {
     const folder = lockedFolder(text, minutes);
     const lock = lockRun(folder);
     expect(lock.notes).toEqual([expect.stringMatching(why)]);
@@ -81,32 +81,35 @@ describe('the lock of a run', () => {
   });
 
   const onLinux = existsSync('/proc/self/stat') ? test : test.skip;
-  onLinux('left behind by a process whose id another one has now is replaced', () => {
+  onLinux('is replaced when its process id now belongs to another process', () => {
     const folder = lockedFolder(started(process.ppid, 'another boot 1'));
     const lock = lockRun(folder);
     expect(lock.notes).toEqual([expect.stringMatching(/has ended, and another has its id/)]);
     lock.release();
   });
 
-  onLinux('says when its process started, so that a process can be told from a later one', () => {
-    const folder = newFolder();
-    const lock = lockRun(folder);
-    const { started: own } = JSON.parse(readFileSync(lockOf(folder), 'utf8'));
-    expect(own).toMatch(/^[0-9a-f-]{36} [0-9]+$/);
-    lock.release();
-  });
+  onLinux(
+    'records when its process started, to distinguish it from later processes with the same id',
+    () => {
+      const folder = newFolder();
+      const lock = lockRun(folder);
+      const { started: own } = JSON.parse(readFileSync(lockOf(folder), 'utf8'));
+      expect(own).toMatch(/^[0-9a-f-]{36} [0-9]+$/);
+      lock.release();
+    },
+  );
 
   test.each([
     ['a process that runs and that no system tells of', started(process.ppid, null), 4],
     ['a process of another machine', started(deadPid, 'boot 1', 'other'), 4],
-  ])('of %s holds', (_, text, minutes) => {
+  ])('is respected for %s', (_, text, minutes) => {
     const folder = lockedFolder(text, minutes);
     expect(thrownBy(() => lockRun(folder)).code).toBe('OUTPUT_UNWRITABLE');
     expect(readFileSync(lockOf(folder), 'utf8')).toBe(text);
     expect(readdirSync(folder)).toEqual(['run.lock']);
   });
 
-  test('is touched every ten seconds while it is held', () => {
+  test('is touched every ten seconds while held', () => {
     jest.useFakeTimers();
     const folder = newFolder();
     const lock = lockRun(folder);
@@ -119,7 +122,7 @@ describe('the lock of a run', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('that another process took meanwhile is no longer held, and not removed', () => {
+  test('is no longer held, and not removed, after another process took it', () => {
     jest.useFakeTimers();
     const folder = newFolder();
     const lock = lockRun(folder);
@@ -135,8 +138,8 @@ describe('the lock of a run', () => {
   });
 });
 
-describe('what a killed process left half written', () => {
-  test('is removed, with a note for each, and nothing else', () => {
+describe('A half-written file of a killed process', () => {
+  test('is removed with a note, and no other file is', () => {
     const folder = newFolder();
     writeBelow(folder, `step-4.${deadPid}.partial/model.safetensors`, 'torn');
     // The id of a killed process may be another's by now.
@@ -149,7 +152,7 @@ describe('what a killed process left half written', () => {
     expect(readdirSync(folder)).toEqual(['step-2']);
   });
 
-  test('is put back where it was about to be replaced and nothing took its place', () => {
+  test('is restored when it was moved aside and not yet replaced', () => {
     const folder = newFolder();
     writeBelow(folder, `best.${deadPid}.partial.old/model.safetensors`, 'whole');
     expect(clearPartials(folder)).toEqual([expect.stringContaining('best is put back')]);
@@ -159,7 +162,7 @@ describe('what a killed process left half written', () => {
     expect(readFileSync(join(folder, 'best', 'model.safetensors'), 'utf8')).toBe('whole');
   });
 
-  test('is nothing where there is no folder', () => {
+  test('is not looked for without a folder', () => {
     expect(clearPartials(join(root, 'none'))).toEqual([]);
     expect(existsSync(join(root, 'none'))).toBe(false);
   });

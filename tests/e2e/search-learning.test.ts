@@ -14,7 +14,7 @@ const made = existsSync(join(packageRoot(), 'model', 'search-starter', 'model.sa
 const whenMade = made ? describe : describe.skip;
 
 whenMade('the search starter', () => {
-  test('learns from the answers to searches it made itself', async () => {
+  test('learns from the results of its own searches', async () => {
     const run = await learningRun('none', searchJob(join(folder, 'index')));
     expect(run.trained.length).toBeGreaterThan(0);
     expect(notWhatWasDrawn(run)).toBeUndefined();

@@ -49,7 +49,7 @@ const answered = async (path: string, body: object): Promise<Answer> => {
   return JSON.parse(text) as Answer;
 };
 
-test('calls and answers have ids that no others have, streamed or not', async () => {
+test('calls and answers have unique ids, streamed or not', async () => {
   const body = { messages: [task], tools: [tool], temperature: 0 };
   const answers = [await answered(chat, body), await answered(chat, body)];
   const { text } = await client.ask(chat, { ...body, stream: true });
@@ -67,7 +67,7 @@ test('calls and answers have ids that no others have, streamed or not', async ()
   expect(new Set([...answers, ...chunks].map(({ id }) => id)).size).toBe(3);
 });
 
-test('the Responses API says what chat completions say, and goes on from its own items', async () => {
+test('the Responses API answers like chat completions and continues from its own items', async () => {
   const { function: described } = tool;
   const shared = { tools: [{ type: 'function', ...described }], temperature: 0 };
   const body = { input: task.content, ...shared };
@@ -100,7 +100,7 @@ test('the Responses API says what chat completions say, and goes on from its own
   expect(usage.input_tokens).toBeGreaterThan(first.usage.input_tokens + first.usage.output_tokens);
 });
 
-describe('what is sent back', () => {
+describe('An answer that is sent back', () => {
   const controls = [
     '<|im_end|>',
     '<|im_start|>',
@@ -143,7 +143,7 @@ describe('what is sent back', () => {
     expect(held(await prompt(control))).toEqual(held(await prompt('plain')));
   });
 
-  test('continues the prompt with the very tokens of the answer', async () => {
+  test('continues the prompt with exactly the tokens of the answer', async () => {
     const body = { messages: [task], tools: [tool], temperature: 0, return_token_ids: true };
     const first = await answered(chat, body);
     const { message, token_ids: drawn } = first.choices[0]!;
@@ -154,7 +154,7 @@ describe('what is sent back', () => {
   });
 });
 
-describe('a stream', () => {
+describe('A stream', () => {
   const saidIn = async (body: object) => {
     const { text } = await client.ask(chat, { ...body, stream: true });
     const deltas = (
@@ -167,7 +167,7 @@ describe('a stream', () => {
     return { content: joined('content'), reasoning: joined('reasoning_content'), order };
   };
 
-  test('says what the whole answer says, with tools and without, cut short or not', async () => {
+  test('contains the same as the whole answer, with and without tools, cut short or not', async () => {
     const differences: unknown[] = [];
     for (const tools of [[], [tool]])
       for (const max_tokens of [12, 40])
@@ -182,7 +182,7 @@ describe('a stream', () => {
     expect(differences).toEqual([]);
   });
 
-  test('gives the thought piece by piece, before the content and the calls', async () => {
+  test('sends the reasoning piece by piece, before the content and the calls', async () => {
     const { order } = await saidIn({ messages: [task], tools: [tool], temperature: 0 });
     expect(order).toEqual(['reasoning_content', 'tool_calls']);
     // A thought that is longer than what is drawn at a time.
@@ -195,7 +195,7 @@ describe('a stream', () => {
     expect(Math.max(...orders.map(({ order: pieces }) => pieces.length))).toBeGreaterThan(1);
   });
 
-  test('has the ids of the prompt in its first event', async () => {
+  test("has the prompt's token ids in its first event", async () => {
     const body = { messages: [task], max_tokens: 2, return_token_ids: true };
     const whole = await answered(chat, body);
     const { text } = await client.ask(chat, { ...body, stream: true });
@@ -205,18 +205,18 @@ describe('a stream', () => {
   test.each<[string, string, object]>([
     ['chat', chat, { messages: [{ role: 'user', content: 'word '.repeat(900) }] }],
     ['completion', '/v1/completions', { prompt: 'word '.repeat(900) }],
-  ])('of a %s without room is refused with 400 before it begins', async (_, path, body) => {
+  ])('is refused with 400 before it begins when a %s leaves no room', async (_, path, body) => {
     const { status, text } = await client.ask(path, { ...body, stream: true });
     expect([status, text]).toEqual([400, expect.stringContaining('context_length_exceeded')]);
   });
 });
 
-describe('a stop text', () => {
+describe('A stop text', () => {
   const prompt = '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n';
   const body = { prompt, max_tokens: 40, temperature: 0 };
   const path = '/v1/completions';
 
-  test('cuts tokens, log-probabilities and usage with the text, and none of it is streamed', async () => {
+  test('truncates tokens, log-probabilities and usage together with the text, and is not streamed', async () => {
     const free = (await answered(path, { ...body, logprobs: 1 })).choices[0]!;
     const { tokens } = free.logprobs;
     const before = (place: number) => tokens.slice(0, place).join('');
@@ -243,7 +243,7 @@ describe('a stop text', () => {
     expect(tried).toBeGreaterThan(5);
   });
 
-  test('that begins within a token leaves that token whole', async () => {
+  test('keeps a token whole when it begins within that token', async () => {
     const free = (await answered(path, { ...body, logprobs: 1 })).choices[0]!;
     const place = free.logprobs.tokens.findIndex((token) => token.length > 3);
     const token = free.logprobs.tokens[place]!;
@@ -254,12 +254,12 @@ describe('a stop text', () => {
   });
 });
 
-describe('of tokens that are drawn at random', () => {
+describe('A randomly sampled answer', () => {
   const seeds = [0, 1, 2, 3, 4, 5];
   const drawn = { temperature: 2, max_tokens: 60 };
   const isPart = (token: string): boolean => token.includes('\uFFFD');
 
-  test('the bytes are their own, those of parts of characters too', async () => {
+  test('has the bytes of each token, also of partial characters', async () => {
     const messages = [{ role: 'user', content: 'Schreibe 🙂 ü é 漢字' }];
     const answers = await Promise.all(
       seeds.map((seed) => answered(chat, { ...drawn, messages, seed, logprobs: true })),
@@ -274,7 +274,7 @@ describe('of tokens that are drawn at random', () => {
     expect(parts).not.toContainEqual([0xef, 0xbf, 0xbd]);
   });
 
-  test('the offsets are those of the characters that they begin in', async () => {
+  test('has the offset of the character in which each token begins', async () => {
     const body = { ...drawn, prompt: 'Schreibe 🙂 ü é 漢字', logprobs: 1 };
     const answers = await Promise.all(
       seeds.map((seed) => answered('/v1/completions', { ...body, seed })),

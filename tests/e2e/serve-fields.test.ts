@@ -112,7 +112,7 @@ const plain = { temperature: 1, seed: 1, max_completion_tokens: 3 };
 describe.each<[path: string, base: object, fields: readonly Field[]]>([
   ['/v1/chat/completions', { ...plain, messages }, chat],
   ['/v1/completions', { temperature: 1, seed: 1, max_tokens: 3, prompt: 'Hi' }, completions],
-])('of a request to %s', (path, base, fields) => {
+])('every field of a request to %s is used or refused', (path, base, fields) => {
   const answerTo = async (body: object) => {
     const { status, text } = await client.ask(path, body);
     const { choices, usage, error } = JSON.parse(text) as Readonly<Record<string, unknown>>;
@@ -149,7 +149,7 @@ describe.each<[path: string, base: object, fields: readonly Field[]]>([
   });
 });
 
-test('fields of stream_options that are not supported, and tokens that the model does not have, are refused', async () => {
+test('unsupported fields of stream_options and unknown tokens are refused', async () => {
   const options = { ...plain, messages, stream_options: { continuous_usage_stats: true } };
   expect(await client.ask('/v1/chat/completions', options)).toMatchObject({
     status: 400,
@@ -162,7 +162,7 @@ test('fields of stream_options that are not supported, and tokens that the model
   });
 });
 
-test('of stop texts that overlap, the one that is whole first ends the answer', async () => {
+test('the stop text that is complete first ends the answer', async () => {
   const asked = { prompt: 'def f(', max_tokens: 40, temperature: 0 };
   const textWith = async (more: object): Promise<string> => {
     const { text } = await client.ask('/v1/completions', { ...asked, ...more });
@@ -176,14 +176,14 @@ test('of stop texts that overlap, the one that is whole first ends the answer', 
   expect(await textWith({ stop: [outer, inner] })).toBe(whole.slice(0, from));
 });
 
-test('one request may not have two limits', async () => {
+test('a request may not have two limits', async () => {
   const both = { ...plain, messages, max_tokens: 4 };
   const { status, text } = await client.ask('/v1/chat/completions', both);
   expect([status, text]).toEqual([400, expect.stringContaining('give one of them')]);
 });
 
 test.each(['tools', 'metadata', 'logit_bias', 'messages', 'a_field_of_tomorrow'])(
-  'a request whose %s nests lists 900 deep is refused by name',
+  'a request whose %s nests lists 900 deep is refused by the name of the field',
   async (name) => {
     const deep = '['.repeat(900) + ']'.repeat(900);
     const value = name === 'messages' ? `[{"role": "user", "content": ${deep}}]` : deep;

@@ -75,8 +75,8 @@ const task = {
 };
 const chat = '/v1/chat/completions';
 
-describe('chat completions', () => {
-  test('call a tool, and go on from its result', async () => {
+describe('Chat completion', () => {
+  test('calls a tool and continues from its result', async () => {
     const { choices } = await answered(chat, { messages: [task], tools: [tool], temperature: 0 });
     const { message, finish_reason: finish } = choices[0] ?? {};
     expect([finish, message?.content]).toEqual(['tool_calls', null]);
@@ -97,7 +97,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('of a request without tools hold no calls', async () => {
+  test('contains no calls when the request has no tools', async () => {
     const { choices } = await answered(chat, { messages: [task], temperature: 0 });
     expect(choices[0]).toMatchObject({
       finish_reason: 'stop',
@@ -106,7 +106,7 @@ describe('chat completions', () => {
     expect(choices[0]?.message).not.toHaveProperty('tool_calls');
   });
 
-  test('with a seed are the same again, whether streamed or asked for beside others', async () => {
+  test('repeats with the same seed, streamed or concurrent', async () => {
     const body = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 40, seed: 3 };
     const one = await answered(chat, { ...body, return_token_ids: true });
     const all = await Promise.all(
@@ -135,7 +135,7 @@ describe('chat completions', () => {
     expect(chunks.at(-1)?.usage).toEqual(one.usage);
   });
 
-  test('end before a stop text, and after so many tokens', async () => {
+  test('ends before a stop text and at the token limit', async () => {
     const body = { prompt: 'Read one line', max_tokens: 30, temperature: 0 };
     const whole = (await answered('/v1/completions', body)).choices[0]?.text ?? '';
     const stopped = whole.trim().split(' ')[2] ?? '';
@@ -154,8 +154,8 @@ describe('chat completions', () => {
   });
 });
 
-describe('completions', () => {
-  test('continue token ids, with those and log-probabilities that are drawn', async () => {
+describe('Completion', () => {
+  test('continues token ids and returns the sampled ids and log-probabilities', async () => {
     const prompt = [1, 300, 301, 302];
     const body = { prompt, max_tokens: 3, temperature: 0, logprobs: 0, return_token_ids: true };
     const { choices, usage } = await answered('/v1/completions', body);
@@ -165,7 +165,7 @@ describe('completions', () => {
     expect(usage).toEqual({ prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 });
   });
 
-  test('end after the tokens that stop_token_ids names, with ignore_eos after no others', async () => {
+  test('ends after the tokens in stop_token_ids, and with ignore_eos only after these', async () => {
     const body = {
       prompt: [1, 300, 301, 302],
       max_tokens: 3,
@@ -182,14 +182,14 @@ describe('completions', () => {
     expect(free?.token_ids).toHaveLength(40);
   });
 
-  test('give several answers, each with draws of its own', async () => {
+  test('gives several answers, each sampled separately', async () => {
     const body = { prompt: 'Read one line', max_tokens: 12, n: 3, seed: 1 };
     const { choices } = await answered('/v1/completions', body);
     expect(new Set(choices.map(({ text }) => text)).size).toBe(3);
   });
 });
 
-describe('a request is refused', () => {
+describe('A bad request', () => {
   const messages = [{ role: 'user', content: 'x' }];
   test.each<[status: number, how: string, path: string, body: object, param: string | null]>([
     [401, 'without the key', chat, { messages }, null],
@@ -213,7 +213,7 @@ describe('a request is refused', () => {
       'messages',
     ],
     [400, 'with an unknown role', chat, { messages: [{ role: 'bard', content: 'x' }] }, 'messages'],
-    [400, 'with a tool that is none', chat, { messages, tools: [3] }, 'tools'],
+    [400, 'with an invalid tool', chat, { messages, tools: [3] }, 'tools'],
     [
       400,
       'that is too long',
@@ -228,8 +228,8 @@ describe('a request is refused', () => {
       { prompt: 'x', max_tokens: 9999 },
       'max_tokens',
     ],
-    [400, 'with a token that is none', '/v1/completions', { prompt: [10 ** 6] }, 'prompt'],
-  ])('with %i %s', async (...[status, , path, body, param]) => {
+    [400, 'with an unknown token', '/v1/completions', { prompt: [10 ** 6] }, 'prompt'],
+  ])('is refused with %i %s', async (...[status, , path, body, param]) => {
     const answer = await asked(path, body, status === 401 ? 'wrong' : key);
     expect({ status: answer.status, body: JSON.parse(answer.text) as object }).toEqual({
       status,
@@ -239,7 +239,7 @@ describe('a request is refused', () => {
     });
   });
 
-  test('and one that its client gives up is ended', async () => {
+  test('is stopped when its client gives up', async () => {
     const gone = new AbortController();
     const asking = fetch(url + chat, {
       method: 'POST',
@@ -254,7 +254,7 @@ describe('a request is refused', () => {
   });
 });
 
-describe('a long prompt', () => {
+describe('A long prompt', () => {
   const long = { role: 'user', content: 'word '.repeat(200_000) };
   const refused = {
     status: 400,
@@ -263,13 +263,13 @@ describe('a long prompt', () => {
     ),
   };
 
-  test('is refused by its characters, a stream too, and a completion', async () => {
+  test('is refused by its length in characters, for streams and completions too', async () => {
     expect(await asked(chat, { messages: [long] })).toMatchObject(refused);
     expect(await asked(chat, { messages: [long], stream: true })).toMatchObject(refused);
     expect(await asked('/v1/completions', { prompt: long.content })).toMatchObject(refused);
   });
 
-  test('of many messages without a word is refused too, before any is rendered', async () => {
+  test('is refused before rendering when it has too many empty messages', async () => {
     const empty = Array.from({ length: 5000 }, () => ({ role: 'assistant', content: '' }));
     expect(await asked(chat, { messages: empty, n: 16 })).toMatchObject({
       status: 400,
@@ -277,7 +277,7 @@ describe('a long prompt', () => {
     });
   });
 
-  test('of an earlier turn, whose thoughts may not be shown, is encoded beside the others', async () => {
+  test('is encoded concurrently when it includes hidden reasoning of an earlier turn', async () => {
     const messages = [task, { role: 'assistant', content: long.content }, task];
     const order: string[] = [];
     const [late, soon] = await Promise.all([
@@ -287,7 +287,7 @@ describe('a long prompt', () => {
     expect([late.status, soon.status, order]).toEqual([400, 200, ['health', 'long']]);
   });
 
-  test('in large and slow bodies holds up nobody: they are refused by their length', async () => {
+  test('does not block other requests: large bodies are refused by their length', async () => {
     const body = JSON.stringify({ messages: [long, long, long, long] });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const ended: string[] = [];
@@ -311,7 +311,7 @@ describe('a long prompt', () => {
   });
 });
 
-test('episodes that are never released give their places to those that wait, which /health tells', async () => {
+test('episodes that are never released yield their slots to waiting ones, and /health reports it', async () => {
   const client = randomUUID();
   const drawn = Array.from({ length: 6 }, (_, sample) =>
     asked('/agent_rl/generate', {
@@ -334,7 +334,7 @@ test('episodes that are never released give their places to those that wait, whi
   expect(await places()).toEqual({ all: 4, used: 0, idle: 0, waiting: 0 });
 });
 
-test('a page that reaches the server under another name, or is of another site, is not answered', async () => {
+test('a page that uses another host name or comes from another site gets no answer', async () => {
   const headers = { authorization: `Bearer ${key}` };
   const requests = [
     ['GET', '/v1/models'],
@@ -350,12 +350,12 @@ test('a page that reaches the server under another name, or is of another site, 
   await expectStrangersRefused(url, { requests, answered: '/health', headers });
 });
 
-test('models are listed', async () => {
+test('the server lists its models', async () => {
   const { text } = await asked('/v1/models');
   expect(JSON.parse(text)).toMatchObject({ data: [{ id: 'starter', object: 'model' }] });
 });
 
-test('a server that others reach needs a key', async () => {
+test('a server that is reachable from other machines requires a key', async () => {
   const problem = await rejectionOf(
     serveModel({ ...(await servingOptions(stop.signal)), host: '0.0.0.0' }),
   );

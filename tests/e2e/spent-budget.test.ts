@@ -74,7 +74,7 @@ afterAll(async () => {
   await server.shut();
 });
 
-test('a spent budget ends the run with what it was, and after no call too many', () => {
+test('a spent budget ends the run with its limit and without an extra call', () => {
   const { code, stderr } = ended['limited']!;
   expect(code).toBe(2);
   expect(stderr).toContain('\nWEB_BUDGET_SPENT: ');
@@ -82,18 +82,18 @@ test('a spent budget ends the run with what it was, and after no call too many',
   expect(askedBy['limited']).toBeLessThanOrEqual(maxCalls);
 });
 
-test('the iteration before it is kept as a checkpoint', () => {
+test('the last complete iteration is kept as a checkpoint', () => {
   expect(readdirSync(join(folderOf('limited'), 'checkpoints'))).toContain('step-1');
   expect(existsSync(join(folderOf('limited'), 'run.log'))).toBe(true);
 });
 
-test('a larger budget continues the run, and pays for nothing twice', () => {
+test('a larger budget continues the run without repeating a paid call', () => {
   const { code, stderr } = ended['continued']!;
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(askedBy['limited']! + askedBy['continued']!).toBeLessThanOrEqual(askedBy['unlimited']!);
 });
 
-test('the continued run ends with the weights of one that never stopped', () => {
+test('the continued run ends with the weights of an uninterrupted one', () => {
   const [continued, unlimited] = ['limited', 'unlimited'].map(
     (name) => readJson(folderOf(name), 'summary.json')['weightsSha256'],
   );

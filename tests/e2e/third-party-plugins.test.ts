@@ -34,8 +34,8 @@ const names = (stdout: string) =>
     .filter(({ source }) => source !== 'built in')
     .map(({ kind, name, source }) => `${kind} ${name} from ${source}`);
 
-describe('a project of its own', () => {
-  test('brings a package and a file, both in TypeScript, by YAML alone', async () => {
+describe('A project outside the repository', () => {
+  test('adds a package and a file, both in TypeScript, through YAML alone', async () => {
     const { code, stdout, stderr } = await list('--config', 'run.yaml');
     expect(stderr).toBe('');
     expect(code).toBe(0);
@@ -48,18 +48,18 @@ describe('a project of its own', () => {
     ]);
   });
 
-  test('brings a file by --plugin', async () => {
+  test('adds a file with --plugin', async () => {
     const { stdout } = await list('--plugin', './local-reward.ts');
     expect(names(stdout)).toEqual([`reward politeness from ${join(project, 'local-reward.ts')}`]);
   });
 
-  test('is given the framework that runs it, not a copy', async () => {
+  test('uses the framework that runs it, not a copy', async () => {
     const running = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl', 'index.js')).href;
     const { stdout } = await list('--plugin', './local-reward.ts');
     expect(stdout).toContain(`with ${running}.`);
   });
 
-  test('sees an error for a package that is not installed', async () => {
+  test('gets an error for a package that is not installed', async () => {
     const { code, stderr } = await list('--plugin', '@acme/nothing');
     expect(code).toBe(2);
     expect(stderr).toMatch(
@@ -68,7 +68,7 @@ describe('a project of its own', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test('sees where a file of its own has a mistake', async () => {
+  test('gets the place of a mistake in its own file', async () => {
     writeBelow(project, 'broken.ts', 'export const a = ;\n');
     const { code, stderr } = await list('--plugin', './broken.ts');
     expect(code).toBe(2);
@@ -76,7 +76,7 @@ describe('a project of its own', () => {
   });
 });
 
-test('its isolated tool runs in TypeScript in a thread, is ended when it loops, and fails with its line', () => {
+test('runs its isolated TypeScript tool in a thread, stops it when it loops, and reports the failing line', () => {
   const dist = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl')).href;
   const files = ['halve-tool.ts', 'call-halve.mjs'];
   for (const name of files) cpSync(join(fixture, name), join(project, name));

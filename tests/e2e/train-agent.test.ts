@@ -13,8 +13,8 @@ const model = join(folder, 'model');
 
 beforeAll(() => writeSmallModel(model));
 
-describe('a job run from code', () => {
-  test('sets what it is given over the file and prints its plan', async () => {
+describe('A job run from code', () => {
+  test('overrides the file with its options and prints its plan', async () => {
     const printed: string[] = [];
     const result = await trainAgent({
       config,
@@ -30,7 +30,7 @@ describe('a job run from code', () => {
     expect(printed.join('\n')).toMatch(/3 tasks x 5 episodes = 15 an iteration/);
   });
 
-  test('notices in a dry run that there is no run to resume', async () => {
+  test('reports in a dry run that there is no run to resume', async () => {
     const resume = join(folder, 'no-such-run');
     const overrides = { 'model.path': model };
     await expect(trainAgent({ config, overrides, resume, dryRun: true })).rejects.toMatchObject({

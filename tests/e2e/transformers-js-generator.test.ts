@@ -87,13 +87,13 @@ async function both(one: GenerationRequest): Promise<{ here: Generation; there: 
   return { here: here!, there: there! };
 }
 
-describe('a generator on transformers.js', () => {
+describe('A generator on transformers.js', () => {
   test.each([
     ['greedy', greedy],
     ['sampled', unbiased],
     ['cooler', { ...unbiased, temperature: 0.6 }],
     ['truncated', { ...unbiased, topK: 20, topP: 0.9 }],
-  ])('draws what the engine draws: %s', async (name, sampling) => {
+  ])('samples what the engine samples: %s', async (name, sampling) => {
     for (const sample of [0, 1, 2]) {
       const key = { seed: 3, taskId: name, sample, turn: 0 };
       const { here, there } = await both(request(`${name} ${sample}`, prompt, { sampling, key }));
@@ -105,7 +105,7 @@ describe('a generator on transformers.js', () => {
     }
   });
 
-  test('continues an episode where its last turn ended', async () => {
+  test('continues an episode after its last turn', async () => {
     const first = await both(request('turns', prompt, { maxTokens: 10 }));
     const more = tokenizer.encodeTemplate('<|im_end|>\n<|im_start|>user\nAgain.<|im_end|>\n');
     const context = [...prompt, ...first.here.tokens, ...more];
@@ -116,7 +116,7 @@ describe('a generator on transformers.js', () => {
     expect(anew.tokens).toEqual(second.there.tokens);
   });
 
-  test('draws a turn that was given up again from its beginning', async () => {
+  test('samples an abandoned turn again from its beginning', async () => {
     const whole = await generator.generate(request('whole', prompt, { maxTokens: 10 }));
     const abort = new AbortController();
     const doomed = generator.generate(request('again', prompt, { stopTokens: [] }), abort.signal);
@@ -127,7 +127,7 @@ describe('a generator on transformers.js', () => {
     expect(again.tokens).toEqual(whole.tokens);
   });
 
-  test('feeds a long prompt in pieces to the same end', async () => {
+  test('gives the same result when it feeds a long prompt in pieces', async () => {
     const long = Array.from({ length: 560 }, (_, i) => prompt[i % prompt.length]!);
     const { here, there } = await both(request('long', long, { stopTokens: [] }));
     expect(there.tokens).toEqual(here.tokens);
@@ -148,7 +148,7 @@ describe('a generator on transformers.js', () => {
     expect(new Set(together.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1);
   });
 
-  test('ends what is aborted or released, and forgets it', async () => {
+  test('stops and forgets aborted and released episodes', async () => {
     const abort = new AbortController();
     const [first, second, third] = [
       generator.generate(request('first', prompt, { stopTokens: [] }), abort.signal),
@@ -180,7 +180,7 @@ describe('a generator on transformers.js', () => {
     expect(await released.generate(request('gone', [5, 6]))).toEqual(first);
   });
 
-  test('answers what leaves no room with no tokens', async () => {
+  test('answers a context that leaves no room with no tokens', async () => {
     const none = await generator.generate(request('none', prompt, { maxTokens: 0 }));
     expect(none).toEqual({ tokens: [], logProbs: [], stop: 'max-tokens', version: 0 });
     const long = Array.from({ length: 608 }, () => 5);
@@ -198,8 +198,8 @@ describe('a generator on transformers.js', () => {
   });
 });
 
-describe('opening a generator on transformers.js', () => {
-  test('names the file that is missing and how to write it', async () => {
+describe('Opening a generator on transformers.js', () => {
+  test('names the missing file and how to write it', async () => {
     const part = join(folder, 'part');
     cpSync(exported, part, { recursive: true });
     rmSync(join(part, 'onnx'), { recursive: true });
@@ -224,7 +224,7 @@ describe('opening a generator on transformers.js', () => {
     });
   });
 
-  test('names the package that is missing, and devices it does not know', async () => {
+  test('names the missing package and unknown devices', async () => {
     const absent = () => Promise.reject(new Error('Cannot find package'));
     expect(await rejectionOf(openTransformersJs(options, absent))).toMatchObject({
       code: 'PLUGIN_LOAD_FAILED',

@@ -273,7 +273,7 @@ const pattern = (text: string): RegExp =>
       .join('[\\s\\S]*'),
   );
 
-describe('the troubleshooting table', () => {
+describe('The troubleshooting table', () => {
   test('covers the symptoms people ask about', () => {
     const symptoms = [...new Set(rows.map(({ symptom }) => symptom))];
     expect(symptoms).toEqual([
@@ -289,7 +289,7 @@ describe('the troubleshooting table', () => {
     ]);
   });
 
-  test('has no row that is not provoked here', () => {
+  test('has only rows that this test provokes', () => {
     const starts = Object.keys(provocations);
     expect(rows.map(({ seen }) => starts.filter((start) => seen.startsWith(start)).length)).toEqual(
       rows.map(() => 1),
@@ -298,7 +298,7 @@ describe('the troubleshooting table', () => {
   });
 
   test.each(Object.entries(provocations))(
-    'shows what is really seen, and its remedy: %s',
+    'shows the actual message and its remedy: %s',
     async (start, provoke) => {
       const row = rows.find(({ seen }) => seen.startsWith(start));
       const text = await provoke();

@@ -6,7 +6,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const program = (name: string, text: string): string => writeBelow(folder, name, text);
 
-test('devices are tried without the secrets of the environment', async () => {
+test('the device check runs without the secrets of the environment', async () => {
   const seen = program(
     'seen.cjs',
     `process.send([process.env.SOME_API_KEY ?? 'none', process.env.SOME_PLACE]); process.disconnect();`,
@@ -20,7 +20,7 @@ test('devices are tried without the secrets of the environment', async () => {
   }
 });
 
-test('a driver that ends the process is reported with what it wrote', async () => {
+test('a driver that ends the process is reported with its output', async () => {
   const dies = program('dies.cjs', `process.stderr.write('no adapter\\n'); process.exitCode = 3;`);
   await expect(tryDevices(dies)).rejects.toThrow('trying the devices ended with 3: no adapter');
 });

@@ -31,25 +31,25 @@ async function importing(text: string): Promise<{ status: number | string; stder
   return { status, stderr };
 }
 
-describe('an import under guard', () => {
-  test('gives the module, and lets the process end', async () => {
+describe('A guarded import', () => {
+  test('returns the module and lets the process end', async () => {
     expect(await importing('export const value = 7;')).toEqual({ status: 0, stderr: 'value 7' });
   });
 
-  test('that ends the process is named, and the process fails', async () => {
+  test('is named when it ends the process, which fails', async () => {
     expect(await importing('process.exit(0);')).toEqual({
       status: 2,
       stderr: 'PLUGIN_LOAD_FAILED: Plugin x ended the process while it was imported.\n',
     });
   });
 
-  test('that never gives its thread back is named and killed', async () => {
+  test('is named and killed when it blocks its thread forever', async () => {
     const { status, stderr } = await importing('while (true);');
     expect(status).toBe('SIGKILL');
     expect(stderr).toContain('Plugin x was not loaded after 0.1 s and never gave its thread back');
   });
 
-  test('that throws fails with what it threw', async () => {
+  test('fails with the error that it threw', async () => {
     const { status, stderr } = await importing("throw new Error('out of order');");
     expect(status).toBe(1);
     expect(stderr).toContain('out of order');

@@ -77,7 +77,7 @@ async function adapterOf(run: string): Promise<readonly Float32Array[]> {
   return [...weights.keys()].toSorted().map((key) => weights.get(key)!);
 }
 
-test('the run ends, every token is accounted for, and an undisturbed one of its record has its weights', async () => {
+test('the run completes, accounts for every token, and an undisturbed replay has the same weights', async () => {
   const started = performance.now();
   const training = trainAgent({
     config: 'configs/code_exec_smoke.yaml',
@@ -108,7 +108,7 @@ test('the run ends, every token is accounted for, and an undisturbed one of its 
     config: 'configs/code_exec_smoke.yaml',
     overrides: { ...overrides, 'run.name': 'calm', 'learner.url': server.url },
   });
-  // The engine of this process drew both, from adapters that may differ in their last bits.
+  // The engine of this process drew both, from adapters that may differ by rounding.
   const tokensOf = (run: string) =>
     readLines(run, 'trajectories/train.jsonl').map((line) => line['tokens']);
   expect(tokensOf(String(calm['run']))).toEqual(tokensOf(harmed));

@@ -63,7 +63,7 @@ const overrides = {
   'train.iterations': 6,
 };
 
-test('the run ends, every token is accounted for, and its record replayed gives its weights', async () => {
+test('the run completes, accounts for every token, and a replay has the same weights', async () => {
   const training = trainAgent({
     config: 'configs/code_exec_smoke.yaml',
     overrides: {

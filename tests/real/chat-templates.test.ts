@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(() => oracle.close());
 
-/** The renderings that differ from those of transformers, in words; an error is one whatever it says. */
+/** The renderings that differ from transformers, in words; an error is one whatever it says. */
 function different(
   { name, renderings }: Published,
   theirs: readonly (Rendering | undefined)[],
@@ -82,7 +82,7 @@ function parting(one: Rendering, other: Rendering): string {
   return JSON.stringify(one.text.slice(Math.max(0, start - 40), start + 80));
 }
 
-test('there are at least 60 templates and 20 conversations', () => {
+test('the fixtures hold at least 60 templates and 20 conversations', () => {
   expect(published.length).toBeGreaterThanOrEqual(60);
   expect(conversations).toHaveLength(20);
 });

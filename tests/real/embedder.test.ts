@@ -54,11 +54,11 @@ afterAll(() => embedder.close());
 const gap = (ours: readonly Float32Array[]): number =>
   Math.max(...ours.flatMap((row, i) => [...row].map((x, j) => Math.abs(x - theirs[i]![j]!))));
 
-test('the export reads 256 tokens of a text and takes the mean of their vectors', () => {
+test('the export embeds a text as the mean vector of its first 256 tokens', () => {
   expect(exported).toMatchObject({ pooling: 'mean', maxTokens: 256, parameters: 22_565_376 });
 });
 
-test('vectors are those of Sentence Transformers within 1e-5, one by one and padded in a batch', async () => {
+test('vectors match Sentence Transformers within 1e-5, one by one and padded in a batch', async () => {
   const alone: Float32Array[] = [];
   for (const text of texts) alone.push(...(await embedder.embed([text], 'query')));
   const together = await embedder.embed(texts, 'passage');
@@ -69,13 +69,13 @@ test('vectors are those of Sentence Transformers within 1e-5, one by one and pad
 });
 
 // transformers.js cuts off the token that closes a text, and Sentence Transformers keep it.
-test('a text of more than 256 tokens has nearly their vector', async () => {
+test('a text of more than 256 tokens has nearly the same vector as its beginning', async () => {
   const [ours] = await embedder.embed([tooLong], 'passage');
   expect(cosine(ours!, theirs.at(-1)!)).toBeGreaterThan(0.99);
   expect(cosine(ours!, theirs.at(-1)!)).toBeLessThan(1);
 });
 
-test('a question is nearer to what answers it than to what shares its words', async () => {
+test('a question is closer to its answer than to a text that shares its words', async () => {
   const [question, answer, other] = await embedder.embed(
     [
       'How do I get rid of a headache?',

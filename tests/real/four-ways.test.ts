@@ -116,7 +116,7 @@ const compared = ['here', 'vllm'] as const;
 const withBoth = compared.every((way) => ways.includes(way)) ? describe : describe.skip;
 
 withBoth('this process and vLLM', () => {
-  test('learn the same, paired by task over all seeds', () => {
+  test('the four ways learn equally well, paired by task over all seeds', () => {
     const difference = differenceOverSeeds(runs, compared);
     process.stderr.write(`vllm less here, over seeds: ${JSON.stringify(difference)}\n`);
     expect(difference.low).toBeLessThan(0);

@@ -87,7 +87,7 @@ function gap(drawn: readonly Drawn[]): number {
   );
 }
 
-test('texts are the same tokens', () => {
+test('an imported tokenizer gives the same tokens', () => {
   expect(theirs.tokenized).toEqual(ours);
 });
 
@@ -95,7 +95,7 @@ test('texts are the same tokens', () => {
  * In float64 with Transformers, ours are within 2.5e-5 of the truth on such sequences and llama.cpp's float32 within 3e-4: the
  * bound is its error.
  */
-test('with its weights in float32, log-probabilities are within 5e-4 and greedy tokens the same', () => {
+test('log-probabilities agree within 5e-4 and greedy tokens are the same with float32 weights', () => {
   expect(gap(theirs.float32)).toBeLessThan(5e-4);
   for (const [i, { tokens }] of theirs.float32.entries()) {
     const prompt = JSON.stringify({ ids: ours[texts.length + i] });
@@ -111,6 +111,6 @@ test('with its weights in float32, log-probabilities are within 5e-4 and greedy 
   }
 });
 
-test('its default, which rounds activations to bytes, is some hundredths of a nat away', () => {
+test('the default, which rounds activations to bytes, differs by some hundredths of a nat', () => {
   expect(gap(theirs.default)).toBeLessThan(0.3);
 });

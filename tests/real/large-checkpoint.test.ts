@@ -67,7 +67,7 @@ beforeAll(async () => {
   await writeSmallModel(join(project, 'model'), config, weightsOf(config));
 });
 
-test('a checkpoint of 3.6 GB is written, found to be whole and resumed, to the same weights as without a stop', async () => {
+test('a checkpoint of 3.6 GB is written, verified and resumed to the weights of an uninterrupted run', async () => {
   expect(await train('cut', 1)).toMatch(/checkpoints {3}about 34\d\d MiB each/);
   const checkpoint = join(run('cut'), 'checkpoints', 'step-1');
   const bytes = (name: string): number => statSync(join(checkpoint, name)).size;

@@ -12,7 +12,7 @@ import { played } from '#tests/support/rollouts.ts';
 
 const folder = runFolderAt(temporaryFolder());
 
-test('an iteration of 200,000 episodes is learned from, counted and recorded', async () => {
+test('an iteration of 200,000 episodes is trained on, counted and recorded', async () => {
   const records = new RunRecords({
     folder,
     log: createLog({ level: 'error', file: folder.log, console: 'none' }),

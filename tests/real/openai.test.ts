@@ -66,7 +66,7 @@ interface GapRequest {
   temperature?: number;
 }
 
-/** How far log-probabilities are from those of the model in a folder, in nats. */
+/** How far log-probabilities are from the model in a folder, in nats. */
 async function gapOf(
   generator: Generator,
   model: string,
@@ -96,7 +96,7 @@ const tell = (what: string, { largest, mean, tokens }: Gap): void => {
   );
 };
 
-describe('llama.cpp', () => {
+describe('The server llama.cpp', () => {
   const model = join(folder, 'smollm2');
   let [url, python, file] = ['', '', ''];
   beforeAll(async () => {
@@ -119,12 +119,12 @@ describe('llama.cpp', () => {
     return generator;
   };
 
-  test('answers as it did when it was captured', async () => {
+  test('answers as it did when its answers were captured', async () => {
     const real = comparable(capturedOpenai('llama-cpp').exchanges);
     expect(comparable(await askOpenai('llama-cpp', url))).toEqual(real);
   });
 
-  describeGeneratorContract('openai on llama.cpp', {
+  describeGeneratorContract('The generator openai on llama.cpp', {
     open: () => opened(),
     vocabSize: 49_152,
     timeoutS: 300,
@@ -132,7 +132,7 @@ describe('llama.cpp', () => {
 
   const prompt = [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198];
 
-  test('shows how far its default is from the weights, as it rounds activations to bytes', async () => {
+  test('measures how far the default is from the weights, since it rounds activations to bytes', async () => {
     const generator = await opened({ deadlineS: 600 });
     const gap = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
     tell('llama.cpp (Q4_1) against ours in float32', gap);
@@ -140,7 +140,7 @@ describe('llama.cpp', () => {
     expect(gap.mean).toBeLessThan(0.2);
   });
 
-  test('computing in float32 gives the log-probabilities of the weights, those of halves of characters too', async () => {
+  test('gives the log-probabilities of the weights in float32, also for partial characters', async () => {
     const server = await startLlamaCpp(python, file, 'smollm2', join(folder, 'float32.gguf'));
     closing.push({ close: () => server.kill() });
     const generator = await opened({ deadlineS: 600 }, server.url);
@@ -158,7 +158,7 @@ describe('llama.cpp', () => {
     expect(cold.largest).toBeLessThan(1e-3);
   });
 
-  test('agent-rl eval plays sums through it, and says how far it is from the model', () => {
+  test('evaluates sums with agent-rl eval and reports the distance from the model', () => {
     const rows = [2, 5, 7].map((a) =>
       JSON.stringify({ id: `sum-${a}`, question: `What is ${a} + 4?`, answer: String(a + 4) }),
     );
@@ -193,7 +193,7 @@ describe('llama.cpp', () => {
   });
 });
 
-describe('vLLM', () => {
+describe('The generator openai on vLLM', () => {
   let url = '';
   beforeAll(async () => {
     const program = vllmProgram(folder);
@@ -203,12 +203,12 @@ describe('vLLM', () => {
     url = server.url;
   });
 
-  test('answers as it did when it was captured', async () => {
+  test('answers as it did when its answers were captured', async () => {
     const real = comparable(capturedOpenai('vllm').exchanges);
     expect(comparable(await askOpenai('vllm', url))).toEqual(real);
   });
 
-  test('gives the log-probabilities of its weights', async () => {
+  test('gives the log-probabilities of the weights', async () => {
     const settings = { deadlineS: 1200 };
     const { generator } = await openedOpenai([url], settings, { maxContextTokens: 256 });
     closing.push(generator);

@@ -29,7 +29,7 @@ const runnable = ({ name }: PromisedJob): boolean =>
 
 describe.each(promisedJobs().filter(runnable))('$name', ({ name, commands, least }) => {
   test(
-    'keeps what docs/design/evidence.md promises',
+    'keeps the promise of docs/design/evidence.md',
     async () => {
       const cwd = join(folder, name);
       await mkdir(cwd);

@@ -64,31 +64,34 @@ const generators = {
   vLLM: () => ({ 'generator.type': 'vllm', 'generator.urls': [server.url] }),
 };
 
-describe.each(Object.entries(generators))('drawn by %s', (name, overrides) => {
-  test('three updates have a gradient, and after each generator and learner agree within 1e-4', async () => {
-    const ended = await trainAgent({
-      config: file,
-      overrides: { 'run.name': name.replace(' ', '-'), ...overrides() },
+describe.each(Object.entries(generators))(
+  'log-probabilities of tokens sampled by %s match',
+  (name, overrides) => {
+    test('three updates have a gradient, and generator and learner agree within 1e-4 after each', async () => {
+      const ended = await trainAgent({
+        config: file,
+        overrides: { 'run.name': name.replace(' ', '-'), ...overrides() },
+      });
+      const lines = readLines(String(ended['run']), 'metrics.jsonl');
+      const shown = lines.map((line) =>
+        [
+          `success ${String(line['rollout/successRate'])}`,
+          `gradient ${String(line['train/gradNorm'])}`,
+          `gap ${String(line['parity/maxAbsLogProbGap'])}`,
+          `collect ${String(line['seconds/collect'])} s`,
+          `update ${String(line['seconds/update'])} s`,
+        ].join(', '),
+      );
+      process.stderr.write(`SmolLM2 drawn by ${name}:\n${shown.join('\n')}\n`);
+      expect(lines).toHaveLength(3);
+      for (const line of lines) {
+        expect(line['rollout/episodes']).toBe(64);
+        expect(line['train/gradNorm']).toBeGreaterThan(0);
+        expect(line['parity/maxAbsLogProbGap']).toBeLessThan(1e-4);
+      }
+      const [first] = lines;
+      expect(first!['rollout/successRate']).toBeGreaterThan(0);
+      expect(first!['rollout/successRate']).toBeLessThan(1);
     });
-    const lines = readLines(String(ended['run']), 'metrics.jsonl');
-    const shown = lines.map((line) =>
-      [
-        `success ${String(line['rollout/successRate'])}`,
-        `gradient ${String(line['train/gradNorm'])}`,
-        `gap ${String(line['parity/maxAbsLogProbGap'])}`,
-        `collect ${String(line['seconds/collect'])} s`,
-        `update ${String(line['seconds/update'])} s`,
-      ].join(', '),
-    );
-    process.stderr.write(`SmolLM2 drawn by ${name}:\n${shown.join('\n')}\n`);
-    expect(lines).toHaveLength(3);
-    for (const line of lines) {
-      expect(line['rollout/episodes']).toBe(64);
-      expect(line['train/gradNorm']).toBeGreaterThan(0);
-      expect(line['parity/maxAbsLogProbGap']).toBeLessThan(1e-4);
-    }
-    const [first] = lines;
-    expect(first!['rollout/successRate']).toBeGreaterThan(0);
-    expect(first!['rollout/successRate']).toBeLessThan(1);
-  });
-});
+  },
+);

@@ -117,7 +117,7 @@ describeGeneratorContract('the generator of a Tinker service', {
   timeoutS: 3600,
 });
 
-describe('what the double replays', () => {
+describe('The captured exchanges', () => {
   const scenarios: Recording['scenarios'] = {};
   const captured = (name: string, logProbs: readonly Float32Array[]): void => {
     scenarios[name] = {
@@ -126,7 +126,7 @@ describe('what the double replays', () => {
     };
   };
 
-  test('two steps, a checkpoint and back', async () => {
+  test('two steps, a checkpoint and a restore are replayed', async () => {
     const learner = await open({ patienceS: 60 });
     const logProbs = await takeTwoSteps(learner);
     const saved = join(folder, 'state');
@@ -147,7 +147,7 @@ describe('what the double replays', () => {
     expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
   });
 
-  test('gradients that are discarded', async () => {
+  test('discarded gradients are replayed', async () => {
     const learner = await open();
     await learner.forwardBackward(batchOf([datum(21, 17, 3)]), clippedLoss);
     await learner.discardGradients();
@@ -157,7 +157,7 @@ describe('what the double replays', () => {
     expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
   });
 
-  test('tokens from the model and from weights of the learner', async () => {
+  test("tokens from the model and from the learner's weights are replayed", async () => {
     const learner = await open();
     await learner.forwardBackward(batchOf(twoSequences), clippedLoss);
     await learner.optimStep({ ...smallStep, learningRate: 0.05 });
@@ -181,7 +181,7 @@ describe('what the double replays', () => {
     );
   });
 
-  test('the server says what was captured of it', () => {
+  test('the server answers what was captured', () => {
     const recording: Recording = { server: skyrlVersion, scenarios };
     const text = JSON.stringify(recording).replaceAll(model, '/models/starter');
     if (process.env['AGENT_RL_RECORD'] === '1') writeFileSync(fixture, `${text}\n`);
@@ -193,7 +193,7 @@ describe('what the double replays', () => {
           path.replaceAll(/model_[0-9a-f]+/g, 'MODEL'),
           answer === 'cut' ? answer : answer.status,
         ])
-        // Nobody waits for the ones, so that they come at any time; how often it is busy is chance.
+        // No caller waits for the ones, so that they come at any time; how often it is busy is chance.
         .filter(([method, , status]) => method !== 'DELETE' && status !== 408);
     expect(stored.server).toBe(skyrlVersion);
     expect(Object.keys(stored.scenarios)).toEqual(Object.keys(scenarios));
@@ -202,7 +202,7 @@ describe('what the double replays', () => {
   });
 });
 
-test('an answer that is lost while the learner opens is asked for again', async () => {
+test('an answer that is lost while the learner opens is requested again', async () => {
   const seen = breaking('optim_step', 1, 'unanswered');
   const learner = await open();
   expect(seen()).toBeGreaterThan(1);
@@ -261,7 +261,7 @@ test('four steps, one with each loss, change the weights as steps of our own eng
   expect(largestGap(after, rowsOf(trained))).toBeLessThan(1e-5);
 });
 
-test('a server that is killed between gradient and step, and started again, costs nothing', async () => {
+test('a server that is restarted between gradient and step loses no work', async () => {
   const undisturbed = await open();
   const expected = await takeTwoSteps(undisturbed);
   const weights = await adapterOf(undisturbed, 'undisturbed');
@@ -283,7 +283,7 @@ test('a server that is killed between gradient and step, and started again, cost
   );
 });
 
-describe('short trainings', () => {
+describe('A short training', () => {
   const runs = join(folder, 'runs');
   const trained = async (name: string, blocks: string) => {
     const file = writeBelow(
@@ -311,8 +311,8 @@ ${blocks}`,
     expect(readJson(checkpoint, 'tinker.json')).toMatchObject({ steps: 2, url: server.url });
   };
 
-  test('our engine samples what the service has learned', () => trained('mixed', ''));
+  test('lets our engine sample what the service has learned', () => trained('mixed', ''));
 
-  test('the service samples what it has learned', () =>
+  test('lets the service sample what it has learned', () =>
     trained('remote', `generator: { type: tinker, url: '${server.url}' }`));
 });

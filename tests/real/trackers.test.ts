@@ -83,13 +83,13 @@ function holdAgainstMetrics(name: string): void {
   expect(text).toMatch(/W&B: \d+ numbers compared, 0 differ/);
 }
 
-test('MLflow answers as the double does that the other tests ask', async () => {
+test('MLflow answers like the double of the other tests', async () => {
   const fixture = join(packageRoot(), 'tests', 'fixtures', 'mlflow', 'answers.json');
   const stored = JSON.parse(readFileSync(fixture, 'utf8')) as ComparableAnswer[];
   expect(withoutWords(await askMlflow(mlflow.url))).toEqual(withoutWords(stored));
 });
 
-test('what three trackers were told at once is read back from each, number for number', async () => {
+test('each of three concurrent trackers returns every number it received', async () => {
   const { ended } = started('whole', all());
   expect(wellEnded(await ended)).not.toMatch(/Tracker "/);
   // The start, an evaluation before and one after, four iterations, two checkpoints, the summary and the end.
@@ -122,7 +122,7 @@ test("MLflow's REST API has every number of a run, its settings and its end", as
   }
 });
 
-test('a run that is interrupted and resumed is one run everywhere, with each number once', async () => {
+test('an interrupted and resumed run is one run in each tracker, with each number once', async () => {
   const first = started('resumed', all());
   await first.wrote(/train 2\/4/);
   first.interrupt();
@@ -157,7 +157,7 @@ async function firstIterationAt(url: string): Promise<void> {
   }
 }
 
-test('servers that are killed halfway cost a run nothing but what they would have been told', async () => {
+test('servers that are killed midway cost a run only the events sent to them', async () => {
   const doomed = await startMlflow(python ?? '', folder);
   const longer = ['--set', 'train.iterations=8'];
   const { ended, pid } = started('killed', all(doomed.url), longer);

@@ -59,7 +59,7 @@ async function load(): Promise<{ running: number; waiting: number }> {
   return { running: of('running'), waiting: of('waiting') };
 }
 
-test('at least half of what vLLM can run runs, in 90 % of the looks', async () => {
+test('vLLM has at least half of its slots in use in 90 % of the samples', async () => {
   const over = new AbortController();
   const prepared = await prepareRun({
     file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),

@@ -74,7 +74,7 @@ async function learnerOf(newAdapter?: NewAdapter): Promise<Learner> {
   return opened(engine).learner;
 }
 
-/** Draws at least so many tokens and holds each against the learner: the largest difference, in nats. */
+/** Draws at least this many tokens and holds each against the learner: the largest difference, in nats. */
 async function largestGap(generator: Generator, learner: Learner, positions: number) {
   const each = 50;
   const prompts = Array.from({ length: Math.ceil(positions / each) }, (_, i) => [1, 300 + i, 301]);
@@ -109,13 +109,13 @@ async function step(learner: Learner, index: number): Promise<void> {
   await learner.optimStep({ learningRate: 1e-3, ...adam });
 }
 
-test('vLLM answers as the double does that the other tests ask', async () => {
+test('vLLM answers like the double of the other tests', async () => {
   const real = capturedVllm().exchanges.filter(({ name }) => name !== breaking);
   expect(comparable(await askVllm(urls[0]!))).toEqual(comparable(real));
 });
 
-describe('whole models', () => {
-  test('log-probabilities are those of the learner on 1,000 positions, before and after ten updates', async () => {
+describe('Whole models', () => {
+  test('the log-probabilities match the learner at 1,000 positions, before and after ten updates', async () => {
     const learner = await learnerOf();
     const { generator } = await openedVllm([urls[0]!], patient, { maxContextTokens: 256 });
     opened(generator);
@@ -165,7 +165,7 @@ describe('whole models', () => {
   });
 });
 
-test('adapters are loaded under new names and score as the learner says', async () => {
+test('adapters are loaded under new names and score as the learner reports', async () => {
   const targets = adapterTargets(['q_proj', 'v_proj', 'down_proj']);
   const shape = { rank: 4, alpha: 8, dropout: 0, rankStabilised: false };
   const learner = await learnerOf({ ...shape, targets, seed: 1 });
@@ -188,7 +188,7 @@ test('adapters are loaded under new names and score as the learner says', async 
   await bus.close();
 });
 
-test('when one of two servers is killed, every episode goes on with the other', async () => {
+test('every episode continues on the other server when one of two is killed', async () => {
   const learner = await learnerOf();
   const host = { trains: false, scorer: scorerOf(learner), maxContextTokens: 256 };
   const settings = { ...patient, compareInEvaluation: false };

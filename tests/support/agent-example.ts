@@ -50,7 +50,7 @@ export function agentExample(folder: string, name: string): AgentExample {
   };
 }
 
-/** Makes packages of this checkout those of an example. */
+/** Links packages of this checkout into an example. */
 export function linkPackages({ dir }: AgentExample, names: readonly string[]): void {
   const modules = join(dir, 'node_modules');
   mkdirSync(join(modules, '@ai-sdk'), { recursive: true });

@@ -63,7 +63,7 @@ export const captured = (file: string): CapturedExchanges =>
     readFileSync(join(packageRoot(), 'tests', 'fixtures', file), 'utf8'),
   ) as CapturedExchanges;
 
-/** Exchanges with the kinds of values in place of those that differ from model to model. @param told names of values that count */
+/** Exchanges with the kinds of values instead of values that differ from model to model. @param told names of values that count */
 export function comparableBy(told: ReadonlySet<string>) {
   function kindsOf(value: unknown): unknown {
     if (Array.isArray(value)) return value.length === 0 ? [] : [kindsOf(value[0])];

@@ -9,7 +9,7 @@ import type {
 } from '#agent_rl/core/services/learner.ts';
 import type { WeightPublisher, WeightRef } from '#agent_rl/core/services/weights.ts';
 
-/** A learner that learns nothing and remembers what it was told. Its log-probabilities are the old ones plus `gap`. */
+/** A learner that learns nothing and remembers its calls. Its log-probabilities are the old ones plus `gap`. */
 export class FakeLearner implements Learner, WeightPublisher {
   readonly batches: (readonly TrainDatum[])[] = [];
   readonly losses: LossSpec[] = [];

@@ -80,7 +80,7 @@ export const options: GrpoOptions = {
   checkpoint: { every: 0, keepBest: false },
 };
 
-/** Tasks t0, t1, t2, … for ever. */
+/** Tasks t0, t1, t2, … without end. */
 const counting: TaskPlan = {
   sizes: [1000],
   tasksAt: (first, count) => Array.from({ length: count }, (_, i) => named(`t${first + i}`)),
@@ -98,7 +98,7 @@ export const always =
   () =>
     played({ reward });
 
-/** Is told of events of one type. */
+/** Receives events of one type. */
 export type Listener = {
   [Type in TrainingEvent['type']]?: (event: Extract<TrainingEvent, { type: Type }>) => unknown;
 } & {

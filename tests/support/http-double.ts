@@ -7,7 +7,7 @@ export interface GotRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
-  /** Of JSON; an empty object where there is none. */
+  /** Of JSON; an empty object where it is absent. */
   body: Readonly<Record<string, unknown>>;
   /** As it came. */
   text: string;

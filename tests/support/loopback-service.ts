@@ -26,7 +26,7 @@ export interface LoopbackService {
 
 const piece = Buffer.alloc(2 ** 20, ' ');
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the client reads. */
 function flood(response: ServerResponse): void {
   const more = (): void => {
     while (!response.destroyed && response.write(piece));

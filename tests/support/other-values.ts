@@ -27,7 +27,7 @@ export interface Leaf {
   value: unknown;
 }
 
-/** Every setting of a run, those of its plugins included, with its value. */
+/** Every setting of a run, including its plugins' settings, with its value. */
 export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): Leaf[] {
   const own = (path: string, spec: { settings?: object }, settings: object) =>
     spec.settings === undefined ? [] : leavesIn({ path, schema: spec.settings, value: settings });

@@ -33,7 +33,7 @@ export const questionOf = (prompt: string, answer = '42'): QuestionTask => ({
   metadata: {},
 });
 
-/** A model that says what it was told, and who asked for what. */
+/** A model that repeats its messages and who asked for what. */
 export async function openStub() {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -377,6 +377,6 @@ function controlled(text: string): Text {
 
 const opening = `{% set ns = namespace(n=1, t='t') %}{% macro macro(a, b=2) %}{{ a }}-{{ b }}{% endmacro %}`;
 
-/** A template whose names are those of `randomValues`. */
+/** A template with the names of `randomValues`. */
 export const randomTemplate = (): Text =>
   fc.tuple(gap, statements('S', 2), gap).map((all) => opening + all.join(''));

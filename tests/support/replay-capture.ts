@@ -186,7 +186,7 @@ function ofResponseEvents(events: readonly string[]): Answered {
   if (last === undefined) throw new Error('The stream has no last event.');
   const done = read.filter(({ type }) => type === 'response.output_item.done');
   if (JSON.stringify(done.map(({ item }) => item)) !== JSON.stringify(last.output))
-    throw new Error('The items of the stream are not those of its last event.');
+    throw new Error('The items of the stream differ from its last event.');
   return ofResponse(last);
 }
 

@@ -100,7 +100,7 @@ export const wholeRun: WrittenRun = {
       when: 'after',
       iteration: 2,
       episode: toldEpisode({
-        taskId: 'mended',
+        taskId: 'corrected',
         success: true,
         thought: 'A thought.',
         calls: [

@@ -371,7 +371,7 @@ print([name for name in sys.modules if name.split(".")[0] in ("child", "template
       expect(await beside).toMatchObject({ status: 'ok', stdout: 'beside\n' });
     });
 
-    test('repeats random results with the seed, also those of secrets and uuid', async () => {
+    test('repeats random results with the seed, also from secrets and uuid', async () => {
       const code =
         'import random, secrets, uuid\nprint(random.random(), secrets.token_hex(8), uuid.uuid4(), {"a", "b", "c"}, object())';
       const [one, same, other] = await Promise.all(

@@ -9,7 +9,7 @@ import type {
 export type Script = (request: GenerationRequest, index: number) => readonly number[];
 
 /**
- * A generator that says what it is told to. It obeys the contract: it samples no more than asked for, ends at
+ * A generator that follows a script. It obeys the contract: it samples no more than asked for, ends at
  * the first stop token, respects the context, and gives each token a log-probability of its own.
  */
 export class ScriptedGenerator implements Generator {

@@ -1,6 +1,6 @@
 import { successRateOf, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 
-/** Ten tasks of the headline and ten of a slice, of which the first so many are solved, with their success rates. */
+/** Ten tasks of the headline and ten of a slice, of which the first `solved` are solved, with their success rates. */
 export function slicedAttempts(solved: number, solvedOfSlice: number, slice: string) {
   const perTask = Array.from({ length: 20 }, (_, index): TaskAttempts => {
     const ofSlice = index >= 10;

@@ -11,7 +11,7 @@ export const csvOf = (rows: readonly TableRow[]): string =>
 
 /*
  * Parquet, as small as it can be: columns of texts, PLAIN and not compressed, a page and a row group for each column. The
- * structures are those of https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift in
+ * structures follow https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift in
  * Thrift's compact protocol.
  */
 

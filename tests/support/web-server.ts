@@ -20,7 +20,7 @@ export interface WebServer {
   received: Received[];
   /** What the next requests are answered with. */
   answer: Answer;
-  /** From then on nobody listens. */
+  /** Stops listening. */
   shut(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export const drip: Answer = (_, response) => {
   response.on('close', () => clearInterval(timer));
 };
 
-/** A body of so many bytes, as fast as it is read. */
+/** A body of this many bytes, as fast as it is read. */
 export const flood =
   (bytes: number, contentType = 'application/json'): Answer =>
   (_, response) => {

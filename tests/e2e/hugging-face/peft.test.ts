@@ -88,12 +88,12 @@ function merged(
   return whole;
 }
 
-test("adapters of three families are stored, one of them scaled by the rank's root", () => {
+test('the fixtures hold adapters of three families, one of them rank-stabilised', () => {
   expect(names).toHaveLength(5);
 });
 
 describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
-  test('log-probabilities of 20 sequences of up to 512 tokens, and other ones than without it', async () => {
+  test('log-probabilities of 20 sequences match PEFT and differ from the base model', async () => {
     const { reference, learner, stored } = await open(name);
     const logProbs = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
     await learner.close();
@@ -103,7 +103,7 @@ describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
     expect(largestDifference(without.get('logProbs')!, stored.get('logProbs')!)).toBeGreaterThan(1);
   });
 
-  test('gradients of A and B, and both after one step of AdamW', async () => {
+  test('gradients of A and B, and their values after one AdamW step, match PEFT', async () => {
     const { reference, base, adapter, weights, learner, stored } = await open(name);
     const batch = storedBatch(stored);
     const { loss } = await learner.forwardBackward(batchOf(batch), storedLoss(reference.lossSpec));
@@ -126,7 +126,7 @@ describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
     expect(Math.min(...moved)).toBeGreaterThan(9e-3);
   });
 
-  test('log-probabilities of the merged model, which are those of the model with the adapter', async () => {
+  test('log-probabilities of the merged model equal those with the adapter', async () => {
     const { base, adapter, weights, learner, stored } = await open(name);
     const whole = merged(base, adapter, weights);
     const mergedLearner = learnerOf(base.config, whole);

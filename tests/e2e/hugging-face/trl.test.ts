@@ -85,7 +85,7 @@ function valueAndGradient(of: (values: Tensor) => Tensor, at: Tensor) {
 }
 
 test.each(Object.entries(stored.losses))(
-  "TRL's loss and its gradient: %s",
+  'the loss and its gradient match TRL: %s',
   async (name, theirs) => {
     const weights = tokenWeights(
       stored.batch.mask.map((row) => Uint8Array.from(row)),
@@ -108,7 +108,7 @@ test.each(Object.entries(stored.losses))(
   },
 );
 
-test('the stored cases differ among themselves by more than is allowed', () => {
+test('the fixtures differ from one another by more than the tolerance', () => {
   const { losses } = stored;
   const ofBase = ['grpo', 'bnpo', 'dr_grpo', 'grpo, epsilon_high', 'grpo, beta'];
   const values = ofBase.map((name) => losses[name]!.loss).toSorted((a, b) => a - b);

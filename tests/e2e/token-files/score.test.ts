@@ -60,8 +60,8 @@ async function scored(over: Partial<ScoreOptions>): Promise<readonly Scored[]> {
   return lines.map((line) => JSON.parse(line) as Scored);
 }
 
-describe('scoring', () => {
-  test('gives each line its log-probabilities, in order, as a decoder in plain loops has them', async () => {
+describe('Scoring', () => {
+  test('gives each line the log-probabilities of the reference decoder, in order', async () => {
     const lines = await scored({ input: fileOf('all.jsonl', sequences) });
     expect(lines.map(({ logprobs }) => logprobs.length)).toEqual(
       sequences.map(({ length }) => length),
@@ -76,7 +76,7 @@ describe('scoring', () => {
     }
   });
 
-  test('gives a line the same alone as among others, in batches of any size', async () => {
+  test('gives a line the same result alone and in batches of any size', async () => {
     const together = await scored({ input: fileOf('all.jsonl', sequences), batchTokens: 512 });
     for (const [i, sequence] of sequences.entries()) {
       const [alone] = await scored({ input: fileOf('one.jsonl', [sequence]), batchTokens: 32 });
@@ -88,7 +88,7 @@ describe('scoring', () => {
     }
   });
 
-  test('counts in adapters over the model, given separately or found by the folder of one', async () => {
+  test('includes adapters, given separately or by the folder of one', async () => {
     const [one, two] = [join(folder, 'one'), join(folder, 'two')];
     const second = { ...tinyAdapter, name: 'second', rank: 2, alpha: 1 };
     await saveTinyAdapter(one, tinyModelConfig, { baseModel: model });
@@ -118,7 +118,7 @@ describe('scoring', () => {
     expect(plain).not.toEqual(lines[0]);
   });
 
-  test('of a model in four bits, stored so or quantised at load and under an adapter, is what the learner trains on', async () => {
+  test('equals what the learner trains on for a four-bit model, stored or quantised at load, with an adapter', async () => {
     const { config, weights, floats, meant } = await tinyQuantizedModel();
     const [bytes, plain, own] = [join(folder, 'bytes'), join(folder, 'plain'), join(folder, 'own')];
     await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
@@ -161,7 +161,7 @@ describe('scoring', () => {
     ]);
   });
 
-  test('tells of four-bit weights in its result, and quantises none twice', async () => {
+  test('reports four-bit weights in its result and quantises no weights twice', async () => {
     const { config, weights } = await tinyQuantizedModel();
     const bytes = join(folder, 'four');
     await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
@@ -196,7 +196,7 @@ describe('scoring', () => {
     expect(error.message).toContain(why);
   });
 
-  test('gives a name back with what it names', async () => {
+  test('returns the name given to each line', async () => {
     const input = writeBelow(folder, 'named.jsonl', '{"id":"b","ids":[1,2]}\n{"ids":[3],"id":0}\n');
     const [b, zero] = await scored({ input });
     expect(b).toEqual({ id: 'b', logprobs: [null, expect.any(Number)] });

@@ -31,7 +31,7 @@ afterAll(() => {
 const settings = { project: 'tests', mode: 'offline', python: 'python3' } as const;
 const trackerWith = (more = {}) => new WandbTracker({ settings: { ...settings, ...more } });
 
-/** What the SDK was told about the run in a folder, `[what, value]` each. */
+/** What the SDK received about the run in a folder, `[what, value]` each. */
 function toldTo(run: string): [string, unknown][] {
   const file = join(run, 'wandb-double.jsonl');
   if (!existsSync(file)) return [];
@@ -61,7 +61,7 @@ const withPython = hasPython ? describe : describe.skip;
 withPython('with a Python', () => {
   /** A name that the double misbehaves by, given to a run that has another. */
   const misbehaving = (name: string) => () => trackerWith({ name });
-  describeTrackerContract('wandb', {
+  describeTrackerContract('The tracker wandb', {
     plugin: WandbTracker,
     create: trackerWith,
     recorded: (run) =>
@@ -88,7 +88,7 @@ withPython('with a Python', () => {
     for (const tracker of stopped) killProcess(tracker.pid);
   });
 
-  test('a run has its settings, rows by iteration, summary and end', async () => {
+  test('logs the settings, rows by iteration, summary and end of a run', async () => {
     const notes = await told([
       started('whole'),
       { type: 'evaluation', when: 'before', iteration: 0, metrics: { 'eval/successRate': 0.25 } },
@@ -131,7 +131,7 @@ withPython('with a Python', () => {
     ]);
   });
 
-  test('a resumed run goes on in the same one, and nothing is logged twice', async () => {
+  test('continues the same W&B run after a resume and logs nothing twice', async () => {
     await told([started('resumed'), iterated(1, { a: 1 }), iterated(2, { a: 2 })]);
     const notes = await told([
       started('resumed', { resumed: true, from: 1 }),
@@ -154,12 +154,12 @@ withPython('with a Python', () => {
     ]);
   });
 
-  test('what the SDK prints is not taken for an answer', async () => {
+  test('does not mistake output of the SDK for an answer', async () => {
     expect(await told([started('chatty'), iterated(1, { a: 1 })])).toEqual([]);
     expect(valuesOf(join(folder, 'chatty'), 'log')).toEqual([{ a: 1, iteration: 1 }]);
   });
 
-  test('an event that takes too long is given up, and the process ends all the same', async () => {
+  test('gives up an event that takes too long, and the process still ends', async () => {
     const tracker = trackerWith();
     await tracker.track({ ...started('hangs'), time: 0 }, signal);
     const late = AbortSignal.timeout(100);
@@ -172,14 +172,14 @@ withPython('with a Python', () => {
     );
   });
 
-  test('what the SDK refuses is said in its words', async () => {
+  test('reports an error of the SDK in its own words', async () => {
     const tracker = trackerWith({ name: 'refused' });
     const starting = tracker.track({ ...started('no'), time: 0 }, signal);
     await expect(starting).rejects.toThrow('W&B refuses it: ValueError: No API key configured.');
     await tracker.close();
   });
 
-  test('it sees the key of W&B and no other secret', async () => {
+  test('passes the key of W&B and no other secret', async () => {
     process.env['WANDB_TEST_KEY'] = 'a-key-of-mine';
     process.env['OTHER_SECRET'] = 'hunter2-hunter2';
     try {
@@ -201,7 +201,7 @@ withPython('with a Python', () => {
     expect(unset.message).toMatch(/WANDB_TEST_KEY, which is not set/);
   });
 
-  test('a Python without the SDK is refused before the run, with what to install', () => {
+  test('refuses a Python without the SDK before the run and says what to install', () => {
     process.env['PYTHONPATH'] = '';
     const isolated = writeBelow(folder, 'bare-python', '#!/bin/sh\nexec python3 -I -S "$@"\n');
     try {
@@ -217,12 +217,12 @@ withPython('with a Python', () => {
   });
 });
 
-test('without a Python the run is refused before it begins', () => {
+test('refuses a run without Python before it begins', () => {
   const { code, message } = thrownBy(() => trackerWith({ python: 'no-such-python' }));
   expect(code).toBe('PLUGIN_LOAD_FAILED');
   expect(message).toMatch(/no-such-python does not start: .*ENOENT.* name a Python that has it/);
 });
 
-test("the sidecar is where the package's other files are", () => {
+test("keeps the sidecar beside the package's other files", () => {
   expect(existsSync(sidecarFile())).toBe(true);
 });

@@ -29,7 +29,7 @@ export interface DoubleRun {
 export interface MlflowDouble extends HttpDouble {
   /** In the order they were made. */
   runs: readonly DoubleRun[];
-  /** Answers this in place of its own as long as it is set; `'none'` never answers. */
+  /** Answers this instead of its own as long as it is set; `'none'` never answers. */
   answerInstead: DoubleAnswer | 'none';
 }
 

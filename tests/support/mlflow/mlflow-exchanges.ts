@@ -35,7 +35,7 @@ const many = <Item>(count: number, make: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, i) => make(i));
 const param = (key: string, value: string) => ({ key, value });
 const history = (key: string): Asked => get(`/metrics/get-history?run_id={run}&metric_key=${key}`);
-const nobody = '0'.repeat(32);
+const unknownRun = '0'.repeat(32);
 
 const requests: readonly Asked[] = [
   get('/experiments/get-by-name?experiment_name=an%20experiment'),
@@ -79,8 +79,8 @@ const requests: readonly Asked[] = [
   log({ params: [param('rate', 'slow')] }),
   log({ params: [param('a[0]', '1')] }),
   log({ tags: [param('agent_rl.checkpoint', '/a/b')] }),
-  log({ metrics: [metric('x', 1)] }, nobody),
-  get(`/runs/get?run_id=${nobody}`),
+  log({ metrics: [metric('x', 1)] }, unknownRun),
+  get(`/runs/get?run_id=${unknownRun}`),
   get('/nothing'),
   {
     method: 'PUT',

@@ -6,13 +6,13 @@ import { capturedOpenai, type ServerKind } from './openai-exchanges.ts';
 
 export interface OpenaiDoubleOptions {
   vocabSize?: number;
-  /** Whether log-probabilities are those of what is drawn from; true by default. */
+  /** Whether log-probabilities match the distribution that is sampled from; true by default. */
   processed?: boolean;
   /** Tokens that end a text for llama.cpp. */
   endsOfText?: readonly number[];
   /** Tokens that are half a character for llama.cpp. */
   halves?: readonly number[];
-  /** What it answers in place of its own, where this is not undefined. */
+  /** What it answers instead of its own, where this is not undefined. */
   instead?: (request: GotRequest) => DoubleAnswer | Promise<DoubleAnswer>;
 }
 

@@ -15,7 +15,7 @@ const smoke =
 export const own = 'my-agent';
 
 /**
- * What tests/e2e/package.test.ts runs, one after the other. Blocks of the documents that need no network belong here.
+ * What tests/e2e/package.slow.test.ts runs, one after the other. Blocks of the documents that need no network belong here.
  */
 export const installedCommands: InstalledCommand[] = [
   {

@@ -17,7 +17,7 @@ export interface RecordedAnswer {
   base64?: string;
 }
 
-/** What a learner was told and answered, by the name of what was tried. */
+/** A learner's calls and answers, by the name of what was tried. */
 export interface Recording {
   /** The server's name and version. */
   server: string;

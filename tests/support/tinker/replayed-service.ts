@@ -10,7 +10,7 @@ import {
 export interface ReplayedService extends LoopbackService {
   /** What was asked and is in no captured exchange, or was asked more often. */
   unknown: string[];
-  /** Captured exchanges that nobody asked for. */
+  /** Captured exchanges that were never requested. */
   left(): string[];
 }
 
@@ -18,7 +18,7 @@ const keyOf = (asked: Pick<Exchange, 'method' | 'path' | 'json' | 'base64'>): st
   JSON.stringify([asked.method, asked.path, asked.json, asked.base64]);
 
 export interface Changes {
-  /** An answer in place of the captured one, which is then given to the same request when it comes again. */
+  /** An answer instead of the captured one, which is then given to the same request when it comes again. */
   instead?: (asked: Asked, captured: Outcome | undefined) => Outcome | undefined;
   /** What becomes of the captured answer. */
   changed?: (asked: Asked, answer: Outcome) => Outcome;

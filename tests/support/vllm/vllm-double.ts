@@ -9,11 +9,11 @@ import { breaking, capturedVllm } from './vllm-exchanges.ts';
 export interface VllmDoubleOptions {
   vocabSize?: number;
   model?: string;
-  /** Whether log-probabilities are those of what is drawn from; true by default. */
+  /** Whether log-probabilities match the distribution that is sampled from; true by default. */
   processed?: boolean;
   /** Whether weights can be loaded; true by default. */
   devMode?: boolean;
-  /** What it answers in place of its own, where this is not undefined. */
+  /** What it answers instead of its own, where this is not undefined. */
   instead?: (request: GotRequest) => DoubleAnswer | Promise<DoubleAnswer>;
   port?: number;
 }

@@ -30,7 +30,7 @@ test('what is not harmed passes whole, with its path and body', async () => {
   expect(counts).toEqual({ none: 1, refuse: 0, lose: 0, cut: 0, delay: 0 });
 });
 
-test('of a refused request the server hears nothing', async () => {
+test('the server does not receive a refused request', async () => {
   const { got, heard } = await through('refuse');
   expect([got, heard.length]).toEqual(['broken', 0]);
 });

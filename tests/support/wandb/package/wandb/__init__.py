@@ -1,6 +1,6 @@
-"""W&B's SDK as far as the tracker's sidecar calls it: what it is told goes into wandb-double.jsonl of the folder `dir`.
+"""W&B's SDK as far as the tracker's sidecar calls it: its calls go into wandb-double.jsonl of the folder `dir`.
 
-Keyword arguments are those of the real one and no others. A run's name says how it misbehaves: "refused" does not begin,
+Keyword arguments match the real one exactly. A run's name says how it misbehaves: "refused" does not begin,
 "hangs" never answers a log, "chatty" prints.
 """
 

@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+import { transformSync } from 'esbuild';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { agentExample, linkPackages, shortTraining } from '../support/agent-example.ts';
+import { nodeProgram, startProgram } from '../support/built-program.ts';
+import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/* The examples of agents that are trained as they are; examples of other frameworks than the AI SDK are in tests/real. */
+
+const folder = temporaryFolder();
+const examples = join(packageRoot(), 'examples');
+const packages = ['ai', 'zod', '@ai-sdk/openai-compatible'];
+
+describe('The example examples/ai-sdk', () => {
+  const example = agentExample(folder, 'ai-sdk');
+  linkPackages(example, packages);
+  example.change('train.js', shortTraining);
+  const trained = (dir = example.dir) => {
+    const ended = nodeProgram(['train.js'], dir);
+    if (ended.code !== 0) throw new Error(ended.stderr);
+    return ended.stdout;
+  };
+
+  test('trains its agent, which a server then serves', async () => {
+    expect(trained()).toMatch(/held-out success +before +after/);
+    expect(example.metrics()).toMatchObject({
+      'gateway/deliveredShare': 1,
+      'gateway/sequences': 1,
+      'gateway/drift/thoughts': 0,
+    });
+    const args = ['serve', 'runs/ai-sdk', '--name', 'policy', '--port', '0'];
+    const server = startProgram('agent-rl', args, example.dir);
+    try {
+      const said = await server.wrote(/http:\S+\/v1/);
+      const env = { ...process.env, OPENAI_BASE_URL: said };
+      const { code, stdout } = nodeProgram(['ask.js'], example.dir, env);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/\S/) });
+    } finally {
+      server.interrupt();
+      await server.ended;
+    }
+  });
+
+  test('gives the same weights when the AI SDK asks over rolloutFetch as an OpenAI-compatible model', () => {
+    const over = agentExample(join(folder, 'over-fetch'), 'ai-sdk');
+    linkPackages(over, packages);
+    over.change('train.js', shortTraining);
+    over.change('agent.js', {
+      "import { rolloutModel } from 'agent_rl/ai-sdk';":
+        "import { createOpenAICompatible } from '@ai-sdk/openai-compatible';\nimport { rolloutFetch } from 'agent_rl/gateway';",
+      'rolloutModel(production)':
+        "createOpenAICompatible({ name: 'any', baseURL: 'http://anywhere/v1', fetch: rolloutFetch })('gpt')",
+    });
+    trained(over.dir);
+    expect(over.metrics()).toMatchObject({ 'gateway/deliveredShare': 1, 'gateway/sequences': 1 });
+    const { weightsSha256 } = example.summary();
+    expect(weightsSha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(over.summary()).toMatchObject({ weightsSha256 });
+  });
+});
+
+test('the program of the tutorial trains unchanged, here for two iterations', () => {
+  const tutorial = agentExample(join(folder, 'tutorial'), 'ai-sdk');
+  linkPackages(tutorial, packages);
+  const blocks = codeBlocks(readDocument('docs/tutorials/your-agent.md'));
+  for (const block of blocks.filter(({ language }) => language === 'ts')) {
+    const { code } = transformSync(block.text, { loader: 'ts', format: 'esm' });
+    const name = fileNameOf(block)?.replace(/\.ts$/, '.mjs') ?? 'part.mjs';
+    writeBelow(tutorial.dir, name, code.replace('./agent.ts', './agent.mjs'));
+  }
+  tutorial.change('train.mjs', { 'iterations: 12': 'iterations: 2' });
+  const { code, stdout, stderr } = nodeProgram(['train.mjs'], tutorial.dir);
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/total \(slices left out\) +0 of 10/),
+  });
+  const evaluated = nodeProgram(['evaluate.mjs'], tutorial.dir);
+  expect(evaluated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[01](?:\.\d+)?\n$/) });
+});
+
+const agents = readdirSync(examples).filter((name) =>
+  existsSync(join(examples, name, 'README.md')),
+);
+
+describe.each(agents)('examples/%s', (name) => {
+  const read = (file: string) => readFileSync(join(examples, name, file), 'utf8');
+
+  test('has a page of at most 20 lines and pins its packages', () => {
+    expect(read('README.md').trim().split('\n').length).toBeLessThanOrEqual(20);
+    const { dependencies } = JSON.parse(read('package.json')) as {
+      dependencies: Record<string, string>;
+    };
+    const { agent_rl: own, ...others } = dependencies;
+    expect(own).toBe('file:../..');
+    for (const version of Object.values(others)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+});
+
+test('the example in Python pins its package', () => {
+  const pinned = readFileSync(join(examples, 'python-openai', 'requirements.txt'), 'utf8');
+  expect(pinned).toMatch(/^openai==\d+\.\d+\.\d+\n$/);
+});
+
+test('each example is self-contained, so each has its own copy of the search', () => {
+  const searches = agents
+    .map((name) => join(examples, name, 'search.js'))
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'));
+  expect([searches.length, new Set(searches).size]).toEqual([3, 1]);
+});

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { builtProgram } from '../support/built-program.ts';
+import { type Line, readJson, readLines } from '../support/acme-project.ts';
+import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { saveTinyAdapter } from '../support/tiny-adapter.ts';
+import { SafetensorsFile } from '#model/weights/safetensors.ts';
+
+/* Command lines of the systems that this project re-implements, word for word. `small` only makes their runs short. */
+
+const project = temporaryFolder();
+
+const small = [
+  'rollout.tasksPerStep=2',
+  'rollout.groupSize=2',
+  'policy.maxTurnTokens=24',
+  'train.iterations=1',
+  'train.warmupSteps=0',
+  'eval.before=false',
+  'eval.after=false',
+].flatMap((set) => ['--set', set]);
+
+function ran(line: string, ...more: string[]): string {
+  const [program = '', ...args] = line.split(' ');
+  const { code, stdout, stderr } = builtProgram(program, [...args, ...more], project);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+const recorded = (name: string): Line[] =>
+  readLines(project, 'runs', name, 'trajectories', 'train.jsonl');
+
+test('train-code-exec-agent accepts the command line of Miniagent', () => {
+  const said = ran(
+    'train-code-exec-agent --config configs/code_exec_grpo.yaml --dataset-dir dataset/code_tasks --model-path model/starter --device cpu --preview-tasks 2 --async-rollout-workers 4',
+    ...small,
+  );
+  expect(said.match(/^Note: /gm)).toBeNull();
+  expect(readJson(project, 'runs', 'code_exec_grpo-seed42', 'summary.json')).toMatchObject({
+    iterations: 1,
+  });
+  expect(recorded('code_exec_grpo-seed42')).toHaveLength(4);
+}, 120_000);
+
+test('train-code-exec-agent lists the starters when the model path is "model"', () => {
+  const line = 'train-code-exec-agent --config configs/code_exec_grpo.yaml --model-path model';
+  const { code, stderr } = builtProgram('train-code-exec-agent', line.split(' ').slice(1), project);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/No model is in "model": .* Models in it: .*\bmodel\/starter\b/);
+});
+
+test('train-search-agent accepts the command line of Miniagent with a local Hugging Face folder', async () => {
+  const folder = join(project, 'folder');
+  await writeSmallModel(folder, { ...smallModelConfig, maxPositions: 2048 });
+  ran(
+    `train-search-agent --config configs/search_qa_grpo.yaml --dataset-dir dataset/search_tasks --policy-type huggingface --hf-model-name ${folder} --async-rollout-workers 2`,
+    ...small,
+  );
+  expect(recorded('search_qa_grpo-seed42')).toHaveLength(4);
+}, 240_000);
+
+test('merge-lora accepts the command line of OpenReinforcedAgent', async () => {
+  const [base, lora, merged] = ['base', 'lora', 'merged'].map((name) => join(project, name));
+  await writeSmallModel(base!);
+  await saveTinyAdapter(lora!, smallModelConfig);
+  ran(`agent-rl merge-lora --base-model ${base} --lora-model ${lora} --output-path ${merged}`);
+  const names = async (at: string): Promise<string[]> => {
+    const file = await SafetensorsFile.open(join(at, 'model.safetensors'));
+    try {
+      return file.entries.map(({ name }) => name).toSorted();
+    } finally {
+      await file.close();
+    }
+  };
+  expect(await names(merged!)).toEqual(await names(base!));
+}, 60_000);

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, expect, test } from '@jest/globals';
+
+import { corruption } from '#agent_rl/runs/checkpoints.ts';
+import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
+import { builtProgram, startProgram } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/*
+ * Runs that end early, and what they leave: where the last whole iteration is, and how to continue from it.
+ */
+
+const project = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
+const run = (name: string): string => join(project, 'runs', name);
+const settings = (name: string): string[] =>
+  [
+    `train --config train.yaml --plugin ./spoilt.ts --max-iterations 6`,
+    `--set rewards.1.type=spoilt --set rewards.1.weight=1 --set run.name=${name}`,
+    '--set eval.after=false --set checkpoint.every=50',
+  ]
+    .join(' ')
+    .split(' ');
+const resume = (name: string, ...more: string[]) =>
+  agentRl(['train', '--resume', run(name), ...more], project);
+const weights = (name: string): unknown => readJson(run(name), 'summary.json')['weightsSha256'];
+const episodes = (name: string, file: string): unknown[] =>
+  withoutTimes(readLines(run(name), 'trajectories', file));
+const ofWhole = (name: string) => {
+  expect(weights(name)).toBe(weights('whole'));
+  for (const file of ['train.jsonl', 'eval.jsonl'])
+    expect(JSON.stringify(episodes(name, file))).toBe(JSON.stringify(episodes('whole', file)));
+};
+
+beforeAll(async () => {
+  await makeAcmeProject(project);
+  // The first calls judge the 4 held-out tasks, and then the 8 episodes of each iteration: three are whole.
+  writeBelow(
+    project,
+    'spoilt.ts',
+    `
+import { reward } from 'agent_rl/plugin';
+let calls = 0;
+export const spoilt = reward({ name: 'spoilt', description: 'Breaks after a while.' })(() => {
+  calls += 1;
+  if (process.env.FAILS === 'true' && calls > 4 + 3 * 8) throw new Error('The judge is gone.');
+  return 0;
+});
+`,
+  );
+  const { code, stderr } = await agentRl(settings('whole'), project);
+  if (code !== 0) throw new Error(stderr);
+});
+
+test('a run whose episodes all fail keeps a checkpoint of its last complete iteration and prints how to continue', async () => {
+  const { code, stderr } = builtProgram('agent-rl', settings('failed'), project, {
+    ...process.env,
+    FAILS: 'true',
+  });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/ROLLOUTS_FAILED: None of 8 episodes has a reward.*The judge is gone/);
+  expect(readLines(run('failed'), 'metrics.jsonl')).toHaveLength(3);
+  const checkpoint = join(run('failed'), 'checkpoints', 'step-3');
+  expect(await corruption(checkpoint)).toBeUndefined();
+  const next = `Newest checkpoint: ${checkpoint}\nContinue: npx agent-rl train --resume ${run('failed')}\n`;
+  expect(stderr.endsWith(next)).toBe(true);
+  // As the episode fails and as what ended the run.
+  expect(stderr.split('The judge is gone')).toHaveLength(3);
+  expect(readFileSync(join(run('failed'), 'run.log'), 'utf8')).toContain(next.trimEnd());
+  const report = readFileSync(join(run('failed'), 'report.html'), 'utf8');
+  expect(report).toContain('It has 3 iterations so far.');
+  expect(report).toContain('error: The run ended: ');
+  const { code: again, stderr: why } = await resume('failed');
+  expect({ again, why: again === 0 ? '' : why }).toEqual({ again: 0, why: '' });
+  ofWhole('failed');
+});
+
+test('a run killed before its first checkpoint starts over with --resume and ends with the same weights', async () => {
+  const killed = startProgram('agent-rl', [...settings('killed'), '--log-rollouts'], project);
+  await killed.wrote(/Evaluation before/);
+  await killed.wrote(/rollout .*reward/);
+  killed.kill();
+  await killed.ended;
+  const { code, stderr } = await resume('killed');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const log = readFileSync(join(run('killed'), 'run.log'), 'utf8');
+  expect(log).toContain('from its start');
+  expect(log).toContain('has no checkpoint yet: it begins again from its start model');
+  ofWhole('killed');
+});
+
+test('a resume with another number of engine threads is refused unless a flag allows it, and is recorded', async () => {
+  const { engineThreads } = (
+    readJson(run('whole'), 'summary.json')['machines'] as [{ engineThreads: number }]
+  )[0];
+  const other = ['--engine-threads', String(engineThreads + 1), '--max-iterations', '7'];
+  const refused = await resume('whole', ...other);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(
+    /^CHECKPOINT_INVALID: .*engine threads: (\d) -> \d\).* Give --engine-threads \1, or --allow-other-machine/m,
+  );
+  const { code, stderr } = await resume('whole', ...other, '--allow-other-machine');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(readJson(run('whole'), 'summary.json')['machines']).toMatchObject([
+    { engineThreads },
+    { engineThreads: engineThreads + 1 },
+  ]);
+  const log = readFileSync(join(run('whole'), 'run.log'), 'utf8');
+  expect(log).toContain('Allowed by --allow-other-machine: engine threads:');
+  expect(log).toContain(`Computes on: cpu, engine threads: ${engineThreads + 1}, `);
+});
+
+test('the flag that allows other engine threads is refused without a difference to allow', async () => {
+  const { code, stderr } = await agentRl([...settings('flag'), '--allow-other-machine'], project);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('has no effect without --resume')]);
+});

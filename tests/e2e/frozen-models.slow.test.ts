@@ -1,0 +1,207 @@
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { unbiased } from '#agent_rl/core/services/generator.ts';
+import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
+import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { openLanguageModelFolder } from '#model/text/language-model.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+/*
+ * Two small models with the same tokenizer and other weights. The games are lost; what is learned is to be brief.
+ */
+
+const folder = temporaryFolder();
+const [start, other] = ['start', 'other'].map((name) => join(folder, name)) as [string, string];
+const words = ['sea', 'road', 'hill', 'lamp'];
+const rows = words.map((secret, i) =>
+  JSON.stringify({ task_id: `t${i}`, prompt: secret, words, secret }),
+);
+const config = join(folder, 'run.yaml');
+const engines: EngineClient[] = [];
+
+beforeAll(async () => {
+  await writeTerseModel(start, 1);
+  await writeTerseModel(other, 2);
+  const held = { task_id: 'held', prompt: 'sand', words: ['sand', 'tree'], secret: 'sand' };
+  writeBelow(folder, 'tasks/train.jsonl', `${rows.join('\n')}\n`);
+  writeBelow(folder, 'tasks/eval.jsonl', `${JSON.stringify(held)}\n`);
+  writeBelow(
+    folder,
+    'run.yaml',
+    `run: {seed: 3, engineThreads: 1, outputDir: ${folder}}
+model: {path: ${start}}
+policy: {maxTurnTokens: 12, maxContextTokens: 160}
+environment: {type: word_game, maxHintWords: 100}
+rewards: [{type: length, freeWords: 0, perWord: 0.1}]
+datasets: [{dir: ${folder}/tasks}]
+rollout: {tasksPerStep: 4, groupSize: 4, workers: 8, maxTurns: 1, maxEpisodeTokens: 160}
+train: {iterations: 2, learningRate: 0.001, warmupSteps: 0}
+eval: {before: false, after: false}
+`,
+  );
+});
+afterAll(() => Promise.all(engines.map((engine) => engine.close())));
+
+/** A model with random weights that ends some of its turns early. */
+async function writeTerseModel(model: string, seed: number): Promise<void> {
+  const parameters = initialParameters(smallModelConfig, new KeyedRng(seed, 'terse'));
+  await writeSmallModel(model, smallModelConfig, parameters);
+  const { endOfTurnId } = await openLanguageModelFolder(model);
+  const embeddings = parameters.get('model.embed_tokens.weight')!;
+  const { hiddenSize } = smallModelConfig;
+  for (let i = endOfTurnId * hiddenSize; i < (endOfTurnId + 1) * hiddenSize; i++)
+    embeddings[i] = 200 * embeddings[i]!;
+  await writeSmallModel(model, smallModelConfig, parameters);
+}
+
+type Overrides = Readonly<Record<string, unknown>>;
+
+const train = async (name: string, overrides: Overrides, resume?: string) => {
+  const result = await trainAgent({
+    config,
+    overrides: { 'run.name': name, ...overrides },
+    ...(resume !== undefined && { resume }),
+  });
+  return { sha256: result['weightsSha256'], run: join(folder, name) };
+};
+const sha256Of = (name: string) => readJson(folder, name, 'summary.json')['weightsSha256'];
+const refusal = (overrides: Overrides) => rejectionOf(train('refused', overrides));
+
+/** What an agent drew in an iteration, and from which context. */
+function drawn(run: string, agent: string, iteration: number) {
+  const lines = readLines(run, 'trajectories', 'train.jsonl') as {
+    agent: string;
+    iteration: number;
+    taskId: string;
+    sample: number;
+    seed: number;
+    sequences: [] | [TranscriptRecord];
+  }[];
+  return lines
+    .filter((line) => line.agent === agent && line.iteration === iteration)
+    .flatMap(({ taskId, sample, seed, sequences: [sequence] }) => {
+      const span = sequence?.spans.find(({ source }) => source === 'sampled');
+      if (sequence === undefined || span === undefined) return [];
+      const { tokens } = sequence;
+      return [
+        {
+          key: { seed, taskId, sample, turn: 0, agent },
+          context: tokens.slice(0, span.start),
+          tokens: tokens.slice(span.start, span.end),
+          version: span.version,
+        },
+      ];
+    })
+    .toSorted((a, b) =>
+      `${a.key.taskId}${a.key.sample}`.localeCompare(`${b.key.taskId}${b.key.sample}`),
+    );
+}
+
+/** What a model says in the same places. */
+async function drawnFrom(model: string, places: ReturnType<typeof drawn>) {
+  const engine = await EngineClient.open({
+    modelFolder: model,
+    seed: 1,
+    device: 'cpu',
+    threads: 1,
+    rows: 8,
+    maxContextTokens: 160,
+    microBatchTokens: 256,
+    reference: false,
+  });
+  engines.push(engine);
+  const { generator } = engine;
+  const { stopTokens } = await openLanguageModelFolder(model);
+  return Promise.all(
+    places.map(async ({ key, context }, at) => {
+      const request = { episode: `${at}`, tokens: context, maxTokens: 12, stopTokens };
+      const { tokens } = await generator.generate({ ...request, sampling: unbiased, key });
+      generator.release(`${at}`);
+      return [...tokens];
+    }),
+  );
+}
+
+describe('An agent played by a frozen model', () => {
+  const agents = [{ name: 'guesser', train: false, model: other }];
+
+  test('answers as that model does while the other agent learns', async () => {
+    const { run } = await train('opponent', { agents });
+    for (const iteration of [1, 2]) {
+      const guesses = drawn(run, 'guesser', iteration);
+      expect(guesses.length).toBeGreaterThan(4);
+      expect(guesses.map(({ tokens }) => tokens)).toEqual(await drawnFrom(other, guesses));
+    }
+    const hints = drawn(run, 'speaker', 2);
+    expect(hints.map(({ version }) => version)).toEqual(hints.map(() => 1));
+    expect(drawn(run, 'guesser', 2).map(({ version }) => version)).toEqual(
+      drawn(run, 'guesser', 2).map(() => 0),
+    );
+    // Its first hints match the start model; its second no more.
+    expect(drawn(run, 'speaker', 1).map(({ tokens }) => tokens)).toEqual(
+      await drawnFrom(start, drawn(run, 'speaker', 1)),
+    );
+    expect(hints.map(({ tokens }) => tokens)).not.toEqual(await drawnFrom(start, hints));
+  });
+
+  test('keeps a run from being resumed with another frozen model', async () => {
+    const model = join(folder, 'opponent-of-resumed');
+    cpSync(other, model, { recursive: true });
+    const own = [{ ...agents[0], model }];
+    const whole = await train('whole', { agents: own });
+    const { run } = await train('resumed', { agents: own, 'train.maxIterations': 1 });
+    rmSync(model, { recursive: true });
+    cpSync(start, model, { recursive: true });
+    const refused = await rejectionOf(train('resumed', { agents: own }, run));
+    expect(refused).toMatchObject({ code: 'CHECKPOINT_INVALID' });
+    expect(refused.message).toContain(
+      `is the models whose weights stay as they are, now agents.guesser.model ${model}`,
+    );
+    rmSync(model, { recursive: true });
+    cpSync(other, model, { recursive: true });
+    expect((await train('resumed', { agents: own }, run)).sha256).toBe(whole.sha256);
+  });
+
+  test.each([
+    [{ agents: [{ name: 'guesser', model: 'x' }] }, 'agents.0.model: "x" plays guesser'],
+    [
+      { agents: [{ name: 'guesser', train: false, model: 'x' }] },
+      'agents.0.model: No model is in "x"',
+    ],
+    [
+      { agents: [{ name: 'guesser', train: false, model: 'model/search-starter' }] },
+      'model/search-starter has another tokenizer (600 tokens) than',
+    ],
+  ])('is refused with the settings %j', async (overrides, message) => {
+    expect((await refusal(overrides)).message).toContain(message);
+  });
+});
+
+describe('The reference of a KL term', () => {
+  const kl = { kind: 'k3', weight: 0.5 };
+
+  test('may be a separate model, which equals the start model when the files are the same', async () => {
+    for (const where of ['loss', 'reward']) {
+      const own = await train(`${where}-own`, { 'algorithm.kl': { ...kl, in: where } });
+      const named = { ...kl, in: where, reference: start };
+      expect((await train(`${where}-named`, { 'algorithm.kl': named })).sha256).toBe(own.sha256);
+    }
+    const far = { ...kl, reference: other };
+    const { sha256 } = await train('loss-far', { 'algorithm.kl': far });
+    expect(sha256).not.toBe(sha256Of('loss-own'));
+  });
+
+  test('is refused without a KL term', async () => {
+    const { message } = await refusal({ 'algorithm.kl.reference': start });
+    expect(message).toContain('has no effect while algorithm.kl.kind is none');
+  });
+});

@@ -1,0 +1,293 @@
+import { appendFileSync, cpSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parseHTML } from 'linkedom';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { rateText } from '#agent_rl/runs/evaluation-table.ts';
+import type { SuccessRate } from '#agent_rl/trainer/success-rate.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { weightsSha256 } from '#model/weights/weights-sha256.ts';
+import { makeAcmeProject, readJson, readLines, type Line } from '../support/acme-project.ts';
+import { builtProgram, type Ended } from '../support/built-program.ts';
+import { residentProgram } from '../support/resident-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/*
+ * One training with a third party's tool, environment and reward, which every command then reads. The tests run in
+ * this order: the later ones resume the run.
+ */
+
+const project = temporaryFolder();
+const elsewhere = temporaryFolder();
+const agentRl = residentProgram('agent-rl');
+const ran = (...args: string[]): Promise<Ended> => agentRl(args, project);
+const run = join(project, 'runs', 'one');
+const checkpoint = join(run, 'checkpoints', 'step-2');
+const sets = (...settings: string[]): string[] => settings.flatMap((set) => ['--set', set]);
+const train = (name: string, ...more: string[]): Promise<Ended> =>
+  ran('train', '--config', 'train.yaml', ...sets(`run.name=${name}`), ...more);
+const resume = (...more: string[]): Promise<Ended> =>
+  agentRl(['train', '--resume', run, ...more], elsewhere);
+
+function succeeded({ code, stdout, stderr }: Ended): string {
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+let trained: Ended;
+beforeAll(async () => {
+  await makeAcmeProject(project);
+  trained = await train('one', ...sets('train.finalRatio=0.3'), '--json');
+});
+
+describe('A training through YAML alone', () => {
+  test('prints its result and the place of its outputs', () => {
+    succeeded(trained);
+    expect(trained.stderr).toContain('held-out success');
+    expect(trained.stderr).toContain(`Outputs: ${run}`);
+  });
+
+  test('warns once about a setting without effect in the terminal, the log and the summary', () => {
+    const sentence =
+      'train.finalRatio 0.3 (--set train.finalRatio=0.3) has no effect: train.schedule is constant, so that the learning rate stays at its peak.';
+    expect(trained.stderr.split(sentence)).toHaveLength(2);
+    expect(trained.stderr).toContain(`Note: ${sentence}`);
+    expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(`warn ${sentence}`);
+    expect(readJson(run, 'summary.json')).toMatchObject({ warnings: [sentence] });
+  });
+
+  test('records two iterations', () => {
+    expect(readJson(run, 'summary.json')).toMatchObject({
+      seed: 7,
+      iterations: 2,
+      interrupted: false,
+      eval: { before: { n: 4 }, after: { n: 4 } },
+      sandboxLevel: null,
+    });
+    expect(readLines(run, 'metrics.jsonl').map(({ iteration }) => iteration)).toEqual([1, 2]);
+    const episodes = readLines(run, 'trajectories', 'train.jsonl');
+    expect(episodes).toHaveLength(2 * 2 * 4);
+    for (const { components, reward } of episodes) {
+      const { answer = NaN, vowels = NaN } = components as Record<string, number>;
+      expect(reward).toBeCloseTo(answer + vowels);
+    }
+  });
+
+  test('changes the weights in a checkpoint, which is a model folder', async () => {
+    const { weightsSha256: sha256, checkpoint: saved } = readJson(run, 'summary.json');
+    expect(saved).toBe(checkpoint);
+    const before = await loadModel(join(project, 'model'));
+    const after = await loadModel(checkpoint);
+    expect(weightsSha256(after.parameters)).toBe(sha256);
+    expect(sha256).not.toBe(weightsSha256(before.parameters));
+    expect(existsSync(join(checkpoint, 'tokenizer.json'))).toBe(true);
+  });
+
+  test('ends with a report of its success and gives its path to a program', () => {
+    const { report } = JSON.parse(trained.stdout) as { report: string };
+    expect(report).toBe(join(run, 'report.html'));
+    expect(trained.stderr).toContain(`Report: ${report}`);
+    expect(statSync(report).size).toBeLessThan(2 ** 20);
+    const { document } = parseHTML(readFileSync(report, 'utf8'));
+    const rows = [...document.querySelectorAll('tr')].map((row) =>
+      [...row.children].map((cell) => cell.textContent),
+    );
+    const { before, after } = readJson(run, 'summary.json')['eval'] as Record<string, SuccessRate>;
+    const total = rows.find(([name]) => name === 'All (slices left out)') ?? [];
+    expect(total.slice(1, 3)).toEqual([before, after].map((rate) => rate && rateText(rate)));
+    expect(document.querySelectorAll('figure').length).toBeGreaterThan(4);
+    expect(document.querySelectorAll('article').length).toBeGreaterThan(0);
+    expect(document.querySelectorAll('script')).toHaveLength(0);
+  });
+});
+
+describe('The command agent-rl runs report', () => {
+  test('writes the report again, also for several runs', async () => {
+    const copy = join(project, 'runs', 'copy');
+    cpSync(run, copy, { recursive: true });
+    const stdout = succeeded(
+      await ran('runs', 'report', run, copy, '--out', 'both.md', '--format', 'md'),
+    );
+    expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
+    expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: one, copy\n/);
+  });
+
+  test('says what is missing without a run or with an unknown format', async () => {
+    const without = await ran('runs', 'report');
+    const other = await ran('runs', 'report', run, '--format', 'pdf');
+    expect([without.code, other.code]).toEqual([2, 2]);
+    expect(without.stderr).toContain('agent-rl runs report needs RUNS, the folders of runs.');
+    expect(other.stderr).toContain('Choices: "html", "md", "svg"');
+  });
+});
+
+describe('The command agent-rl eval', () => {
+  test('evaluates the newest checkpoint of a run on its held-out tasks, as the run itself did', async () => {
+    const result = JSON.parse(succeeded(await ran('eval', run, '--json'))) as Line;
+    expect(result).toMatchObject({ model: checkpoint, split: 'eval', n: 4 });
+    const { after } = readJson(run, 'summary.json')['eval'] as { after: Line };
+    expect(result['rewardMean']).toBe(after['rewardMean']);
+  });
+
+  test('evaluates several models on the same tasks and compares them with the first', async () => {
+    const start = join(packageRoot(), 'model', 'starter');
+    const several = [...sets('eval.samples=2', 'eval.temperature=1'), '--json'];
+    const { models, ...shared } = JSON.parse(
+      succeeded(await ran('eval', run, start, ...several)),
+    ) as { models: Line[] } & Line;
+    expect(shared).toMatchObject({ config: join(run, 'config.yaml'), split: 'eval', tasks: 4 });
+    expect(models).toMatchObject([
+      { name: run, model: checkpoint, n: 8 },
+      { name: start, model: start, n: 8, difference: { tasks: 4 } },
+    ]);
+    expect(models[0]).not.toHaveProperty('difference');
+    expect(Object.keys(models[1]?.['passAtK'] as object)).toEqual(['1', '2']);
+    // A model has the same result alone and beside others.
+    const alone = JSON.parse((await ran('eval', run, ...several)).stdout) as Line;
+    const { passAtK, avgAtK, intervalsAtK } = alone;
+    expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
+  });
+
+  test('refuses a model that is given twice and a folder that is not a run', async () => {
+    const twice = await ran('eval', run, checkpoint);
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('are one model')]);
+    for (const models of [[run, join(project, 'tasks')], [join(project, 'tasks')]]) {
+      const { code, stderr } = await ran('eval', ...models);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
+    }
+  });
+});
+
+test('agent-rl chat shows a prompt and its answer with the source of each token', async () => {
+  const stdout = succeeded(await ran('chat', run, '--prompt', 'What is 2 + 2?'));
+  expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
+  expect(stdout).toContain('[user]What is 2 + 2?');
+  expect(stdout).toContain('[sampled]');
+});
+
+test('agent-rl doctor lists what is missing and keeps drivers from writing between its lines', () => {
+  const { code, stdout, stderr } = builtProgram('agent-rl', ['doctor'], project);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(
+    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not stop: /m,
+  );
+  expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
+  expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
+  expect(stdout).toContain('The default job can run here.');
+});
+
+describe('A run with --profile', () => {
+  interface TraceEvent {
+    name: string;
+    ph: 'M' | 'X';
+    tid: number;
+    ts: number;
+    dur: number;
+    args?: { name?: string; of?: string };
+  }
+
+  test('reports what each thread did and learns the same weights', async () => {
+    const output = succeeded(await train('profiled', '--profile'));
+    const profiled = join(project, 'runs', 'profiled');
+    const file = join(profiled, 'profile.json');
+    expect(output).toContain(`Profile: ${file}`);
+    const { traceEvents } = readJson(file) as unknown as { traceEvents: TraceEvent[] };
+    const threads = new Map(
+      traceEvents.flatMap(({ name, tid, args }) =>
+        name === 'thread_name' ? [[tid, args!.name!] as const] : [],
+      ),
+    );
+    const named = (track: string): string[] =>
+      traceEvents
+        .filter(({ ph, tid }) => ph === 'X' && threads.get(tid)!.startsWith(track))
+        .map(({ name }) => name);
+    expect(new Set(named('trainer'))).toEqual(
+      new Set([
+        'evaluation before',
+        'collect',
+        'update',
+        'publish',
+        'checkpoint',
+        'evaluation after',
+      ]),
+    );
+    expect(named('episodes')).toEqual(expect.arrayContaining(['generation', 'grading']));
+    expect(named('engine thread')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^step of \d+ rows$/),
+        expect.stringMatching(/^training on /),
+      ]),
+    );
+    const collect = traceEvents.find(({ name }) => name === 'collect')!;
+    const within = traceEvents.filter(
+      ({ name, ts, dur }) =>
+        name.startsWith('step of') && ts >= collect.ts && ts + dur <= collect.ts + collect.dur,
+    );
+    // Each thread has its own clock; the file aligns them.
+    expect(within.length).toBeGreaterThan(0);
+    const weights = (folder: string) => readJson(folder, 'summary.json')['weightsSha256'];
+    expect(weights(profiled)).toBe(weights(run));
+    expect(existsSync(join(run, 'profile.json'))).toBe(false);
+  });
+});
+
+describe('A resume', () => {
+  test('continues a run from another folder, keeps overrides and removes what a killed process left', async () => {
+    const partial = `checkpoints/step-9.${process.pid}0000.partial/model.safetensors`;
+    writeBelow(run, partial, 'torn');
+    succeeded(await resume(...sets('train.iterations=3')));
+    expect(readFileSync(join(run, 'config.yaml'), 'utf8')).toMatch(/^ {2}iterations: 3$/m);
+    expect(existsSync(join(run, partial))).toBe(false);
+    expect(existsSync(join(run, 'run.lock'))).toBe(false);
+    const log = readFileSync(join(run, 'run.log'), 'utf8');
+    expect(log).toContain('is removed: the process that was writing it was killed');
+    expect(log).toContain('From now on train.iterations: 2 -> 3');
+    expect(readJson(run, 'summary.json')['iterations']).toBe(3);
+  });
+
+  test('keeps the selection tasks of a run out of training', async () => {
+    const best = join(project, 'runs', 'best');
+    const keepBest = ['checkpoint.keepBest=true', 'eval.selectionTasks=2', 'eval.every=1'];
+    const begun = await train(
+      'best',
+      '--max-iterations',
+      '1',
+      ...sets(...keepBest, 'train.iterations=3'),
+    );
+    succeeded(begun);
+    expect(`${begun.stdout}${begun.stderr}`).toContain('2 kept out of training to choose the best');
+    const onwards = (iterations: string, ...more: string[]) =>
+      agentRl(['train', '--resume', best, '--max-iterations', iterations, ...more], elsewhere);
+    succeeded(await onwards('3'));
+    const idsOf = (lines: readonly Line[]) => lines.map(({ taskId }) => taskId);
+    const chosenBy = idsOf(
+      readLines(best, 'trajectories', 'eval.jsonl').filter(({ when }) => when === 'selection'),
+    );
+    expect(chosenBy).toHaveLength(6);
+    expect(new Set(chosenBy).size).toBe(2);
+    const trainedOn = new Set(idsOf(readLines(best, 'trajectories', 'train.jsonl')));
+    expect(chosenBy.filter((id) => trainedOn.has(id))).toEqual([]);
+    expect(readJson(best, 'summary.json')).toMatchObject({ selectionTasks: 2, best: {} });
+    const other = await onwards('4', ...sets('eval.selectionTasks=1'));
+    expect(other.stderr).toMatch(/^CHECKPOINT_INVALID: The run keeps 2 tasks out of training/m);
+  });
+
+  test('leaves a run unchanged that another process is training', async () => {
+    const lock = JSON.stringify({ pid: process.pid, host: hostname() });
+    const file = writeBelow(run, 'run.lock', lock);
+    expect((await resume()).stderr).toMatch(/^OUTPUT_UNWRITABLE: The run .* is in use/m);
+    expect(existsSync(file)).toBe(true);
+    writeBelow(run, 'run.lock', '');
+  });
+
+  test('refuses a run whose tasks were changed', async () => {
+    const tasks = /^ {2}- dir: (.+)$/m.exec(readFileSync(join(run, 'config.yaml'), 'utf8'))?.[1];
+    appendFileSync(join(String(tasks), 'train.jsonl'), '\n');
+    expect((await resume()).stderr).toMatch(
+      /^CHECKPOINT_INVALID: .*by SHA-256, is the tasks to train on/m,
+    );
+  });
+});

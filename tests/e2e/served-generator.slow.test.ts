@@ -1,0 +1,391 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
+import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
+import { type Scorer, scorerOf } from '#agent_rl/core/services/scorer.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
+import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { readModelConfig } from '#model/config/model-config.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { generatorHost } from '../support/generator-host.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+const folder = temporaryFolder();
+const file = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const starter = join(packageRoot(), 'model', 'starter');
+const threads = { 'run.engineThreads': 1 };
+
+const servers: ChildProcess[] = [];
+afterAll(async () => {
+  for (const server of servers) if (server.kill()) await once(server, 'exit');
+});
+
+/** `agent-rl serve` in a process of its own. */
+async function serve(port = 0): Promise<{ url: string; server: ChildProcess }> {
+  const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
+  const named = ['--config', file, '--model', starter, '--set', 'run.engineThreads=1'];
+  const server = spawn(
+    process.execPath,
+    [program, 'serve', ...named, '--port', String(port), '--accept-weights'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  servers.push(server);
+  const url = await new Promise<string>((resolve, reject) => {
+    server.on('exit', () => reject(new Error('The server did not start.')));
+    server.stdout.on('data', (chunk) => {
+      const [, at] = /at (http:\S+)\/v1/.exec(String(chunk)) ?? [];
+      if (at !== undefined) resolve(at);
+    });
+  });
+  return { url, server };
+}
+
+const train = (name: string, settings: Readonly<Record<string, unknown>>) =>
+  trainAgent({
+    config: file,
+    overrides: {
+      ...threads,
+      'run.outputDir': join(folder, name),
+      'eval.before': false,
+      'eval.after': false,
+      ...settings,
+    },
+  });
+
+const kept = ['taskId', 'sample', 'step', 'seed', 'sequences', 'reward'];
+
+/** What the episodes of a run were, without their times. */
+function episodesOf(run: string): readonly string[] {
+  const lines = readFileSync(join(run, 'trajectories', 'train.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  return lines
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    .map((line) => JSON.stringify(kept.map((name) => line[name])))
+    .toSorted();
+}
+
+describe('A training whose generator is in another process', () => {
+  test('has the tokens, log-probabilities and weights of a single process, even when the server is restarted', async () => {
+    const here = await train('here', {});
+    const first = await serve();
+    const { port } = new URL(first.url);
+    const there = train('there', { 'generator.type': 'served', 'generator.url': first.url });
+    let restarted: Promise<unknown> | undefined;
+    for await (const event of there) {
+      if (event.type !== 'iteration' || restarted !== undefined) continue;
+      first.server.kill('SIGKILL');
+      restarted = once(first.server, 'exit').then(() => serve(Number(port)));
+    }
+    const ended = await there;
+    await restarted;
+    expect(ended['weightsSha256']).toBe(here['weightsSha256']);
+    const [own, others] = [here, ended].map((run) => episodesOf(String(run['run'])));
+    expect(own!.length).toBeGreaterThan(8);
+    expect(others).toEqual(own);
+    const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
+    expect(log).toContain('they are sent again');
+  });
+});
+
+describe('The command agent-rl serve', () => {
+  const stop = new AbortController();
+  const running: Promise<unknown>[] = [];
+  let accepting = '';
+  let keeping = '';
+  const start = async (acceptWeights: boolean, more: readonly string[] = []): Promise<string> => {
+    const prepared = await prepareRun({
+      file,
+      overrides: [
+        'run.engineThreads=1',
+        'policy.maxContextTokens=64',
+        'rollout.maxEpisodeTokens=64',
+        'policy.maxTurnTokens=32',
+        ...more,
+      ],
+    });
+    return new Promise((resolve, reject) => {
+      const served = serveModel({
+        ...prepared,
+        host: '127.0.0.1',
+        port: 0,
+        answers: 4,
+        requests: 16,
+        timeoutS: 60,
+        acceptWeights,
+        unsupported: 'refuse',
+        print: () => undefined,
+        signal: stop.signal,
+        onListening: resolve,
+      });
+      running.push(served.catch(() => undefined));
+      served.catch(reject);
+    });
+  };
+  beforeAll(async () => {
+    accepting = await start(true);
+    keeping = await start(false);
+  });
+  afterAll(async () => {
+    stop.abort();
+    await Promise.all(running);
+  });
+
+  const host = (over: Partial<GeneratorHost> = {}) =>
+    generatorHost(starter, { signal: stop.signal, ...over });
+  const open = (over: Partial<GeneratorHost> = {}, url = accepting, deadlineS = 60) =>
+    servedGenerator(
+      { url, deadlineS, patienceS: 0, tolerance: 1e-3, compareInEvaluation: true },
+      host(over),
+    );
+
+  const otherWeights = join(folder, 'other');
+  beforeAll(async () => {
+    const config = readModelConfig(JSON.parse(readFileSync(join(starter, 'config.json'), 'utf8')));
+    const parameters = initialParameters(config, new KeyedRng(1));
+    await saveModel(otherWeights, { config, parameters, storedDtype: 'F32' });
+  });
+  const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+  afterAll(() => engine.close());
+  const scorerWith = async (modelFolder: string): Promise<Scorer> => {
+    const { config, parameters } = await loadModel(modelFolder);
+    return scorerOf(new LocalLearner(engine, config, parameters, { microBatchTokens: 256 }));
+  };
+  describeGeneratorContract('A generator behind a server', {
+    open: () => open(),
+    vocabSize: 1024,
+    weights: [starter, otherWeights],
+  });
+
+  test('samples exactly the same turn in parts as in one request', async () => {
+    const request: GenerationRequest = {
+      episode: 'long',
+      tokens: [1, 2, 3],
+      maxTokens: 50,
+      stopTokens: [],
+      sampling: { ...unbiased, topP: 0.95 },
+      key: { seed: 1, taskId: 'long', sample: 0, turn: 0 },
+    };
+    // Parts of 16 tokens.
+    const [atOnce, inParts] = await Promise.all([open(), open({}, accepting, 8)]);
+    const whole = await atOnce.generate(request);
+    expect(whole.tokens).toHaveLength(50);
+    expect(await inParts.generate(request)).toEqual(whole);
+    inParts.release('long');
+    const stopTokens = [whole.tokens[30]!];
+    const [stopped, ofParts] = await Promise.all(
+      [atOnce, inParts].map((one) =>
+        one.generate({ ...request, episode: 'stopped', maxTokens: 200, stopTokens }),
+      ),
+    );
+    expect(ofParts).toEqual(stopped);
+    expect(stopped!.stop).toBe('stop-token');
+    const full = await inParts.generate({ ...request, maxTokens: 200 });
+    expect([full.tokens.length, full.stop]).toEqual([61, 'context-full']);
+    await Promise.all([atOnce.close(), inParts.close()]);
+  });
+
+  test.each([
+    ['has another vocabulary', { vocabSize: 6400 }, 'a vocabulary of 1024 tokens'],
+    ['has no adapter', { newAdapter: true }, 'model.lora'],
+    ['takes fewer requests', { episodes: 64 }, '--requests 64'],
+    [
+      'has another tokenizer',
+      { textFolder: join(packageRoot(), 'model', 'search-starter') },
+      'another tokenizer',
+    ],
+  ])('is refused when it %s', async (_title, over, words) => {
+    const { code, message } = await rejectionOf(open(over));
+    expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(words)]);
+  });
+
+  test('is accepted for evaluation but not for training when it keeps its weights', async () => {
+    expect((await rejectionOf(open({}, keeping))).message).toContain('--accept-weights');
+    const notes: string[] = [];
+    const warn = (text: string): void => void notes.push(text);
+    const scorer = await scorerWith(starter);
+    const generator = await open({ trains: false, scorer, warn }, keeping);
+    expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
+    await generator.close();
+    const compared = expect.stringMatching(
+      /differ from those of the run's model by up to [\d.e-]+ nats/,
+    );
+    expect(notes).toEqual([expect.stringMatching(/packs its weights: .*last bits/), compared]);
+    notes.length = 0;
+    await (await open({ trains: false, scorer, warn }, accepting)).close();
+    // One whose weights may be replaced does not pack them.
+    expect(notes).toEqual([compared]);
+  });
+
+  test.each([true, false])(
+    'is refused with other weights than the run evaluates, accepting others: %s',
+    async (accepts) => {
+      const scorer = await scorerWith(otherWeights);
+      const opening = open({ trains: false, scorer }, accepts ? accepting : keeping);
+      const { code, message } = await rejectionOf(opening);
+      expect(code).toBe('GENERATION_FAILED');
+      expect(message).toMatch(/has other weights than it should.*Serve the run's model/);
+    },
+  );
+
+  test("is refused at the start when its contexts are shorter than the run's", async () => {
+    const settings = {
+      'generator.type': 'served',
+      'generator.url': accepting,
+      'rollout.workers': 4,
+    };
+    const { code, message } = await rejectionOf(train('short', settings));
+    expect([code, message]).toEqual([
+      'CONFIG_INVALID',
+      expect.stringMatching(/holds contexts of 64 tokens.*--set policy\.maxContextTokens=\d+/),
+    ]);
+  });
+
+  test('is refused for a policy with its own generator and for another server', async () => {
+    const overrides = ['generator.type=served', `generator.url=${accepting}`];
+    const prepared = await prepareRun({
+      file,
+      overrides: [...overrides, 'policy.type=transformers-js'],
+    });
+    const request = { signal: stop.signal, print: () => undefined, trains: false };
+    const idle = await rejectionOf(resolveRun(prepared, request));
+    expect(idle.message).toContain('generator.type: policy transformers-js brings its own');
+    const served = await rejectionOf(start(false, overrides));
+    expect(served.message).toContain('--set generator.type=engine');
+  });
+
+  test('is reported as unreachable at the start', async () => {
+    const { code, message } = await rejectionOf(open({}, 'http://127.0.0.1:9'));
+    expect([code, message]).toEqual([
+      'CONFIG_INVALID',
+      expect.stringContaining('Start agent-rl serve there first'),
+    ]);
+  });
+
+  const put = async (path: string, body: string | Buffer): Promise<number> => {
+    const response = await fetch(accepting + path, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      body,
+    });
+    await response.text();
+    return response.status;
+  };
+  const post = async (path: string, body: object) => {
+    const response = await fetch(accepting + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const [me, other] = [randomUUID(), randomUUID()];
+
+  test('accepts no file outside its folder, with another name or damaged on the way', async () => {
+    expect(await put(`/agent_rl/weights/${me}/..%2F..%2Fx`, 'x')).toBe(404);
+    expect(await put('/agent_rl/weights/../x', 'x')).toBe(404);
+    expect(await put(`/agent_rl/weights/${me}/extra.bin`, 'x')).toBe(400);
+    expect(await put(`/agent_rl/weights/${me}/config.json`, '{}')).toBe(200);
+    const files = { 'config.json': '0'.repeat(64) };
+    const use = await post('/agent_rl/weights', { client: me, version: 1, files });
+    expect(use).toMatchObject({ status: 409, text: expect.stringContaining('did not arrive') });
+    expect(await put(`/agent_rl/weights/${other}/config.json`, '{}')).toBe(409);
+    expect((await post('/agent_rl/leave', { client: me })).status).toBe(200);
+    expect(await put(`/agent_rl/weights/${other}/config.json`, '{}')).toBe(200);
+    await post('/agent_rl/leave', { client: other });
+  });
+
+  test('refuses a client whose name could be guessed', async () => {
+    expect(await put('/agent_rl/weights/me/config.json', '{}')).toBe(404);
+    for (const client of ['me', 'c1', '00000000-0000-0000-0000-000000000000'])
+      expect(await post('/agent_rl/leave', { client })).toMatchObject({ status: 400 });
+  });
+
+  const config = readFileSync(join(starter, 'config.json'));
+  const weights = readFileSync(join(starter, 'model.safetensors'));
+  const endlessHeader = Buffer.alloc(4096);
+  endlessHeader.writeBigUInt64LE(2n ** 47n);
+  /** The model's weights, of which the first is not a number. */
+  const notNumbers = Buffer.from(weights);
+  const header = Number(weights.readBigUInt64LE());
+  notNumbers.fill(0xff, 8 + header, 16 + header);
+
+  test.each<[string, Readonly<Record<string, Buffer>>, RegExp]>([
+    ['no files', {}, /names no file/],
+    ['no weights', { 'config.json': config }, /holds no weights/],
+    ['no config', { 'model.safetensors': weights }, /config\.json cannot be read/],
+    [
+      'garbage',
+      { 'config.json': config, 'model.safetensors': Buffer.from('garbage '.repeat(999)) },
+      /model\.safetensors: its header should have/,
+    ],
+    [
+      'a header of 2^47 bytes',
+      { 'config.json': config, 'model.safetensors': endlessHeader },
+      /header should have 140737488355328 bytes, but 4088 follow/,
+    ],
+    [
+      'what is not a number',
+      { 'config.json': config, 'model.safetensors': notNumbers },
+      /holds NaN at place 0; weights must be finite/,
+    ],
+    [
+      'another model',
+      {
+        'config.json': Buffer.from(
+          String(config).replace(/"num_hidden_layers": \d+/, '"num_hidden_layers": 1'),
+        ),
+        'model.safetensors': weights,
+      },
+      /The weights in the folder do not fit its config\.json/,
+    ],
+  ])('refuses %s with the reason and continues with its weights', async (_what, files, why) => {
+    const hashes: Record<string, string> = {};
+    for (const [name, content] of Object.entries(files)) {
+      expect(await put(`/agent_rl/weights/${me}/${name}`, content)).toBe(200);
+      hashes[name] = createHash('sha256').update(content).digest('hex');
+    }
+    const use = await post('/agent_rl/weights', { client: me, version: 1, files: hashes });
+    expect(use).toMatchObject({ status: 400, text: expect.stringMatching(why) });
+    expect(use.text).not.toContain(me);
+    await post('/agent_rl/leave', { client: me });
+    const drawn = await post('/agent_rl/generate', { ...generation, episode: randomUUID() });
+    expect(drawn.status).toBe(200);
+  });
+
+  const generation = {
+    client: other,
+    episode: 'e',
+    tokens: [1],
+    maxTokens: 1,
+    stopTokens: [],
+    sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
+    key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+  };
+
+  test('samples only from weights that it has received', async () => {
+    const body = { ...generation, client: me, version: 3 };
+    expect(await post('/agent_rl/generate', body)).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('other_weights'),
+    });
+    const unknown = await post('/agent_rl/generate', { ...body, tokens: [5000] });
+    expect(unknown).toMatchObject({ status: 400, text: expect.stringContaining('vocabulary') });
+  });
+});

@@ -1,0 +1,254 @@
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { generate, type GenerateOptions } from '#agent_rl/jobs/token-files/generate.ts';
+import { score } from '#agent_rl/jobs/token-files/score.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import { plainLogits } from '#tests/support/plain-decoder.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { mergedInLoops, saveTinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+import { tinyWeights } from '#tests/support/tiny-models.ts';
+
+const folder = temporaryFolder();
+const tiny = join(folder, 'tiny');
+const starter = join(packageRoot(), 'model', 'starter');
+const parameters = tinyWeights(tinyModelConfig);
+beforeAll(() => saveModel(tiny, { config: tinyModelConfig, parameters, storedDtype: 'F32' }));
+
+interface Generated {
+  id?: string;
+  sample: number;
+  ids: readonly number[];
+  text: string | null;
+  logprobs: readonly number[];
+  stop: string;
+  prompt_ids?: readonly number[];
+  message?: Readonly<Record<string, unknown>>;
+}
+
+const common = {
+  device: 'cpu',
+  engineThreads: 1,
+  signal: new AbortController().signal,
+  print: () => undefined,
+};
+
+let files = 0;
+const newFile = (): string => join(folder, `output-${(files += 1)}.jsonl`);
+const linesOf = (file: string): readonly unknown[] =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+
+const settings = (over: Partial<GenerateOptions>): GenerateOptions => ({
+  ...common,
+  model: tiny,
+  thinking: false,
+  maxTokens: 12,
+  sampling: greedy,
+  seed: 1,
+  samples: 1,
+  batch: 8,
+  ...over,
+});
+
+async function generated(
+  rows: readonly object[],
+  over: Partial<GenerateOptions> = {},
+): Promise<readonly Generated[]> {
+  const text = rows.map((row) => JSON.stringify(row)).join('\n');
+  const input = writeBelow(folder, `input-${(files += 1)}.jsonl`, text);
+  const output = newFile();
+  await generate(settings({ input, output, ...over }));
+  return linesOf(output) as readonly Generated[];
+}
+
+const prompts = [[3], [4, 5, 6], [7, 8], [9, 10, 11, 12, 13, 14, 15]];
+const rows = prompts.map((ids, index) => ({ ids, id: `row ${index}` }));
+
+describe('Generating from ids', () => {
+  test('greedily takes the likeliest tokens of the reference decoder and needs no tokenizer', async () => {
+    const lines = await generated(rows);
+    for (const [index, { ids, text, stop, logprobs }] of lines.entries()) {
+      const context = [...prompts[index]!];
+      for (const id of ids) {
+        const logits = plainLogits(tinyModelConfig, parameters, context).at(-1)!;
+        expect(id).toBe(logits.indexOf(Math.max(...logits)));
+        context.push(id);
+      }
+      expect({ text, logprobs: logprobs.length }).toEqual({ text: null, logprobs: ids.length });
+      const ended = ids.at(-1) === 2;
+      expect(stop).toBe(ended ? 'stop-token' : 'max-tokens');
+      expect(ended || ids.length === 12).toBe(true);
+    }
+  });
+
+  test('packs the weights of a float model', async () => {
+    const input = writeBelow(folder, 'packed.jsonl', JSON.stringify(rows[0]));
+    expect(await generate(settings({ input, output: newFile() }))).toMatchObject({ packs: true });
+  });
+
+  test('gives the same results at any concurrency, in the order of the input', async () => {
+    const options = { sampling: unbiased, samples: 3 };
+    const many = await generated(rows, options);
+    expect(many.map(({ id, sample }) => [id, sample])).toEqual(
+      rows.flatMap(({ id }) => [0, 1, 2].map((sample) => [id, sample])),
+    );
+    expect(new Set(many.map(({ ids }) => ids.join())).size).toBeGreaterThan(6);
+    expect(await generated(rows, { ...options, batch: 1 })).toEqual(many);
+    const [first] = rows;
+    expect(await generated([first!], { ...options, batch: 2 })).toEqual(many.slice(0, 3));
+    expect(await generated(rows, { ...options, seed: 2 })).not.toEqual(many);
+  });
+
+  test('greedily takes the likeliest tokens of the model with its adapter', async () => {
+    const adapter = join(folder, 'adapter');
+    await saveTinyAdapter(adapter, tinyModelConfig);
+    const merged = mergedInLoops(parameters, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
+    const lines = await generated(rows, { adapters: [adapter], maxTokens: 5 });
+    expect(lines).not.toEqual(await generated(rows, { maxTokens: 5 }));
+    for (const [index, { ids }] of lines.entries()) {
+      const context = [...prompts[index]!, ...ids];
+      const logits = plainLogits(tinyModelConfig, merged, context).slice(-1 - ids.length, -1);
+      expect(ids).toEqual(logits.map((one) => one.indexOf(Math.max(...one))));
+    }
+  });
+
+  test("ends at the model's last position", async () => {
+    const ids = Array.from({ length: 250 }, (_, t) => 3 + (t % 7));
+    const lines = await generated([{ ids }], { sampling: unbiased, maxTokens: 40, samples: 8 });
+    const full = lines.filter(({ stop }) => stop === 'context-full');
+    expect(full.length).toBeGreaterThan(0);
+    for (const line of full) expect(line.ids).toHaveLength(6);
+    for (const line of lines) expect(line.stop).not.toBe('max-tokens');
+  });
+
+  test('samples only what truncation leaves', async () => {
+    const sampling = { ...unbiased, topK: 1 };
+    const [cut, likeliest] = [await generated(rows, { sampling }), await generated(rows)];
+    expect(cut.map(({ ids }) => ids)).toEqual(likeliest.map(({ ids }) => ids));
+    // The only token kept is certain.
+    for (const value of cut.flatMap(({ logprobs }) => logprobs)) expect(value).toBeCloseTo(0, 9);
+  });
+});
+
+describe('Generating with the starter model', () => {
+  const question = { role: 'user', content: 'What is 2 + 2?' };
+  const conversations = [
+    { id: 'plain', messages: [question] },
+    { messages: [{ role: 'system', content: 'Be brief.' }, question] },
+  ];
+  const model = starter;
+
+  test('answers conversations with log-probabilities that scoring confirms', async () => {
+    const both = [...conversations, { ids: [5, 6, 7] }];
+    for (const sampling of [greedy, unbiased]) {
+      const lines = await generated(both, { model, sampling, maxTokens: 24 });
+      const ids = lines.map((line) => [...(line.prompt_ids ?? [5, 6, 7]), ...line.ids]);
+      const text = ids.map((one) => JSON.stringify({ ids: one })).join('\n');
+      const input = writeBelow(folder, `again-${(files += 1)}.jsonl`, text);
+      const output = newFile();
+      await score({ ...common, model, input, output, batchTokens: 256 });
+      const scored = linesOf(output) as readonly { logprobs: readonly number[] }[];
+      for (const [i, { logprobs }] of scored.entries()) {
+        const told = lines[i]!.logprobs;
+        const differences = logprobs.slice(-told.length).map((p, t) => Math.abs(p - told[t]!));
+        expect(Math.max(...differences)).toBeLessThan(1e-4);
+      }
+    }
+  });
+
+  test('repeats, and uses the turn of a conversation', async () => {
+    const first = await generated(conversations, { model, maxTokens: 24 });
+    expect(await generated(conversations, { model, maxTokens: 24, batch: 1 })).toEqual(first);
+    for (const { message, text } of first) {
+      expect(message).toMatchObject({ role: 'assistant' });
+      expect(text).toContain(message?.['content']);
+    }
+  });
+
+  test('answers a prompt without files', async () => {
+    const printed: string[] = [];
+    const prompt = question.content;
+    const print = (text: string) => void printed.push(text);
+    const result = await generate(settings({ model, prompt, print, maxTokens: 24 }));
+    const [line] = await generated(conversations.slice(0, 1), { model, maxTokens: 24 });
+    expect(result['results']).toEqual([{ ...line, id: undefined }]);
+    expect(printed).toEqual([line?.text]);
+  });
+
+  test('continues ids and refuses conversations without a chat template', async () => {
+    const bare = join(folder, 'bare');
+    cpSync(starter, bare, { recursive: true, filter: (file) => !file.endsWith('.jinja') });
+    const whole = await generated([{ ids: [5, 6] }], { model });
+    expect(whole[0]?.text).not.toBeNull();
+    expect(await generated([{ ids: [5, 6] }], { model: bare })).toEqual(whole);
+    const error = await rejectionOf(generated(conversations, { model: bare }));
+    expect(error.code).toBe('DATASET_INVALID');
+    expect(error.message).toMatch(/:1 messages: .*holds no chat template/);
+  });
+});
+
+describe('Generating is refused', () => {
+  const input = writeBelow(folder, 'one.jsonl', '{"ids":[3]}');
+  test.each([
+    ['without anything to continue', {}, '--input'],
+    ['with a file and a prompt', { input, prompt: 'Hello.', output: newFile() }, '--prompt'],
+    ['from a file into nowhere', { input }, '--output'],
+    [
+      'where truncation can do nothing',
+      { input, output: newFile(), sampling: { ...greedy, topK: 3 } },
+      '--temperature 0',
+    ],
+    ['where samples are all alike', { input, output: newFile(), samples: 2 }, '--samples 2'],
+  ])('%s', async (_, over, named) => {
+    const error = await rejectionOf(generate(settings(over)));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain(named);
+  });
+
+  test('after it is stopped, and it leaves no output', async () => {
+    const place = join(folder, 'stopped');
+    const controller = new AbortController();
+    const going = generated(rows, {
+      output: join(place, 'lines.jsonl'),
+      sampling: unbiased,
+      samples: 500,
+      maxTokens: 100,
+      signal: controller.signal,
+    });
+    // As soon as something was written aside.
+    const watch = (): unknown => {
+      const begun = existsSync(place) ? readdirSync(place) : [];
+      const written = begun.some((name) => statSync(join(place, name)).size > 0);
+      return written ? controller.abort() : setImmediate(watch);
+    };
+    watch();
+    expect((await rejectionOf(going)).code).toBe('INTERRUPTED');
+    expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
+  });
+});
+
+test('text sampled from four-bit weights with an adapter has the log-probabilities that score reports', async () => {
+  const { config, weights } = await tinyQuantizedModel();
+  const [bytes, own] = [join(folder, 'bytes'), join(folder, 'own')];
+  await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
+  await saveTinyAdapter(own, tinyModelConfig, { baseModel: bytes });
+  const prompt = [1, 7, 3, 20];
+  const [drawn] = await generated([{ ids: prompt }], { model: own, sampling: unbiased });
+  const row = JSON.stringify({ ids: [...prompt, ...drawn!.ids] });
+  const [input, output] = [writeBelow(folder, 'drawn.jsonl', row), newFile()];
+  await score({ ...common, model: own, input, output, batchTokens: 64 });
+  const [scored] = linesOf(output) as readonly { logprobs: readonly number[] }[];
+  const given = scored!.logprobs.slice(prompt.length);
+  expect(given).toHaveLength(drawn!.logprobs.length);
+  const differences = given.map((value, t) => Math.abs(value - drawn!.logprobs[t]!));
+  expect(Math.max(...differences)).toBeLessThan(1e-4);
+});
