@@ -31,7 +31,7 @@ export function taskSources(
   });
 }
 
-/** How each source's rows become tasks: of a folder as it says, or as its environment; of a generator as that says. */
+/** How each source's rows become tasks: a folder's own format or its environment's; a generator's format. */
 export const taskReadings = (
   { datasets }: Pick<Config, 'datasets'>,
   { environments, taskGenerators }: Chosen,
@@ -42,7 +42,7 @@ export const taskReadings = (
     return { format: format ?? formatOf(environments, environment), columns, answerPattern };
   });
 
-/** That of a folder's environment; without one all have the same format, see `choosePlugins`. */
+/** The format of a folder's environment; without one all have the same format, see `choosePlugins`. */
 function formatOf(environments: Chosen['environments'], name?: string): string {
   const [first] = environments;
   const named = environments.find((one) => one.name === name) ?? first;
