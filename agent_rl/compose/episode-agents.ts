@@ -46,7 +46,8 @@ export function agentProblems(
   const named = names.flatMap((name, index): SettingProblem[] => {
     const path = `agents.${index}.name`;
     const first = names.indexOf(name);
-    if (first !== index) return [{ path, text: `duplicate agent "${name}" (also agents.${first}). Keep one.` }];
+    if (first !== index)
+      return [{ path, text: `duplicate agent "${name}" (also agents.${first}). Keep one.` }];
     if (known.includes(name)) return [];
     const text =
       known.length === 0

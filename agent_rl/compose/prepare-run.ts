@@ -89,9 +89,10 @@ export async function prepareRun(
 }
 
 /**
- * The config without what a program gave, nothing brings now and the job can spare, and a sentence for the tools among it.
+ * The config without missing plugins of a program that the job does not need, and a sentence about the tools among
+ * them.
  *
- * @throws AgentRlError `PLUGIN_UNKNOWN` for what the job needs
+ * @throws AgentRlError `PLUGIN_UNKNOWN` for plugins that the job needs
  */
 function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRunOptions) {
   const { instead, training = false } = options;

@@ -44,10 +44,10 @@ export function gaveParts(parts: readonly ProgramPlugin[], plugins: Plugins): st
 }
 
 /**
- * Settings for a job that plays no tasks, over those of a run some of whose parts are missing.
+ * Overrides for a job that plays no tasks, in a run with missing plugins.
  *
- * @param reads whether it reads the files of data sets all the same
- * @param known of these, an environment that this program gives stays
+ * @param reads whether the job still reads the dataset files
+ * @param known the plugins that exist: an environment among them stays
  */
 export function withoutParts(
   { agents, environment, tools, datasets, plugins }: Config,

@@ -146,7 +146,9 @@ async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Con
   const run = placesOf(path).find(isRun);
   if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
   const folder = await checkpointAt(run, request.print);
-  request.print(`Note: model.path is a run folder, ${path}. Using its newest checkpoint: ${folder}`);
+  request.print(
+    `Note: model.path is a run folder, ${path}. Using its newest checkpoint: ${folder}`,
+  );
   return { ...loaded.config, model: { ...loaded.config.model, path: folder } };
 }
 

@@ -11,9 +11,9 @@ import { construct, runContainer } from './plugins/container.ts';
 type Chosen = Pick<ChosenPlugins, 'environments' | 'taskGenerators'>;
 
 /**
- * Where a config's tasks come from.
+ * The sources of a config's tasks.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` of a generator that cannot be made
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a generator that cannot be created
  */
 export function taskSources(
   config: Pick<Config, 'datasets' | 'run'>,

@@ -26,11 +26,7 @@ export const ConfigSchema = Type.Object(
     model: ModelBlock,
     policy: PolicyBlock,
     generator: partBlock('a generator', 'engine', 'What samples tokens'),
-    learner: partBlock(
-      'a learner',
-      'engine',
-      'What computes gradients and updates the weights',
-    ),
+    learner: partBlock('a learner', 'engine', 'What computes gradients and updates the weights'),
     tools: ToolsBlock,
     environment: EnvironmentsBlock,
     agents: AgentsBlock,

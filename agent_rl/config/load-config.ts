@@ -105,8 +105,7 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
 /** The files of the package that the settings came from, one line each. */
 export const shippedNotes = ({ shipped }: LoadedConfig): string[] =>
   shipped.map(
-    (file) =>
-      `Settings from ${file} of the package; your folder has no file of that name`,
+    (file) => `Settings from ${file} of the package; your folder has no file of that name`,
   );
 
 /** A plugin to load and the folder its name is relative to. */

@@ -52,9 +52,9 @@ export interface ModelServices {
 }
 
 /**
- * Opens the generator and, to train, the learner that a run names.
+ * Opens the generator and, for training, the learner of a run.
  *
- * @throws AgentRlError of what cannot be opened, and where the learner's weights cannot get to the generator
+ * @throws AgentRlError for what cannot be opened, or if learner and generator cannot share weights
  */
 export async function openModelServices(
   run: ResolvedRun,

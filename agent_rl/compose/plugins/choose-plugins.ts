@@ -273,7 +273,10 @@ class Choice {
     for (const [index, name] of names.entries()) {
       const first = names.indexOf(name);
       if (name === undefined || first === index) continue;
-      this.#report(`${path}.${index}.type`, `duplicate tool "${name}" (also ${path}.${first}). Keep one.`);
+      this.#report(
+        `${path}.${index}.type`,
+        `duplicate tool "${name}" (also ${path}.${first}). Keep one.`,
+      );
     }
   }
 

@@ -9,10 +9,10 @@ import { construct, type Construction, runContainer } from './container.ts';
 import type { Plugins } from './kinds.ts';
 
 /**
- * The format that the config names, or else the one that the model's chat template is written for.
+ * The format that the config names, or the one that the model's chat template uses.
  *
- * @throws AgentRlError `CONFIG_INVALID` when the template is written for none of the known formats or for several,
- * or when the run's tools cannot be called in the format.
+ * @throws AgentRlError `CONFIG_INVALID` when the template matches no known format or several, or when the run's tools
+ * cannot be called in the format.
  */
 export function openToolCallFormat({
   chosen,

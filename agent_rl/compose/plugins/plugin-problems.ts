@@ -63,9 +63,9 @@ export function uncalledTools(
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
 /**
- * Rewards whose name is not their own, or whose tool is not there.
+ * Rewards with a duplicate or reserved name, or with an unknown tool.
  *
- * @param tools names of the run's tools; undefined where not all are known
+ * @param tools names of the run's tools; undefined if not all are known
  */
 export function rewardProblems(
   rewards: readonly { name: string; tool?: string | undefined }[],

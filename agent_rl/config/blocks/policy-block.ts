@@ -5,7 +5,10 @@ import { above, block, flag, integer, most, number, text, within } from './block
 const SamplingBlock = block(
   {
     temperature: number('Sampling temperature; 0 is greedy', within(0, 10, 1)),
-    topK: integer('Sample from the k most likely tokens; 0 turns this off', within(0, most.tokens, 0)),
+    topK: integer(
+      'Sample from the k most likely tokens; 0 turns this off',
+      within(0, most.tokens, 0),
+    ),
     topP: number(
       'Sample from the most likely tokens up to this probability mass; 1 turns this off',
       above(0, 1, 1),
@@ -34,10 +37,7 @@ export const PolicyBlock = Type.Object(
         'Tool-call format, or a block with its type and settings; auto infers it from the chat template',
     }),
     sampling: SamplingBlock,
-    maxTurnTokens: integer(
-      'Token limit of one turn',
-      within(1, most.tokens, 160, 'tokens'),
-    ),
+    maxTurnTokens: integer('Token limit of one turn', within(1, most.tokens, 160, 'tokens')),
     maxContextTokens: integer(
       'Context length of the generator',
       within(16, most.tokens, 768, 'tokens'),

@@ -50,9 +50,9 @@ interface Upper {
 }
 
 /**
- * Whether a block is a part whose settings are those of its type.
+ * Whether a block is a part whose settings belong to its type.
  *
- * @param lower what is written there; where it names no type, its settings may well be those of another one's
+ * @param lower the lower block; without a type, its settings may belong to another type
  */
 export const isPart = (pointer: string, lower: unknown): boolean =>
   isPluginBlock(pathOf(pointer)) &&
