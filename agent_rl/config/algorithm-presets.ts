@@ -51,7 +51,7 @@ export const algorithmPresets = {
       aggregation: 'constant',
     },
     departures: [
-      'The sum over an episode's tokens is divided by the token limit of an episode.',
+      "The sum over an episode's tokens is divided by the token limit of an episode.",
       'No KL term; the paper subtracts k1 from the reward (kl: {kind: k1, weight: W, in: reward}).',
     ],
   },

@@ -52,7 +52,7 @@ export const errorCatalogue = {
   ),
   PLUGIN_UNKNOWN: user(
     'An unknown plugin `type`',
-    'The message lists the known ones; add the plugin's file or package under `plugins:`. For a plugin that a program passed, the message says what to call',
+    "The message lists the known ones; add the plugin's file or package under `plugins:`. For a plugin that a program passed, the message says what to call",
   ),
   PLUGIN_DUPLICATE: user(
     'Two plugins of one kind have the same name',
@@ -68,7 +68,7 @@ export const errorCatalogue = {
   ),
   ROLLOUTS_MIXED: user(
     'An agent called the model on behalf of another rollout, for example from a queue that rollouts share',
-    'Use the agent's own `fetch`, or `AsyncResource.bind` for the work in the queue',
+    "Use the agent's own `fetch`, or `AsyncResource.bind` for the work in the queue",
   ),
   SANDBOX_UNAVAILABLE: user(
     'This machine does not support the chosen sandbox, or its isolation is broken',

@@ -6,7 +6,7 @@ import { groupAdvantages } from '../group-advantages.ts';
 
 const Settings = Type.Object({
   std: choice(
-    'Divisor of a group's centred rewards: a standard deviation, or none (Dr. GRPO)',
+    "Divisor of a group's centred rewards: a standard deviation, or none (Dr. GRPO)",
     ['sample', 'population', 'none'],
     'sample',
   ),

@@ -6,7 +6,7 @@ import { hasNoSpread, mean, standardDeviation } from '../statistics.ts';
 
 const Settings = Type.Object({
   baseline: choice(
-    'Baseline that is subtracted first: the group's mean, or none',
+    "Baseline that is subtracted first: the group's mean, or none",
     ['none', 'group'],
     'none',
   ),

@@ -12,7 +12,7 @@ import { hasNoSpread, sum } from '../statistics.ts';
  */
 export const rloo = advantage({
   name: 'rloo',
-  description: 'Reward minus the mean of the group's other episodes (RLOO)',
+  description: "Reward minus the mean of the group's other episodes (RLOO)",
 })((groups: readonly RewardGroup[]) => groups.map(leaveOneOut));
 
 function leaveOneOut(rewards: RewardGroup): RewardGroup {

@@ -14,12 +14,9 @@ const KlBlock = block(
       ['loss', 'reward'],
       'loss',
     ),
-    weight: number(
-      'Weight of the KL penalty, in the loss or in reward per nat',
-      within(0, 100, 0),
-    ),
+    weight: number('Weight of the KL penalty, in the loss or in reward per nat', within(0, 100, 0)),
     reference: optionalText(
-      "Folder of the reference model, which must use the same tokenizer; by default the starting weights",
+      'Folder of the reference model, which must use the same tokenizer; by default the starting weights',
     ),
   },
   'Penalty for moving away from a frozen reference model',
@@ -46,11 +43,7 @@ export const AlgorithmBlock = block(
       algorithmNames,
       'grpo',
     ),
-    advantage: partBlock(
-      'an advantage',
-      'group-relative',
-      'How rewards become advantages',
-    ),
+    advantage: partBlock('an advantage', 'group-relative', 'How rewards become advantages'),
     loss: partBlock('a loss', 'clipped', 'The loss of each token'),
     environmentWeight: number(
       "Weight of the environment's reward; 0 only logs it",
@@ -65,7 +58,7 @@ export const AlgorithmBlock = block(
     selection: partBlock('a selection', 'all', 'Which groups and episodes are trained on'),
     overlong: OverlongBlock,
     entropyBonus: number(
-      'Weight of the policy's entropy, which is subtracted from the loss',
+      "Weight of the policy's entropy, which is subtracted from the loss",
       within(0, 100, 0),
     ),
     aggregation: choice(

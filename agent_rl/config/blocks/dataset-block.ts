@@ -23,7 +23,7 @@ export const DatasetsBlock = Type.Array(
       ),
       weight: number('Relative frequency of its tasks', above(0, most.count, 1)),
       environment: optionalText(
-        'Environment of its tasks, if environment is a list; a task's metadata.environment overrides it',
+        "Environment of its tasks, if environment is a list; a task's metadata.environment overrides it",
       ),
       format: optionalText("Format of its rows; by default the environment's"),
       columns: Type.Optional(
@@ -58,7 +58,7 @@ export const DatasetBlock = block(
     ),
     shuffle: flag('Shuffle the tasks before each pass', true),
     tooLong: choice(
-      'Tasks that leave no room to answer in rollout.maxEpisodeTokens, and conversations longer than the model's context: refuse the run, or skip them with a warning',
+      "Tasks that leave no room to answer in rollout.maxEpisodeTokens, and conversations longer than the model's context: refuse the run, or skip them with a warning",
       ['refuse', 'skip'],
       'refuse',
     ),

@@ -6,7 +6,7 @@ import { block, choice, optionalText, text, variable } from './block.ts';
 export const GatewayBlock = block(
   {
     history: choice(
-      'Context of later turns: sampled keeps the model's own tokens; sent uses the turns that the client sends back, and a changed turn starts a new sequence',
+      "Context of later turns: sampled keeps the model's own tokens; sent uses the turns that the client sends back, and a changed turn starts a new sequence",
       ['sampled', 'sent'],
       'sampled',
     ),
@@ -19,7 +19,7 @@ export const GatewayBlock = block(
       Type.String({ minLength: 1 }),
       Type.Object(
         {
-          url: text('Base URL of the model's API, ending in /v1', { pattern: '^https?://.+' }),
+          url: text("Base URL of the model"s API, ending in /v1', { pattern: "^https?://.+" }),
           model: optionalText('Model name on that server; by default the same'),
           apiKeyEnv: variable('Environment variable with the API key'),
         },

@@ -7,7 +7,7 @@ import { above, block, choice, flag, integer, number, text, within } from './blo
 const LoraBlock = Type.Object(
   {
     rank: integer('Rank of the two matrices', within(1, 65_536, 8)),
-    alpha: number('The adapter's output is scaled by alpha / rank', above(0, 65_536, 16)),
+    alpha: number("The adapter's output is scaled by alpha / rank", above(0, 65_536, 16)),
     dropout: number("Fraction of the adapter's inputs dropped in training", {
       minimum: 0,
       exclusiveMaximum: 1,
@@ -16,14 +16,14 @@ const LoraBlock = Type.Object(
     targets: Type.Array(Type.Enum([...adapterTargetNames]), {
       default: ['all-linear'],
       minItems: 1,
-      description:
-        'Layers with an adapter: a preset (attention, mlp, all-linear) or layer names',
+      description: 'Layers with an adapter: a preset (attention, mlp, all-linear) or layer names',
     }),
     rankStabilised: flag('Scale by alpha / sqrt(rank) instead of alpha / rank (rsLoRA)', false),
   },
   {
     additionalProperties: false,
-    description: 'A new LoRA adapter over frozen weights; without this block the model itself is trained',
+    description:
+      'A new LoRA adapter over frozen weights; without this block the model itself is trained',
   },
 );
 
@@ -40,8 +40,7 @@ export const ModelBlock = block(
     ),
     adapters: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
-      description:
-        'Folders of PEFT adapters; without lora, training continues the last one',
+      description: 'Folders of PEFT adapters; without lora, training continues the last one',
     }),
     quantize: choice(
       '4bit quantises linear layers on load; only adapters can then be trained',

@@ -24,7 +24,7 @@ export const EnvironmentsBlock = Type.Unsafe<
   Static<typeof EnvironmentBlock> | Static<typeof EnvironmentBlock>[]
 >({
   description:
-    'The environment, or a list of environments; with a list, each dataset (or a task's metadata.environment) names one',
+    "The environment, or a list of environments; with a list, each dataset (or a task's metadata.environment) names one",
   if: { type: 'array' },
   else: EnvironmentBlock,
   items: EnvironmentBlock,
@@ -35,10 +35,10 @@ export const EnvironmentsBlock = Type.Unsafe<
 export const AgentsBlock = Type.Array(
   Type.Object(
     {
-      name: text('The agent's name in the environment', { minLength: 1 }),
-      train: flag('Train on this agent's tokens', true),
+      name: text("The agent's name in the environment", { minLength: 1 }),
+      train: flag("Train on this agent's tokens", true),
       model: optionalText(
-        "Folder of a frozen model that plays this agent, with the same tokenizer; only with train: false. By default the trained weights play it",
+        'Folder of a frozen model that plays this agent, with the same tokenizer; only with train: false. By default the trained weights play it',
       ),
     },
     { additionalProperties: false },
@@ -64,7 +64,7 @@ export const RewardsBlock = Type.Array(
       'Weight in the total reward; 0 only logs it',
       within(-mostReward, mostReward, 1),
     ),
-    tool: optionalText('Tool name: the reward then sees only this tool's calls'),
+    tool: optionalText("Tool name: the reward then sees only this tool's calls"),
     name: Type.Optional(
       text('Name in records and metrics; by default type, or tool/type', {
         pattern: '^[a-zA-Z][a-zA-Z0-9_-]*(/[a-zA-Z0-9_-]+)*$',
@@ -89,25 +89,17 @@ export const TrackersBlock = Type.Array(
       'Queue length; further events are dropped',
       within(1, most.count, 1000, 'events'),
     ),
-    deadlineS: number(
-      'Time limit per event',
-      within(0.001, 3600, 10, 's'),
-    ),
-    closeS: number(
-      'Time limit for flushing at the end of the run',
-      within(0.001, 3600, 30, 's'),
-    ),
+    deadlineS: number('Time limit per event', within(0.001, 3600, 10, 's')),
+    closeS: number('Time limit for flushing at the end of the run', within(0.001, 3600, 30, 's')),
   }),
   {
     default: [{ type: 'tensorboard' }],
-    description:
-      "Where metrics are sent besides the run's own files; [] turns trackers off",
+    description: "Where metrics are sent besides the run's own files; [] turns trackers off",
   },
 );
 
 /** `plugins:` packages and local files with plugins. */
 export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {
   default: [],
-  description:
-    'Packages, or files relative to the run file, that provide plugins',
+  description: 'Packages, or files relative to the run file, that provide plugins',
 });

@@ -35,7 +35,7 @@ const FailuresBlock = block(
     retries: integer('Retries of a temporary failure', within(0, 100, 2)),
     penalty: number('Reward of penalised episodes', within(-mostReward, mostReward, -1, 'reward')),
     toolThrows: choice(
-      "When a tool throws: tell-model returns an error to the model and continues; fail-episode removes the reward",
+      'When a tool throws: tell-model returns an error to the model and continues; fail-episode removes the reward',
       ['tell-model', 'fail-episode'],
       'tell-model',
     ),
@@ -54,7 +54,7 @@ const FailuresBlock = block(
 const DeadlinesBlock = block(
   {
     environmentS: number(
-      'Time limit of an environment's start or step, excluding waits for the sandbox',
+      "Time limit of an environment's start or step, excluding waits for the sandbox",
       within(1, 86_400, 120, 's'),
     ),
     gradingS: number(
@@ -66,7 +66,7 @@ const DeadlinesBlock = block(
       within(1, 86_400, 300, 's'),
     ),
   },
-  "Time limits of plugins; tools have their own limit and sampling has no limit",
+  'Time limits of plugins; tools have their own limit and sampling has no limit',
 );
 
 export const RolloutBlock = block(
@@ -76,10 +76,7 @@ export const RolloutBlock = block(
       'Episodes per task; their mean reward is the baseline',
       within(1, 65_536, 8, 'episodes'),
     ),
-    workers: integer(
-      'Episodes played at the same time',
-      within(1, 65_536, 32, 'episodes'),
-    ),
+    workers: integer('Episodes played at the same time', within(1, 65_536, 32, 'episodes')),
     maxTurns: integer(
       'Turn limit of an episode; beyond it the outcome is truncated-turns',
       within(1, 100_000, 4, 'turns'),

@@ -26,8 +26,7 @@ const PricesBlock = Type.Object(
   },
   {
     additionalProperties: false,
-    description:
-      'Prices of a hosted service; with this block the plan, log and summary show costs',
+    description: 'Prices of a hosted service; with this block the plan, log and summary show costs',
   },
 );
 
@@ -39,7 +38,7 @@ export const RunBlock = block(
         pattern:
           '^(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:[.]|$))[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$',
         description:
-          'Name of the run's folder in outputDir (letters, digits, `.`, `-`, `_`); by default the run file's name and the seed',
+          "Name of the run's folder in outputDir (letters, digits, `.`, `-`, `_`); by default the run file's name and the seed",
       }),
     ),
     seed: integer('Seed of all randomness in the run', within(0, 4294967295, 42)),
@@ -68,7 +67,7 @@ export const RunBlock = block(
     prices: Type.Optional(PricesBlock),
     logRollouts: flag('Log one line per episode', false),
   },
-  'The run's name, output folder and device',
+  "The run's name, output folder and device",
 );
 
 export const SandboxBlock = block(
@@ -78,9 +77,7 @@ export const SandboxBlock = block(
       ['auto', 'native', 'native:ns', 'native:lite', 'pyodide', 'remote'],
       'auto',
     ),
-    python: optionalText(
-      'Path or command of the native sandbox's Python; by default the system's',
-    ),
+    python: optionalText("Path or command of the native sandbox's Python; by default the system's"),
     preload: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.]*$' }), {
       default: [],
       description:
@@ -102,14 +99,12 @@ export const SandboxBlock = block(
         },
       ),
     ),
-    tokenEnv: variable(
-      'Environment variable with the servers' token; only with type remote',
-    ),
+    tokenEnv: variable("Environment variable with the servers' token; only with type remote"),
     caFile: Type.Optional(
-      text(
-        'PEM file with additional certificate authorities; only with type remote and https',
-        { path: 'file', minLength: 1 },
-      ),
+      text('PEM file with additional certificate authorities; only with type remote and https', {
+        path: 'file',
+        minLength: 1,
+      }),
     ),
     workers: Type.Optional(
       integer('Programs to run at once; by default one per processor', {

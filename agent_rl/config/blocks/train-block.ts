@@ -4,8 +4,14 @@ import { above, block, choice, flag, integer, most, number, text, within } from 
 
 const ParityBlock = block(
   {
-    max: number('Upper limit of |log p(rollout) - log p(train)| of any token', above(0, 10, 1e-3, 'nats')),
-    mean: number('Upper limit of its mean over the tokens of an iteration', above(0, 1, 1e-4, 'nats')),
+    max: number(
+      'Upper limit of |log p(rollout) - log p(train)| of any token',
+      above(0, 10, 1e-3, 'nats'),
+    ),
+    mean: number(
+      'Upper limit of its mean over the tokens of an iteration',
+      above(0, 1, 1e-4, 'nats'),
+    ),
   },
   'The run stops if generator and learner disagree by more than this',
 );
@@ -23,8 +29,7 @@ const UntilBlock = Type.Object(
   },
   {
     additionalProperties: false,
-    description:
-      'sft: ends training early, once an evaluation reaches a success rate',
+    description: 'sft: ends training early, once an evaluation reaches a success rate',
   },
 );
 
@@ -51,7 +56,7 @@ export const TrainBlock = block(
       within(1, most.count, 32, 'sequences'),
     ),
     contextWeight: number(
-      'sft: loss weight of prompt and tool-result tokens, relative to the assistant's tokens',
+      "sft: loss weight of prompt and tool-result tokens, relative to the assistant's tokens",
       within(0, 100, 0),
     ),
     learningRate: number('Peak learning rate of AdamW', above(0, 1, 3e-4)),
@@ -64,15 +69,21 @@ export const TrainBlock = block(
       ['cosine', 'constant'],
       'constant',
     ),
-    finalRatio: number('Final learning rate of the cosine, as a fraction of the peak', within(0, 1, 0.1)),
-    beta1: moment(0.9, 'AdamW's decay of the mean gradient'),
-    beta2: moment(0.95, 'AdamW's decay of the mean squared gradient'),
+    finalRatio: number(
+      'Final learning rate of the cosine, as a fraction of the peak',
+      within(0, 1, 0.1),
+    ),
+    beta1: moment(0.9, "AdamW's decay of the mean gradient"),
+    beta2: moment(0.95, "AdamW's decay of the mean squared gradient"),
     eps: number('Epsilon of AdamW', above(0, 1, 1e-8)),
     weightDecay: number(
-      'AdamW's decoupled weight decay; norms and biases do not decay',
+      "AdamW's decoupled weight decay; norms and biases do not decay",
       within(0, 10, 0),
     ),
-    maxGradNorm: number('Gradients are clipped to this global norm; 0 turns clipping off', within(0, 1e6, 1)),
+    maxGradNorm: number(
+      'Gradients are clipped to this global norm; 0 turns clipping off',
+      within(0, 1e6, 1),
+    ),
     control: choice(
       'Control run that must not learn: shuffles rewards across the iteration, or within each group',
       ['none', 'shuffled-rewards', 'shuffled-within-groups'],

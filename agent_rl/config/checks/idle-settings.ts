@@ -68,7 +68,7 @@ const idle: readonly IdleRule[] = [
   [
     ['run.decoders'],
     (run) => playsEpisodes(run) && !run.drawsTokens,
-    'the run's generator does not use the engine's threads',
+    "the run's generator does not use the engine's threads",
   ],
   [
     ['train.finalRatio'],
@@ -83,7 +83,7 @@ const idle: readonly IdleRule[] = [
   [
     ['train.prefixTrees', 'train.recompute'],
     (run) => isRl(run) && !run.learnsHere,
-    'the run's learner is a separate service with its own settings',
+    "the run's learner is a separate service with its own settings",
   ],
   [
     ['algorithm.kl.in'],
@@ -165,11 +165,7 @@ const idle: readonly IdleRule[] = [
     (run) => isRl(run) && !truncates(run.config.policy.sampling),
     'sampling is not truncated, so the gradient is unbiased',
   ],
-  [
-    ['sandbox'],
-    (run) => playsEpisodes(run) && !run.runsPrograms,
-    'the run executes no programs',
-  ],
+  [['sandbox'], (run) => playsEpisodes(run) && !run.runsPrograms, 'the run executes no programs'],
   [
     [
       'policy.sampling',
@@ -237,11 +233,7 @@ const mistaken: readonly IdleRule[] = [
     isRl,
     'reinforcement learning always runs for train.iterations. Remove it, or set train.mode to sft',
   ],
-  [
-    ['train.control'],
-    isSft,
-    'supervised training has no rewards to shuffle. Remove it',
-  ],
+  [['train.control'], isSft, 'supervised training has no rewards to shuffle. Remove it'],
 ];
 
 /** A setting without effect in a run. */

@@ -39,7 +39,7 @@ export function sandboxProblems({
   if (type !== 'remote') return problems;
   if (url !== undefined) return [...problems, ...idleAuthorities(url, caFile)];
   const text =
-    'is remote, but sandbox.url is not set. Set it to the server's address, such as http://127.0.0.1:8080.';
+    "is remote, but sandbox.url is not set. Set it to the server's address, such as http://127.0.0.1:8080.";
   return [...problems, { setting: 'type', text }];
 }
 

@@ -27,7 +27,7 @@ export const CodeExecSettings = Type.Object(
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
     judgeWallS: Type.Optional(
       number(
-        'Time limit of a hidden case, or of all calls or statements of a task together; by default the sandbox's',
+        "Time limit of a hidden case, or of all calls or statements of a task together; by default the sandbox's",
         limitBounds.wallS,
       ),
     ),

@@ -8,7 +8,7 @@ export const codeTargetSettings = Type.Object({
   tool: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Tool that receives the code; by default inferred from the run's tools',
+      description: "Tool that receives the code; by default inferred from the run's tools",
     }),
   ),
   argument: Type.Optional(
@@ -69,8 +69,8 @@ export function codeTarget(
   const hint = 'Set tool and argument of policy.toolCallFormat';
   if (named.length === 0) {
     return tool === undefined
-      ? 'the run has no tool that could receive the code'
-      : `the run has no tool "${tool}" (tools: ${known})`;
+      ? 'the run has no tools, so nothing can be given the code'
+      : `no tool of this run is named "${tool}" (tools: ${known})`;
   }
   const candidates = named.flatMap((one): CodeTarget[] => {
     const parameter = argument ?? soleText(one);
@@ -81,10 +81,10 @@ export function codeTarget(
   const [first, second] = candidates;
   if (first === undefined) {
     const wanted =
-      argument === undefined ? 'exactly one required string parameter' : `a string parameter "${argument}"`;
-    return `no tool (${named.map(({ name }) => name).join(', ')}) has ${wanted} for the code. ${hint}`;
+      argument === undefined ? 'one required parameter, a text' : `a text "${argument}"`;
+    return `no tool that could be given the code (${named.map(({ name }) => name).join(', ')}) has ${wanted}. ${hint}`;
   }
   if (second === undefined) return first;
   const several = candidates.map((one) => `${one.tool}.${one.argument}`).join(', ');
-  return `several tools could receive the code: ${several}. ${hint}`;
+  return `several tools could be given the code: ${several}. ${hint}`;
 }

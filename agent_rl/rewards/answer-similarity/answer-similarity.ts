@@ -30,7 +30,7 @@ const AnswerSimilaritySettings = Type.Object({
   floor: Type.Union([Type.Literal('measured'), Type.Number({ minimum: -1, maximum: 0.999 })], {
     default: 'measured',
     description:
-      'Similarity that counts as 0: measured on random pairs of the tasks' answers, or a number',
+      "Similarity that counts as 0: measured on random pairs of the tasks' answers, or a number",
   }),
   pairs: integer('Number of random pairs for a measured floor', {
     ...within(8, 4096, 64),

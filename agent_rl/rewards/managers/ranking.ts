@@ -24,7 +24,7 @@ export function rankShares(values: readonly number[]): readonly number[] {
 /** Ranks the episodes of a group: differences between rewards do not count. */
 export const ranking = rewardManager({
   name: 'ranking',
-  description: 'Share of the group's other episodes with a lower weighted sum; ties count half',
+  description: "Share of the group's other episodes with a lower weighted sum; ties count half",
 })(({ episodes }: JudgedGroup) => {
   const sums = episodes.map(({ reward }) => reward);
   return {

@@ -4,7 +4,7 @@ import { type JudgedGroup, rewardManager } from '../../core/plugins/reward-manag
 /** The weighted sum of each episode, whatever its siblings did. */
 export const weighted = rewardManager({
   name: 'weighted',
-  description: 'Weighted sum of an episode's rewards',
+  description: "Weighted sum of an episode's rewards",
 })(({ episodes }: JudgedGroup) => ({ rewards: episodes.map(({ reward }) => reward) }));
 
 /** A manager that combines scores by one of the schemes of `combineGroupRewards`. */
@@ -22,7 +22,7 @@ const combining = (name: GroupScheme, description: string) =>
     ),
   );
 
-export const uniform = combining('uniform', 'Mean of an episode's rewards');
+export const uniform = combining("uniform', 'Mean of an episode's rewards");
 
 export const std = combining('std', 'Weights each reward by its deviation in the group');
 
@@ -31,7 +31,10 @@ export const pca = combining(
   'Weights the standardised rewards by the first principal direction of the group',
 );
 
-export const l2 = combining('l2', 'Euclidean norm of the rewards, with negative rewards subtracted');
+export const l2 = combining(
+  'l2',
+  'Euclidean norm of the rewards, with negative rewards subtracted',
+);
 
 export const normalised = combining(
   'normalised',

@@ -32,16 +32,10 @@ export const ModelJudgeSettings = Type.Object({
     'User message with {task}, {reference}, {conversation} and {answer} (the final message); with {reference}, tasks without an answer are not judged',
     { minLength: 1, default: defaultTemplate },
   ),
-  lowest: number(
-    'Lowest score, which becomes 0',
-    within(-mostScore, mostScore, 0),
-  ),
-  highest: number(
-    'Highest score, which becomes 1',
-    within(-mostScore, mostScore, 10),
-  ),
+  lowest: number('Lowest score, which becomes 0', within(-mostScore, mostScore, 0)),
+  highest: number('Highest score, which becomes 1', within(-mostScore, mostScore, 10)),
   reply: choice(
-    'Form of the judge's answer: a JSON object enforced by the server, a JSON object by instruction, or a bare number',
+    "Form of the judge's answer: a JSON object enforced by the server, a JSON object by instruction, or a bare number",
     ['json_schema', 'json', 'number'],
     'json_schema',
   ),
