@@ -1,5 +1,5 @@
 /**
- * Training, evaluating and loading agents from code. What plugins are written with is in `agent_rl/plugin`.
+ * Training, evaluating and loading agents from code. The plugin API is in `agent_rl/plugin`.
  *
  * Importing this starts nothing and loads no engine: TensorFlow.js and ONNX Runtime come with the first job.
  */

@@ -1,5 +1,5 @@
 /**
- * What plugins are written with: a decorator and the types of its contract for each kind, and what plugins are given.
+ * The plugin API: for each kind a decorator and the types of its contract, and the services that plugins receive.
  *
  * Importing this starts nothing and loads no engine.
  */

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 
-/** What undoes the moments' start at 0, for step `t`, 1 for the first. Kingma and Ba 2015, section 3. */
+/** Bias correction of the moments at step `t`, from 1. Kingma and Ba 2015, section 3. */
 export function biasCorrections(
   t: number,
   { beta1, beta2 }: { beta1: number; beta2: number },
@@ -12,7 +12,7 @@ export function biasCorrections(
 const normEps = 1e-6;
 
 /**
- * What a gradient of this norm is multiplied by so that its norm is at most `maxNorm`.
+ * The factor that limits a gradient of this norm to `maxNorm`.
  *
  * Pascanu et al. 2013, algorithm 1, https://arxiv.org/abs/1211.5063
  *
@@ -22,7 +22,7 @@ export function clipScale(norm: number, maxNorm: number): number {
   if (!Number.isFinite(norm)) {
     throw new AgentRlError(
       'ENGINE_FAILED',
-      `The gradient's global norm is ${norm}; the weights were left as they are. Lower the learning rate, or look for non-finite log-probabilities in the step's metrics.`,
+      `The gradient's global norm is ${norm}; the weights were not changed. Lower the learning rate, or look for non-finite log-probabilities in the step's metrics.`,
     );
   }
   return Math.min(1, maxNorm / (norm + normEps));

@@ -13,13 +13,13 @@ export interface Calibration {
   accuracy: number | null;
   /** 95 % interval of it. */
   accuracy95: readonly [low: number, high: number];
-  /** What always giving the more frequent side would have: an accuracy means nothing beside it unless it is larger. */
+  /** The accuracy of always giving the more frequent label: a useful judge exceeds it. */
   majorityAccuracy: number | null;
   /** Pearson's r; `null` where the scores or the labels do not differ. */
   correlation: number | null;
   /** 95 % interval of it; `null` below 4 scores. */
   correlation95: readonly [low: number, high: number] | null;
-  /** Mean of score - label: what a judge gives too much. */
+  /** Mean of score - label: the judge's bias. */
   meanDifference: number | null;
   meanAbsoluteDifference: number | null;
 }

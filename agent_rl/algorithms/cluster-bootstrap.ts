@@ -1,7 +1,7 @@
 import type { KeyedRng } from '../core/keyed-rng.ts';
 import { hasNoSpread, sum, wilson95 } from './statistics.ts';
 
-/** Attempts that depend on one another, such as those at one task, or at the tasks of one family; at least one. */
+/** Correlated attempts, such as attempts at one task or at the tasks of one family; at least one. */
 export interface Cluster {
   n: number;
   /** A fraction where a trial is a task and its value a share of its attempts. */
@@ -24,7 +24,7 @@ export interface ClusterInterval {
   method: 'cluster-bootstrap' | 'wilson';
 }
 
-/** With 1,999 the 2.5 % and 97.5 % points are values and lie between none. */
+/** With 1,999 resamples, the percentiles fall on samples; no interpolation. */
 const resamples = 1999;
 const lowest = 0.025 * (resamples + 1) - 1;
 

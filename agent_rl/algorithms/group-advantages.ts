@@ -10,7 +10,7 @@ export interface GroupAdvantageOptions {
 export interface GroupAdvantages {
   /** One per member, in order; `undefined` where the reward was. */
   advantages: readonly (number | undefined)[];
-  /** Of the rewards that exist; `undefined` when there are none. */
+  /** Of the existing rewards; `undefined` without any. */
   mean: number | undefined;
   /** Of the rewards that exist, with the chosen divisor (`population` for `none`); 0 when fewer than two. */
   std: number;

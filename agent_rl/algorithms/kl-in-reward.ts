@@ -7,7 +7,7 @@ export interface KlInReward {
   weight: number;
 }
 
-/** As in the loss: beyond so many nats a token's difference is cut, or exp would ruin the group. */
+/** As in the loss: a token's difference is cut at this many nats, or exp would ruin the group. */
 const bound = 20;
 
 /** Of KL(policy ‖ reference) at one token, from d = log policy - log reference. */

@@ -23,7 +23,7 @@ export function learningRateAt(step: number, options: LearningRateOptions): numb
   if (!Number.isInteger(step) || step < 0 || step >= totalSteps) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `The learning-rate schedule has no step ${step}; it has steps 0 to ${totalSteps - 1}. Raise the planned number of steps.`,
+      `The learning-rate schedule has steps 0 to ${totalSteps - 1}, but step ${step} was requested. Raise the planned number of steps.`,
     );
   }
   if (step < warmupSteps) return (peak * (step + 1)) / warmupSteps;

@@ -1,13 +1,13 @@
 export interface OverlongOptions {
-  /** Part of the most tokens over which the penalty rises; 0 for none. */
+  /** Share of the token limit over which the penalty rises; 0 turns it off. */
   share: number;
-  /** What is taken off at the most tokens. */
+  /** The penalty at the token limit. */
   penalty: number;
 }
 
 /**
- * What an episode of so many sampled tokens loses: nothing up to `most - share most`, from there on in proportion, and
- * all of `penalty` at `most`.
+ * The penalty of an episode by its number of sampled tokens: 0 up to `most - share most`, then rising linearly to
+ * `penalty` at `most`.
  *
  * Soft overlong punishment: DAPO, Yu et al. 2025, eq. 13, https://arxiv.org/abs/2503.14476
  *

@@ -18,7 +18,7 @@ export function packMicroBatches(
   if (!(tokenBudget > 0)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `A micro-batch may hold ${tokenBudget} tokens; the budget must be above 0.`,
+      `The token limit of a micro-batch is ${tokenBudget}; it must be above 0.`,
     );
   }
   const order = [...lengths.entries()].toSorted(([i, a], [j, b]) => b - a || i - j);
@@ -47,7 +47,7 @@ export function packByCost(
   costOf: (indices: readonly number[]) => number,
 ): number[][] {
   const order = [...lengths.keys()].toSorted((i, j) => lengths[j]! - lengths[i]! || i - j);
-  /** The cheapest division of the first so many, and where its last micro-batch begins. */
+  /** The cheapest division of the first sequences, and where its last micro-batch begins. */
   const best = [{ cost: 0, from: 0 }];
   for (let end = 1; end <= order.length; end++) {
     let cheapest = { cost: Infinity, from: end - 1 };

@@ -108,7 +108,7 @@ function refuseOurNames(names: readonly string[]): void {
   if (taken === undefined) return;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `A loss measures "${taken}", which is measured for every loss. Give it another name.`,
+    `A loss reports "${taken}", which is a measurement of every loss. Use another name.`,
   );
 }
 
@@ -123,7 +123,7 @@ const total = ([first, ...others]: readonly Tensor[]): Tensor =>
  */
 function sequenceMean(values: Tensor, membership: Tensor | undefined): Tensor {
   if (membership === undefined)
-    throw new Error('A loss that asks for sequenceMean must say perSequence: true in its spec.');
+    throw new Error('A loss that uses sequenceMean needs perSequence: true in its spec.');
   const counts = tf.maximum(tf.sum(membership, 1, true), 1); // [B, 1]
   const column = tf.reshape(values, [-1, 1]); // [N, 1]
   const means = tf.div(tf.matMul(membership, column), counts); // [B, 1]
@@ -139,7 +139,7 @@ function checkShapes(batch: PolicyLossBatch, spec: PolicyLossSpec): void {
   if (spec.kl.kind !== 'none' && batch.refLogProbs === undefined) {
     throw new AgentRlError(
       'SHAPE_MISMATCH',
-      `A "${spec.kl.kind}" KL term needs the reference's log-probabilities; the batch has none.`,
+      `A "${spec.kl.kind}" KL term needs the reference's log-probabilities, but the batch has none.`,
     );
   }
   const expected = batch.logProbs.shape.join(', ');

@@ -1,6 +1,6 @@
 import { largest, smallest } from '../core/long-lists.ts';
 
-/** Added up in order: the last bits of a sum depend on it. */
+/** Summed in order, which avoids floating-point differences. */
 export const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
@@ -16,7 +16,7 @@ export function standardDeviation(values: readonly number[]): number {
 /** Numbers this close, relative to their size, are one number summed in different orders. */
 const sameNumber = 1e-9;
 
-/** Whether numbers differ by rounding alone; so do fewer than two. */
+/** Whether numbers only differ by rounding; true for fewer than two. */
 export function hasNoSpread(values: readonly number[]): boolean {
   const [low, high] = [smallest(values), largest(values)];
   return values.length < 2 || high - low <= sameNumber * Math.max(Math.abs(low), Math.abs(high));

@@ -18,7 +18,7 @@ export interface TokenWeightOptions {
 /**
  * Weight of each token in the loss of one optimiser step.
  *
- * `masks` are those of every part of the step, its sequences joined, 1 where a token is trained, so that the denominators are
+ * `masks` has one mask per part of the step, its sequences joined, 1 for trained tokens, so that the denominators are
  * the step's: however the sequences are then split into micro-batches, their summed gradient is the same. A part
  * without trained tokens does not count as one.
  *
@@ -35,7 +35,7 @@ export function tokenWeights(
   if (aggregation === 'constant' && !(maxTokensPerEpisode > 0)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `Aggregation "constant" divides by the most tokens per episode, which is ${maxTokensPerEpisode}; it must be above 0.`,
+      `Aggregation "constant" divides by the token limit of an episode, which is ${maxTokensPerEpisode}; it must be above 0.`,
     );
   }
   const counts = masks.map((mask) => mask.reduce((total, trained) => total + trained, 0));

@@ -8,8 +8,8 @@ type Known = Readonly<Record<string, PathSchema>>;
 /** The parts of a JSON Schema that say where paths are. */
 interface PathSchema {
   /**
-   * `file`: a path, of what is there or is to be made. `file-or-name`: a path where something of that name is there, and a
-   * name otherwise, such as that of a model on the hub.
+   * `file`: a path, whether or not it exists yet. `file-or-name`: a path if something of that name exists, otherwise a
+   * name, such as a model on the hub.
    */
   path?: 'file' | 'file-or-name';
   properties?: Known;
@@ -18,8 +18,8 @@ interface PathSchema {
 }
 
 /**
- * A path that means the same from any working directory: relative to the current one, or, when nothing is there, of
- * what the package ships.
+ * A path that is valid from any working directory: resolved against the current one or, if nothing is there, against
+ * the package.
  */
 export function absolutePath(path: string): string {
   const here = resolve(path);
@@ -28,7 +28,10 @@ export function absolutePath(path: string): string {
   return existsSync(shipped) ? shipped : here;
 }
 
-/** A plugin's settings with each path absolute that its schema marks with `path: 'file'` or `path: 'file-or-name'`. */
+/**
+ * A plugin's settings in which every path is absolute that the schema marks with `path: 'file'` or `path:
+ * 'file-or-name'`.
+ */
 export function withAbsolutePaths<Value>(schema: object | undefined, value: Value): Value {
   return schema === undefined ? value : (absoluteIn(schema, value) as Value);
 }

@@ -7,11 +7,11 @@ import type { SettingProblem } from './plugins/plugin-problems.ts';
 
 type AgentBlocks = Partial<Pick<Config, 'agents' | 'train'>>;
 
-/** In a config with problems something else may stand there. */
+/** In a config with problems it may be anything. */
 const blocksOf = ({ agents }: AgentBlocks): Config['agents'] =>
   Array.isArray(agents) ? (agents as Config['agents']) : [];
 
-/** The agents of an environment, with what the run says of them. */
+/** The agents of an environment, with the run's options for them. */
 export function agentsOf(
   spec: Pick<EnvironmentSpec, 'agents'> | undefined,
   config: AgentBlocks,
@@ -25,7 +25,7 @@ export function agentsOf(
   });
 }
 
-/** Agents that no environment has, or that are there twice, and environments none of whose agents learns. */
+/** Unknown and duplicate agents, and environments without a learning agent. */
 export function agentProblems(
   environments: readonly { name: string; agents: readonly EpisodeAgent[] }[],
   config: AgentBlocks,
@@ -36,7 +36,7 @@ export function agentProblems(
       : [
           {
             path: `agents.${index}.model`,
-            text: `${showValue(model)} plays ${name} with weights that never change, and ${name} learns. Add train: false, or leave the model out.`,
+            text: `${showValue(model)} is a frozen model for ${name}, which is trained. Add train: false, or remove the model.`,
           },
         ],
   );
@@ -46,11 +46,12 @@ export function agentProblems(
   const named = names.flatMap((name, index): SettingProblem[] => {
     const path = `agents.${index}.name`;
     const first = names.indexOf(name);
-    if (first !== index) return [{ path, text: `"${name}" is already agents.${first}. Keep one.` }];
+    if (first !== index)
+      return [{ path, text: `duplicate agent "${name}" (also agents.${first}). Keep one.` }];
     if (known.includes(name)) return [];
     const text =
       known.length === 0
-        ? 'the environments of this run have one agent. Leave agents out.'
+        ? 'the environments of this run have only one agent. Remove agents.'
         : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
     return [{ path, text }];
   });
@@ -61,7 +62,7 @@ export function agentProblems(
     ...problems,
     ...idle.map(({ name }) => ({
       path: 'agents',
-      text: `none of the agents of ${name} learns, so there is nothing to train. Leave train: false out of one.`,
+      text: `no agent of ${name} is trained. Remove train: false from at least one.`,
     })),
   ];
 }

@@ -34,11 +34,11 @@ export interface EpisodeMakerOptions {
   /** Of the run. */
   container: Container;
   policy: Policy;
-  /** What plays an agent instead, by its name. */
+  /** Replaces the policy for an agent, by the agent's name. */
   opponents?: ReadonlyMap<string, Policy> | undefined;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
-  /** Where agents with a loop of their own ask the model. */
+  /** The endpoint through which external agents reach the model. */
   gateway?: Gateway | undefined;
   /** By the environment's name in the run. */
   environmentsShared?: ReadonlyMap<string, ToolShared> | undefined;
@@ -48,7 +48,7 @@ export interface EpisodeMakerOptions {
   rewardsShared: ReadonlyMap<string, RewardShared>;
 }
 
-/** What a config says of playing episodes, besides the plugins they are played with. */
+/** The config's settings for playing episodes, except plugins. */
 export function episodeSettings({ algorithm, policy, rollout }: Config) {
   const { maxTurns, maxEpisodeTokens, invalidCallLimit, invalidCallPenalty } = rollout;
   const { retries, toolThrows } = rollout.failures;
@@ -73,7 +73,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
   };
 }
 
-/** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
+/** Creates a new environment, tools and rewards for each episode, in a container with its task. */
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
@@ -121,7 +121,7 @@ function playedIn(
   container: Container,
 ) {
   const chosen = environmentOf(environments, task);
-  // Tasks without one are refused before a run starts; these come from a program.
+  // Tasks without an environment are refused before a run starts; these come from a program.
   if (chosen === undefined) {
     throw new AgentRlError(
       'DATASET_INVALID',
@@ -152,7 +152,7 @@ function scoring(
   return { name, source: entry.source, weight, blind, score, tool };
 }
 
-/** What a reward is made into. */
+/** A reward instance of an episode. */
 export interface Scoring {
   score(episode: EpisodeView): ReturnType<RewardFunction>;
 }

@@ -30,26 +30,26 @@ export interface AgentOptions {
   imitates?: Imitation | undefined;
   /** As `ModelServicesRequest.packs`. */
   packs?: boolean | undefined;
-  /** Plays in place of the run's own; no model is opened then. */
+  /** Plays instead of the run's policy; no model is opened then. */
   policy?: Policy | undefined;
-  /** Stops the opening. */
+  /** Cancels the opening. */
   signal: AbortSignal;
 }
 
 /** Everything that plays episodes: model, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
-  /** What samples and learns; absent where another policy plays. */
+  /** Generator and learner; absent if another policy plays. */
   model: ModelServices | undefined;
   policy: Policy;
-  /** What a user should know of how conversations become tokens, for each model that plays. */
+  /** Notes for the user on how conversations become tokens, for each model that plays. */
   notes: readonly string[];
   sandbox: OpenedSandbox | undefined;
   toolSpecs: readonly ToolSpec[];
   make: EpisodeMaker;
   rollouts: Rollouts;
-  /** What compares the episodes of a group; absent where nothing is trained. */
+  /** The reward manager; absent without training. */
   rewarding: GroupRewarding | undefined;
-  /** What tools and rewards report of the run so far, its earlier sessions included. */
+  /** Reports of tools and rewards on the run so far, including earlier sessions. */
   reports(earlier?: RunReports): RunReports;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ async function openParts(
   opened: Cleanup,
 ): Promise<Agent> {
   const { config, chosen, model, frozen, format, isolated } = run;
-  // First: what is wrong with a tool's settings shows before anything slow is started.
+  // First, so that wrong tool settings show before anything slow starts.
   const { env: environment } = process;
   const toolsShared = await openShared(
     chosen.tools.map(({ entry: { spec }, settings }) => [
@@ -170,7 +170,7 @@ function notesOf({ notes = [] }: Policy, opponents: ReadonlyMap<string, Policy>)
   return [...notes, ...theirs];
 }
 
-/** What the instances of each tool, environment or reward share, by its name in the run. Opened one after another. */
+/** What the instances of each tool, environment or reward share, by name. Opened one after another. */
 async function openShared<Shared extends ToolShared>(
   openings: readonly (readonly [name: string, open: () => Promise<Shared | undefined>])[],
   opened: Cleanup,

@@ -12,7 +12,7 @@ import type { ModelServices } from './model/open-model-services.ts';
 import { construct, runContainer } from './plugins/container.ts';
 import type { ResolvedRun } from './resolve-run.ts';
 
-/** The model of a run as one that answers requests, and what its policy notes. */
+/** The model of a run as a server of requests, and the notes of its policy. */
 export function servedModel(
   { chosen: { policy: chosen }, model, format }: ResolvedRun,
   inner: Generator,
@@ -27,7 +27,7 @@ export function servedModel(
   return { served, notes: policy.notes ?? [] };
 }
 
-/** Opens the way to the model for the agents of a run that have a loop of their own, if it has such agents. */
+/** Opens the gateway to the model for external agents, if the run has any. */
 export async function openRunGateway(
   run: ResolvedRun,
   { services, workers }: { services: ModelServices; workers: number },

@@ -28,31 +28,30 @@ import { programSource, replacedPlugins, withExports } from './plugins/registrie
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
   loaded: LoadedConfig;
-  /** Ours and those the config and `--plugin` name. */
+  /** Built-in plugins and plugins named by the config and `--plugin`. */
   plugins: Plugins;
-  /** Those of them the run uses, with their settings. */
+  /** The plugins that the run uses, with their settings. */
   chosen: ChosenPlugins;
 }
 
-/** Which run file is read, what goes over it, and what of it must be there. */
+/** Which run file to read, what overrides it, and which plugins the job needs. */
 export interface PrepareRunOptions extends LoadConfigOptions {
-  /** Marked plugins that a program brings itself. */
+  /** Marked plugins that a program passes. */
   exported?: readonly unknown[];
-  /** What of the run must be here; the rest is left out where a program gave it and nothing brings it. `all` by default. */
+  /** The part of the run that the job needs; other plugins that a program passed may be missing. `all` by default. */
   needs?: Needs;
-  /** Said after the names of what a program gave and nothing brings: what to call, or what goes on without it. */
+  /** Follows the names of missing plugins of a program: what to call, or what is skipped. */
   instead?: (missing: readonly ProgramPlugin[]) => string;
 }
 
 const bringThem =
-  'In a program, prepareRun takes them as exported; on the command line, --plugin names a file that exports them.';
+  'In a program, pass them to prepareRun; on the command line, name a file that exports them with --plugin.';
 
 /**
- * Reads a run file, loads the plugins it names and checks their settings. What is wrong with the config and with the
- * plugins' own settings is reported together.
+ * Reads a run file, loads its plugins and checks their settings. Problems of the config and of plugin settings are
+ * reported together.
  *
- * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_UNKNOWN`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`,
- * `INTERRUPTED`
+ * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_UNKNOWN`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`, `INTERRUPTED`
  */
 export async function prepareRun(
   options: PrepareRunOptions,
@@ -90,16 +89,17 @@ export async function prepareRun(
 }
 
 /**
- * The config without what a program gave, nothing brings now and the job can spare, and a sentence for the tools among it.
+ * The config without missing plugins of a program that the job does not need, and a sentence about the tools among
+ * them.
  *
- * @throws AgentRlError `PLUGIN_UNKNOWN` for what the job needs
+ * @throws AgentRlError `PLUGIN_UNKNOWN` for plugins that the job needs
  */
 function withoutSpared(check: ConfigCheck, plugins: Plugins, options: PrepareRunOptions) {
   const { instead, training = false } = options;
   const { loaded, problems } = check;
   const { train, eval: evaluation } = loaded.config;
   const supervises = training && train.mode === 'sft';
-  // It plays the tasks then, and is judged.
+  // The job then plays tasks and judges episodes.
   const needs = supervises && evaluation.every > 0 ? 'all' : (options.needs ?? 'all');
   const missing = missingParts(loaded, plugins);
   if (missing.length === 0) return { check, notes: [] };

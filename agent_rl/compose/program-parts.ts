@@ -20,7 +20,7 @@ export const isSpared = (kind: string, needs: Needs): boolean =>
 
 const isKind = (kind: string): kind is KindName => Object.hasOwn(kinds, kind);
 
-/** The plugins that a program gave to a run, and that nothing brings now. */
+/** The plugins that a program passed to a run and that are missing now. */
 export const missingParts = ({ config }: LoadedConfig, plugins: Plugins): ProgramPlugin[] =>
   programPlugins(config.plugins).filter(({ kind, name }) => {
     const entry = entriesOf(plugins, kind).find(({ spec }) => spec.name === name);
@@ -31,21 +31,23 @@ export const missingParts = ({ config }: LoadedConfig, plugins: Plugins): Progra
 const entriesOf = (plugins: Plugins, kind: string): readonly RegistryEntry<PluginSpec>[] =>
   isKind(kind) ? plugins[kind].entries() : [];
 
-/** That a program gave parts: `the tool "add" and the reward "reward" were given by a program, and no file or package brings them`. */
+/**
+ * For example: `the tool "add" and the reward "reward" were passed by a program, and no file or package provides them`.
+ */
 export function gaveParts(parts: readonly ProgramPlugin[], plugins: Plugins): string {
   const names = parts.map(
     ({ kind, name }) => `the ${isKind(kind) ? plugins[kind].kind : kind} "${name}"`,
   );
   const [were, them] = names.length === 1 ? ['was', 'it'] : ['were', 'them'];
   const list = [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
-  return `${list} ${were} given by a program, and no file or package brings ${them}`;
+  return `${list} ${were} passed by a program, and no file or package provides ${them}`;
 }
 
 /**
- * Settings for a job that plays no tasks, over those of a run some of whose parts are missing.
+ * Overrides for a job that plays no tasks, in a run with missing plugins.
  *
- * @param reads whether it reads the files of data sets all the same
- * @param known of these, an environment that this program gives stays
+ * @param reads whether the job still reads the dataset files
+ * @param known the plugins that exist: an environment among them stays
  */
 export function withoutParts(
   { agents, environment, tools, datasets, plugins }: Config,
@@ -79,7 +81,7 @@ export function withoutParts(
   return Object.entries(settings).map(([path, value]) => ({ source: programSource, path, value }));
 }
 
-/** The config with the plugins among its `plugins` that this program gives and the run uses, so that the run remembers them. */
+/** The config whose `plugins` also lists the program's plugins that the run uses, so that the run remembers them. */
 export function rememberingParts(
   loaded: LoadedConfig,
   chosen: ChosenPlugins,

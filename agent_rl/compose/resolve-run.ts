@@ -45,14 +45,14 @@ export interface RunRequest {
   trains: boolean;
   /** Whether conversations will be shown to the policy, which then needs a format for tool calls in any case. */
   demonstrates?: boolean;
-  /** The tasks to read; none when absent, and then nothing is judged. */
+  /** The tasks to read; without it the job reads no tasks and judges nothing. */
   tasks?: TaskRequest;
   /** Run folder or checkpoint to use instead of the config's model and its adapters. */
   checkpoint?: string | undefined;
   resolvers?: ModelResolvers;
 }
 
-/** A run with everything found, read and checked that does not need an engine or a sandbox. */
+/** A run in which everything is found, read and checked that needs neither an engine nor a sandbox. */
 export interface ResolvedRun {
   /** Every path in it is absolute. */
   config: Config;
@@ -62,16 +62,16 @@ export interface ResolvedRun {
   origins: SettingOrigins;
   chosen: ChosenPlugins;
   model: ResolvedModel;
-  /** Beside it; none where no tasks are played. */
+  /** The frozen models; empty if the job plays no tasks. */
   frozen: FrozenModels;
   tasks: RunTasks;
   length: RunLength;
   /** How tasks are attempted in evaluations. */
   attempts: ReturnType<typeof attemptsOf>;
   parameters: ParameterCounts;
-  /** What the log must say of how settings were read, a sentence each. */
+  /** Notes for the log on how settings were read, one sentence each. */
   notes: readonly string[];
-  /** Settings that were left out, and those that cannot act in the run, a sentence each. */
+  /** Settings that were ignored or have no effect, one sentence each. */
   warnings: readonly string[];
   /** How tool calls are written; absent when the policy does not ask for it. */
   format: ToolCallFormat | undefined;
@@ -80,8 +80,8 @@ export interface ResolvedRun {
 }
 
 /**
- * Settles everything a job needs before it opens anything: plugins, places, tasks, model. This is the only place where
- * it is done, so that each is done once and a mistake of the user's ends the job before anything is started or written.
+ * Resolves everything a job needs before it opens anything: plugins, paths, tasks, model. It happens only here, so that
+ * the user's mistakes end the job before anything is started or written.
  *
  * @throws AgentRlError for what the user can fix
  */
@@ -140,17 +140,19 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
 const isRun = (place: string): boolean =>
   existsSync(join(place, 'config.yaml')) && !holdsModel(place);
 
-/** The config with a model that is on this machine: of a run, its newest checkpoint. */
+/** The config with a local model: for a run, its newest checkpoint. */
 async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Config> {
   const { path } = loaded.config.model;
   const run = placesOf(path).find(isRun);
   if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
   const folder = await checkpointAt(run, request.print);
-  request.print(`Note: model.path names a run, ${path}. Its newest checkpoint is used: ${folder}`);
+  request.print(
+    `Note: model.path is a run folder, ${path}. Using its newest checkpoint: ${folder}`,
+  );
   return { ...loaded.config, model: { ...loaded.config.model, path: folder } };
 }
 
-/** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */
+/** A checkpoint contains the adapters that it was trained with, so the config's adapters are dropped. */
 function fromCheckpoint(config: Config, folder: string) {
   const { lora: _lora, ...model } = config.model;
   return { folder, config: { ...config, model: { ...model, adapters: [] } } };
@@ -163,12 +165,15 @@ export function requireTrainablePolicy(
 ): void {
   const { name, openGenerator } = policy.entry.spec;
   if (openGenerator === undefined) return;
-  const text = `policy ${name} brings its own generator, whose weights cannot be trained here. It is for agent-rl eval and chat: train with another policy, such as huggingface.`;
+  const text = `policy ${name} has its own generator, whose weights cannot be trained. Use it with agent-rl eval and chat, and train with another policy, such as huggingface.`;
   const { value: location } = placeOf(places, '/policy/type');
   throw configInvalid([{ location, path: 'policy.type', text }]);
 }
 
-/** @throws AgentRlError `CONFIG_INVALID`, with the place of `generator.type`, for a generator that the policy would not ask */
+/**
+ * @throws AgentRlError `CONFIG_INVALID`, with the place of `generator.type`, for a generator that the policy would not
+ * use
+ */
 function refuseIdleGenerator(
   { places }: LoadedConfig,
   { policy, generator }: Pick<ChosenPlugins, 'policy' | 'generator'>,
@@ -176,7 +181,7 @@ function refuseIdleGenerator(
   const { name, openGenerator } = policy.entry.spec;
   const named = generator.entry.spec.name;
   if (openGenerator === undefined || named === 'engine') return;
-  const text = `policy ${name} brings its own generator and would not ask "${named}". Leave generator out, or use another policy, such as huggingface.`;
+  const text = `policy ${name} has its own generator and would not use "${named}". Remove generator, or use another policy, such as huggingface.`;
   const { value: location } = placeOf(places, '/generator/type');
   throw configInvalid([{ location, path: 'generator.type', text }]);
 }
@@ -188,7 +193,7 @@ function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugi
   if (model.adapters.length === 0 && model.lora === undefined) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `policy ${name} brings its own generator, which does not know model.adapters and model.lora. Leave them out; agent-rl model export --adapter writes a model with its adapters.`,
+    `policy ${name} has its own generator, which does not support model.adapters and model.lora. Remove them; agent-rl model export --adapter merges adapters into a model.`,
   );
 }
 
@@ -205,7 +210,7 @@ function withAbsoluteSettings(chosen: ChosenPlugins, judged: boolean): ChosenPlu
   return judged ? settled : { ...settled, rewards: [] };
 }
 
-/** The config with paths that mean the same from any working directory. */
+/** The config with paths that are valid from any working directory. */
 function withAbsoluteConfig(
   config: Config,
   { chosen, model, frozen }: Pick<ResolvedRun, 'chosen' | 'model' | 'frozen'>,

@@ -17,26 +17,26 @@ import { taskSources } from './task-sources.ts';
 
 /** The tasks that a job reads. */
 export interface TaskRequest {
-  /** Split that is attempted, and not trained on. */
+  /** The evaluation split. */
   evaluation: string;
-  /** Split that is trained on. */
+  /** The training split. */
   train?: string;
 }
 
-/** The tasks of a run, read and chosen. */
+/** The tasks of a run. */
 export interface RunTasks {
-  /** Of the split that is trained on, a set for each source. */
+  /** The training split, one set per source. */
   sets: readonly TaskSet[];
-  /** All of folders; of generators, those that were made before the run. */
+  /** All tasks of folders; of generators, the tasks generated before the run. */
   train: readonly Task[];
-  /** Those that are kept out of training to choose the best checkpoint by: of folders, some of `train`. */
+  /** Tasks held out from training to choose the best checkpoint: for folders, part of `train`. */
   selection: readonly Task[];
   evaluation: readonly Task[];
-  /** What rewards may set their scale by: what is trained on or, where nothing is, attempted. */
+  /** Tasks from which rewards may set their scale: the training tasks or, without training, the evaluation tasks. */
   rewarded: readonly Task[];
 }
 
-/** Of a job that attempts none. */
+/** For a job without tasks. */
 export const noTasks: RunTasks = {
   sets: [],
   train: [],
@@ -46,11 +46,11 @@ export const noTasks: RunTasks = {
 };
 
 /**
- * Reads the tasks of a config, and makes those of generators that can be made before a run. What is made later is held to
- * the same when it is drawn.
+ * Reads the tasks of a config, and generates the tasks that are needed before a run. Tasks generated later are checked
+ * the same way when they are drawn.
  *
- * @throws AgentRlError `DATASET_INVALID`, also for held-out tasks that are trained on too; `CONFIG_INVALID`, also when too
- * few are left to train on beside those that the best checkpoint is chosen by
+ * @throws AgentRlError `DATASET_INVALID`, also for held-out tasks that are in the training split; `CONFIG_INVALID`,
+ * also when holding out tasks for the best checkpoint leaves too few to train on
  */
 export async function resolveTasks(
   config: Config,
@@ -99,18 +99,18 @@ export async function resolveTasks(
 }
 
 /**
- * Of a split of generators, the draws of the whole run where it is trained on; none where it is evaluated on.
+ * For generators, the number of tasks of the whole run in the training split; 0 in the evaluation split.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a split that a generator does not have
  */
 function drawsOf(config: Config, split: string): number | undefined {
   const { trainSplit, evalSplit } = config.dataset;
-  // As planned, and not as far as a session goes: what rewards see of the tasks is then the same after a resume.
+  // The planned length, not the session's, so that rewards see the same tasks after a resume.
   if (split === trainSplit) return runLength(config).planned * config.rollout.tasksPerStep;
   const generated = config.datasets.find(({ generator }) => generator !== undefined);
   if (split === evalSplit || generated === undefined) return undefined;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `A task generator (${generated.generator?.type}) has no split ${JSON.stringify(split)}: only ${trainSplit}, which it makes without end, and ${evalSplit}. Name one of these.`,
+    `A task generator (${generated.generator?.type}) has no split ${JSON.stringify(split)}. Use ${trainSplit} or ${evalSplit}.`,
   );
 }

@@ -14,7 +14,7 @@ export const environmentOf = (
     ? environments[0]
     : environments.find(({ name }) => name === environment);
 
-/** A task with its environment, where there are several: that of its own metadata, or of its folder. */
+/** A task with its environment if the run has several: from the task's metadata, or from its folder. */
 export function withEnvironment(task: Task, environments: Environments, ofFolder?: string): Task {
   if (environments.length === 1) return task;
   const { environment: own } = task.metadata;
@@ -24,7 +24,7 @@ export function withEnvironment(task: Task, environments: Environments, ofFolder
 
 const mostShown = 5;
 
-/** @throws AgentRlError `DATASET_INVALID` for tasks without an environment, or that theirs could never judge */
+/** @throws AgentRlError `DATASET_INVALID` for tasks without an environment, or that their environment cannot judge */
 export function rejectUnplayable(
   sets: readonly Pick<TaskSet, 'tasks' | 'places'>[],
   environments: Environments,
@@ -51,8 +51,8 @@ function problemOf(task: Task, environments: Environments): string | undefined {
   if (chosen !== undefined) return chosen.entry.spec.taskProblem?.(task, chosen.settings);
   const named =
     task.environment === undefined
-      ? 'nothing says which environment it is for'
-      : `no environment of this run is named ${JSON.stringify(task.environment)}`;
+      ? 'it has no environment'
+      : `the run has no environment ${JSON.stringify(task.environment)}`;
   const known = environments.map(({ name }) => name).join(', ');
-  return `${named}. Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: ${known}.`;
+  return `${named}. Set it for the folder (datasets: [{dir, environment}]) or in the task's metadata.environment. Environments: ${known}.`;
 }

@@ -11,9 +11,9 @@ import { construct, runContainer } from './plugins/container.ts';
 type Chosen = Pick<ChosenPlugins, 'environments' | 'taskGenerators'>;
 
 /**
- * Where a config's tasks come from.
+ * The sources of a config's tasks.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` of a generator that cannot be made
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a generator that cannot be created
  */
 export function taskSources(
   config: Pick<Config, 'datasets' | 'run'>,
@@ -31,7 +31,7 @@ export function taskSources(
   });
 }
 
-/** How each source's rows become tasks: of a folder as it says, or as its environment; of a generator as that says. */
+/** How each source's rows become tasks: a folder's own format or its environment's; a generator's format. */
 export const taskReadings = (
   { datasets }: Pick<Config, 'datasets'>,
   { environments, taskGenerators }: Chosen,
@@ -42,7 +42,7 @@ export const taskReadings = (
     return { format: format ?? formatOf(environments, environment), columns, answerPattern };
   });
 
-/** That of a folder's environment; without one all have the same format, see `choosePlugins`. */
+/** The format of a folder's environment; without one all have the same format, see `choosePlugins`. */
 function formatOf(environments: Chosen['environments'], name?: string): string {
   const [first] = environments;
   const named = environments.find((one) => one.name === name) ?? first;

@@ -5,18 +5,18 @@ export interface AlgorithmPreset {
   paper: string;
   /** Settings below `algorithm` that differ from the defaults of `config/blocks/algorithm-block.ts`; `{}` is those alone. */
   settings: Readonly<Record<string, unknown>>;
-  /** Where a run with this preset is not what the paper did, a sentence each. */
+  /** How a run with this preset departs from the paper, one sentence each. */
   departures: readonly string[];
 }
 
-/** What `algorithm.name` may be. Settings that are written down go over those of the preset. */
+/** What `algorithm.name` may be. Settings in the run file override the preset. */
 export const algorithmPresets = {
   grpo: {
     title: 'Group relative policy optimisation, with the bounds and the mean over tokens of DAPO',
     paper: 'Shao et al. 2024, https://arxiv.org/abs/2402.03300',
     settings: {},
     departures: [
-      'The mean is over the tokens of a step; the paper takes it over those of each episode first (aggregation: sequence-mean).',
+      'The loss is averaged over all tokens of a step; the paper first averages within each episode (aggregation: sequence-mean).',
       'The upper bound of the ratio is 1.28 (DAPO), not 1.2.',
       'No KL term; the paper has k3 with weight 0.04 in the loss (kl: {kind: k3, weight: 0.04}).',
     ],
@@ -37,8 +37,8 @@ export const algorithmPresets = {
       overlong: { share: 0.2 },
     },
     departures: [
-      'Groups are drawn again for at most selection.cap rounds; then flat ones are kept and counted.',
-      'The length of an episode is what it sampled in all its turns.',
+      'Groups are replaced for at most selection.cap rounds; after that, groups of equal rewards are kept and counted.',
+      'The length of an episode is the number of tokens sampled in all its turns.',
       'Rewards are divided by the sample deviation, as in TRL.',
     ],
   },
@@ -51,8 +51,8 @@ export const algorithmPresets = {
       aggregation: 'constant',
     },
     departures: [
-      'The sum over the tokens of an episode is divided by the most tokens it may sample.',
-      'No KL term; the paper takes k1 off the reward (kl: {kind: k1, weight: W, in: reward}).',
+      "The sum over an episode's tokens is divided by the token limit of an episode.",
+      'No KL term; the paper subtracts k1 from the reward (kl: {kind: k1, weight: W, in: reward}).',
     ],
   },
   'reinforce++': {
@@ -63,12 +63,12 @@ export const algorithmPresets = {
       loss: { type: 'clipped', clipLow: 0.2, clipHigh: 0.2 },
     },
     departures: [
-      'No KL term; the paper takes k1 off the reward (kl: {kind: k1, weight: W, in: reward}).',
-      'One advantage for an episode, with all of its KL; in the paper a token has that of the tokens still to come.',
+      'No KL term; the paper subtracts k1 from the reward (kl: {kind: k1, weight: W, in: reward}).',
+      'Each episode has one advantage, with all of its KL; in the paper a token only has the KL of later tokens.',
     ],
   },
   rft: {
-    title: 'Rejection-sampling fine-tuning: episodes that were good enough are imitated',
+    title: 'Rejection-sampling fine-tuning: imitates episodes that were good enough',
     paper: 'Yuan et al. 2023, https://arxiv.org/abs/2308.01825',
     settings: {
       advantage: { type: 'constant' },
@@ -76,24 +76,24 @@ export const algorithmPresets = {
       selection: { type: 'best-of', above: 0 },
     },
     departures: [
-      'Episodes are sampled anew from the weights of each iteration; the paper samples once and trains on all of it.',
-      'Equal episodes are not taken once.',
+      'Each iteration samples new episodes from its weights; the paper samples once and trains on all of it.',
+      'Duplicate episodes are not removed.',
     ],
   },
   gspo: {
-    title: 'GRPO with one clipped ratio for a whole sequence',
+    title: 'GRPO with one clipped ratio per sequence',
     paper: 'Zheng et al. 2025, https://arxiv.org/abs/2507.18071',
     settings: {
       loss: { type: 'gspo', clipLow: 3e-4, clipHigh: 4e-4 },
       aggregation: 'sequence-mean',
     },
-    departures: ['A sequence of several turns has one ratio, over all tokens sampled in it.'],
+    departures: ['A sequence of several turns has one ratio over all its sampled tokens.'],
   },
   cispo: {
-    title: 'REINFORCE weighed by the clipped ratio, so that every token keeps a gradient',
+    title: 'REINFORCE weighted by the clipped ratio, so that every token keeps a gradient',
     paper: 'MiniMax 2025, https://arxiv.org/abs/2506.13585',
     settings: { loss: { type: 'cispo' } },
-    departures: ['The upper bound is 5; the paper does not say its own.'],
+    departures: ['The upper bound is 5; the paper does not state its own.'],
   },
 } as const satisfies Readonly<Record<string, AlgorithmPreset>>;
 

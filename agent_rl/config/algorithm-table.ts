@@ -5,11 +5,14 @@ import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 /** One line of the table of algorithms. */
 export interface AlgorithmRow extends Pick<AlgorithmPreset, 'title' | 'paper' | 'departures'> {
   name: AlgorithmName;
-  /** By the setting below `algorithm` that chooses it, with what the preset sets of it: `clipped {clipHigh: 0.28}`. */
+  /**
+   * Parts by the setting below `algorithm` that chooses them, with the preset's own settings: `clipped {clipHigh:
+   * 0.28}`.
+   */
   parts: Readonly<Record<string, string>>;
 }
 
-/** What is shown of every algorithm, whether its preset sets it or not. */
+/** Settings that are shown for every algorithm, whether its preset sets them or not. */
 const shown = ['advantage', 'loss', 'selection', 'aggregation'] as const;
 
 /** Every algorithm with its parts, the defaults filled in. */
@@ -28,14 +31,14 @@ interface Setting {
   properties?: Readonly<Record<string, Setting>>;
 }
 
-/** What a setting below `algorithm` is where nobody says it; of a part, its type. */
+/** The default of a setting below `algorithm`; of a part, its type. */
 function usualOf(key: string): unknown {
   const settings = AlgorithmBlock.properties as Readonly<Record<string, Setting | undefined>>;
   const { properties: own, default: usual } = settings[key] ?? {};
   return own?.['type']?.default ?? usual;
 }
 
-/** A setting as a run file names it, of a part the type first. */
+/** A setting as it is written in a run file; for a part, its type first. */
 function written(value: unknown, usual?: unknown): string {
   if (!isRecord(value)) return String(value ?? usual);
   const { type = usual, ...settings } = value;

@@ -25,12 +25,8 @@ export const ConfigSchema = Type.Object(
     run: RunBlock,
     model: ModelBlock,
     policy: PolicyBlock,
-    generator: partBlock('a generator', 'engine', 'What samples tokens, and its settings'),
-    learner: partBlock(
-      'a learner',
-      'engine',
-      'What computes gradients and changes the weights, and its settings',
-    ),
+    generator: partBlock('a generator', 'engine', 'What samples tokens'),
+    learner: partBlock('a learner', 'engine', 'What computes gradients and updates the weights'),
     tools: ToolsBlock,
     environment: EnvironmentsBlock,
     agents: AgentsBlock,
@@ -42,7 +38,7 @@ export const ConfigSchema = Type.Object(
     rewardManager: partBlock(
       'a reward manager',
       'weighted',
-      'What the episodes of a group are compared by: their rewards by weights, by how they spread in the group, or by rank',
+      'How the rewards of a group become the values that its episodes are compared by',
     ),
     algorithm: AlgorithmBlock,
     train: TrainBlock,
@@ -55,7 +51,7 @@ export const ConfigSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** What a JSON Schema says of a setting. */
+/** The JSON Schema fields of a setting. */
 export interface SettingSchema {
   type?: string | readonly string[];
   default?: unknown;
@@ -63,14 +59,14 @@ export interface SettingSchema {
   items?: SettingSchema;
 }
 
-/** The schema of what the run file has under these keys, of which `*` or a number is an item of a list. */
+/** The schema of the value under these keys; `*` or a number is an item of a list. */
 export const schemaAt = (keys: readonly string[]): SettingSchema | undefined =>
   keys.reduce<SettingSchema | undefined>(
     (schema, key) => schema?.properties?.[key] ?? schema?.items,
     ConfigSchema as SettingSchema,
   );
 
-/** Whether a block holds nothing but a plugin: its name as `type`, and beside it the plugin's settings. */
+/** Whether a block only holds a plugin: its name as `type`, and the plugin's settings. */
 export const isPluginBlock = (keys: readonly string[]): boolean =>
   Object.keys(schemaAt(keys)?.properties ?? {}).join() === 'type';
 
@@ -90,7 +86,7 @@ export const rewardName = ({
   tool?: string | undefined;
 }): string => name ?? (tool === undefined ? type : `${tool}/${type}`);
 
-/** How tokens are drawn in training and in chat. */
+/** How tokens are sampled in training and in chat. */
 export function samplingOf({ policy }: Pick<Config, 'policy'>): Sampling {
   const { temperature, topK, topP, minP } = policy.sampling;
   return { temperature, topK, topP, minP };
@@ -106,15 +102,15 @@ export const attemptsOf = ({
   temperature: number;
 } => (strategy === 'greedy' ? { samples: 1, temperature: 0 } : { samples, temperature });
 
-/** In iterations; how many are run, and how many are planned. */
+/** Iterations to run, and iterations planned. */
 export interface RunLength {
   last: number;
   planned: number;
 }
 
 /**
- * The last iteration that is run, and the length that the learning-rate schedule is for: a run stopped by
- * `train.maxIterations` keeps the schedule of `train.iterations`, so that it can be resumed.
+ * The last iteration to run, and the length of the learning-rate schedule: a run stopped by `train.maxIterations` keeps
+ * the schedule of `train.iterations`, so that it can be resumed.
  */
 export function runLength({ train }: Pick<Config, 'train'>): RunLength {
   const last = train.maxIterations ?? train.iterations;

@@ -20,17 +20,17 @@ import { refusedInTraining } from './checks/training-run.ts';
 import { withPreset } from './yaml/with-preset.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
-/** Which run file is read, and what goes over it. */
+/** Which run file to read, and what overrides it. */
 export interface LoadConfigOptions {
-  /** The run file. With `settings` there need be none, and its name is only that of the run. */
+  /** The run file. With `settings` the file need not exist; it only names the run. */
   file: string;
-  /** What the file would hold, given by a program. */
+  /** The settings, given by a program instead of a file. */
   settings?: object;
-  /** Values of `--set`, each `a.b=c`. They go over the file. */
+  /** Values of `--set`, each `a.b=c`. They override the file. */
   overrides?: readonly string[] | undefined;
-  /** Named flags. They go over everything. */
+  /** Named flags. They override everything else. */
   flags?: readonly Override[];
-  /** Set by jobs that train: settings that would not act in the run are then refused or warned of. */
+  /** Set by jobs that train: settings without effect are then refused or reported. */
   training?: boolean;
 }
 
@@ -39,21 +39,21 @@ export interface LoadedConfig {
   config: Config;
   /** Absolute. */
   file: string;
-  /** Files of the package it was read from because the working directory has none of that name. Absolute. */
+  /** Files of the package that were read because the working directory has no file of that name. Absolute. */
   shipped: string[];
   places: Places;
-  /** What was written, presets of algorithms included: without defaults. */
+  /** The settings that were written, including algorithm presets, without defaults. */
   written: unknown;
-  /** Lists of plugins that another file's list takes the place of, a sentence each. */
+  /** Lists of plugins that another file's list replaces, one sentence each. */
   replacedPlugins: readonly string[];
-  /** Settings that were left out, and those that cannot act, to be shown before the job begins. */
+  /** Settings that were ignored or have no effect, to be shown before the job begins. */
   warnings: readonly string[];
 }
 
-/** A run file as far as it could be read: its problems and, if there are none, the config. */
+/** A run file as far as it could be read: its problems or, without any, the config. */
 export interface ConfigCheck {
   loaded: LoadedConfig;
-  /** With any of these, `loaded.config` is only what was written and may be of any form. */
+  /** With problems, `loaded.config` is only what was written and may have any form. */
   problems: readonly Problem[];
 }
 
@@ -69,7 +69,7 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
 }
 
 /**
- * The same without throwing for wrong values, so that more can be checked before everything is reported.
+ * Like `loadConfig`, but does not throw for wrong values, so that more can be checked before everything is reported.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
  */
@@ -102,11 +102,10 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   return { loaded, problems: [...checkCombinations(config, places), ...refused] };
 }
 
-/** Which files of the package the settings came from, a line each. */
+/** The files of the package that the settings came from, one line each. */
 export const shippedNotes = ({ shipped }: LoadedConfig): string[] =>
   shipped.map(
-    (file) =>
-      `Settings from ${file}, which ships with the package; your folder has no file of that name`,
+    (file) => `Settings from ${file} of the package; your folder has no file of that name`,
   );
 
 /** A plugin to load and the folder its name is relative to. */
@@ -137,8 +136,8 @@ function pluginPlace(places: Places, index: number) {
 }
 
 /**
- * Files named as plugins become absolute, so that the resolved config means the same anywhere. What is not a list of names
- * was reported before, and names none.
+ * Files named as plugins become absolute, so that the resolved config is valid anywhere. Anything but a list of names
+ * was reported before.
  */
 function withPluginPaths(config: Config, places: Places): Config {
   const named: readonly unknown[] = Array.isArray(config.plugins) ? config.plugins : [];

@@ -2,7 +2,7 @@ import { isRecord } from '../core/is-record.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { type Place, placeOf, type Places, pointerStep } from './checks/problem.ts';
 
-/** Where a setting was written: `program` where a program gave it, `preset` where `algorithm.name` stands for it. */
+/** Where a setting was written: `program` if a program gave it, `preset` if `algorithm.name` implies it. */
 export interface SettingOrigin {
   source: 'file' | 'flag' | 'preset' | 'program' | 'default';
   /** `configs/a.yaml:12`, or the flag as it was given; absent for defaults. */
@@ -12,7 +12,7 @@ export interface SettingOrigin {
 /** Origins by dotted path. */
 export type SettingOrigins = Readonly<Record<string, SettingOrigin>>;
 
-/** Where each setting of a config comes from: those of a list by their places in it, an empty block or list as a whole. */
+/** Where each setting of a config comes from: items of a list by their index, an empty block or list as a whole. */
 export function settingOrigins(
   { written, places }: Pick<LoadedConfig, 'written' | 'places'>,
   config: object,
@@ -49,7 +49,7 @@ function kindOf(
   pointer: string,
   places: Places,
 ): Exclude<SettingOrigin['source'], 'default'> {
-  // What the name of an algorithm stands for is given the place of the name.
+  // Settings of a preset get the place of the algorithm's name.
   const named = '/algorithm/name';
   if (pointer.startsWith('/algorithm/') && pointer !== named && place === places.get(named))
     return 'preset';

@@ -4,9 +4,9 @@ import { ConfigSchema } from './config-schema.ts';
 export interface Setting {
   /** Dotted: `train.iterations`, `tools[].type`. */
   path: string;
-  /** What it may be: `integer`, `list`, or the values themselves. */
+  /** Its type: `integer`, `list`, or the allowed values. */
   type: string;
-  /** Those values, where only these are allowed. */
+  /** The allowed values, if it is limited to some. */
   values?: string[] | undefined;
   unit?: string | undefined;
   /** Of a number: `0 to 1`, `above 0 to 10`. */
@@ -14,7 +14,7 @@ export interface Setting {
   /** As it is written in a run file; absent for a setting without a default. */
   default?: string | undefined;
   description: string;
-  /** It must be given wherever its block is. */
+  /** It is required in its block. */
   required: boolean;
 }
 
@@ -77,7 +77,7 @@ function settingOf(node: Node, path: string, required: boolean): Setting {
   };
 }
 
-/** The settings of blocks that a setting may be, each saying which `type` it belongs to. */
+/** The settings of the alternative blocks of a setting, each with the `type` it belongs to. */
 function settingsOfChoices(choices: Node[], path: string): Setting[] {
   return choices.flatMap((choice) => {
     const { type, ...properties } = choice.properties ?? {};
@@ -112,8 +112,8 @@ function settingsIn(node: Node, path: string, required: boolean): Setting[] {
   );
 }
 
-/** Every setting that a schema of JSON declares, those of inner blocks too. */
+/** Every setting that a JSON Schema declares, including inner blocks. */
 export const settingsOf = (schema: object): Setting[] => settingsIn(schema, '', true);
 
-/** Every setting of a run file but those of plugins. */
+/** Every setting of a run file except plugin settings. */
 export const settingsOfRuns = (): Setting[] => settingsOf(ConfigSchema);

@@ -1,6 +1,6 @@
 /** What an error code stands for. */
 export interface ErrorDefinition {
-  /** Whose doing it is: the user's, the system's (machine, network, a plugin at work), or a bug of the code. */
+  /** Who caused it: the user, the system (machine, network, a running plugin), or a bug in the code. */
   cause: 'user' | 'system' | 'bug';
   /** When it is thrown. */
   meaning: string;
@@ -23,7 +23,7 @@ export const errorCatalogue = {
     'Each line of the message names the place, the value and what is allowed',
   ),
   DATASET_INVALID: user(
-    'A split or another JSONL file is missing, empty, not UTF-8, or has a line that is not as expected',
+    'A split or another JSONL file is missing, empty, not UTF-8, or has an invalid line',
     'The message names the file and the line; `agent-rl data verify` checks them all',
   ),
   DEVICE_UNAVAILABLE: user(
@@ -31,99 +31,99 @@ export const errorCatalogue = {
     '`agent-rl doctor` lists those it has',
   ),
   MODEL_INVALID: user(
-    'Weights or config.json are missing, truncated, or of another shape than expected',
+    'Weights or config.json are missing, truncated, or have an unexpected shape',
     'Check the model folder; the message names the tensor or the file',
   ),
   TOKENIZER_INVALID: user(
     'The tokenizer or the chat template is missing or does not fit the weights',
-    'Use the tokenizer that the weights were made with',
+    'Use the tokenizer that the weights were trained with',
   ),
   CHECKPOINT_INVALID: user(
-    'There is no intact checkpoint to resume from, its hashes disagree, a line of the records cannot be read, or seed, tasks, starting weights, device or engine threads are not those of `inputs.json`',
-    'The message says what differs or which line it is; resume with what the run began with, or start a new run',
+    'There is no intact checkpoint to resume from, its hashes disagree, a line of the records cannot be read, or seed, tasks, starting weights, device or engine threads differ from `inputs.json`',
+    'The message names the difference or the line; resume with the original inputs, or start a new run',
   ),
   OUTPUT_UNWRITABLE: user(
-    'The run folder exists already, cannot be written, is in use or was taken by another process (`run.lock`), or the disk is full',
+    'The run folder already exists, cannot be written, is used by another process (`run.lock`), or the disk is full',
     'Choose another `run.outputDir` or `run.name`; after a full disk free space, then `--resume`',
   ),
   PAGE_MISSING: user(
-    'The page of `agent-rl view` is not where the package is built',
-    '`npm run build` in a checkout; install the package again elsewhere',
+    'The page of `agent-rl view` is missing from the build',
+    'Run `npm run build` in a checkout; otherwise reinstall the package',
   ),
   PLUGIN_UNKNOWN: user(
-    'A `type` that no plugin has',
-    'The message lists the known ones; name the file or package of the plugin under `plugins:`. For a plugin that a program gave, it says what to call',
+    'An unknown plugin `type`',
+    "The message lists the known ones; add the plugin's file or package under `plugins:`. For a plugin that a program passed, the message says what to call",
   ),
   PLUGIN_DUPLICATE: user(
     'Two plugins of one kind have the same name',
-    'Rename one; the message names both places',
+    'Rename one; the message names both',
   ),
   PLUGIN_UNMARKED: user(
-    'A class is listed as a plugin and has no plugin decorator',
+    'A class is listed as a plugin but has no plugin decorator',
     'Add `@tool`, `@environment`, `@policy`, `@toolCallFormat` or `reward(…)`',
   ),
   PLUGIN_LOAD_FAILED: user(
-    'A plugin cannot be found, throws when it is imported, never finishes loading, exports no plugin, breaks the rules for plugins, or lacks a program that it needs',
+    'A plugin cannot be found, throws when it is imported, never finishes loading, exports no plugin, breaks the rules for plugins, or needs a program that is missing',
     'The message names the file and the cause',
   ),
   ROLLOUTS_MIXED: user(
-    'An agent asked the model in the name of another rollout, such as from a queue that rollouts share',
-    'Use the `fetch` that the agent is given, or `AsyncResource.bind` for what the queue runs',
+    'An agent called the model on behalf of another rollout, for example from a queue that rollouts share',
+    "Use the agent's own `fetch`, or `AsyncResource.bind` for the work in the queue",
   ),
   SANDBOX_UNAVAILABLE: user(
-    'This machine does not have the chosen kind of sandbox, or its isolation does not hold',
-    '`agent-rl sandbox doctor` says what is missing; for a remote server the message does',
+    'This machine does not support the chosen sandbox, or its isolation is broken',
+    'Run `agent-rl sandbox doctor` to see what is missing; for a remote server, see the message',
   ),
   CORPUS_INVALID: user(
     'A corpus index is missing, incomplete or damaged',
     'Build it with `agent-rl data index`; `--rebuild` replaces a damaged one',
   ),
   CORPUS_MISMATCH: user(
-    'A corpus index was built from other input, by another version, or with another embedder',
+    'A corpus index was built from different input, by another version, or with another embedder',
     'Use the settings it was built with, or `agent-rl data index --rebuild`',
   ),
   EMBEDDER_UNAVAILABLE: user(
     'The package, the files or the key of an embedder are missing',
-    'The message names them; `dense: none` searches by words alone',
+    'The message names them; `dense: none` only searches by words',
   ),
   EMBEDDING_FAILED: system(
-    'An embedder or its server failed or gave no usable vectors',
+    'An embedder or its server failed, or returned unusable vectors',
     'The message names the cause',
   ),
   WEB_REQUEST_FAILED: system(
-    'A page or a search provider did not answer as it should, in time, or at all',
-    'The model is shown the error and the episode continues; `kind` in the message names the cause',
+    'A page or a search provider gave no answer, a late answer or an invalid one',
+    'The model sees the error and the episode continues; `kind` in the message names the cause',
   ),
   WEB_REQUEST_DENIED: user(
-    'A search provider refuses the key, the plan, or the request itself',
+    'A search provider rejected the key, the plan or the request',
     'Check the key and the account; the message names the status',
   ),
   WEB_BUDGET_SPENT: user(
     'The `budget` of a web tool allows no further call',
-    'Raise it, then `--resume`; what was recorded costs nothing again',
+    'Raise it, then `--resume`; recorded requests cost nothing',
   ),
   CASSETTE_MISS: user(
-    '`mode: replay`, and nothing was recorded for this request',
+    'With `mode: replay`, the request has no recording',
     'Record it with `mode: record`, or replay with the settings of the recording',
   ),
   RECORD_MISS: user(
-    '`generator: {type: replay}`, and the run it replays drew nothing for this request',
+    'With `generator: {type: replay}`, the replayed run has no sample for the request',
     'Replay with the model, tasks, seed and settings of that run',
   ),
   CASSETTE_INVALID: user(
-    'A cassette cannot be read or written, or has a line that is not a recording',
+    'A cassette cannot be read or written, or has an invalid line',
     'The message names the file and the line',
   ),
   SOURCE_UNAVAILABLE: system(
     'The Hugging Face hub does not provide a dataset or a model',
-    'Check the name, `HF_TOKEN` and the connection; what is in the cache is not fetched again',
+    'Check the name, `HF_TOKEN` and the connection; cached files are not downloaded again',
   ),
   SHAPE_MISMATCH: bug(
-    'Tensors or lists whose sizes must agree do not',
+    'Tensors or lists have different sizes that must be equal',
     'Report it, with the message',
   ),
   NOT_TRACEABLE: bug(
-    'Model code does what a traced program cannot hold, such as reading a value',
+    'Model code does something that cannot be traced, such as reading a value',
     'Write it with the operations of `agent_rl/engine/ops.ts`',
   ),
   ENGINE_FAILED: system(
@@ -131,24 +131,24 @@ export const errorCatalogue = {
     'Lower `algorithm.microBatchTokens` or `rollout.workers`',
   ),
   GENERATION_FAILED: system(
-    'The generator failed: to open, to sample or to take new weights',
+    'The generator failed to open, to sample or to load new weights',
     'The message names the cause; `--resume` resumes the run',
   ),
   LEARNING_FAILED: system(
-    "A learner's service failed: it is out of reach, refuses what it is asked, or answers what cannot be",
+    "A learner's service is unreachable, refused a request, or gave an invalid answer",
     'The message names the cause; `--resume` resumes the run',
   ),
   ROLLOUTS_FAILED: system(
-    'The system failed in all episodes of an iteration or an evaluation, in more than `rollout.failures.maxShare`, or in `maxInARow` of them in a row',
-    'The message names the cause of the first and whose it is; mend it, then `--resume`',
+    'All episodes of an iteration or evaluation failed, more than the share `rollout.failures.maxShare` failed, or `maxInARow` consecutive ones failed',
+    'The message names the first cause and who is responsible; fix it, then `--resume`',
   ),
   PARITY_BROKEN: system(
     'Generator and learner disagree by more than `train.parityBound`',
-    'Do not train on; report it, with the run folder',
+    'Do not continue training; report it, with the run folder',
   ),
   PROCESS_BLOCKED: user(
     'The main thread of a program that trains or evaluates was blocked for `rollout.deadlines.stallS`, by a plugin or by the program',
-    'Let what computes for so long run in a thread of its own, then resume the run',
+    'Move the long computation to another thread, then resume the run',
   ),
   INTERRUPTED: user('Ctrl-C or SIGTERM', '`--resume` resumes from the last checkpoint'),
 } satisfies Record<string, ErrorDefinition>;

@@ -8,9 +8,9 @@ export type { ErrorCode } from './error-catalogue.ts';
  * Errors, in three rules.
  *
  * 1. The programmer's and the user's mistakes throw an `AgentRlError`, at start-up where possible.
- * 2. The model's mistakes are answered with text for the model; a failure of the system is the `Outcome` of a rollout, without a
- *    reward. What ends the whole run is thrown all the same, see `runEndingError`.
- * 3. `code` is stable and listed in `error-catalogue.ts`; `message` says what was wrong, the value seen, what is
+ * 2. The model's mistakes are answered with text for the model; a failure of the system is the `Outcome` of a rollout,
+ *    without a reward. Errors that end the whole run are still thrown, see `runEndingError`.
+ * 3. `code` is stable and listed in `error-catalogue.ts`; `message` says where the problem is, the value seen, what is
  *    allowed and what to do, and may change.
  */
 
@@ -35,7 +35,7 @@ export class AgentRlError extends Error {
   }
 }
 
-/** What no later episode will do better: these end the run, instead of taking its episodes one by one. */
+/** Errors that would also fail every later episode: they end the run, instead of failing its episodes one by one. */
 const endingRuns: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'WEB_BUDGET_SPENT',
   'CASSETTE_MISS',
@@ -58,14 +58,14 @@ export function messageOf(thrown: unknown): string {
   return isNativeError(thrown) ? thrown.message : String(thrown);
 }
 
-/** Node's code of an error, `ENOENT` for one, or an empty string. */
+/** Node's code of an error, such as `ENOENT`, or an empty string. */
 export function nodeCodeOf(thrown: unknown): string {
   return isNativeError(thrown) && 'code' in thrown ? String(thrown.code) : '';
 }
 
 const nextSteps = new WeakMap<object, string>();
 
-/** Notes how to continue after an error: the user reads it behind the message. */
+/** Notes how to continue after an error; the note is shown after the message. */
 export function noteNextStep(thrown: unknown, text: string): void {
   if (typeof thrown === 'object' && thrown !== null) nextSteps.set(thrown, text);
 }

@@ -3,17 +3,17 @@ import { isNativeError } from 'node:util/types';
 import { errorCatalogue } from './error-catalogue.ts';
 import { AgentRlError, nodeCodeOf, type ErrorCode } from './errors.ts';
 
-/** What is known of a failure that left an episode without a reward. */
+/** A failure that left an episode without a reward. */
 export interface Failure {
   /** `user`: a task or a setting. `plugin`: a tool, environment or reward. `host`: generator, sandbox, network, machine. */
   readonly owner: 'user' | 'plugin' | 'host';
-  /** Whether the same attempt may succeed when it is made again. */
+  /** Whether a retry may succeed. */
   readonly retryable: boolean;
 }
 
 /**
- * Thrown by a plugin when what failed is not its own and may work the next time, such as a server that is busy. The
- * call is made again; see `rollout.failures`.
+ * Thrown by a plugin for a temporary failure outside its control, such as a busy server. The call is retried; see
+ * `rollout.failures`.
  */
 export class TransientError extends Error {
   override readonly name: string = 'TransientError';
@@ -24,17 +24,17 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
-/** A plugin gave what is not allowed: no line of it threw. */
+/** A plugin returned an invalid value, without throwing. */
 export class WrongValue extends TypeError {
   override readonly name = 'WrongValue';
 }
 
-/** An agent with a loop of its own failed, for a reason that is not what the model wrote. The episode may be played again. */
+/** An external agent failed for a reason other than the model's output. The episode may be retried. */
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure';
 }
 
-/** A call to the generator or a tool failed each time it was made. */
+/** A call to the generator or a tool failed in every attempt. */
 export class RetriesSpent extends Error {
   override readonly name = 'RetriesSpent';
 }
@@ -61,7 +61,7 @@ const transientErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'WEB_REQUEST_FAILED',
 ]);
 
-/** Whose failure it is that threw, and whether it may pass. */
+/** Who caused the failure, and whether it may be temporary. */
 export function failureOf(thrown: unknown): Failure {
   const chain = [...causes(thrown)];
   if (isAgentFailure(thrown)) return { owner: 'plugin', retryable: true };
@@ -72,7 +72,7 @@ export function failureOf(thrown: unknown): Failure {
   return { owner: 'host', retryable: false };
 }
 
-/** Whether an agent with a loop of its own failed, whatever it failed of. */
+/** Whether an external agent failed, for whatever reason. */
 export const isAgentFailure = (thrown: unknown): boolean =>
   [...causes(thrown)].some((one) => one instanceof AgentFailure);
 

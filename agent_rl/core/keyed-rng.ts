@@ -1,10 +1,10 @@
 /**
- * Randomness by key, not by order of calls: the same key always gives the same numbers, so no result can
- * depend on which worker ran it or when.
+ * Randomness by key, not by order of calls: the same key always gives the same numbers, so results cannot depend on
+ * which worker ran them or when.
  *
  * The generator is Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3",
- * https://doi.org/10.1145/2063384.2063405). Departure: keys are made from words and numbers by FNV-1a and a
- * finaliser instead of being given as bits.
+ * https://doi.org/10.1145/2063384.2063405). Departure: keys are made from words and numbers by FNV-1a and a finaliser
+ * instead of being given as bits.
  */
 
 // Taken once: looking a global up costs more than the sum itself where code runs in a realm of its own.
@@ -72,7 +72,7 @@ export class KeyedRng {
     return this.#path;
   }
 
-  /** The stream named by this one's path and more. */
+  /** The stream whose path extends this one's. */
   child(...path: readonly (string | number)[]): KeyedRng {
     return new KeyedRng(...this.#path, ...path);
   }

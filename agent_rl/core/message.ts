@@ -12,7 +12,7 @@ export interface ToolCall {
 export interface MalformedCall {
   readonly id: string;
   readonly text: string;
-  /** What is wrong, in words the model can act on. */
+  /** The problem, in words that the model can act on. */
   readonly problem: string;
 }
 
@@ -21,7 +21,7 @@ export interface SystemMessage {
   readonly content: string;
 }
 
-/** What the policy is told. */
+/** A message for the policy. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;

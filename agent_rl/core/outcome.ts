@@ -1,6 +1,6 @@
 /**
- * How an episode ended. One enum for the whole system, distinguished by who caused it:
- * the policy (its reward is real) or the system (its reward is absent, never 0).
+ * How an episode ended. One enum for the whole system, by who caused the end: the policy (the reward is real) or the
+ * system (the reward is absent, never 0).
  */
 export const outcomes = [
   'completed',

@@ -4,23 +4,23 @@ import type { Message } from './message.ts';
 import type { Outcome } from './outcome.ts';
 import { drawnSpans, type TranscriptRecord } from './transcript.ts';
 
-/** What a rollout is drawn for: an iteration, an evaluation of a run, or `eval` for one outside a run. */
+/** The purpose of a rollout: an iteration, an evaluation of a run, or `eval` outside a run. */
 export const rolloutTimes = ['train', 'before', 'during', 'after', 'selection', 'eval'] as const;
 
 export type RolloutTime = (typeof rolloutTimes)[number];
 
-/** Names one rollout among all that were recorded. */
+/** Identifies a rollout among all recorded ones. */
 export interface RolloutKey {
   /** Name of the run; empty outside a run. */
   readonly run: string;
   readonly when: RolloutTime;
   /** From 1, as metrics count; of an evaluation, iterations done. */
   readonly iteration: number;
-  /** 0 unless its group took the place of one that `algorithm.selection` wanted played again. */
+  /** 0 unless its group replaced one that `algorithm.selection` resampled. */
   readonly round: number;
   /** Index of the task in its round or evaluation. */
   readonly slot: number;
-  /** Index within the group; those that replace failed ones follow the planned ones. */
+  /** Index within the group; replacements of failed rollouts follow the planned ones. */
   readonly sample: number;
 }
 
@@ -34,11 +34,11 @@ export const keyOutsideRuns = (sample = 0): RolloutKey => ({
   sample,
 });
 
-/** `train/3/0/2/1`: what a rollout is called in messages, links and commands. Its run is not part of it. */
+/** `train/3/0/2/1`: the name of a rollout in messages, links and commands, without its run. */
 export const keyText = ({ when, iteration, round, slot, sample }: Omit<RolloutKey, 'run'>) =>
   [when, iteration, round, slot, sample].join('/');
 
-/** What `keyText` says, and the agent behind it; `undefined` for any other text. */
+/** Parses the text of `keyText`, with an optional agent; `undefined` for other text. */
 export function readKey(
   text: string,
 ): (Omit<RolloutKey, 'run'> & { readonly agent: string | undefined }) | undefined {
@@ -52,14 +52,14 @@ export function readKey(
   return { when: time, iteration, round, slot, sample, agent };
 }
 
-/** Seconds of one agent's part by what they were spent on. */
+/** Seconds of one agent's part by activity. */
 export interface RolloutSeconds {
   readonly generation: number;
   readonly tools: number;
   readonly grading: number;
 }
 
-/** One played episode: what its agents did, and what is the same for all of them. */
+/** A played episode: the parts of its agents, and what they share. */
 export interface Rollout {
   readonly key: RolloutKey;
   readonly taskId: string;
@@ -67,17 +67,20 @@ export interface Rollout {
   readonly slice: string | undefined;
   /** Optimiser step whose weights sampled it. */
   readonly step: number;
-  /** What keys all of its randomness besides task and sample. */
+  /** The seed of its randomness, with task and sample. */
   readonly seed: number;
   /** One for each agent, in the order of the environment's spec. */
   readonly parts: readonly Part[];
-  /** What the system failed with, or else how the learners ended: the first that did not solve the task speaks for all. */
+  /**
+   * The system failure, if any; otherwise the outcome of the first learning agent that did not solve the task, or of
+   * the first.
+   */
   readonly outcome: Outcome;
-  /** Whose failure it was and whether it may pass, when the system failed. */
+  /** Who caused a system failure, and whether it may be temporary. */
   readonly failure: Failure | undefined;
-  /** Why the system failed, when it did. */
+  /** The problem of a system failure. */
   readonly problem: string | undefined;
-  /** What judged it: the environment, and each reward with its weight; absent where its parts could not be made. */
+  /** Its judges: the environment, and each reward with its weight; absent if its parts could not be created. */
   readonly judgedBy: JudgedBy | undefined;
   /** Backend and level that ran the policy's code, if any. */
   readonly sandboxLevel: string | undefined;
@@ -87,13 +90,13 @@ export interface Rollout {
 
 /** One agent's part in a rollout: the unit of rewards, baselines, loss and metrics. */
 export interface Part {
-  /** `policy` where it is the only one. */
+  /** `policy` in single-agent rollouts. */
   readonly agent: string;
-  /** What played it: `policy`, the weights of the run, or the model that `agents[].model` names. */
+  /** The player: `policy` for the trained weights, or the model of `agents[].model`. */
   readonly policy: string;
   /** Whether its tokens are trained on. */
   readonly learns: boolean;
-  /** What it read and sampled. Built-in environments make one; an agent that never had a turn has none. */
+  /** Its token sequences. Built-in environments make one; an agent without a turn has no sequence. */
   readonly sequences: readonly TranscriptRecord[];
   readonly messages: readonly Message[];
   readonly calls: readonly ExecutedCall[];
@@ -104,58 +107,58 @@ export interface Part {
   /** Absent when the system failed. */
   readonly reward: number | undefined;
   readonly components: Readonly<Record<string, number>>;
-  /** What each reward that applies gave, before any weight; empty when the system failed. */
+  /** The unweighted scores of the rewards that apply; empty after a system failure. */
   readonly scores: Readonly<Record<string, number>>;
-  /** What rewards gave for an episode that may earn nothing; their scores are 0. Absent of any other. */
+  /** Withheld scores of a forfeited episode, whose scores are 0. Absent otherwise. */
   readonly unpaid: Readonly<Record<string, number>> | undefined;
   readonly metrics: Readonly<Record<string, number>>;
-  /** What the policy answered, in a form in which the same answers are the same text; absent where the environment does not say. */
+  /** The policy's answer in a canonical form; absent if the environment does not report answers. */
   readonly answer: string | undefined;
-  /** What the environment adds, by key. */
+  /** Fields that the environment adds. */
   readonly record: Readonly<Record<string, unknown>> | undefined;
   readonly seconds: RolloutSeconds;
-  /** What tools were handed and the policy could not see, by the id of the call. */
+  /** Hidden tool inputs, by call id. */
   readonly hiddenInputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Why calls to the generator or a tool were made again in this attempt. */
+  /** Reasons for retried calls to the generator or a tool in this attempt. */
   readonly retries: readonly string[];
-  /** Tokens of tool results and messages that were left out because `rollout.maxEpisodeTokens` had no room for them. */
+  /** Tokens of tool results and messages that did not fit into `rollout.maxEpisodeTokens`. */
   readonly cutTokens: number;
-  /** Tokens that were sampled for an agent with a loop of its own and never reached it: they are in none of the sequences. */
+  /** Tokens that were sampled for an external agent but never reached it; no sequence contains them. */
   readonly undelivered: number;
-  /** What was asked of the model by an agent with a loop of its own; absent where the rollout plays the loop. */
+  /** The requests of an external agent; absent for other agents. */
   readonly requests: RequestFacts | undefined;
-  /** What its group's reward manager made of it; absent where that is `reward`, and where there is no group. */
+  /** The result of its group's reward manager; absent if it equals `reward`, and without a group. */
   readonly groupReward: GroupReward | undefined;
-  /** Why its group's reward manager failed, when it did. */
+  /** The failure of its group's reward manager. */
   readonly unjudged: { readonly problem: string; readonly failure: Failure } | undefined;
 }
 
-/** What is known of the requests of an agent with a loop of its own. */
+/** Statistics of an external agent's requests. */
 export interface RequestFacts {
   readonly turns: number;
-  /** Answered again with what was recorded. */
+  /** Repeated requests, answered from the record. */
   readonly replayed: number;
   /** Turns whose answer reached the client. */
   readonly delivered: number;
-  /** What the client changed of the model's turns when it sent them back, by kind. */
+  /** Changes by the client to the model's turns when it sent them back, by kind. */
   readonly drift: Readonly<Record<string, number>>;
   readonly ignored: Readonly<Record<string, number>>;
-  /** The turn that ends what the part's messages show; absent where no answer reached the client. */
+  /** The last turn that the part's messages show; absent if no answer reached the client. */
   readonly answer?: number | undefined;
 }
 
-/** The name of the only agent of a rollout, and of the weights that a run trains. */
+/** The agent name in single-agent rollouts, and the player name of the trained weights. */
 export const onlyAgent = 'policy';
 
-/** The reward a part is compared with its group by. */
+/** The reward by which a part is compared with its group. */
 export interface GroupReward {
   /** The reward manager. */
   readonly manager: string;
   /** After the penalty for invalid calls; absent when the manager gave none. */
   readonly reward: number | undefined;
-  /** What the manager says it is made of. */
+  /** The terms that the manager reports. */
   readonly components: Readonly<Record<string, number>> | undefined;
-  /** What the manager multiplied each score of the group by. */
+  /** The manager's weight of each score in the group. */
   readonly weights: Readonly<Record<string, number>> | undefined;
 }
 
@@ -170,12 +173,12 @@ export interface JudgedBy {
   }[];
 }
 
-/** An attempt at a rollout that failed and was made again. */
+/** A failed attempt at a rollout that was retried. */
 export interface FailedAttempt {
   readonly outcome: Outcome;
   readonly problem: string;
   readonly failure: Failure;
-  /** Tokens that all of its agents sampled; none of them is trained on. */
+  /** Tokens sampled by all of its agents; they are not trained on. */
   readonly sampledTokens: number;
 }
 
@@ -188,7 +191,7 @@ export interface Member {
 export const membersOf = (rollout: Rollout): Member[] =>
   rollout.parts.map((part) => ({ rollout, part }));
 
-/** What is played by an agent that learns; all of it where none learns. */
+/** The parts of learning agents; all parts if no agent learns. */
 export function learnersIn<One extends Pick<Part, 'learns'>>(
   parts: readonly One[],
 ): readonly One[] {
@@ -207,12 +210,12 @@ export const isSolved = ({
 export const isJudged = ({ parts }: { readonly parts: readonly Pick<Part, 'reward'>[] }): boolean =>
   parts.every(({ reward }) => reward !== undefined);
 
-/** Number of tokens that were sampled in the sequences of a part, each counted once. */
+/** Number of sampled tokens in the sequences of a part, each counted once. */
 export const sampledTokens = ({ sequences }: Pick<Part, 'sequences'>): number =>
   drawnSpans(sequences)
     .flat()
     .reduce((sum, { start, end }) => sum + (end - start), 0);
 
-/** The same, with those that never reached the agent. */
+/** The same, including tokens that never reached the agent. */
 export const drawnTokens = (part: Pick<Part, 'sequences' | 'undelivered'>): number =>
   sampledTokens(part) + part.undelivered;

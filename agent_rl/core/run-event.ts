@@ -7,12 +7,12 @@ export interface TrackedRun {
   readonly folder: string;
   /** Reinforcement learning, or supervised. */
   readonly mode: 'rl' | 'sft';
-  /** The run file with every default, paths absolute, values of secret environment variables hidden. */
+  /** The run file with every default, absolute paths, and hidden values of secret environment variables. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly resumed: boolean;
   /**
-   * Whole iterations that a resumed session goes on from: discard what is recorded of later ones, they are done again.
-   * Absent in a new run, and in one that begins again because it had no checkpoint: then discard everything.
+   * Completed iterations from which a resumed session continues: discard records of later ones, they will be replayed.
+   * Absent in a new run, and in a run that restarts without a checkpoint: then discard everything.
    */
   readonly from?: number | undefined;
 }
@@ -20,24 +20,24 @@ export interface TrackedRun {
 /** Numbers by name. What was not measured is absent. */
 export type TrackedMetrics = Readonly<Record<string, number>>;
 
-/** When an evaluation is made; `selection` is that of the tasks the best checkpoint is chosen by. */
+/** When an evaluation is made; `selection` evaluates the tasks that choose the best checkpoint. */
 export type EvaluationTime = Exclude<RolloutTime, 'train' | 'eval'>;
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
 
-/** The part of the stream that trackers are told. The type parameters are what the other subscribers see besides. */
+/** The events that trackers receive. The type parameters are what other subscribers see in addition. */
 export type ReportedEvent<Iterated = unknown, Evaluated = unknown> =
   /** Always the first. */
   | { readonly type: 'start'; readonly run: TrackedRun }
-  /** An iteration is whole, counted from 1: its line of `metrics.jsonl`, which has the evaluations made after it. */
+  /** A completed iteration, counted from 1: its line of `metrics.jsonl`, including the evaluations after it. */
   | ({
       readonly type: 'iteration';
       readonly iteration: number;
       readonly metrics: TrackedMetrics;
     } & Iterated)
   /**
-   * An evaluation after this many iterations. One `during` training, or `selection`, comes before its iteration. `after`
-   * is made again by a resume from there.
+   * An evaluation after this many iterations. One `during` training, or `selection`, comes before its iteration. A
+   * resume from there repeats `after`.
    */
   | ({
       readonly type: 'evaluation';
@@ -51,7 +51,7 @@ export type ReportedEvent<Iterated = unknown, Evaluated = unknown> =
       readonly reason: CheckpointReason;
       readonly iteration: number;
     } & WrittenCheckpoint)
-  /** What `summary.json` holds; not of a session that fails. */
+  /** The contents of `summary.json`; not sent by a failed session. */
   | { readonly type: 'summary'; readonly summary: Readonly<Record<string, unknown>> }
   /** The last. */
   | { readonly type: 'end'; readonly status: 'finished' | 'interrupted' | 'failed' };
@@ -63,27 +63,27 @@ export interface WrittenCheckpoint {
   readonly weightsSha256: string;
 }
 
-/** What a run does now, and so waits for. */
+/** The current activity of a run. */
 export type Phase =
   | {
       readonly name: 'collect';
-      /** Planned: groups that are played again come on top. */ readonly episodes: number;
+      /** Planned number, without resampled groups. */ readonly episodes: number;
     }
   | { readonly name: 'evaluate'; readonly when: EvaluationTime; readonly episodes: number }
   | { readonly name: 'update' | 'publish' | 'checkpoint' };
 
 /** What happens in a run, as it happens. `Evaluation` and `Learned` are the trainer's. */
 export type RunEvent<Evaluation = unknown, Learned = unknown> =
-  /** `learned`: the parts of its rollouts, and what the update made of each. */
+  /** `learned`: the parts of its rollouts, and the result of the update for each. */
   | ReportedEvent<{ readonly learned: readonly Learned[] }, { readonly evaluation: Evaluation }>
-  /** It begins to do something else, after this many iterations. */
+  /** A new activity begins, after this many iterations. */
   | ({ readonly type: 'phase'; readonly iteration: number } & Phase)
   /** A training episode has ended. */
   | { readonly type: 'rollout'; readonly rollout: Rollout }
-  /** The same of an evaluation, which has this many. */
+  /** An evaluation episode has ended, out of this many. */
   | { readonly type: 'evaluation-rollout'; readonly rollout: Rollout; readonly episodes: number }
   /**
-   * After a failure, what was done since the newest checkpoint is lost: the weights had moved and the iteration was not
-   * whole, or its checkpoint could not be written because of this problem.
+   * After a failure, the work since the newest checkpoint is lost: the weights had changed in an incomplete iteration,
+   * or the checkpoint could not be written because of this problem.
    */
   | { readonly type: 'state-lost'; readonly problem?: unknown };

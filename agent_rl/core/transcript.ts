@@ -15,7 +15,7 @@ export interface Span {
   readonly end: number;
   readonly source: TokenSource;
   readonly version?: number;
-  /** Of sampled ones in an episode that an agent plays by itself: the turn of its part that drew them, from 0. */
+  /** For sampled tokens of an external agent: the turn that sampled them, from 0. */
   readonly turn?: number | undefined;
 }
 
@@ -48,7 +48,10 @@ export class Transcript {
     for (const _ of tokens) this.#logProbs.push(0);
   }
 
-  /** A transcript that begins with the first `length` tokens of this one. @param turn that drew those of its last turn */
+  /**
+   * A transcript that begins with the first `length` tokens of this one. @param turn that sampled the tokens of its
+   * last turn
+   */
   beginning(length: number, turn?: number): Transcript {
     const beginning = new Transcript(this.root);
     append(beginning.#tokens, this.#tokens.slice(0, length));
@@ -64,7 +67,7 @@ export class Transcript {
     return beginning;
   }
 
-  /** The same tokens with the first `length` taken from another transcript; `undefined` where they are not the same. */
+  /** The same tokens with the first `length` taken from another transcript; `undefined` if they differ. */
   continuing(other: Transcript, length: number): Transcript | undefined {
     const isSame = other.#tokens.slice(0, length).every((token, at) => token === this.#tokens[at]);
     if (!isSame || this.#tokens.length < length) return undefined;
@@ -88,7 +91,10 @@ export class Transcript {
     append(this.#logProbs, logProbs);
   }
 
-  /** Leaves out what follows the first `length` tokens, but for sampled ones and what is before them. @returns how many those were */
+  /**
+   * Drops the tokens after the first `length`, except sampled tokens and what precedes them. @returns how many those
+   * were
+   */
   cutAt(length: number): number {
     const sampled = this.#spans.findLast(({ source }) => source === 'sampled')?.end ?? 0;
     const kept = Math.max(length, sampled);

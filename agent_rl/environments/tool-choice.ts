@@ -8,8 +8,8 @@ import type {
 import type { Message, ToolCall } from '../core/message.ts';
 
 /**
- * An environment among several: nothing tells the policy which tool a task needs, and the metric `toolChoiceRight` says
- * whether its first call was of one that the environment cannot do without.
+ * An environment among several: the policy must find out which tool a task needs, and the metric `toolChoiceRight` says
+ * whether its first call was of a tool that the environment requires.
  */
 export class ToolChoice implements Environment {
   #firstTool: string | undefined;

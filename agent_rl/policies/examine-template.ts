@@ -1,10 +1,10 @@
 /**
  * What a chat template does with an episode, found out on sample conversations before the first real one.
  *
- * A transcript only grows: what follows a turn is appended, and nothing before it is rendered again. That is right
- * only if what the template writes after a turn does not depend on what came before. A template may still render
- * earlier turns differently as the conversation grows. That changes nothing here, but it does for a server that
- * renders whole conversations for the trained model.
+ * A transcript only grows: text after a turn is appended, and earlier text is not rendered again. This is only right if
+ * the template's text after a turn does not depend on earlier messages. A template may still render earlier turns
+ * differently as the conversation grows. This has no effect here, but it has in a server that renders whole
+ * conversations for the trained model.
  */
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type AssistantMessage, type Message, system, user } from '../core/message.ts';
@@ -16,11 +16,11 @@ import { isOnly } from './tool-call-formats/read-turn.ts';
 
 /** How a model's template is used by a policy. */
 export interface TemplateUse {
-  /** Whose messages results of tools are shown as. */
+  /** The role that shows tool results. */
   resultsAs: 'tool' | 'user';
-  /** Whether the template itself writes calls in given turns as the run's format reads them. */
+  /** Whether the template writes calls in given turns in the run's format. */
   writesCalls: boolean;
-  /** What its user should know, in sentences. */
+  /** Notes for the user, as sentences. */
   notes: readonly string[];
 }
 
@@ -74,7 +74,7 @@ type Said = readonly SaidMessage[];
 class Examination {
   readonly #notes: string[] = [];
   readonly #opening: Said;
-  /** What the samples' conversations have for tools. */
+  /** The tool of the sample conversations. */
   readonly #tools: readonly ToolSpec[];
   #render: RenderOptions;
 
@@ -130,7 +130,7 @@ class Examination {
     return false;
   }
 
-  /** Whether something can be rendered. If not, a note says what follows from it. */
+  /** Whether something can be rendered. If not, a note describes the consequence. */
   #accepts(what: string, consequence: string, attempt: () => unknown): boolean {
     const refusal = this.#failure(attempt);
     if (refusal === undefined) return true;
@@ -143,7 +143,7 @@ class Examination {
     const text = this.model.template.renderChat(this.#opening, this.#tools, this.#render);
     if (text.includes(sampleTool.name)) return;
     this.#notes.push(
-      'This chat template does not show the model its tools: list them, and how to call them, in environment.systemPrompt.',
+      'This chat template does not show tools to the model. Describe them and how to call them in environment.systemPrompt.',
     );
   }
 
@@ -154,7 +154,7 @@ class Examination {
     if (on('2000-01-01') === on('2001-02-03')) return;
     const { date } = this.#render;
     this.#notes.push(
-      `This chat template asks for today's date. It is given ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
+      `This chat template uses today's date. It gets ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
     );
   }
 
@@ -223,7 +223,7 @@ class Examination {
       for (const { turn } of turns) template.turnText(turn, endOfTurn, options);
     });
     if (given !== undefined) {
-      return `This chat template renders given turns differently from how the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as agent-rl sft takes them, cannot be rendered.`;
+      return `This chat template renders given turns differently from how the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as for agent-rl sft, cannot be rendered.`;
     }
     const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
     const ours = turns.reduce((text, { turn, said }) => {
@@ -239,8 +239,7 @@ class Examination {
     const where = at < turnsFrom ? 'the prompt' : 'an earlier turn of the model';
     return (
       `After ${after}, this chat template renders ${where} differently from how it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
-      'Episodes keep the tokens as they were sampled, and the model is trained on those. A server that renders the whole conversation ' +
-      'again before each turn shows the trained model something else; let it append to the tokens, or expect it to do a little worse there.'
+      'Episodes keep the sampled tokens, and the model is trained on these. A server that renders the whole conversation again before each turn shows the trained model different tokens; let it append to the tokens, or expect slightly worse results there.'
     );
   }
 
@@ -304,7 +303,7 @@ function dependent(
   return new AgentRlError(
     'TOKENIZER_INVALID',
     `What this chat template writes after a turn of the model, for a message of ${whose}, depends on what came before it: ` +
-      `${excerpt(left)} after one bare question is ${excerpt(right)} ${what}. Episodes grow by appending, so no text would be right. ` +
+      `${excerpt(left)} after one bare question is ${excerpt(right)} ${what}. Episodes grow by appending, so no text would be correct. ` +
       'Use a template whose messages do not depend on earlier ones (no numbering of messages, no tools in the last message).',
   );
 }

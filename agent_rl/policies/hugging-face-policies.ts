@@ -34,7 +34,7 @@ export class MiniMindPolicy extends HuggingFacePolicy {}
     dtype: Type.Union(
       (['fp32', 'fp16', 'q8', 'q4', 'q4f16'] as const).map((name) => Type.Literal(name)),
       {
-        description: 'Which of the ONNX files runs; fp32 is onnx/model.onnx.',
+        description: 'Precision of the ONNX file to run; fp32 is onnx/model.onnx.',
         default: 'fp32',
       },
     ),

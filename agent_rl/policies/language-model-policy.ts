@@ -16,13 +16,13 @@ import type { LanguageModel } from '../../model/text/language-model.ts';
 import { examineTemplate } from './examine-template.ts';
 
 export interface LanguageModelPolicySettings {
-  /** The model may think before it speaks, where its template knows thoughts. */
+  /** The model may think before it answers, if its template supports thoughts. */
   thinking: boolean;
   /** YYYY-MM-DD, for templates that ask for today's date. */
   templateDate?: string;
 }
 
-/** What a policy is made with, as the one argument of its constructor. */
+/** The only constructor argument of a policy. */
 export interface PolicyGiven<Settings = unknown> {
   readonly model: LanguageModel;
   readonly generator: Sampler;
@@ -35,12 +35,12 @@ export interface PolicyGiven<Settings = unknown> {
 /** Settings of policies that are language models. */
 export const languageModelPolicySettings = Type.Object({
   thinking: Type.Boolean({
-    description: 'Let the model think before it speaks.',
+    description: 'Let the model think before it answers',
     default: false,
   }),
   templateDate: Type.String({
     pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$',
-    description: "The day, YYYY-MM-DD, that a chat template is given when it asks for today's.",
+    description: "Date (YYYY-MM-DD) for chat templates that show today's date",
     default: defaultTemplateDate,
   }),
 });
@@ -57,12 +57,12 @@ export class LanguageModelPolicy implements Policy {
   /** The template itself writes calls of given turns in the run's format. */
   readonly #templateWritesCalls: boolean;
   readonly #cueOpensThought: boolean;
-  /** Tokens that end a turn, and those that do it as well as the template's own. */
+  /** Tokens that end a turn: the template's own and further ones. */
   readonly #stopTokens: readonly number[];
   readonly #endsOfTurn: ReadonlySet<number>;
   /** By the root of a transcript. */
   readonly #tools = new WeakMap<object, Tools>();
-  /** What a user should know of how conversations become tokens here, in sentences. */
+  /** Notes for the user on how conversations become tokens, as sentences. */
   readonly notes: readonly string[];
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the model's template cannot be continued token by token. */
@@ -173,7 +173,7 @@ export class LanguageModelPolicy implements Policy {
 
   #toolsOf(transcript: Transcript): Tools {
     const tools = this.#tools.get(transcript.root);
-    if (tools === undefined) throw new Error('This transcript was begun by another policy.');
+    if (tools === undefined) throw new Error('Another policy started this transcript.');
     return tools;
   }
 

@@ -7,7 +7,7 @@ import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
   match: choice(
-    'Whether the final message must be the answer, or may contain it',
+    'Whether the final message must be the answer (whole) or contain it (contains)',
     ['whole', 'mention'],
     'whole',
   ),

@@ -5,7 +5,7 @@ import { largest } from '../core/long-lists.ts';
 
 const articles: ReadonlySet<string> = new Set(['a', 'an', 'the']);
 
-/** Words that count: without articles, unless there are no others. */
+/** Words without articles, unless there are no others. */
 function contentWords(text: string): readonly string[] {
   const words = answerWords(text);
   const content = words.filter((word) => !articles.has(word));
@@ -13,8 +13,8 @@ function contentWords(text: string): readonly string[] {
 }
 
 /**
- * Harmonic mean of precision and recall of the words of `given` against those of `expected`, each word counted as
- * often as it stands in both.
+ * Harmonic mean of precision and recall of the words of `given` against the words of `expected`; a shared word counts
+ * as often as it occurs in both.
  *
  * Rajpurkar et al. 2016, section 6.1, https://arxiv.org/abs/1606.05250
  */

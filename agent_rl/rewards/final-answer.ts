@@ -1,9 +1,6 @@
 import type { Message } from '../core/message.ts';
 
-/**
- * What the policy says last, outside its thoughts: nothing while it still calls tools, or when the last word is not
- * its own.
- */
+/** The policy's last message without thoughts: empty if it still calls tools, or if another message is the last. */
 export function finalAnswer(messages: readonly Message[]): string | undefined {
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return undefined;

@@ -5,11 +5,11 @@ import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  thought: flag('Whether each turn must open with a thought', true),
-  call: flag('Whether a tool must have been called; without a call the reward is 0', true),
+  thought: flag('Require each turn to open with a thought', true),
+  call: flag('Require a tool call; without one the reward is 0', true),
   contains: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
-    description: 'Texts that must stand in the final message, such as \\boxed{',
+    description: 'Texts that the final message must contain, such as \\boxed{',
   }),
 });
 

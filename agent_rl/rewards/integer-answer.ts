@@ -10,12 +10,12 @@ const most = Number.MAX_SAFE_INTEGER;
 
 const Settings = Type.Object({
   from: number('Smallest integer that counts', within(-most, most, 0)),
-  to: number('Largest integer that counts; those of the AIME end at 999', within(-most, most, 999)),
+  to: number('Largest integer that counts; 999 for the AIME', within(-most, most, 999)),
 });
 
 /**
  * 1 when the final message marks an integer as its answer, in `\boxed{}`, behind `####` or behind "answer is", else 0.
- * Whether it is the right one is not asked.
+ * It need not be right.
  */
 export const integerAnswer = reward({
   name: 'integer_answer',

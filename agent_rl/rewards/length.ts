@@ -6,18 +6,18 @@ import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  freeWords: integer('Words of the final message that cost nothing', {
+  freeWords: integer('Number of free words in the final message', {
     ...within(0, most.count, 50),
     idleWith: { perWord: 0 },
   }),
   perWord: costs('Cost of each further word', 0.01),
-  maxCost: costLimit('Most that a message costs, however long it is'),
+  maxCost: costLimit('Maximum cost of a message'),
 });
 
 /** Minus a cost for each word of the final message beyond the free ones. Does not apply without a final message. */
 export const length = reward({
   name: 'length',
-  description: 'Costs each word of the final message beyond the free ones',
+  description: 'Cost of each word of the final message beyond the free ones',
   settings: Settings,
   blind: true,
 })((

@@ -7,16 +7,16 @@ import type { Task } from '../core/tasks/task.ts';
 import { largest } from '../core/long-lists.ts';
 
 const Settings = Type.Object({
-  over: choice("Which of an episode's searches counts", ['best', 'last'], 'best'),
+  over: choice('Which search of an episode counts', ['best', 'last'], 'best'),
 });
 
 /**
- * One over the rank of the first hit that is a passage of a document the answer follows from, in the order the policy
- * saw the hits; 0 where there is none. Does not apply to a task that names no such document.
+ * One over the rank of the first hit from a document that supports the answer, in the order in which the policy saw the
+ * hits; 0 without such a hit. Does not apply to a task without supporting documents.
  */
 export const mrr = reward({
   name: 'mrr',
-  description: 'Reciprocal rank of the first hit from a document the answer follows from',
+  description: 'Reciprocal rank of the first hit from a document that supports the answer',
   settings: Settings,
 })(({ task, turns }: EpisodeView, { over }: Static<typeof Settings>): number | undefined => {
   const relevant = relevantDocuments(task);

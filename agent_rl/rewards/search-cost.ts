@@ -7,20 +7,17 @@ const Settings = Type.Object({
   tools: Type.Array(Type.String({ minLength: 1 }), {
     minItems: 1,
     default: ['search', 'open_page'],
-    description: 'Names of the tools whose calls cost',
+    description: 'Names of the tools with a cost',
   }),
   perCall: costs('Cost of each call', 0.02),
-  perThousandCharacters: costs(
-    'Cost of each 1,000 characters that the calls gave the policy to read',
-    0,
-  ),
-  maxCost: costLimit('Most that it costs'),
+  perThousandCharacters: costs('Cost per 1,000 characters of results', 0),
+  maxCost: costLimit('Maximum cost'),
 });
 
-/** Minus what an episode's searches cost: by the call and by how much they gave to read. */
+/** Minus the cost of an episode's searches: per call and by length of the results. */
 export const searchCost = reward({
   name: 'search_cost',
-  description: 'Costs each search, and how much the searches gave to read',
+  description: 'Cost of searches, per call and by length of their results',
   settings: Settings,
   blind: true,
 })((

@@ -4,25 +4,25 @@ import { costLimit, costs, integer, most, within } from '../config/blocks/block.
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  minCalls: integer('Fewest calls expected', {
+  minCalls: integer('Minimum number of calls', {
     ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),
-  freeCalls: integer('Most calls that cost nothing; minCalls where that is more', {
+  freeCalls: integer('Number of free calls; at least minCalls', {
     ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),
-  perCall: costs('Cost of each call beyond the free ones, and of each that is missing', 0.1),
-  maxCost: costLimit('Most that it costs'),
+  perCall: costs('Cost of each call beyond the free ones, and of each missing one', 0.1),
+  maxCost: costLimit('Maximum cost'),
 });
 
 /**
- * Minus a cost for each call beyond the free ones, or for each that is missing. Calls that never ran are not counted:
+ * Minus a cost for each call beyond the free ones, or for each missing one. Calls that did not run do not count:
  * `rollout.invalidCallPenalty` is for them.
  */
 export const toolCalls = reward({
   name: 'tool_calls',
-  description: 'Costs each tool call beyond the free ones, and each that is missing',
+  description: 'Cost of each tool call beyond the free ones, and of each missing one',
   settings: Settings,
   blind: true,
 })((

@@ -4,12 +4,12 @@ import type { RunResult } from '../core/services/sandbox.ts';
 const codeTool = 'code_exec';
 
 /**
- * Share of the programs given to `code_exec` that ran to their end: none that is no Python, raises, or is stopped. What
- * they print, and whether tests pass, is not asked. 0 without a program.
+ * Share of the programs passed to `code_exec` that ran to their end, without a syntax error, an exception or a timeout.
+ * Their output and tests do not matter. 0 without a program.
  */
 export const validCode = reward({
   name: 'valid_code',
-  description: 'Share of the programs given to code_exec that ran to their end; 0 without one',
+  description: 'Share of the programs passed to code_exec that ran to their end; 0 without one',
   blind: true,
 })(({ turns }: EpisodeView): number => {
   const calls = turns.flatMap((turn) => turn.calls).filter(({ call }) => call.name === codeTool);

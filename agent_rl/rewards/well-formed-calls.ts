@@ -1,12 +1,12 @@
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 /**
- * Share of the policy's calls that were readable, of a known tool and with valid arguments; does not apply to an
+ * Share of the policy's calls that were well formed, with a known tool and valid arguments; does not apply to an
  * episode without calls.
  */
 export const wellFormedCalls = reward({
   name: 'well_formed_calls',
-  description: 'Share of the calls that were readable, of a known tool and with valid arguments',
+  description: 'Share of calls that were well formed, with a known tool and valid arguments',
   blind: true,
 })(({ turns }: EpisodeView): number | undefined => {
   const calls = turns.flatMap((turn) => turn.calls);

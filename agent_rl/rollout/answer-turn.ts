@@ -1,7 +1,7 @@
 import type { ExecutedCall } from '../core/plugins/environment.ts';
 import type { AssistantMessage, MalformedCall, ToolCall, ToolMessage } from '../core/message.ts';
 
-/** Name on the answer to a call whose name could not be read. */
+/** Name in the answer to a call whose name could not be read. */
 const unreadable = 'unreadable_call';
 
 type Written = { id: string; call: ToolCall } | { id: string; malformed: MalformedCall };

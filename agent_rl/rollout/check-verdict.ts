@@ -4,13 +4,13 @@ import { isRecord } from '../core/is-record.ts';
 import { isSystemFailure, outcomes } from '../core/outcome.ts';
 import { showValue } from '../core/show-value.ts';
 
-/** Largest reward, either way: the squares of larger ones leave nothing of the others in a group's deviation. */
+/** Largest absolute reward: the squares of larger rewards would dominate a group's deviation. */
 const mostReward = 1e6;
 
 /**
- * Holds what an environment gave as its verdict against what a verdict is, so that nothing else is trained on.
+ * Checks that an environment returned a valid verdict, so that only valid ones are trained on.
  *
- * @param agent whose it is, where an episode has several
+ * @param agent the judged agent, if an episode has several
  * @throws WrongValue that says what is wrong and what is allowed
  */
 export function checkVerdict(verdict: Verdict, agent: string | undefined): void {
@@ -22,7 +22,7 @@ export function checkVerdict(verdict: Verdict, agent: string | undefined): void 
   if (typeof success !== 'boolean') throw wrong(`${own}.success`, success, 'true or false');
   checkNumber(`${own}.solvedAt`, solvedAt);
   if (typeof answer !== 'string') throw wrong(`${own}.answer`, answer, 'text, or nothing');
-  // What the system failed has no reward, whatever the verdict says.
+  // A system failure has no reward, whatever the verdict says.
   if (!isSystemFailure(outcome)) checkReward(`${own}.reward`, reward);
   checkNumbers(`${own}.components`, components);
   checkNumbers(`${own}.metrics`, metrics);

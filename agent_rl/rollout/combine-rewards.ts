@@ -10,9 +10,9 @@ export interface WeightedReward {
   /** Where it is from, for messages. */
   source?: string | undefined;
   weight: number;
-  /** Name of the tool whose calls alone it sees. */
+  /** Name of the only tool whose calls it sees. */
   tool?: string | undefined;
-  /** It is shown the prompt and the conversation alone. */
+  /** It only sees the prompt and the conversation. */
   blind?: boolean;
   /** `undefined` when the reward does not apply to the episode. */
   score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
@@ -21,12 +21,12 @@ export interface WeightedReward {
 /** The environment's own reward among the scores. */
 export const environmentScore = 'environment';
 
-/** What an episode lost for its invalid calls, among the components. */
+/** The component of the penalty for invalid calls. */
 export const invalidCallsComponent = 'invalidCalls';
 
 export interface CombineOptions {
   rewards: readonly WeightedReward[];
-  /** Factor of what the environment gives. */
+  /** Weight of the environment's reward. */
   environmentWeight: number;
   invalidCalls: number;
   invalidCallPenalty: number;
@@ -35,19 +35,19 @@ export interface CombineOptions {
 export interface CombinedReward {
   /** Absent when the verdict's is. */
   reward: number | undefined;
-  /** The parts as they were added, by name. */
+  /** The weighted terms, by name. */
   components: Readonly<Record<string, number>>;
-  /** What each reward that applies gave, before any weight; empty when the verdict's reward is absent. */
+  /** The unweighted scores of the rewards that apply; empty when the verdict has no reward. */
   scores: Readonly<Record<string, number>>;
-  /** What rewards gave that a forfeited episode was not paid. */
+  /** Scores withheld from a forfeited episode. */
   unpaid: Readonly<Record<string, number>> | undefined;
 }
 
 /**
  * The reward of an episode: the environment's and each other that applies, times their weights, minus the penalty of
- * each invalid call. In a forfeited episode other rewards can cost and cannot pay.
+ * each invalid call. In a forfeited episode other rewards can only lower the reward.
  *
- * @throws PluginError that names the reward that threw or gave what is not a finite number, or of a sum that is too large
+ * @throws PluginError that names the reward that threw or returned an invalid number, or for a sum that is too large
  */
 export async function combineRewards(
   episode: EpisodeView,
@@ -85,7 +85,7 @@ export async function combineRewards(
   return { reward, components, scores, unpaid: isPaid ? undefined : unpaid };
 }
 
-/** Whether the rewards solved the task, of a verdict that leaves it to them; nothing of any other. */
+/** Whether the task was solved, for a verdict that lets the rewards decide; otherwise undefined. */
 export function solvedBy(
   { outcome, solvedAt }: Verdict,
   { reward }: Pick<CombinedReward, 'reward'>,
@@ -104,7 +104,7 @@ const viewOfTool = (episode: EpisodeView, tool: string): EpisodeView => ({
   })),
 });
 
-/** A score without what would raise the reward; one that is only logged stays as it is. */
+/** A score that cannot raise the reward; a score that is only logged stays as it is. */
 const withoutGain = (score: number, weight: number): number => (score * weight > 0 ? 0 : score);
 
 function timesWeight(parts: Verdict['components'], weight: number): Record<string, number> {
@@ -112,7 +112,7 @@ function timesWeight(parts: Verdict['components'], weight: number): Record<strin
   return Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, weight * value]));
 }
 
-/** @throws WrongValue unless it is a number that can be added, or nothing */
+/** @throws WrongValue unless it is a finite number or undefined */
 function checkScore(value: number | undefined): number | undefined {
   if (value !== undefined) checkNumber('its score', value);
   return value;

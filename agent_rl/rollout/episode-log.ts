@@ -6,20 +6,20 @@ import type { Transcript, TranscriptRecord } from '../core/transcript.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 
-/** What has happened so far to one agent of an episode. */
+/** What one agent of an episode has done and seen so far. */
 export class EpisodeLog {
   /** Absent before its first turn. */
   transcript: Transcript | undefined;
   readonly messages: Message[] = [];
-  /** What it was shown since its last turn. */
+  /** Messages to it since its last turn. */
   unread: (ToolMessage | UserMessage)[] = [];
   readonly turns: Turn[] = [];
   readonly calls: ExecutedCall[] = [];
   malformedCalls = 0;
   cutTokens = 0;
-  /** Of an agent with a loop of its own: what it returned, its sequences, and what is known of its requests. */
+  /** Of an external agent: its result, its sequences and statistics of its requests. */
   returned: unknown;
-  /** Or what it threw because of what the model wrote. */
+  /** Or its error, if the model's output caused it. */
   thrown: string | undefined;
   sequences: readonly TranscriptRecord[] | undefined;
   undelivered = 0;
@@ -44,23 +44,23 @@ export class EpisodeLog {
     return this.returned ?? this.messages.findLast(({ role }) => role === 'assistant')?.content;
   }
 
-  /** Notes that a call to the generator or a tool failed and was made again. */
+  /** Notes that a call to the generator or a tool failed and was retried. */
   retried(problem: string): void {
     this.#retries.push(redactor()(problem));
   }
 
-  /** Notes what it is shown before its next turn. */
+  /** Notes messages to it before its next turn. */
   show(messages: readonly (ToolMessage | UserMessage)[]): void {
     append(this.messages, messages);
     append(this.unread, messages);
   }
 
-  /** Keeps what a call was handed that the policy cannot see. */
+  /** Keeps the hidden inputs of a call. */
   hide(callId: string, inputs: Readonly<Record<string, unknown>>): void {
     if (Object.keys(inputs).length > 0) this.#hidden.set(callId, inputs);
   }
 
-  /** What is known of an agent's part before it is judged. */
+  /** An agent's part before it is judged. */
   record() {
     const { messages, calls, malformedCalls, cutTokens, undelivered, requests } = this;
     return {

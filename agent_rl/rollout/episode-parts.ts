@@ -17,23 +17,23 @@ export interface EpisodeLimits {
   maxEpisodeTokens: number;
   /** Most tokens sampled in one turn. */
   maxTurnTokens: number;
-  /** The episode ends at this many malformed, unknown or invalid calls. */
+  /** This many malformed, unknown or invalid calls end the episode. */
   invalidCallLimit: number;
-  /** Most times a call to the generator or a tool is made again when what failed may pass. 0 by default. */
+  /** Retries of a call to the generator or a tool after a temporary failure. 0 by default. */
   retries?: number | undefined;
-  /** Seconds that a plugin's own work may take; without them it is waited for. Sampling has no deadline. */
+  /** Time limits of a plugin's own work in seconds; no limits by default. Sampling has no deadline. */
   deadlines?: { environmentS: number; gradingS: number } | undefined;
 }
 
-/** The way of one rollout to the model. */
+/** The endpoint of one rollout for requests to the model. */
 export interface RolloutDoor extends Pick<AgentContext, 'fetch' | 'baseURL' | 'apiKey'> {
-  /** Has what it waits for cost the agent no time: called in the context that is timed. */
+  /** Excludes its waits from the agent's time: called in the context that is timed. */
   waitIn(inContext: <Value>(work: () => Value) => Value): void;
-  /** Refuses what comes from now on, and gives up what is under way. @param answer what the agent returned */
+  /** Refuses further requests and cancels running ones. @param answer what the agent returned */
   end(answer: unknown): Promise<OutsideRecord>;
 }
 
-/** What became of the requests of a rollout. */
+/** The outcome of a rollout's requests. */
 export interface OutsideRecord extends Pick<Part, 'sequences' | 'undelivered'> {
   /** Of the sequence with the last answer, as are `turns`. */
   readonly messages: Part['messages'];
@@ -46,9 +46,9 @@ export interface OutsideRecord extends Pick<Part, 'sequences' | 'undelivered'> {
   readonly failure: unknown;
 }
 
-/** Where agents with a loop of their own ask the model. */
+/** Where external agents send requests to the model. */
 export interface Gateway {
-  /** Opens the way in of one rollout. @param log is told how long it was waited for, and what was asked of the generator again */
+  /** Opens the endpoint of one rollout. @param log receives the waiting time and retried requests to the generator */
   enter(
     request: EpisodeRequest,
     log: Pick<EpisodeLog, 'retried' | 'watch'>,
@@ -56,12 +56,12 @@ export interface Gateway {
   ): RolloutDoor;
 }
 
-/** What an episode is played with. World and tools are its own; the policy is shared. */
+/** The parts of an episode. World and tools are its own; the policy is shared. */
 export interface EpisodeParts {
   /** The environment, as one of one agent or of several. */
   world: World;
   policy: Policy;
-  /** What plays an agent instead, by its name. */
+  /** Replaces the policy for an agent, by the agent's name. */
   opponents?: ReadonlyMap<string, Policy> | undefined;
   /** For messages. */
   environmentName?: string | undefined;
@@ -70,31 +70,34 @@ export interface EpisodeParts {
   tools: ReadonlyMap<string, Tool>;
   /** Shared by all episodes of a run. */
   toolRunner: ToolRunner;
-  /** Added to what the environment gives. */
+  /** Rewards added to the environment's. */
   rewards: readonly WeightedReward[];
-  /** Factor of the environment's own reward in the sum. 1 by default. */
+  /** Weight of the environment's own reward. 1 by default. */
   environmentWeight?: number | undefined;
   /** Subtracted from the reward for each malformed, unknown or invalid call. */
   invalidCallPenalty: number;
   limits: EpisodeLimits;
-  /** Where an agent with a loop of its own asks the model. */
+  /** The endpoint of an external agent. */
   gateway?: Gateway | undefined;
   /** Backend and level that run the policy's code, if any. */
   sandboxLevel?: string | undefined;
-  /** Lets go of what was made for this episode. */
+  /** Releases the resources of this episode. */
   close?(): Promise<void>;
 }
 
-/** What plays an agent. */
+/** The policy that plays an agent. */
 export const policyOf = (
   { policy, opponents }: Pick<EpisodeParts, 'policy' | 'opponents'>,
   agent: string,
 ): Policy => opponents?.get(agent) ?? policy;
 
-/** Which episode to play. Everything random in it is a function of `seed`, task, the key's sample and the place in the episode. */
+/**
+ * Which episode to play. All its randomness is a function of `seed`, task, the key's sample and the position in the
+ * episode.
+ */
 export interface EpisodeRequest {
   task: Task;
-  /** Draws depend on its sample and on nothing else of it. */
+  /** Randomness depends on its `sample` only. */
   key: RolloutKey;
   /** Optimiser step whose weights sample it. */
   step: number;
@@ -102,9 +105,9 @@ export interface EpisodeRequest {
   sampling: Sampling;
 }
 
-/** Makes the parts of one episode. What it throws fails that episode. */
+/** Creates the parts of one episode. Its errors fail that episode. */
 export interface EpisodeMaker {
   (request: EpisodeRequest): Promise<EpisodeParts> | EpisodeParts;
-  /** The agents of a task's episodes, also of one whose parts cannot be made; by default the only one. */
+  /** The agents of a task's episodes, even if its parts cannot be created; by default a single agent. */
   agentsOf?: (task: Task) => readonly EpisodeAgent[];
 }

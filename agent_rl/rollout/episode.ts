@@ -19,20 +19,20 @@ import { playOutside } from './play-outside.ts';
 import type { EpisodeAgent } from './world.ts';
 
 /*
- * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge. Where
- * it has several agents, the environment says after each turn whose is the next; an agent's transcript begins with its
- * first.
+ * One episode: begin, then [act, run the calls, step the environment, observe] until something ends it, then judge.
+ * With several agents, the environment names the next agent after each turn; an agent's transcript begins with its
+ * first turn.
  *
- * - What the policy does wrong (a call that is malformed, unknown or invalid) is reported to it as a tool message.
- * - What the system does wrong (anything thrown by the policy's generator or the environment, a plugin that takes
- *   longer than its deadline) ends this episode alone, for all its agents: its outcome says so, its reward is absent, `problem` says why and
- *   `failure` whose it was. One that may pass is retried under the same key.
- * - Sampling has no deadline, and waiting for the sandbox counts towards none: how busy the machine is decides nothing.
+ * - Mistakes of the policy (malformed, unknown or invalid calls) are reported to it as tool messages.
+ * - Failures of the system (an error of the generator or the environment, a plugin that exceeds its deadline) end this
+ *   episode only, for all its agents: the outcome says so, the reward is absent, `problem` says why and `failure` who
+ *   caused it. A temporary failure is retried under the same key.
+ * - Sampling has no deadline, and waits for the sandbox do not count: the load of the machine has no influence.
  * - A cancelled episode is `aborted` and has no reward.
- * - Nothing is thrown but what ends the run: a spent budget, or a recording that does not hold what is replayed.
+ * - Only errors that end the run are thrown: a spent budget, or a replay without a recording.
  */
 
-/** What has happened, by agent. */
+/** What happened so far, by agent. */
 export type Logs = ReadonlyMap<string, EpisodeLog>;
 
 export const logsOf = (
@@ -72,7 +72,7 @@ export class Episode {
     private readonly request: EpisodeRequest,
   ) {}
 
-  /** Under a signal of its own, since the run's would have the listeners of all episodes in flight. */
+  /** Under its own signal, since the run's would collect the listeners of all episodes in flight. */
   run(cancelled: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
     return underSignals([cancelled], (signal) => this.#run(signal));
   }
@@ -83,7 +83,8 @@ export class Episode {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {
       const outcome = failedOutcome(thrown, signal);
-      // The environment is notified once, so that it can release what it holds; its verdict on half an episode means nothing.
+      // The environment is notified once, so that it can release resources; its verdict on an incomplete episode is
+      // meaningless.
       const problems = await problemOf(() => this.#finish('aborted', signal), signal);
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;
@@ -120,37 +121,39 @@ export class Episode {
     }
   }
 
-  /** Gives an agent the turn. What the generator kept for another is let go: an episode takes one of its rows. */
+  /** Gives an agent the turn. The generator frees the context of the other agent: an episode uses one of its rows. */
   #passTo(agent: string): void {
     if (this.#agent === agent) return;
     const { seed, step, task, key } = this.request;
     if (this.#agent !== undefined) policyOf(this.stage.parts, this.#agent).release(this.#name);
     const { length: turn } = entryOf(this.stage.logs, agent).turns;
-    // A name of its own each time, so that a late release cannot meet what is computed anew.
+    // A new name each time, so that a late release cannot free the new context.
     const own = this.#isOneOfSeveral ? [agent, turn] : [];
     this.#name = [seed, step, task.taskId, key.sample, ...own].join('/');
     this.#agent = agent;
   }
 
-  /** Brings an agent's transcript to where it can act. */
+  /** Prepares an agent's transcript for its next turn. */
   #read(agent: string): void {
     const { toolRunner, limits } = this.stage.parts;
     const policy = policyOf(this.stage.parts, agent);
     const log = entryOf(this.stage.logs, agent);
     if (log.transcript === undefined) {
       if (this.#isOneOfSeveral && log.messages.length === 0)
-        throw new PluginError(`${this.#environmentName} said nothing to ${agent} before its turn.`);
+        throw new PluginError(
+          `${this.#environmentName} sent no message to ${agent} before its turn.`,
+        );
       log.transcript = policy.begin(log.messages, toolRunner.specs);
       checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     } else {
       policy.observe(log.transcript, log.unread);
-      // None of it is trained on. Without room for all of it the next turn has none, and the episode ends.
+      // It is not trained on. If it does not fit, neither does the next turn, and the episode ends.
       log.cutTokens += log.transcript.cutAt(limits.maxEpisodeTokens);
     }
     log.unread = [];
   }
 
-  /** Plays one turn; the reason the episode ends with it, if it does, and who acts next. */
+  /** Plays one turn; returns the reason if the episode ends, and who acts next. */
   async #turn(
     agent: string,
     signal: AbortSignal,
@@ -164,10 +167,9 @@ export class Episode {
     const { message, stop } = await this.#act(agent, Math.min(room, limits.maxTurnTokens), signal);
     log.messages.push(message);
     log.malformedCalls += message.malformedCalls?.length ?? 0;
-    // A turn that was cut off is not acted on: what it meant to call is unknown.
+    // The calls of a truncated turn are not run, because they may be incomplete.
     if (stop === 'max-tokens' || stop === 'context-full') return { end: 'token-limit' };
-    if (stop === 'aborted')
-      throw new Error('The generator gave up on a turn that was not cancelled.');
+    if (stop === 'aborted') throw new Error('The generator aborted a turn that was not cancelled.');
 
     const answered = await log.watch.time('tools', async () =>
       answerTurn(message, async (call, place) => this.#call(agent, call, [index, place], signal)),
@@ -184,7 +186,7 @@ export class Episode {
     const next = entryOf(logs, step.next);
     if (next.turns.length === limits.maxTurns) return { end: 'turn-limit' };
     if (next.transcript !== undefined && next.unread.length === 0) {
-      throw new Error('The environment neither ended the episode nor said anything.');
+      throw new Error('The environment neither ended the episode nor sent a message.');
     }
     return { next: step.next };
   }
@@ -195,7 +197,8 @@ export class Episode {
     const { sample } = this.request.key;
     const log = entryOf(logs, agent);
     const { transcript } = log;
-    if (transcript === undefined) throw new Error(`${agent} acts before its transcript began.`);
+    if (transcript === undefined)
+      throw new Error(`${agent} acts before its transcript was started.`);
     const { length: turn } = log.turns;
     const key = { seed, taskId: task.taskId, sample, turn, agent: this.#among(agent) };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
@@ -317,7 +320,7 @@ export class Episode {
     return this.#agent ?? [...this.stage.logs.keys()][0] ?? '';
   }
 
-  /** Random paths, seeds and messages name the agent only then. */
+  /** Only then random paths, seeds and messages include the agent. */
   get #isOneOfSeveral(): boolean {
     return this.stage.logs.size > 1;
   }
@@ -332,11 +335,11 @@ export class Episode {
   }
 }
 
-/** A verdict that records what an agent with a loop of its own threw. */
+/** A verdict that records the error of an external agent. */
 const withThrown = (verdict: Verdict, thrown: string | undefined): Verdict =>
   thrown === undefined ? verdict : { ...verdict, record: { ...verdict.record, thrown } };
 
-/** What the model is shown is written down as tokens, in which a secret could no longer be found. */
+/** Messages to the model are stored as tokens, in which a secret could no longer be found. */
 function redactedMessages<One extends Message>(messages: readonly One[]): readonly One[] {
   const redact = redactor();
   return messages.map((message) => ({ ...message, content: redact(message.content) }));
@@ -355,6 +358,6 @@ function checkPromptFits(promptTokens: number, maxEpisodeTokens: number): void {
   if (promptTokens < maxEpisodeTokens) return;
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The prompt is ${promptTokens} tokens and leaves no room to answer; rollout.maxEpisodeTokens is ${maxEpisodeTokens}. Raise it, or shorten the tasks.`,
+    `The prompt has ${promptTokens} tokens and leaves no room to answer; rollout.maxEpisodeTokens is ${maxEpisodeTokens}. Raise it, or shorten the tasks.`,
   );
 }

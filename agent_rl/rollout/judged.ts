@@ -6,7 +6,7 @@ import type { JudgedBy, Part, Rollout } from '../core/rollout.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { EpisodeParts } from './episode-parts.ts';
 
-/** What is known of an agent's part in an episode when it has been judged. */
+/** An agent's part in an episode after it was judged. */
 export type Judged = Pick<
   Part,
   | 'outcome'
@@ -21,25 +21,25 @@ export type Judged = Pick<
 > &
   Partial<Pick<Rollout, 'problem' | 'failure'>>;
 
-/** The outcome of an episode that was not judged because something threw. */
+/** The outcome of an episode that was not judged because of an error. */
 export function failedOutcome(thrown: unknown, { aborted }: Pick<AbortSignal, 'aborted'>): Outcome {
   if (aborted) return 'aborted';
   return isAgentFailure(thrown) ? 'agent-failed' : 'infrastructure-error';
 }
 
-/** @param then what failed while the environment was notified */
+/** @param then the error of notifying the environment */
 export function failed(
   outcome: Outcome,
   thrown: unknown,
   then: readonly string[] = [],
 ): Judged & { failure: Failure } {
-  // What was thrown may quote a request with a key in it, and the problem is shown and written.
+  // The error may quote a request with a key, and the problem is shown and recorded.
   const problem = redactor()([messageOf(thrown), ...then].join('; then finish failed: '));
   const none = { ...noVerdict, unpaid: undefined, record: undefined, answer: undefined };
   return { outcome, ...none, problem, failure: failureOf(thrown) };
 }
 
-/** What is known of a part that was not judged. */
+/** A part that was not judged. */
 export const noVerdict = {
   success: false,
   reward: undefined,
@@ -48,16 +48,16 @@ export const noVerdict = {
   metrics: {},
 } satisfies Partial<Part>;
 
-/** What the environment itself says that the system failed at. */
+/** A system failure that the environment itself reports. */
 export function failedByVerdict({ outcome, problem }: Verdict): Judged {
-  const why = problem ?? `The environment judged: ${outcome}.`;
+  const why = problem ?? `The environment reported ${outcome}.`;
   if (outcome === 'agent-failed') return failed(outcome, new AgentFailure(why));
-  // Its own judgement is final; what its sandbox or server failed at may pass.
+  // Its own verdict is final; a failure of its sandbox or server may be temporary.
   const failure = { owner: 'host', retryable: outcome === 'infrastructure-error' } as const;
   return { ...failed(outcome, new Error(why)), failure };
 }
 
-/** What an environment counts and records, whatever it judged. */
+/** The metrics and records of an environment, whatever its verdict. */
 export const keptOf = ({
   metrics = {},
   record,

@@ -7,13 +7,14 @@ interface Seen {
 }
 
 /**
- * In which order waiting episodes begin: those that are likely to be long first, so that none of them is left alone at the end
- * (longest processing time first, Graham 1969, https://doi.org/10.1137/0117039). What an episode holds does not depend on it.
+ * The order in which waiting episodes start: likely long ones first, so that no long episode runs alone at the end
+ * (longest processing time first, Graham 1969, https://doi.org/10.1137/0117039). The contents of an episode do not
+ * depend on it.
  */
 export class LongestFirst {
   readonly #seen = new Map<string, Seen>();
 
-  /** Takes note of how long an episode was. */
+  /** Records the length of an episode. */
   note(task: Task, { parts }: { parts: readonly Pick<Part, 'sequences'>[] }): void {
     const tokens = parts.reduce((sum, part) => sum + sampledTokens(part), 0);
     for (const name of namesOf(task)) {
@@ -22,7 +23,7 @@ export class LongestFirst {
     }
   }
 
-  /** Indices of the requests. Those of whose like nothing is known begin first, in their own order. */
+  /** Indices of the requests. Requests without an estimate start first, in their own order. */
   order(requests: readonly { task: Task }[]): number[] {
     const expected = requests.map(({ task }) => this.#expected(task));
     return [...requests.keys()].toSorted((a, b) => {
@@ -31,7 +32,7 @@ export class LongestFirst {
     });
   }
 
-  /** Mean tokens of the episodes of this task, or else of its family, or else of its slice. */
+  /** Mean tokens of the episodes of this task, its family or its slice, whichever is known first. */
   #expected(task: Task): number | undefined {
     const seen = namesOf(task).flatMap((name) => this.#seen.get(name) ?? []);
     const [nearest] = seen;
@@ -39,7 +40,7 @@ export class LongestFirst {
   }
 }
 
-/** What a task is known by, the nearest first. */
+/** The keys of a task, the most specific first. */
 function namesOf({ taskId, metadata }: Task): string[] {
   const named = ['family', 'slice'].flatMap((name) =>
     typeof metadata[name] === 'string' ? [`${name} ${metadata[name]}`] : [],

@@ -17,12 +17,13 @@ interface Outside {
   signal: AbortSignal;
 }
 
-/** Has an agent with a loop of its own play an episode. @throws AgentFailure, what the system failed with */
+/** Lets an external agent play an episode. @throws AgentFailure for a system failure */
 export async function playOutside(
   { world: { outside: agent }, gateway }: EpisodeParts,
   { request, log, timed, signal }: Outside,
 ): Promise<EpisodeEnd> {
-  if (agent === undefined || gateway === undefined) throw new Error('It needs agent and gateway.');
+  if (agent === undefined || gateway === undefined)
+    throw new Error('It needs an agent and a gateway.');
   const { task, seed, key } = request;
   const door = gateway.enter(request, log, signal);
   const { fetch, baseURL, apiKey } = door;
@@ -45,7 +46,7 @@ export async function playOutside(
   }
   const { thrown } = ended;
   if (runEndingError(thrown) !== undefined) throw thrown;
-  // What it throws after a limit of the run refused it is not its failure.
+  // An error after a limit of the run refused a request is not its failure.
   if (record.refused !== undefined) return record.refused;
   const { name = 'Error' } = thrown as Partial<Error>;
   const problem = `${name === 'Error' ? '' : `${name}: `}${messageOf(thrown)}`;

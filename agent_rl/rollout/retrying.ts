@@ -14,16 +14,16 @@ export interface RetryOptions {
 const firstPauseMs = 200;
 const longestPauseMs = 5000;
 
-/** Waits longer after each attempt that failed; ends at once when the signal is aborted. */
+/** Waits longer after each failed attempt; returns at once when the signal is aborted. */
 export async function pauseBeforeRetry(failed: number, signal: AbortSignal): Promise<void> {
   const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** (failed - 1));
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /**
- * Does work again that failed for a reason that may pass.
+ * Retries work that failed temporarily.
  *
- * @throws what it threw for any other reason; RetriesSpent after the last attempt; the reason of an aborted signal
+ * @throws any other error; RetriesSpent after the last attempt; the reason of an aborted signal
  */
 export async function retrying<Value>(
   work: () => Promise<Value>,

@@ -10,11 +10,11 @@ import type { Task } from '../core/tasks/task.ts';
 
 export interface CollectOptions {
   signal: AbortSignal;
-  /** Called with each rollout as it ends, in the order they end. */
+  /** Called with each rollout when it ends, in the order in which they end. */
   onRollout?: ((rollout: Rollout) => void) | undefined;
 }
 
-/** Plays episodes; results come in the order of the requests, whatever order they end in. */
+/** Plays episodes; the results have the order of the requests. */
 export interface Rollouts {
   collect(requests: readonly EpisodeRequest[], options: CollectOptions): Promise<Rollout[]>;
 }
@@ -41,8 +41,8 @@ export class RolloutWorker implements Rollouts {
 }
 
 /**
- * Many episodes in flight: the next starts as soon as one ends, those that are likely to be long first. The rollouts are those
- * of `RolloutWorker`.
+ * Many episodes in flight: the next starts when one ends, likely long ones first. The rollouts equal the sequential
+ * ones.
  */
 export class AsyncRolloutWorker implements Rollouts {
   readonly #longestFirst = new LongestFirst();
@@ -56,7 +56,7 @@ export class AsyncRolloutWorker implements Rollouts {
     if (Number.isInteger(inFlight) && inFlight > 0) return;
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `There cannot be ${inFlight} episodes in flight; rollout.workers must be an integer above 0.`,
+      `rollout.workers is ${inFlight}; it must be an integer above 0.`,
     );
   }
 
@@ -79,7 +79,7 @@ export class AsyncRolloutWorker implements Rollouts {
           rollouts[index] = rollout;
         }
       } catch (thrown) {
-        // Results that can no longer be used are not worth playing for: the other lanes end too.
+        // The results can no longer be used, so the other lanes end too.
         failed.abort(thrown);
       }
     };
@@ -96,15 +96,15 @@ export interface GroupPlanOptions {
   groupSize: number;
   step: number;
   sampling: Sampling;
-  /** Names what the groups are for, such as (seed, 'rollout', step, round): other paths, other draws. */
+  /** The key of the groups, such as (seed, 'rollout', step, round): different paths give different samples. */
   seedPath: readonly (string | number)[];
-  /** Of all of them. */
+  /** Of all groups. */
   key: Omit<RolloutKey, 'slot' | 'sample'>;
 }
 
 /**
- * The episodes of one collection: `groupSize` of each task. Every group has a seed of its own, so that a task that
- * comes up twice is not played the same way twice.
+ * The episodes of one collection: `groupSize` per task. Every group has its own seed, so that a repeated task is not
+ * played the same way twice.
  */
 export function planGroups(
   tasks: readonly Task[],

@@ -13,7 +13,7 @@ import { failed, failedOutcome, type Judged, judgedBy } from './judged.ts';
 import { pauseBeforeRetry } from './retrying.ts';
 import { oneAgent } from './world.ts';
 
-/** Which failed episodes are played again under their key, and how often. */
+/** Which failed episodes are retried under their key, and how often. */
 export interface EpisodeRetries {
   count: number;
   outcomes: readonly Outcome[];
@@ -22,7 +22,7 @@ export interface EpisodeRetries {
 const noRetries: EpisodeRetries = { count: 0, outcomes: [] };
 
 /**
- * Plays one episode to its end. What fails is in the rollout; what may pass is tried again first.
+ * Plays one episode to its end. The rollout records failures; temporary ones are retried first.
  *
  * @throws AgentRlError only what ends the whole run, see `runEndingError`
  */
@@ -81,7 +81,7 @@ async function attempt(
       unjudged: undefined,
     });
   });
-  // The system fails all agents of an episode or none.
+  // A system failure counts for all agents of an episode.
   const [{ failure, problem } = noFailure] = judged.values();
   return {
     key,

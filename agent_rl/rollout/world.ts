@@ -16,19 +16,19 @@ export interface EpisodeAgent {
   name: string;
   /** Whether its tokens are trained on. */
   learns: boolean;
-  /** What plays it, see `Part.policy`. */
+  /** Its player, see `Part.policy`. */
   policy: string;
 }
 
-/** The agents of an environment that has one. */
+/** The agents of a single-agent environment. */
 export const oneAgent: readonly EpisodeAgent[] = [
   { name: onlyAgent, learns: true, policy: onlyAgent },
 ];
 
-/** What agents are told, by name. */
+/** Messages to agents, by name. */
 export type ToAgents<One extends Message> = Readonly<Record<string, readonly One[]>>;
 
-/** An environment of one agent or of several, seen as one of several. What it answers is checked. */
+/** A single-agent or multi-agent environment, seen as a multi-agent one. Its answers are checked. */
 export interface World {
   readonly agents: readonly EpisodeAgent[];
   start(): Promise<{ conversations: ToAgents<Message>; first: string }>;
@@ -44,7 +44,7 @@ export interface World {
     agent: string | undefined,
     answer?: unknown,
   ): Promise<Readonly<Record<string, Verdict>>>;
-  /** An agent with a loop of its own. It plays the whole episode; `start` and `step` are not called. */
+  /** An external agent. It plays the whole episode; `start` and `step` are not called. */
   readonly outside?: Pick<ExternalEnvironment, 'run' | 'isModelError'> | undefined;
 }
 
@@ -62,14 +62,14 @@ export const worldOfOne = (environment: Environment): World => ({
   finish: async (end, signal) => ({ [onlyAgent]: await environment.finish(end, signal) }),
 });
 
-/** An environment whose agent runs its own loop: nothing is said to it, and it has no turns to answer. */
+/** The environment of an external agent: it receives no messages and answers no turns. */
 export const worldOfAgent = (environment: ExternalEnvironment): World => ({
   agents: oneAgent,
   outside: environment,
   start: async () => ({ conversations: {}, first: onlyAgent }),
   toolInputs: () => ({}),
   step: async () => {
-    throw new Error('An agent with a loop of its own takes its own turns.');
+    throw new Error('An external agent plays its own turns.');
   },
   finish: async (end, signal, _, answer) => ({
     [onlyAgent]: await environment.finish(end, signal, answer),
@@ -111,7 +111,7 @@ export function worldOfSeveral(
       const verdicts = await environment.finish(end, signal, agent);
       const missing = names.find((name) => !isRecord(verdicts) || !isRecord(verdicts[name]));
       if (missing !== undefined)
-        throw new TypeError(`There is no verdict for ${missing}; expected one for each agent.`);
+        throw new TypeError(`The verdict for ${missing} is missing; expected one for each agent.`);
       return verdicts;
     },
   };

@@ -13,7 +13,7 @@ import {
   type RolloutOptions,
 } from './training-options.ts';
 
-/** A datum and what it was made from. */
+/** A datum and its source. */
 export interface TracedDatum extends Member {
   sequence: TranscriptRecord;
   datum: TrainDatum;
@@ -23,19 +23,19 @@ export interface TrainingData {
   data: readonly TracedDatum[];
   /** The same, one part for each optimiser step of a pass; parts with nothing to learn from are empty. */
   updates: readonly (readonly TracedDatum[])[];
-  /** What became of every part of the collection. */
+  /** The use of every part of the collection. */
   uses: readonly BookedPart[];
   /** Tokens whose advantage is not 0. */
   trainedTokens: number;
 }
 
 /**
- * Turns a collection into what the learner is given: every token the policy sampled, the ends of its turns
- * included, with the advantage of its part and its weight in the step's loss. A token that several sequences of a part hold is
- * trained in the first of them.
+ * Turns a collection into the learner's data: every sampled token, including ends of turns, with the advantage of its
+ * part and its weight in the step's loss. A token shared by several sequences of a part is trained in the first of
+ * them.
  *
- * Parts without advantage count in the weights' denominators. Without a KL term and an entropy bonus their
- * gradient is 0, so they are not sent.
+ * Parts without advantage count in the weights' denominators. Without a KL term and an entropy bonus their gradient is
+ * 0, so they are not sent.
  */
 export function buildData(
   { groups, discarded }: Collection,
@@ -52,7 +52,7 @@ export function buildData(
   const played = groups.map((agents) =>
     agents.flatMap((group) => bookedIn(group, rollout.outcomes)),
   );
-  // By task: the agents of one teach in the same step.
+  // By task: the agents of a task are trained in the same step.
   const { updatesPerBatch } = algorithm;
   const updates = Array.from({ length: updatesPerBatch }, (_, update) =>
     stepData(
@@ -69,7 +69,7 @@ export function buildData(
   return { data, updates, uses: [...resampled, ...played.flat()], trainedTokens: sum(trained) };
 }
 
-/** What parts are booked as whose tokens have a weight. */
+/** Uses whose tokens are trained on. */
 const learned: ReadonlySet<TokenUse> = new Set(['trained', 'zero-advantage']);
 
 interface Played extends BookedPart {
@@ -84,7 +84,7 @@ const bookedIn = (group: Group, outcomes: RolloutOptions['outcomes']): Played[] 
     return { rollout, part, use: isLeftOut ? 'not-selected' : booked, advantage, group };
   });
 
-/** What one optimiser step learns from: weights are those of the step, in which all sequences of a part count as one. */
+/** The data of one optimiser step: weights are per step, and all sequences of a part count as one. */
 function stepData(
   played: readonly Played[],
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,
@@ -121,7 +121,7 @@ function useOf(
   outcomes: RolloutOptions['outcomes'],
 ): TokenUse {
   if (!learns) return failureUse(outcome) ?? 'untrained';
-  // One that the system failed has an advantage when it is penalised.
+  // A system failure has an advantage if it is penalised.
   if (advantage === undefined) return failureUse(outcome) ?? 'masked';
   if (actionOn(outcome, outcomes) === 'mask') return 'masked';
   return advantage === 0 ? 'zero-advantage' : 'trained';
@@ -138,7 +138,7 @@ function dataOf(
   return part.sequences.flatMap((sequence, index) => {
     const whole = weights.subarray(start, start + sequence.tokens.length);
     start += sequence.tokens.length;
-    // Up to the last trained token: what follows has no influence on those before, and may be long.
+    // Up to the last trained token: later tokens have no influence on it, and may be many.
     const end = whole.findLastIndex((weight) => weight !== 0) + 1;
     if (end === 0) return [];
     const kept = whole.subarray(0, end);
@@ -154,8 +154,8 @@ function dataOf(
 }
 
 /**
- * Holds a datum against its sequence: the tokens up to the last that it trains are the same, and those with a weight are
- * exactly those sampled, each in the first sequence that begins with it.
+ * Checks a datum against its sequence: the tokens up to the last trained one are the same, and exactly the sampled
+ * tokens have a weight, each in the first sequence that contains it.
  *
  * @throws Error otherwise: a bug.
  */
@@ -169,6 +169,6 @@ function assertTrainedIsSampled({ datum, rollout, part, sequence }: TracedDatum)
   );
   if (differs === -1 && tokens.length <= sequence.tokens.length) return;
   throw new Error(
-    `Training data of rollout ${keyText(rollout.key)} of task ${rollout.taskId} is not what was sampled, from token ${differs} on.`,
+    `Training data of rollout ${keyText(rollout.key)} of task ${rollout.taskId} differs from the sampled sequence, starting at token ${differs}.`,
   );
 }

@@ -31,35 +31,35 @@ import {
 /** Totals leave out tasks of a slice, see `metadata.slice` of a task. */
 export interface Evaluation extends SuccessRate, AtK {
   tasks: number;
-  /** Attempts the system failed, those at tasks of slices among them; `failed` has those of the total. */
+  /** System failures, including attempts at tasks of slices; `failed` only counts the total. */
   systemFailures: number;
   /** `null` when nothing was judged. */
   rewardMean: number | null;
-  /** By group of tasks, such as the family, or all families held out; by agent, where an episode has several. */
+  /** By group of tasks, such as the family or all held-out families; by agent, if episodes have several. */
   groups: Readonly<Record<string, SuccessRate>>;
-  /** What the environment counts, by name (`agent/name` of several agents): means over the attempts of the total. */
+  /** Metrics of the environment, by name (`agent/name` with several agents): means over the attempts of the total. */
   environment: Readonly<Record<string, number>>;
   /** The same by group: means over the attempts of the group. */
   environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
+  /** Unweighted scores of each reward: means over the attempts of the total to which it applies. */
   scores: Readonly<Record<string, number>>;
-  /** Of the attempts that a strategy chose; absent where every attempt counts. */
+  /** Of the attempts that a strategy chose; absent if every attempt counts. */
   chosen?: ChosenRate | undefined;
-  /** One for each task attempted, in their order. */
+  /** One per attempted task, in order. */
   perTask: readonly TaskAttempts[];
   rollouts: readonly Rollout[];
 }
 
-/** What a strategy comes to: one attempt at each task, chosen without seeing what is right. */
+/** The result of a strategy: one attempt per task, chosen without seeing the expected answer. */
 export interface ChosenRate extends SuccessRate {
   strategy: Strategy['name'];
   /** What rated the attempts, `votes` of majority. */
   selector: string;
   attempts: number;
-  /** Tasks of the total that it could not decide: no attempt answered, or the reward applied to none. */
+  /** Undecided tasks of the total: no attempt answered, or the reward did not apply. */
   undecided: number;
   groups: Readonly<Record<string, SuccessRate>>;
-  /** A task with an attempt that failed has failed: one among fewer would be chosen. */
+  /** A task with a failed attempt counts as failed: the choice would be among fewer attempts. */
   perTask: readonly TaskAttempts[];
 }
 
@@ -71,24 +71,26 @@ export interface EvaluateOptions {
   /** Chooses one of them at each task; by default every attempt counts. */
   strategy?: Strategy | undefined;
   seed: number;
-  /** Optimiser steps the weights have taken, for the record. */
+  /** Optimiser steps behind the weights, for the record. */
   step: number;
-  /** What its rollouts are recorded as; by default as those of no run. */
+  /** The key of its rollouts in records; by default without a run. */
   key?: Pick<RolloutKey, 'run' | 'when' | 'iteration'> | undefined;
-  /** From how many failures on there is no result; at least one attempt needs a reward anyway. */
+  /** The limit of failures; at least one attempt needs a reward in any case. */
   failures?: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'> | undefined;
   signal: AbortSignal;
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
   groupsOf?: ((task: Task) => readonly string[]) | undefined;
-  /** Called with each attempt as it ends. */
+  /** Called with each attempt when it ends. */
   onRollout?: ((rollout: Rollout) => void) | undefined;
 }
 
 /**
- * Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone.
- * An attempt of several agents solved its task if all that learn say so; each is also counted by itself.
+ * Attempts every task. Samples depend on the seed but not on the step, so that two evaluations only differ by their
+ * weights. A multi-agent attempt is a success if all learning agents solved the task; agents are also counted
+ * separately.
  *
- * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward, which is not a success rate of 0, or too many failed.
+ * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward, which is not a success rate of 0, or too many
+ * failed.
  */
 export async function evaluate(
   worker: Rollouts,
@@ -114,7 +116,7 @@ export async function evaluate(
     },
   });
   if (tasks.length > 0 && !signal.aborted) guard.check(rollouts);
-  // An attempt that was cancelled was not made.
+  // A cancelled attempt does not count.
   const made = ({ outcome }: Rollout): boolean => !signal.aborted || outcome !== 'aborted';
   const attempted = tasks.map((task, slot) => {
     const attempts = rollouts.filter((one) => one.key.slot === slot && made(one));
@@ -164,7 +166,7 @@ export async function evaluate(
   };
 }
 
-/** A task with its attempts, in the order of their draws. */
+/** A task with its attempts, in order. */
 interface Attempted {
   task: TaskAttempts;
   attempts: readonly Rollout[];
@@ -177,7 +179,7 @@ function chosenRate(
   const outcomes = attempted.map(({ task, attempts }) => {
     const { agents: _agents, ...plain } = task;
     const none = { ...plain, n: 0, successes: 0, failed: Number(task.failed > 0) };
-    // An attempt that was cancelled was not made, and there is nothing to choose from.
+    // A cancelled attempt does not count, and there is nothing to choose from.
     if (task.failed > 0 || attempts.length < samples) return { one: none, undecided: false };
     const { index, undecided } = chooseAttempt(attempts, strategy);
     const solved = isSolved(attempts[index] ?? { parts: [] });
@@ -208,7 +210,7 @@ function chosenRate(
   };
 }
 
-/** An evaluation as a run keeps it. */
+/** An evaluation in the records of a run. */
 export type StoredEvaluation = Omit<Evaluation, 'rollouts'>;
 
 /** A fixed choice of at most `count` tasks, in their order in the file. */
@@ -224,7 +226,7 @@ export function chooseTasks(
   return tasks.filter((_, index) => chosen.has(index));
 }
 
-/** An evaluation as metrics, and what changed since the one before training. */
+/** An evaluation as metrics, and the change since the baseline. */
 export function evaluationMetrics(evaluation: Evaluation, since?: Comparison): Metrics {
   const groups = Object.entries(evaluation.groups);
   const { interval95, wilson95, worstCase, chosen } = evaluation;
@@ -257,7 +259,7 @@ export function evaluationMetrics(evaluation: Evaluation, since?: Comparison): M
   };
 }
 
-/** An evaluation on the tasks that the best checkpoint is chosen by, as metrics. */
+/** An evaluation of the selection tasks, as metrics. */
 export const selectionMetrics = ({
   n,
   tasks,

@@ -26,7 +26,7 @@ export function evaluationsDue(
   return keepBest && (due || last) ? [...during, 'selection'] : during;
 }
 
-/** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
+/** The baseline before the first update: made once per run, even if the run is resumed. */
 export async function baseline(at: GrpoStanding): Promise<Evaluation | undefined> {
   const { before, iteration } = at.state;
   if (before !== null) return { ...before, rollouts: [] };
@@ -38,7 +38,7 @@ export async function baseline(at: GrpoStanding): Promise<Evaluation | undefined
   return made;
 }
 
-/** Makes the evaluations that are due, and adds each to what is made. */
+/** Makes the due evaluations, and adds each to the finished ones. */
 export async function evaluateDue(at: GrpoStanding, made: Evaluations = {}): Promise<Evaluations> {
   for (const when of at.state.evaluationsDue ?? []) {
     const evaluation = await evaluateNow(at, when);
@@ -55,7 +55,7 @@ function settle(at: GrpoStanding, made: EvaluationTime): void {
   at.state = { ...at.state, evaluationsDue: left };
 }
 
-/** Keeps a checkpoint of the weights that do best on the selection tasks; of two that do equally well, the earlier. */
+/** Keeps the checkpoint that is best on the selection tasks; the earlier one of equals. */
 export async function chooseBest(at: GrpoStanding, { selection }: Evaluations): Promise<void> {
   if (selection === undefined) return;
   const { best, iteration } = at.state;
@@ -65,7 +65,7 @@ export async function chooseBest(at: GrpoStanding, { selection }: Evaluations): 
   settle(at, 'selection');
 }
 
-/** Attempts the tasks with the weights as they are; `undefined` when it was interrupted. */
+/** Evaluates the current weights; `undefined` if interrupted. */
 export async function evaluateNow(
   at: GrpoStanding,
   when: EvaluationTime,
@@ -91,7 +91,7 @@ export async function evaluateNow(
       groupsOf: run.groupsOf,
     }),
   );
-  // Half an evaluation would pass for a whole one.
+  // A partial evaluation would look complete.
   if (signal.aborted) return undefined;
   const toMetrics = when === 'selection' ? selectionMetrics : evaluationMetrics;
   const metrics = measured(toMetrics(evaluation));
@@ -99,13 +99,13 @@ export async function evaluateNow(
   return evaluation;
 }
 
-/** What the line of an iteration says of the evaluations after it. */
+/** The metrics of the evaluations after an iteration. */
 export const metricsOf = (at: GrpoStanding, { during, selection }: Evaluations): Metrics => ({
   ...(during && evaluationMetrics(during, sinceBefore(at, during))),
   ...(selection && selectionMetrics(selection)),
 });
 
-/** What changed since the baseline; nothing where there is none. */
+/** The change since the baseline; empty without a baseline. */
 export function sinceBefore(
   { run, state: { before } }: GrpoStanding,
   { perTask }: Evaluation,

@@ -13,18 +13,18 @@ import type { SentSequence } from './learned-parts.ts';
 import { ratioTail } from './ratio-tail.ts';
 import type { StepResult } from './steps/optimizer-step.ts';
 
-/** All that is known of one iteration. */
+/** Everything about one iteration. */
 export interface IterationReport {
   collection: Collection;
   training: TrainingData;
   ledger: Ledger;
-  /** One per optimiser step taken; none when there was nothing to learn. */
+  /** One per optimiser step; empty without data to learn from. */
   steps: readonly StepResult[];
   /** Of the first pass, when generator and learner hold the same weights; absent when it cannot be compared. */
   gap: ParityGap | undefined;
-  /** What the correction did; absent without one, and when there was nothing to learn. */
+  /** Metrics of the correction; absent without a correction or data to learn from. */
   correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
-  /** What the learner was given and made of it; absent when there was nothing to learn. */
+  /** The learner's data and results; absent without data to learn from. */
   sent?: Iterable<SentSequence> | undefined;
   learningRate: number;
   optimizerSteps: number;
@@ -32,7 +32,7 @@ export interface IterationReport {
   seconds: Readonly<Record<'total' | 'collect' | 'update' | 'publish', number>>;
 }
 
-/** An iteration as metrics. What was not measured is undefined. */
+/** An iteration as metrics. Missing measurements are undefined. */
 export function iterationMetrics(report: IterationReport): Metrics {
   const { collection, training, ledger, steps, gap } = report;
   const last = steps.at(-1);
@@ -59,7 +59,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
   };
 }
 
-/** How much was computed for each token of the sequences: padding makes it more than 1, common beginnings less. */
+/** Computed tokens per sequence token: padding raises it above 1, shared prefixes lower it. */
 export function computedPerToken(
   steps: readonly Pick<StepResult, 'computedTokens' | 'tokens'>[],
 ): number | undefined {

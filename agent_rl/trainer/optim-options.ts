@@ -4,13 +4,13 @@ import type { TrainOptions } from './training-options.ts';
 
 type Optimizer = Omit<TrainOptions, 'iterations' | 'parityBound'>;
 
-/** A run that is ended before its end keeps the schedule of the whole. */
+/** A run that stops early keeps the schedule of the planned run. */
 export const plannedIterations = ({
   iterations,
   plannedIterations: planned = iterations,
 }: Pick<TrainOptions, 'iterations' | 'plannedIterations'>): number => planned;
 
-/** What the learner is given at optimiser step `step` of `totalSteps`. */
+/** The learner's options at optimiser step `step` of `totalSteps`. */
 export function optimOptionsAt(
   step: number,
   totalSteps: number,

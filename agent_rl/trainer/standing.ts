@@ -6,27 +6,27 @@ import type { Task } from '../core/tasks/task.ts';
 import { noTotals } from './iteration-report.ts';
 import type { GrpoRun, TrainerState, TrainingOutput } from './trainer-contracts.ts';
 
-/** Where a training stands. */
+/** The position of a training. */
 export interface Standing<State extends { iteration: number }, Run = TrainingOutput<State>> {
   readonly run: Run;
   readonly signal: AbortSignal;
   /** After the last whole iteration. */
   state: State;
-  /** Iteration of the newest checkpoint, though it may have been tried in vain. */
+  /** Iteration of the newest checkpoint, even if writing it failed. */
   checkpointed: number | undefined;
-  /** The weights have moved, and the iteration they moved in is not recorded. */
+  /** The weights have changed in an iteration that is not recorded yet. */
   midway: boolean;
 }
 
 export type GrpoStanding = Standing<TrainerState, GrpoRun>;
 
-/** The beginning of a run, or where its checkpoint left it; the learner's own state is loaded separately. */
+/** The start of a run, or the position of its checkpoint; the learner's own state is loaded separately. */
 export function beginning(run: GrpoRun, signal: AbortSignal): GrpoStanding {
   const { options, tasks, selectionTasks = [], from } = run;
   if (options.checkpoint.keepBest && selectionTasks.length === 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      'checkpoint.keepBest needs tasks to choose by that are not trained on. Give selectionTasks, or keepBest: false.',
+      'checkpoint.keepBest needs held-out tasks. Pass selectionTasks, or set keepBest: false.',
     );
   if (from !== undefined) requireSameSelection(from, selectionTasks);
   const state: TrainerState = {
@@ -43,7 +43,7 @@ export function beginning(run: GrpoRun, signal: AbortSignal): GrpoStanding {
   return { run, signal, state, checkpointed: from?.iteration, midway: false };
 }
 
-/** @throws AgentRlError `CHECKPOINT_INVALID` where another number of tasks was kept out of training */
+/** @throws AgentRlError `CHECKPOINT_INVALID` if the number of held-out tasks changed */
 export function requireSameSelection(
   { selectionTasks: before }: Pick<TrainerState, 'selectionTasks'>,
   { length: now }: readonly Task[],
@@ -51,7 +51,7 @@ export function requireSameSelection(
   if (before === now) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run keeps ${before} tasks out of training to choose its best checkpoint by, and would now keep ${now}. Leave checkpoint.keepBest and eval.selectionTasks as they were.`,
+    `The run holds out ${before} tasks to choose its best checkpoint, but now ${now} are configured. Do not change checkpoint.keepBest and eval.selectionTasks when resuming.`,
   );
 }
 
@@ -63,7 +63,7 @@ export function enter<State extends { iteration: number }>(
   at.run.emit({ type: 'phase', iteration: at.state.iteration, ...phase });
 }
 
-/** Writes a checkpoint, and takes the state in it for where the training stands. */
+/** Writes a checkpoint with the current position. */
 export async function checkpoint<State extends { iteration: number }>(
   at: Standing<State>,
   reason: CheckpointReason,
@@ -80,8 +80,8 @@ export async function checkpoint<State extends { iteration: number }>(
 }
 
 /**
- * Trains. After a failure a checkpoint is written, unless the newest is of the last whole iteration or nothing was done
- * yet. What a failed update has accumulated is no part of it.
+ * Trains. After a failure it writes a checkpoint, unless the newest already has the last completed iteration or no
+ * iteration was completed. It excludes the gradients of a failed update.
  */
 export async function keepingState<
   State extends { iteration: number; before?: unknown },
@@ -98,7 +98,7 @@ export async function keepingState<
       await checkpoint(at, 'failed').catch((problem: unknown) =>
         at.run.emit({ type: 'state-lost', problem }),
       );
-    // What failed first is what is thrown.
+    // The first failure is thrown.
     throw thrown;
   }
 }

@@ -9,18 +9,18 @@ import { KeyedRng } from '../core/keyed-rng.ts';
 /** How the attempts at one task ended. Plain JSON. */
 export interface TaskAttempts {
   taskId: string;
-  /** Attempts that have a verdict, and those of them that solved the task. */
+  /** Attempts with a verdict, and successes among them. */
   n: number;
   successes: number;
-  /** Attempts the system failed: without a verdict. */
+  /** Attempts that failed because of the system, without a verdict. */
   failed: number;
   /** Names of the groups the task is reported in. */
   groups: readonly string[];
   /** Whether it belongs to a slice, which totals leave out. */
   ofSlice: boolean;
-  /** What its tasks have in common, so that their attempts depend on one another. */
+  /** The common feature of its tasks, through which their attempts are correlated. */
   family?: string | undefined;
-  /** The same of each agent by itself, where an episode has several. */
+  /** The same for each agent, if episodes have several. */
   agents?: Readonly<Record<string, Pick<TaskAttempts, 'n' | 'successes' | 'failed'>>> | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface Interval95 extends ClusterInterval {
 
 /** The intervals of one figure. Plain JSON. */
 export interface Intervals95 {
-  /** The wider of both, which is what is shown; `null` when nothing was judged. */
+  /** The wider one, which is shown; `null` if nothing was judged. */
   interval95: Interval95 | null;
-  /** The other; `null` where tasks name no family, all are of one, or families do not differ. */
+  /** The other one; `null` if tasks have no family, share one family, or families do not differ. */
   narrower95: Interval95 | null;
 }
 
-/** Successes among attempts that have a verdict, and how sure the rate is. */
+/** Successes among attempts with a verdict, and intervals of the rate. */
 export interface SuccessRate extends Intervals95 {
   n: number;
   successes: number;
@@ -47,9 +47,9 @@ export interface SuccessRate extends Intervals95 {
   wilson95: readonly [low: number, high: number] | null;
   /** Attempts the system failed; not among `n`. */
   failed: number;
-  /** Of all attempts; `null` when there were none. */
+  /** Of all attempts; `null` without attempts. */
   failedShare: number | null;
-  /** The rate if those had all failed their task, and if they had all solved it; `null` when nothing was attempted. */
+  /** The rate if all failed attempts had failed their task, and if all had solved it; `null` without attempts. */
   worstCase: readonly [low: number, high: number] | null;
 }
 
@@ -57,9 +57,9 @@ export interface SuccessRate extends Intervals95 {
 export interface Difference extends Intervals95 {
   /** Tasks with a verdict in both. */
   tasks: number;
-  /** Success rate after less that before, over these tasks. */
+  /** Success rate after minus before, over these tasks. */
   difference: number;
-  /** The least and the most it can be over all tasks, whatever became of the attempts that failed. */
+  /** Its bounds over all tasks, whatever the failed attempts would have been. */
   worstCase: readonly [low: number, high: number];
 }
 
@@ -68,7 +68,7 @@ export interface Comparison extends Difference {
   groups: Readonly<Record<string, Difference>>;
 }
 
-/** What a figure is of: intervals of other figures draw other resamples. */
+/** The name of a metric: intervals of different metrics use different resamples. */
 export interface FigureKey {
   seed: number;
   of: string;
@@ -139,7 +139,7 @@ export function compare(
   return { ...total, groups: Object.fromEntries([...groups, ...agents]) };
 }
 
-/** Under which an agent's success is reported among those of groups of tasks. */
+/** The key of an agent's success among the success rates of task groups. */
 export const agentGroup = (name: string): string => `agent ${name}`;
 
 /** Names of all agents, sorted. */
@@ -191,9 +191,9 @@ const boundsOf = ({ n, successes, failed }: ReturnType<typeof together>) =>
 const width = (one: Interval95 | null): number => (one === null ? 0 : one.high - one.low);
 
 /**
- * Intervals over tasks, whose attempts depend on one another, and where tasks name families also over those. The wider
- * is shown: Cameron and Miller 2015, section IV, https://doi.org/10.3368/jhr.50.2.317, advise the larger clusters as
- * long as there are not too few. Families that do not differ say nothing of how families differ, and are left out.
+ * Intervals over tasks, whose attempts are correlated, and also over families if tasks have them. The wider is shown:
+ * Cameron and Miller 2015, section IV, https://doi.org/10.3368/jhr.50.2.317, advise the larger clusters as long as
+ * there are not too few. Families that do not differ give no interval.
  */
 export function intervalsOf<One extends TaskAttempts | TaskPair>(
   judged: readonly One[],

@@ -37,28 +37,28 @@ type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
  * 1. Tokens carry the weight of the loss, as `algorithm.aggregation` says.
  * 2. An episode that the system failed has no reward and is left out of its group's statistics.
  * 3. An iteration's first step is taken only if generator and learner agree on its tokens (`train.parityBound`).
- * 4. All randomness is keyed: a resumed run does what one does that never stopped.
+ * 4. All randomness is keyed: a resumed run behaves like one that never stopped.
  *
  * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its
  * update has begun, a checkpoint is written, and the result says `interrupted`.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the best checkpoint is to be kept and there is nothing to choose it by;
  * `CHECKPOINT_INVALID` when the state to resume from is of other tasks; `ROLLOUTS_FAILED`, `PARITY_BROKEN`, what the
- * learner and plugins throw, and what ends a run from outside, such as `WEB_BUDGET_SPENT`. A checkpoint of the last whole
- * iteration is written first, where there is none yet.
+ * learner and plugins throw, and what ends a run from outside, such as `WEB_BUDGET_SPENT`. A checkpoint of the last
+ * completed iteration is written first, unless it already exists.
  */
 export async function trainGrpo(run: GrpoRun, signal: AbortSignal): Promise<TrainingResult> {
   return keepingState(beginning(run, signal), async (at) => {
     const { train, eval: evaluation, checkpoint: checkpoints } = run.options;
     await publish(at);
     const before = evaluation.before ? await baseline(at) : undefined;
-    // What the session before did not come to after its last iteration; the line of its metrics stays without it.
+    // Evaluations that the previous session still owes; the metrics of its last iteration stay without them.
     await chooseBest(at, await evaluateDue(at));
 
     while (at.state.iteration < train.iterations && !signal.aborted) {
       const watch = stopwatch(at);
       const played = await watch.time('collect', () => collect(at));
-      // Half a collection leaves no trace.
+      // An incomplete collection is discarded.
       if (signal.aborted) break;
       // Timed as `collect`: the metrics of collecting include the comparison.
       const collected = await watch.time('collect', () => compare(at, played));
@@ -92,7 +92,7 @@ const stopwatch = ({ state }: GrpoStanding): Watch => {
   return new Stopwatch(['collect', 'update', 'publish'], { shown });
 };
 
-/** An iteration whose publication is interrupted is whole: nothing is drawn from its weights before the run goes on. */
+/** An iteration whose publication is interrupted is complete: its weights are not sampled before the run continues. */
 function publish(at: GrpoStanding, phase?: 'publish'): Promise<unknown> {
   if (phase !== undefined) enter(at, { name: phase });
   return doneUnlessAborted(() => at.run.weights.publish(at.signal), at.signal);
@@ -118,7 +118,7 @@ function collect(at: GrpoStanding): Promise<Collection<PlayedGroup>> {
   });
 }
 
-/** Compares the parts of each group, where the run has it there after the KL to the reference is taken off rewards. */
+/** Compares the parts of each group, after the KL penalty if it is in the reward. */
 async function compare(
   { run }: GrpoStanding,
   { groups, discarded }: Collection<PlayedGroup>,
@@ -153,10 +153,10 @@ const scoring = ({
   reference = referenceOf(learner),
 }: GrpoRun): { learner: Learner; reference: Scorer } => ({ learner, reference });
 
-/** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */
+/** With truncated sampling the sampled distribution differs from the trained one, and a gap is meaningless. */
 const isComparable = ({ options }: GrpoRun): boolean => !truncates(options.rollout.sampling);
 
-/** Places in the schedule are planned: an iteration with nothing to learn uses its own up. */
+/** Positions in the schedule are planned: an iteration without data still uses its steps. */
 function optimAt({ run, state }: GrpoStanding, stepOfIteration: number) {
   const { algorithm, train } = run.options;
   const steps = algorithm.epochs * algorithm.updatesPerBatch;
@@ -172,7 +172,7 @@ interface Iterated {
   watch: Watch;
 }
 
-/** Advances the state by a whole iteration, makes the evaluations that are due after it, and tells of both. */
+/** Advances the state by one iteration, makes the due evaluations, and emits both. */
 async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
   const { run } = at;
   const { collected, batch, taken } = iterated;
@@ -183,7 +183,7 @@ async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
   try {
     await evaluateDue(at, made);
   } finally {
-    // The iteration is whole without them.
+    // The iteration is complete without them.
     const { iteration } = at.state;
     const metrics = { ...iterationMetrics(report), ...metricsOf(at, made), ...run.system?.() };
     const learned = learnedParts(collected, batch, taken);

@@ -37,17 +37,17 @@ export interface SftState {
 /** What supervised training trains with. */
 export interface SftRun extends TrainingOutput<SftState> {
   options: SftOptions;
-  /** Where it goes on, with the same examples and options; absent where it begins. */
+  /** Where it continues, with the same examples and options; absent at the start. */
   from?: SftState | undefined;
   learner: Learner;
-  /** Conversations as tokens; those of source `demonstration` are trained. */
+  /** Conversations as tokens; tokens of source `demonstration` are trained. */
   examples: readonly TranscriptRecord[];
-  /** Attempts tasks with the present weights; `undefined` when it was interrupted. */
+  /** Evaluates the current weights; `undefined` if interrupted. */
   evaluate?: ((iteration: number) => Promise<Evaluation | undefined>) | undefined;
 }
 
 interface SftStanding extends Standing<SftState, SftRun> {
-  /** Of the passes that the last step took from: a large set is not shuffled again at each step. */
+  /** Caches the order of the last passes: a large set is not shuffled again at each step. */
   readonly orders: Map<number, readonly TranscriptRecord[]>;
 }
 
@@ -74,7 +74,7 @@ export async function trainSft(
     orders: new Map(),
   };
   return keepingState(at, async () => {
-    // The session before may have been interrupted in it; kept at once, so that it is not made again.
+    // The previous session may have been interrupted in it; saved at once, so that it is not repeated.
     if ((await evaluateIfDue(at)) !== undefined && !hasEnded(at)) await checkpoint(at, 'periodic');
     while (!hasEnded(at) && !signal.aborted) {
       const metrics = await step(at);
@@ -84,7 +84,7 @@ export async function trainSft(
       try {
         evaluation = await evaluateIfDue(at);
       } finally {
-        // The step is whole without it.
+        // The step is complete without it.
         const all = { ...metrics, ...(evaluation && evaluationMetrics(evaluation)) };
         run.emit({ type: 'iteration', iteration, metrics: measured(all), learned: [] });
       }
@@ -102,11 +102,11 @@ function requireTrained(examples: readonly TranscriptRecord[]): void {
   const problem =
     examples.length === 0
       ? 'There are no conversations to learn from.'
-      : `Conversation ${empty} of ${examples.length} (from 0) has no assistant tokens to learn from.`;
-  throw new AgentRlError('DATASET_INVALID', `${problem} Give each an assistant message.`);
+      : `Conversation ${empty} of ${examples.length} (counted from 0) has no assistant tokens to learn from.`;
+  throw new AgentRlError('DATASET_INVALID', `${problem} Add an assistant message.`);
 }
 
-/** Whether the last step is taken, or the measured success is reached. */
+/** Whether the last step is done, or the target success rate is reached. */
 function hasEnded({ run, state: { iteration, evaluated } }: SftStanding): boolean {
   const { iterations, until } = run.options.train;
   const success = evaluated?.success ?? 0;
@@ -152,7 +152,7 @@ async function step(at: SftStanding): Promise<Metrics> {
   };
 }
 
-/** The examples of this step: place by place through passes over all of them, each in an order of its own. */
+/** The examples of this step: the next ones in a pass over all examples, shuffled in each pass. */
 function examplesOf({ run, state, orders }: SftStanding): TranscriptRecord[] {
   const { examples, options } = run;
   const { batchSize, seed } = options;
@@ -167,7 +167,7 @@ function examplesOf({ run, state, orders }: SftStanding): TranscriptRecord[] {
   }).filter((example) => example !== undefined);
 }
 
-/** Weights that sum to 1 over the step: those of the assistant's tokens are all alike, and so are the others'. */
+/** Weights that sum to 1 over the step: one weight for all assistant tokens, and one for all others. */
 function toData(
   examples: readonly TranscriptRecord[],
   contextWeight: number,
@@ -177,7 +177,7 @@ function toData(
       maskOf(example, 'demonstration'),
       (mask) => mask || contextWeight,
     );
-    // Nothing comes before the first token that could predict it.
+    // The first token has no context to predict it from.
     weightsOf[0] = 0;
     return weightsOf;
   });

@@ -24,7 +24,7 @@ export interface TrainerTotals {
   outcomes: Readonly<Record<string, number>>;
   ledger: Readonly<Partial<Record<TokenUse, number>>>;
   sampledTokens: number;
-  /** Tokens through the update: those of sequences up to the last trained one, padding excluded. */
+  /** Tokens through the update: sequences up to the last trained token, without padding. */
   updatedTokens: number;
   collectSeconds: number;
   updateSeconds: number;
@@ -33,29 +33,29 @@ export interface TrainerTotals {
   maxAbsLogProbGap: number;
 }
 
-/** What a run needs to resume where it stopped, besides the learner's own state. Plain JSON. */
+/** The state to resume a run, besides the learner's own. Plain JSON. */
 export interface TrainerState {
   /** Iterations done. */
   iteration: number;
   optimizerSteps: number;
   tasks: unknown;
-  /** The iteration that does best on the selection tasks. */
+  /** The best iteration on the selection tasks. */
   best: { iteration: number; successRate: number } | null;
-  /** Tasks that are kept out of training to choose the best checkpoint by. */
+  /** Tasks held out from training to choose the best checkpoint. */
   selectionTasks: number;
   /** The evaluation before the first update, without its episodes; kept for the table of a resumed run. */
   before: StoredEvaluation | null;
   totals: TrainerTotals;
   /** Of the newest iterations, oldest first. */
   recentFailures: readonly FailureCount[];
-  /** Evaluations after the last iteration that were not made: the run was stopped in them, or failed. A resume makes them. */
+  /** Missing evaluations after the last iteration, because the run stopped or failed. A resume makes them. */
   evaluationsDue?: readonly EvaluationTime[];
 }
 
 /** What happens in a training, as it happens. */
 export type TrainingEvent = RunEvent<Evaluation, LearnedPart>;
 
-/** Is told of each event, in their order. What it throws ends the run. */
+/** Receives each event, in order. An error ends the run. */
 export type Subscriber = (event: TrainingEvent) => void;
 
 /** Where the events and checkpoints of a training go. */
@@ -65,10 +65,10 @@ export interface TrainingOutput<State> {
   save: (reason: CheckpointReason, state: State) => Promise<WrittenCheckpoint>;
 }
 
-/** What a training came to. */
+/** The result of a training. */
 export interface TrainingResult {
   interrupted: boolean;
-  /** What was done to the run so that it must not learn. */
+  /** The control that prevented learning. */
   control: NonNullable<TrainOptions['control']>;
   before?: Evaluation | undefined;
   after?: Evaluation | undefined;
@@ -80,22 +80,22 @@ export interface TrainingResult {
 /** What a run trains with. */
 export interface GrpoRun extends TrainingOutput<TrainerState> {
   options: GrpoOptions;
-  /** Where it goes on; absent where it begins. */
+  /** Where it continues; absent at the start. */
   from?: TrainerState | undefined;
   learner: Learner;
-  /** What a KL term pulls towards; the learner's own reference where it is absent. */
+  /** The reference of the KL term; by default the learner's own. */
   reference?: Scorer | undefined;
-  /** Hands the learner's weights to what the rollouts sample with. */
+  /** Publishes the learner's weights to the generator. */
   weights: WeightPublisher;
   rollouts: Rollouts;
   tasks: TaskPlan;
   evalTasks: readonly Task[];
-  /** Tasks that are not trained on, by which `checkpoint.keepBest` chooses. */
+  /** Held-out tasks by which `checkpoint.keepBest` chooses. */
   selectionTasks?: readonly Task[];
   /** Names of the groups an evaluation reports a task under. */
   groupsOf?: (task: Task) => readonly string[];
-  /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
+  /** By default the episodes of a group are compared by their own rewards. */
   rewarding?: GroupRewarding | undefined;
-  /** What the metrics of an iteration say of the process. */
+  /** Metrics of the process in an iteration. */
   system?: () => Metrics;
 }

@@ -6,7 +6,7 @@ import { groupAdvantages } from '../group-advantages.ts';
 
 const Settings = Type.Object({
   std: choice(
-    'What the centred rewards of a group are divided by: a standard deviation, or nothing (Dr. GRPO)',
+    "Divisor of a group's centred rewards: a standard deviation, or none (Dr. GRPO)",
     ['sample', 'population', 'none'],
     'sample',
   ),
@@ -16,10 +16,10 @@ const Settings = Type.Object({
   }),
 });
 
-/** Each group by itself, see `groupAdvantages`. */
+/** Each group separately, see `groupAdvantages`. */
 export const groupRelative = advantage({
   name: 'group-relative',
-  description: "Reward less the group's mean, divided by its standard deviation (GRPO, Dr. GRPO)",
+  description: "Reward minus the group's mean, divided by its standard deviation (GRPO, Dr. GRPO)",
   settings: Settings,
 })((groups: readonly RewardGroup[], settings: Static<typeof Settings>) =>
   groups.map((rewards) => groupAdvantages(rewards, settings).advantages),

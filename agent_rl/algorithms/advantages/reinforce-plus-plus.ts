@@ -6,7 +6,7 @@ import { hasNoSpread, mean, standardDeviation } from '../statistics.ts';
 
 const Settings = Type.Object({
   baseline: choice(
-    'What is taken off a reward first: the mean of its group, or nothing',
+    "Baseline that is subtracted first: the group's mean, or none",
     ['none', 'group'],
     'none',
   ),

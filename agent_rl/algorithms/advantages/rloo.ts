@@ -2,17 +2,17 @@ import { advantage, type RewardGroup } from '../../core/algorithm/advantage.ts';
 import { hasNoSpread, sum } from '../statistics.ts';
 
 /**
- * Leave one out: reward less the mean reward of the others of its group, `r_i - mean(r_j, j != i)`.
+ * Leave one out: reward minus the mean reward of the group's other episodes, `r_i - mean(r_j, j != i)`.
  *
- * RLOO, Kool et al. 2019, https://openreview.net/forum?id=r1lgTGL5DE; for language models Ahmadian et al. 2024,
- * section 2.3, https://arxiv.org/abs/2402.14740
+ * RLOO, Kool et al. 2019, https://openreview.net/forum?id=r1lgTGL5DE; for language models Ahmadian et al. 2024, section
+ * 2.3, https://arxiv.org/abs/2402.14740
  *
  * Departure: the only episode of a group that has a reward has nothing to be compared with, and gets 0; so do all of a
  * group without spread, exactly.
  */
 export const rloo = advantage({
   name: 'rloo',
-  description: 'Reward less the mean of the others of its group (RLOO)',
+  description: "Reward minus the mean of the group's other episodes (RLOO)",
 })((groups: readonly RewardGroup[]) => groups.map(leaveOneOut));
 
 function leaveOneOut(rewards: RewardGroup): RewardGroup {

@@ -9,8 +9,8 @@ const upper = (description: string) =>
 const Cap = Type.Object({ cap: upper('Largest factor') });
 
 const Bounds = Type.Object({
-  low: number('Tokens whose ratio is smaller teach nothing', within(0, 1, 0.5)),
-  high: number('Tokens whose ratio is larger teach nothing', within(1, 1e6, 2)),
+  low: number('Tokens with a smaller ratio are not trained on', within(0, 1, 0.5)),
+  high: number('Tokens with a larger ratio are not trained on', within(1, 1e6, 2)),
 });
 
 /** log proximal - log behaviour of each token. */
@@ -20,7 +20,7 @@ const logRatios = ({ behaviour, proximal }: CorrectionTokens): Float32Array =>
 /** Nothing is corrected: ratios are to the policy that sampled, and nothing is scored for it. */
 const none = correction({
   name: 'none',
-  description: 'Ratios are to the policy that sampled',
+  description: 'No correction: ratios are relative to the sampling policy',
 })(({ behaviour }: CorrectionTokens) => behaviour.map(() => 1));
 
 /**

@@ -25,8 +25,7 @@ const Settings = Type.Object({
  */
 export const cispo = loss({
   name: 'cispo',
-  description:
-    'REINFORCE weighed by the clipped ratio, which clipped tokens learn from too (CISPO)',
+  description: 'REINFORCE weighted by the clipped ratio, so that clipped tokens also learn (CISPO)',
   settings: Settings,
 })((
   { logProbs, ratio, advantages }: LossBatch,

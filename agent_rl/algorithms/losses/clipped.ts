@@ -15,7 +15,7 @@ const Settings = Type.Object({
   }),
   dualClip: Type.Optional(
     number(
-      'Most that a token of negative advantage costs, in times its advantage (dual clip); no bound by default',
+      "Upper bound of a token's loss as a multiple of its negative advantage (dual clip); no bound by default",
       { exclusiveMinimum: 1, maximum: 1000, idleOnPolicy: true },
     ),
   ),

@@ -16,13 +16,13 @@ const Settings = Type.Object({
 });
 
 /**
- * One ratio for a whole sequence, the geometric mean of those of its tokens, `s = exp(mean log ratio)`, clipped:
- * `-min(s A, clip(s, 1 - clipLow, 1 + clipHigh) A)` at each of its tokens.
+ * One ratio per sequence, the geometric mean of its tokens' ratios, `s = exp(mean log ratio)`, clipped: `-min(s A,
+ * clip(s, 1 - clipLow, 1 + clipHigh) A)` at each of its tokens.
  *
  * GSPO, Zheng et al. 2025, eq. 5 to 7, and section 5.1 for the bounds, https://arxiv.org/abs/2507.18071
  *
- * Departure: a sequence of several turns has one ratio, over all tokens sampled in it. With `aggregation: sequence-mean` the
- * loss is the paper's where a part is one sequence; with others long sequences weigh more.
+ * Departure: a sequence of several turns has one ratio, over all tokens sampled in it. With `aggregation:
+ * sequence-mean` the loss is the paper's if a part is one sequence; with others long sequences weigh more.
  */
 export const gspo = loss({
   name: 'gspo',

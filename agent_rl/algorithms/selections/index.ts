@@ -8,13 +8,13 @@ const all = selection({ name: 'all', description: 'Every episode of every group'
 
 const Dynamic = Type.Object({
   cap: integer(
-    'Most rounds of drawing in an iteration; groups that are still equal are kept and counted',
+    'Maximum number of rounds per iteration; groups that are still equal are kept and counted',
     within(1, 1000, 2),
   ),
 });
 
 /**
- * Dynamic sampling: another task takes the place of each group whose rewards are all equal.
+ * Dynamic sampling: replaces each group whose rewards are all equal with another task's.
  *
  * DAPO, Yu et al. 2025, section 3.2, https://arxiv.org/abs/2503.14476
  *
@@ -22,7 +22,7 @@ const Dynamic = Type.Object({
  */
 const dynamic = selection({
   name: 'dynamic',
-  description: 'Draws another task for each group whose rewards are all equal (DAPO)',
+  description: 'Replaces groups whose rewards are all equal (DAPO)',
   settings: Dynamic,
 })(({ rewards, round }: SelectionGroup, { cap }: Static<typeof Dynamic>) => ({
   again: round < cap && hasNoSpread(rewards.filter((reward) => reward !== undefined)),
@@ -30,28 +30,27 @@ const dynamic = selection({
 
 const BestOf = Type.Object({
   keep: Type.Optional(
-    integer('Most episodes of a group, the best ones; all that are good enough by default', {
+    integer('Number of best episodes to keep per group; all above the threshold by default', {
       minimum: 1,
       maximum: 65_536,
       unit: 'episodes',
     }),
   ),
   above: number(
-    'Only episodes whose reward is above it',
+    'Reward threshold: only episodes above it are kept',
     within(-mostReward, mostReward, 0, 'reward'),
   ),
 });
 
 /**
- * Rejection sampling: the best episodes of a group, of those that are good enough. Of equal ones the first.
+ * Rejection sampling: the best episodes of a group above the threshold. The first of equal ones.
  *
  * - all good ones: Yuan et al. 2023, section 3.3, https://arxiv.org/abs/2308.01825
  * - the best one: RAFT, Dong et al. 2023, algorithm 1, https://arxiv.org/abs/2304.06767
  */
 const bestOf = selection({
   name: 'best-of',
-  description:
-    'The best episodes of each group, of those that are good enough (rejection sampling)',
+  description: 'The best episodes of each group above a threshold (rejection sampling)',
   settings: BestOf,
 })(({ rewards }: SelectionGroup, { keep = Infinity, above }: Static<typeof BestOf>) => {
   const good = [...rewards.entries()].filter(

@@ -2,7 +2,10 @@ import { type Scorer, scorerOf } from '../../core/services/scorer.ts';
 import type { ResolvedRun } from '../resolve-run.ts';
 import { longestTokens, openEngine } from './open-engine.ts';
 
-/** Log-probabilities of a run's model as it is on disk. Its engine is open for each call alone: it is called once, if at all. */
+/**
+ * Log-probabilities under a run's model as it is on disk. Each call opens and closes an engine: there is at most one
+ * call.
+ */
 export const modelScorer = ({ config, model }: ResolvedRun, signal: AbortSignal): Scorer => ({
   async score(tokens, options) {
     const longest = longestTokens(config);

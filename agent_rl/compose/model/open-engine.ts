@@ -12,7 +12,7 @@ import { pluginHooks } from '../../threads/plugin-hooks.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 
-/** What neither the run file nor the model says of an engine. */
+/** Engine options that neither the run file nor the model determines. */
 export interface EngineRequest
   extends
     Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'>,
@@ -22,7 +22,7 @@ export interface EngineRequest
         'decoders' | 'reference' | 'training' | 'scores' | 'beside' | 'trains' | 'packs'
       >
     > {
-  /** Stops the opening. */
+  /** Cancels the opening. */
   signal: AbortSignal;
 }
 
@@ -68,7 +68,7 @@ export function engineOptions(
 /** Fewest episodes of each decoder by default. */
 const episodesOfDecoder = 16;
 
-/** How many threads draw tokens for a number of episodes at once. */
+/** The number of sampling threads for a number of concurrent episodes. */
 export function decoders(
   { run }: Config,
   { description, episodes }: { description: ModelConfig; episodes: number },
@@ -80,13 +80,13 @@ export function decoders(
   return isCopied ? Math.max(1, Math.min(most, filled)) : 1;
 }
 
-/** What a number of episodes at once ask of an engine. */
+/** Engine options for a number of concurrent episodes. */
 export const sampling = ({ policy }: Config, rows: number) => ({
   rows,
   maxContextTokens: policy.maxContextTokens,
 });
 
-/** The same of the engine whose episodes are collected, which may draw with several threads. */
+/** The same for the engine that collects episodes, which may sample in several threads. */
 export const collecting = (
   config: Config,
   { description }: Pick<ResolvedModel, 'description'>,
@@ -96,7 +96,7 @@ export const collecting = (
   decoders: decoders(config, { description, episodes }),
 });
 
-/** What training asks of an engine. */
+/** Engine options for training. */
 export function learning(config: Config, loss: ChosenPlugins['loss'], imitates?: Imitation) {
   const { reference, ...training } = trainingLoss(config, loss, imitates);
   return { reference, training };
@@ -107,7 +107,7 @@ export interface Imitation {
   longestTokens: number;
 }
 
-/** What training minimises, and on what: the policy's loss, or that of imitation. */
+/** The training objective and its data: the policy loss, or imitation. */
 export function trainingLoss(
   config: Config,
   chosen: ChosenPlugins['loss'],

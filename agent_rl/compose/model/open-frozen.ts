@@ -6,11 +6,11 @@ import { type EngineRequest, longestTokens, sampling } from './open-engine.ts';
 import { frozenBySetting, withSetting } from './resolve-frozen.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
-/** What computes with the weights of a run that stay as they are. */
+/** The engines of a run's frozen models. */
 export interface FrozenServices {
-  /** By the agent they play. */
+  /** By agent. */
   opponents: ReadonlyMap<string, Generator>;
-  /** What a KL term pulls towards, where the run names it. */
+  /** The reference of the KL term, if the run names one. */
   reference?: Scorer;
 }
 
@@ -20,15 +20,15 @@ export type OpenOwnEngine = (
   request: Omit<EngineRequest, 'signal'>,
 ) => Promise<EngineClient>;
 
-/** Only scores: the context is as long as the longest sequence, so that its positions are checked. */
+/** Only scores sequences: the context is as long as the longest one, so that positions are checked. */
 const samplesNothing = ({ longest }: { longest: number }) => ({
   rows: 1,
   maxContextTokens: longest,
 });
 
 /**
- * Opens an engine for each frozen model of a run, one after another, so that each is refused if it does not fit beside
- * those before it.
+ * Opens an engine for each frozen model of a run, one after another, so that a model that does not fit in the remaining
+ * memory is refused.
  *
  * @throws AgentRlError that begins with the setting that names the model
  */

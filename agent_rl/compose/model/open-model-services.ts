@@ -37,24 +37,24 @@ export interface ModelServices {
   generator: Generator;
   /** Engines of this process behind them. */
   engines: readonly EngineClient[];
-  /** What they mended or did without. */
+  /** What they repaired or skipped. */
   incidents: EventLog<string>;
-  /** What plays the agents of an episode whose weights stay as they are, by agent. */
+  /** The frozen models that play agents, by agent. */
   opponents: FrozenServices['opponents'];
   /** Only in training; with a reference where it is not the learner's own. */
   training?: {
     learner: Learner;
     weights: WeightPublisher;
     reference?: Scorer;
-    /** Around a generator whose draws cannot be repeated. */
+    /** Records a generator whose samples are not reproducible. */
     recording?: RecordingGenerator;
   };
 }
 
 /**
- * Opens the generator and, to train, the learner that a run names.
+ * Opens the generator and, for training, the learner of a run.
  *
- * @throws AgentRlError of what cannot be opened, and where the learner's weights cannot get to the generator
+ * @throws AgentRlError for what cannot be opened, or if learner and generator cannot share weights
  */
 export async function openModelServices(
   run: ResolvedRun,
@@ -68,7 +68,7 @@ export async function openModelServices(
   requireContext(info, run.config.policy.maxContextTokens);
   if (!info.reproducible)
     incidents.add(
-      `Generator ${info.name} does not promise the same tokens again: the same seed may give other results.${request.trains ? ' A resume takes what was drawn from generations/.' : ''}`,
+      `Generator ${info.name} is not reproducible: the same seed may give different results.${request.trains ? ' A resumed run reads earlier samples from generations/.' : ''}`,
     );
   const recording =
     request.trains && !info.reproducible ? new RecordingGenerator(drawing) : undefined;
@@ -98,7 +98,7 @@ export async function openModelServices(
   };
 }
 
-/** What all generators of a run have done; null where none counts. */
+/** The totals of all generators of a run; null if no generator counts. */
 export async function generationTotals({
   generator,
   opponents,
@@ -113,7 +113,7 @@ function requireContext({ name, maxContextTokens: holds }: GeneratorInfo, asked:
   if (holds >= asked) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `policy.maxContextTokens is ${asked}, and generator ${name} holds contexts of ${holds} tokens. Lower it, or have the generator hold longer ones (agent-rl serve --set policy.maxContextTokens=${asked}).`,
+    `policy.maxContextTokens is ${asked}, but generator ${name} has a context length of ${holds} tokens. Lower the setting, or raise the generator's context length (agent-rl serve --set policy.maxContextTokens=${asked}).`,
   );
 }
 
@@ -164,7 +164,7 @@ async function openGenerator(
         };
   enterPlugin(called);
   const checked = { plugin: called, vocabSize: model.description.vocabSize };
-  // Ours are tested against the contract, and the text of their failures is their own.
+  // Built-in ones are tested against the contract and have their own error messages.
   const opening = entry.source === builtInSource ? open() : CheckedGenerator.open(open, checked);
   return abortableStart(opening, signal, (late) => late.close());
 }
@@ -199,6 +199,6 @@ async function openLearner(
 function refused(kind: string, name: string): never {
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The ${kind} "${name}" asks for the engine of this process, and its spec does not say so. Add engine: true.`,
+    `The ${kind} "${name}" uses the engine of this process, but its spec does not declare it. Add engine: true.`,
   );
 }

@@ -4,11 +4,11 @@ import { modelFolder } from '../../../model/find/model-folder.ts';
 import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
 import { type ModelResolvers, type ResolvedModel, resolveModel } from './resolve-model.ts';
 
-/** Models of a run whose weights stay as they are, beside the one that is trained. Settings that name one folder share it. */
+/** The frozen models of a run. Settings that name the same folder share a model. */
 export interface FrozenModels {
-  /** What plays an agent, by its name. */
+  /** The models that play agents, by agent. */
   agents: ReadonlyMap<string, ResolvedModel>;
-  /** What a KL term pulls towards; absent where it is the weights that training starts from. */
+  /** The reference of the KL term; absent if it is the starting weights. */
   reference?: ResolvedModel;
 }
 
@@ -17,7 +17,7 @@ export const noFrozen: FrozenModels = { agents: new Map() };
 export interface FrozenRequest {
   /** The run's own model. */
   model: Pick<ResolvedModel, 'textFolder' | 'description'>;
-  /** Whether the weights will be changed: only then there is a KL term. */
+  /** Whether the run trains: only then it has a KL term. */
   trains: boolean;
   resolvers?: ModelResolvers | undefined;
 }
@@ -52,14 +52,14 @@ export async function resolveFrozen(
 const agentSetting = (index: number): string => `agents.${index}.model`;
 const referenceSetting = 'algorithm.kl.reference';
 
-/** Each frozen model by the setting that names it, as `inputs.json` and messages have it. */
+/** The frozen models by the setting that names them, as in `inputs.json` and messages. */
 export const frozenBySetting = ({ agents, reference }: FrozenModels): Map<string, ResolvedModel> =>
   new Map([
     ...[...agents].map(([name, model]) => [`agents.${name}.model`, model] as const),
     ...(reference === undefined ? [] : [[referenceSetting, reference] as const]),
   ]);
 
-/** Without the adapters and the quantisation of the run's own model. */
+/** Without the adapters and the quantisation of the trained model. */
 const asItIs = (
   config: Config,
   folder: string,
@@ -80,11 +80,11 @@ async function requireSameTokens(
   if (theirs === ours && vocabSize === own.description.vocabSize) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${folder} has another tokenizer (${vocabSize} tokens) than the run's model (${own.description.vocabSize} tokens, in ${own.textFolder}). Use a model with the same tokenizer.json, such as a checkpoint of a run that began with it.`,
+    `${folder} and the run's model (${own.textFolder}) have different tokenizers (${vocabSize} and ${own.description.vocabSize} tokens). Use a model with the same tokenizer.json, such as a checkpoint of a run that started from it.`,
   );
 }
 
-/** What is thrown says first which setting it is about. */
+/** Errors begin with the setting that they are about. */
 export async function withSetting<Value>(
   setting: string,
   work: () => Promise<Value>,

@@ -13,15 +13,15 @@ import {
   type NewAdapter,
 } from '../../../model/weights/open-model.ts';
 
-/** The model of a run: everything about it but its weights. */
+/** The model of a run: everything except its weights. */
 export interface ResolvedModel {
   /** Folder of the model, or of an adapter over it. */
   folder: string;
   /** Where the weights are. */
   layers: ModelStack;
-  /** One more adapter over them, which changes nothing yet. */
+  /** A new adapter over the weights, which has no effect yet. */
   newAdapter: NewAdapter | undefined;
-  /** To be done to float weights while they are loaded. */
+  /** Quantisation of float weights on load. */
   quantize: Quantization | undefined;
   /** Its adapters and quantisation included. */
   description: ModelConfig;
@@ -30,7 +30,7 @@ export interface ResolvedModel {
   text: LanguageModel;
 }
 
-/** How these are found; a test counts how often. */
+/** How the files are found; a test counts the calls. */
 export const modelResolvers = {
   localLayers,
   describeLayers,
@@ -49,10 +49,10 @@ export interface ModelResolution {
 }
 
 /**
- * Finds the model in a folder and all that is over it, and reads everything but the weights.
+ * Finds the model in a folder with its adapters, and reads everything except the weights.
  *
  * @throws AgentRlError `MODEL_INVALID` or `TOKENIZER_INVALID` when something is missing or cannot run here;
- * `CONFIG_INVALID` when it is to be trained and nothing of it can be: weights in four bits without an adapter over them.
+ * `CONFIG_INVALID` for a model that cannot be trained: four-bit weights without an adapter.
  */
 export async function resolveModel(
   config: Config,

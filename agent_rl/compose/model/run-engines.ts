@@ -18,16 +18,19 @@ export interface ModelServicesRequest {
   trains: boolean;
   /** What is imitated where training is supervised; absent in reinforcement learning. */
   imitates?: Imitation | undefined;
-  /** Whether what it draws is compared with nothing that a run drew, so that its last bits may be others. */
+  /** Whether its samples are never compared with recorded ones, so that floating-point differences are allowed. */
   packs?: boolean | undefined;
-  /** Stops the opening. */
+  /** Cancels the opening. */
   signal: AbortSignal;
 }
 
 /** The least cache that an engine can have. */
 const samplesNothing = { rows: 1, maxContextTokens: 16 };
 
-/** The engines of a run: one that generator and learner share, those that only learn, and those whose weights stay. */
+/**
+ * The engines of a run: the one that generator and learner share, engines that only learn, and engines of frozen
+ * models.
+ */
 export class RunEngines {
   readonly all: EngineClient[] = [];
   #shared: Promise<EngineClient> | undefined;
@@ -42,7 +45,7 @@ export class RunEngines {
     return (this.#shared ??= this.#openShared());
   }
 
-  /** One that only learns. */
+  /** An engine that only learns. */
   async learning(device: string): Promise<EngineClient> {
     const { config, model, chosen } = this.run;
     const { signal, imitates } = this.request;
@@ -56,7 +59,7 @@ export class RunEngines {
     );
   }
 
-  /** One for a model whose weights stay as they are, of the memory that the others leave. */
+  /** An engine for a frozen model, in the memory that the others leave. */
   async frozen(
     model: ResolvedModel,
     request: Omit<EngineRequest, 'signal'>,

@@ -7,7 +7,7 @@ import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 /** The parts of an algorithm that a run file names. */
 export type PartName = 'advantage' | 'loss' | 'correction' | 'selection';
 
-/** A KL term where it stands: in the loss, or off the rewards. */
+/** A KL term, in the loss or subtracted from rewards. */
 export function klParts({
   kind,
   weight,
@@ -27,7 +27,7 @@ export function algorithmParts({
   return {
     advantage: partOf('advantage', advantage),
     loss: lossPart(loss),
-    // Where nothing is corrected, nothing has to be scored.
+    // Without a correction, no sequences have to be scored.
     correction:
       correction.entry.spec.name === 'none' ? undefined : partOf('correction', correction),
     selection: partOf('selection', selection),
@@ -47,7 +47,7 @@ function partOf<Given, Made>(
   return { name: spec.name, of };
 }
 
-/** A loss as the learner is told of it. */
+/** A loss as it is passed to the learner. */
 export function lossPart({ entry, settings }: ChosenPlugins['loss']): AlgorithmParts['loss'] {
   const { name, module } = entry.spec;
   return {

@@ -55,9 +55,9 @@ export interface ChosenReward extends Chosen<RewardSpec> {
   /** In records and metrics. */
   name: string;
   weight: number;
-  /** The tool whose calls alone it sees. */
+  /** The only tool whose calls it sees. */
   tool: string | undefined;
-  /** It cannot see what is right. */
+  /** It cannot see the expected answer. */
   blind: boolean;
 }
 
@@ -70,18 +70,18 @@ export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
 
 /** A tracker that a run uses. */
 export interface ChosenTracker extends Chosen<TrackerSpec> {
-  /** How many events may wait, and how long it may take over one and at the end, in seconds. */
+  /** Queue length, and time limits for an event and for the end of the run, in seconds. */
   limits: Pick<Config['trackers'][number], 'queue' | 'deadlineS' | 'closeS'>;
 }
 
-/** Kinds of which a run says more than their settings, and those that it may leave open. */
+/** Kinds that have more options than their settings, and optional kinds. */
 interface ChosenMore {
   environments: ChosenEnvironment;
   rewards: ChosenReward;
   trackers: ChosenTracker;
-  /** Undefined for one of `datasets` that is a folder. */
+  /** Undefined for a dataset that is a folder. */
   taskGenerators: Chosen<SpecOf<'taskGenerators'>> | undefined;
-  /** Undefined when it is to be found from the chat template. */
+  /** Undefined if it is inferred from the chat template. */
   toolCallFormats: Chosen<SpecOf<'toolCallFormats'>> | undefined;
 }
 
@@ -142,7 +142,7 @@ export function choosePlugins(
   return attempts as ChosenPlugins;
 }
 
-/** Stands for the format that is found from the chat template. */
+/** Means the format that is inferred from the chat template. */
 const automatic = 'auto';
 
 type AnyAttempt = Attempt<Chosen<PluginSpec>>;
@@ -160,7 +160,7 @@ class Choice {
     this.#problems = [...found];
   }
 
-  /** Whether a plugin is named that does not exist. */
+  /** Whether the run names a plugin that does not exist. */
   get unknown(): boolean {
     return this.#unknown;
   }
@@ -181,7 +181,7 @@ class Choice {
     return Object.fromEntries(chosen) as Attempts;
   }
 
-  /** A plugin, and what a run says of those of its kind besides their settings. */
+  /** A plugin, and the run's options for plugins of its kind besides their settings. */
   #more(name: KindName, block: PluginBlock): AnyAttempt | undefined {
     const { path, value } = block;
     if (name === 'taskGenerators' && value === undefined) return undefined;
@@ -226,7 +226,7 @@ class Choice {
     return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
   }
 
-  /** What the run calls a reward and does with it. */
+  /** The name and the weight of a reward in the run. */
   #ofReward({ path, value }: PluginBlock, { entry, settings }: Attempt<ChosenReward>) {
     if (!namesPlugin(value)) return { name: path, weight: 0, blind: false };
     const { weight, tool, name } = value as Config['rewards'][number];
@@ -240,7 +240,7 @@ class Choice {
     const block = typeof value === 'string' ? { type: value } : value;
     if (!namesPlugin(block)) {
       // A value of another kind was reported with the rest of the config.
-      if (typeof value === 'object') this.#report(path, 'names no format: add "type: NAME".');
+      if (typeof value === 'object') this.#report(path, 'has no type. Add "type: NAME".');
       return { ...noPlugin };
     }
     if (block.type !== automatic) {
@@ -248,11 +248,11 @@ class Choice {
       return this.#of('toolCallFormats', { path, value: block }, namedAt);
     }
     if (Object.keys(block).length > 1)
-      this.#report(path, `"${automatic}" takes no settings: name the format.`);
+      this.#report(path, `"${automatic}" has no settings. Set type to the name of a format.`);
     return undefined;
   }
 
-  /** A tool or an environment with what of its spec follows from its settings. */
+  /** A tool or an environment with the parts of its spec that follow from its settings. */
   #configured(path: string, plugin: AnyAttempt): AnyAttempt {
     const { entry, settings } = plugin as Attempt<Chosen<ToolSpec>>;
     // Its own problems are reported already, and `configure` may rely on checked settings.
@@ -267,13 +267,16 @@ class Choice {
     }
   }
 
-  /** By the name in its spec: a tool, which the model calls by it, may be there twice under two names. */
+  /** By the name in its spec: a tool may be listed twice under two names, by which the model calls it. */
   refuseRepeats(path: string, chosen: readonly Attempt<Chosen<{ name: string }>>[]): void {
     const names = chosen.map(({ entry }) => entry?.spec.name);
     for (const [index, name] of names.entries()) {
       const first = names.indexOf(name);
       if (name === undefined || first === index) continue;
-      this.#report(`${path}.${index}.type`, `"${name}" is already ${path}.${first}. Keep one.`);
+      this.#report(
+        `${path}.${index}.type`,
+        `duplicate tool "${name}" (also ${path}.${first}). Keep one.`,
+      );
     }
   }
 
@@ -291,11 +294,11 @@ class Choice {
   }
 
   requireTools(environment: EnvironmentSpec | undefined, tools: readonly { type: string }[]): void {
-    // A tool that is not known may be meant as the one that is missing.
+    // An unknown tool may be a misspelling of the missing one.
     if (this.#unknown || !tools.every(namesPlugin)) return;
     for (const name of environment?.requires ?? []) {
       if (tools.some(({ type }) => type === name)) continue;
-      const text = `environment ${environment?.name} cannot do without the tool "${name}". Add "- type: ${name}".`;
+      const text = `environment ${environment?.name} needs the tool "${name}". Add "- type: ${name}".`;
       this.#report('tools', text);
     }
   }

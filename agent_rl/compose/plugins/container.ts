@@ -11,7 +11,7 @@ import type { Sampler } from '../../core/services/generator.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
-/** What plugins can ask for, by the name they ask with. */
+/** What plugins can receive, by name. */
 interface Services {
   task: Task;
   sandbox: Sandbox | undefined;
@@ -48,11 +48,12 @@ export interface Construction {
 }
 
 /**
- * Makes a plugin with one object: `settings` is its own block, `shared` what its `open` gave, the rest is the container's.
+ * Makes a plugin with one object: `settings` is its own block, `shared` what its `open` gave, the rest is the
+ * container's.
  *
  * @param method of a kind whose plugins may be functions: a function becomes an object with this method, whose second
  * argument is the settings
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` when it asks for what is not there or its constructor throws.
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` when it asks for something unavailable or its constructor throws.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the plugin's kind says what it makes
 export function construct<Instance extends object>(
@@ -70,12 +71,12 @@ export function construct<Instance extends object>(
   try {
     return new (plugin as Class<Instance>)(given(container, construction));
   } catch (cause) {
-    // It was made as it should be, and found what the user can mend.
+    // The plugin itself found a mistake that the user can fix.
     if (AgentRlError.is(cause)) throw cause;
     const place = placeOf(cause);
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `Plugin "${spec.name}" could not be made${place === undefined ? '' : ` (${place})`}: ${messageOf(cause)}.`,
+      `Plugin "${spec.name}" could not be created${place === undefined ? '' : ` (${place})`}: ${messageOf(cause)}.`,
       { cause },
     );
   }
@@ -99,17 +100,16 @@ function given(container: Container, { entry, settings, shared }: Construction):
 }
 
 const neededBy: Readonly<Record<Needed, string>> = {
-  sandbox: "its spec does not say needs: ['sandbox']",
-  format: "its spec does not say needs: ['format']",
+  sandbox: "its spec does not declare needs: ['sandbox']",
+  format: "its spec does not declare needs: ['format']",
 };
 
 function missing(key: string, isPolicy: boolean): string {
-  if (!isPolicy && ofPolicies.has(key)) return 'only a policy is given that';
+  if (!isPolicy && ofPolicies.has(key)) return 'only policies receive it';
   if (Object.hasOwn(neededBy, key)) return neededBy[key as Needed];
-  if (key === 'task') return 'it is made once for all tasks';
-  if (key === 'shared')
-    return '`shared` is what `open` of its spec returns, and its spec has no `open`';
-  return 'a plugin is given task, settings, sandbox and shared, a policy also model, generator and format';
+  if (key === 'task') return 'it is created once for all tasks';
+  if (key === 'shared') return '`shared` is the result of `open`, and its spec has no `open`';
+  return 'plugins receive task, settings, sandbox and shared; policies also receive model, generator and format';
 }
 
 const hasMethod = (plugin: unknown, name: string): boolean => {

@@ -5,7 +5,7 @@ import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 import { blocksOf, type KindName, kindNames, kindOf } from './kinds.ts';
 
-/** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
+/** Plugin settings without effect in a training run: supervised training plays no episodes and calls no tools. */
 export function idlePluginSettings(config: Config, chosen: ChosenPlugins): IdleSetting[] {
   const { algorithm, train } = config;
   if (train.mode === 'sft')
@@ -33,7 +33,7 @@ function pluginsAt(name: KindName, config: Config, chosen: ChosenPlugins): Place
   });
 }
 
-/** Kinds whose plugins act in supervised training, or of which the whole block is reported. */
+/** Kinds that supervised training uses, or whose whole block is reported. */
 const notJudging = new Set<KindName>(['rewards', 'trackers', 'taskGenerators']);
 
 function idleInSupervised(name: KindName, [path, one]: Placed): IdleSetting[] {
@@ -41,13 +41,13 @@ function idleInSupervised(name: KindName, [path, one]: Placed): IdleSetting[] {
     return setOf(
       path,
       one,
-      'supervised training shows the tools in the prompt and calls none',
+      'supervised training shows the tools in the prompt but does not call them',
     ).filter((setting) => !shapesPrompt(one as Chosen<ToolSpec>, setting.path.split('.')[2] ?? ''));
   if (kindOf(name).needs !== 'all' || notJudging.has(name)) return [];
   return setOf(path, one, 'supervised training plays no episodes');
 }
 
-/** Settings of a loss that act only on what older weights sampled. */
+/** Settings of a loss that only affect off-policy samples. */
 function offPolicySettings(
   path: string,
   { entry: { spec }, settings }: Chosen<Configured>,
@@ -58,7 +58,7 @@ function offPolicySettings(
     .flatMap(([key, schema]) =>
       changed(
         { path: `${path}.${key}`, schema, value: settings[key] },
-        'with algorithm.epochs: 1 and algorithm.updatesPerBatch: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
+        'with algorithm.epochs: 1 and algorithm.updatesPerBatch: 1 every optimiser step is on-policy, so the probability ratio is 1 and never clipped',
       ),
     );
 }
@@ -69,7 +69,7 @@ interface Configured {
   settings?: object;
 }
 
-/** What a schema says of a setting, and of others that leave it nothing to do. */
+/** A setting's schema, and the other settings on which its effect depends. */
 interface SettingSchema extends ObjectSchema {
   actsWith?: Readonly<Record<string, unknown>>;
   idleWith?: Readonly<Record<string, unknown>>;
@@ -82,7 +82,7 @@ interface Part {
   value: unknown;
 }
 
-/** The settings of a block that another one in it leaves nothing to do, those of inner blocks too. */
+/** Settings of a block, and of its inner blocks, that have no effect because of another setting in the block. */
 function overruled({ path, schema, value }: Part): IdleSetting[] {
   if (!isRecord(value)) return [];
   return Object.entries(schema?.properties ?? {}).flatMap(
@@ -107,7 +107,7 @@ const setOf = (
 ): IdleSetting[] =>
   spec.settings === undefined ? [] : changed({ path, schema: spec.settings, value: settings }, why);
 
-/** Whether a tool would look otherwise to the model, or could not be there, without one of its settings. */
+/** Whether a tool would look different to the model, or be invalid, without one of its settings. */
 function shapesPrompt({ entry: { spec }, settings }: Chosen<ToolSpec>, key: string): boolean {
   const { properties = {}, required = [] }: ObjectSchema = spec.settings ?? {};
   const usual = properties[key]?.default;

@@ -18,12 +18,12 @@ import { tools } from '../../core/plugins/tool.ts';
 import { trackers } from '../../core/plugins/tracker.ts';
 import { taskGenerators } from '../../core/tasks/task-generator.ts';
 
-/** How much of a run a job needs: what samples, the tools too, so that the agent can be asked, or all that judges and trains. */
+/** How much of a run a job needs: what samples, also the tools, or everything that judges and trains. */
 export type Needs = 'model' | 'agent' | 'all';
 
 /** A kind of plugin, and where a run names its plugins. */
 interface KindRow {
-  /** Its plugins together, in listings and pages. */
+  /** The plural, in listings and pages. */
   title: string;
   /** Dotted: its block in a run file; `*` is each item of a list, or the one block that may stand there instead. */
   at: string;
@@ -116,7 +116,7 @@ export type SpecOf<Name extends KindName> =
 /** Everything a run can name: a registry of each kind. */
 export type Plugins = { readonly [Name in KindName]: Registry<SpecOf<Name>> };
 
-/** A kind without its own types, for what is done to all of them. */
+/** A kind without its own types, for code that handles every kind. */
 export interface AnyKind extends KindRow {
   kind: PluginKind<
     PluginSpec & { readonly description: string; readonly parameters?: object },
@@ -131,7 +131,7 @@ export type IsMany<Name extends KindName> = Kinds[Name]['at'] extends `${string}
   ? true
   : false;
 
-/** What every block of a kind may hold besides its plugin's settings. */
+/** The fields that every block of a kind may have besides plugin settings. */
 export function ownSettings({ at }: Pick<KindRow, 'at'>): TProperties {
   const { properties } = schemaAt(at.split('.')) ?? {};
   return properties ?? { type: Type.String({ minLength: 1 }) };
@@ -173,7 +173,7 @@ export const changeBlocks = <Value>(
   return changeAt({ path: '', value: config }, at.split('.'), counted) as Value;
 };
 
-/** A value with what stands in one place of it changed; a key that is missing stays so where it is changed into nothing. */
+/** A value with one place changed; a missing key stays missing if the change returns undefined. */
 function changeAt(
   { path, value }: PluginBlock,
   keys: readonly string[],

@@ -9,10 +9,10 @@ import { construct, type Construction, runContainer } from './container.ts';
 import type { Plugins } from './kinds.ts';
 
 /**
- * The format that the config names, or else the one that the model's chat template is written for.
+ * The format that the config names, or the one that the model's chat template uses.
  *
- * @throws AgentRlError `CONFIG_INVALID` when the template is written for none of the known formats or for several,
- * or when the run's tools cannot be called in the format.
+ * @throws AgentRlError `CONFIG_INVALID` when the template matches no known format or several, or when the run's tools
+ * cannot be called in the format.
  */
 export function openToolCallFormat({
   chosen,
@@ -40,14 +40,14 @@ function formatOfTemplate(plugins: Plugins, model: LanguageModel, hasTools: bool
   const [only] = fitting;
   if (only !== undefined && fitting.length === 1) return only;
   const plain = known.find(({ name }) => name === 'plain');
-  // Without tools there is nothing to call, and so nothing to find.
+  // Without tools no format is needed.
   if (only === undefined && plain !== undefined && !hasTools) return plain;
   const names = plugins.toolCallFormats.names().join(', ');
   const found = fitting.map(({ name }) => name).join(' and ');
   throw invalid(
     only === undefined
-      ? `is auto, and the model's chat template is written for none of the formats known here. Set it to the one the model was trained with: ${names}`
-      : `is auto, and the model's chat template could be written for ${found}. Set it to one of ${names}`,
+      ? `is auto, but the model's chat template matches no known format. Set it to the format that the model was trained with: ${names}`
+      : `is auto, but the model's chat template matches ${found}. Set it to one of ${names}`,
   );
 }
 
@@ -56,7 +56,7 @@ interface Named {
   format: ToolCallFormat;
 }
 
-/** The format with its settings' defaults; none for one that cannot do without settings. */
+/** The format with default settings; undefined if it has required settings. */
 function withDefaults(entry: RegistryEntry<ToolCallFormatSpec>): readonly Named[] {
   const { settings: schema } = entry.spec;
   if (schema === undefined) return [made({ entry, settings: {} })];

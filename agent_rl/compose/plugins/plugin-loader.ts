@@ -32,7 +32,7 @@ function addressOf(request: PluginRequest): string {
   return packageScheme + [request.specifier, ...parents].map(encodeURIComponent).join('|');
 }
 
-/** Keeps the source maps of what is imported: failures name the lines that the user wrote. */
+/** Keeps the source maps of imports, so that failures name the user's own lines. */
 async function importMapped(address: string): Promise<Record<string, unknown>> {
   const { sourceMapsEnabled = false } = process as { sourceMapsEnabled?: boolean };
   // Not for longer: the maps of large packages take seconds to read.
@@ -52,7 +52,7 @@ async function exportsOf(
   if (isFile(request) && !existsSync(request.specifier)) {
     const { folder } = request;
     const place = folder === process.cwd() ? 'the working directory' : 'where it is named';
-    throw failed(request, `does not exist. A name with ./ is looked for in ${folder}, ${place}.`);
+    throw failed(request, `does not exist. A name with ./ is relative to ${folder}, ${place}.`);
   }
   try {
     const load = async () =>
@@ -63,7 +63,7 @@ async function exportsOf(
     throwIfStopped(signal);
     if (!isFile(request) && existsSync(join(request.folder, request.specifier))) {
       const file = `./${request.specifier}`;
-      throw failed(request, `is a file, and is looked for as a package. Write ${file} instead.`);
+      throw failed(request, `is a file, but was given as a package name. Write ${file} instead.`);
     }
     throw failed(
       request,
@@ -73,16 +73,16 @@ async function exportsOf(
   }
   throw failed(
     request,
-    `was not loaded after ${seconds} s: something it awaits while it is imported does not come. Begin such work in a call, or give it a deadline.`,
+    `did not load within ${seconds} s, because a top-level await does not finish. Start such work in a call, or give it a deadline.`,
   );
 }
 
 function hintOn(request: PluginRequest, cause: unknown): string {
   if (/'agent_rl' does not provide an export/.test(messageOf(cause)))
-    return "What plugins are written with is exported by 'agent_rl/plugin'.";
+    return "Import the plugin API from 'agent_rl/plugin'.";
   return isFile(request)
-    ? 'Mend the file, or take it out of `plugins:`.'
-    : 'Is the package installed? A file must be written with ./ in front.';
+    ? 'Fix the file, or remove it from `plugins:`.'
+    : 'Install the package; a file name must begin with ./.';
 }
 
 const startUpS = 30;
@@ -94,8 +94,7 @@ export interface LoadPluginsOptions {
 }
 
 /**
- * The registries with what each requested package or file exports. A plugin is any export that is
- * marked as one of a kind.
+ * The registries with the plugins that each requested package or file exports. Every marked export is a plugin.
  *
  * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`, `INTERRUPTED`
  */

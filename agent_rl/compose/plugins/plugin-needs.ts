@@ -5,7 +5,7 @@ import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
-/** Whether a plugin of the run needs a service: it is opened for nothing else. */
+/** Whether a plugin of the run needs a service, which is only opened then. */
 export const needs = (chosen: Partial<ChosenPlugins>, service: Needed): boolean =>
   Object.values(chosen)
     .flat()
@@ -17,7 +17,7 @@ export const needs = (chosen: Partial<ChosenPlugins>, service: Needed): boolean 
 /**
  * Settings of the isolated tools by name, for their threads.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` when one needs what no thread can be given.
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` when one needs something that a thread cannot receive.
  */
 export function isolatedSettings(
   tools: readonly Chosen<ToolSpec>[],
@@ -28,14 +28,14 @@ export function isolatedSettings(
     const { spec, source } = needing.entry;
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The isolated tool "${spec.name}" from ${source} says needs: ${String(spec.needs)}, and the thread it runs in can only be given its settings. Drop \`needs\`, or \`isolated\`.`,
+      `The isolated tool "${spec.name}" from ${source} declares needs: ${String(spec.needs)}, but its thread can only receive its settings. Remove \`needs\` or \`isolated\`.`,
     );
   }
   return new Map(isolated.map(({ entry, settings }) => [entry.spec.name, settings]));
 }
 
 /**
- * Refuses a sandbox that cannot do what the tasks and tools of a run will ask of it.
+ * Refuses a sandbox that lacks a feature that the run's tasks or tools need.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`
  */
@@ -47,13 +47,13 @@ export function requireAbilities(
   const task = wants.tasks.find(judgedByStatements);
   if (unsupported.includes('judge') && task !== undefined) {
     throw unable(
-      `The sandbox ${level} cannot judge by assert statements, which task ${JSON.stringify(task.taskId)} has.`,
+      `The sandbox ${level} does not support assert statements, which task ${JSON.stringify(task.taskId)} needs.`,
     );
   }
   const tool = wants.tools.find(keepsVariables);
   if (unsupported.includes('sessions') && tool !== undefined) {
     throw unable(
-      `The sandbox ${level} cannot keep variables between programs, which session: true of the tool ${tool.entry.spec.name} asks for.`,
+      `The sandbox ${level} does not keep variables between programs, which session: true of the tool ${tool.entry.spec.name} needs.`,
     );
   }
 }
@@ -61,7 +61,7 @@ export function requireAbilities(
 const unable = (what: string): AgentRlError =>
   new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `${what} Use a sandbox of this machine, or \`agent-rl sandbox serve\` on the other one.`,
+    `${what} Use a local sandbox, or run \`agent-rl sandbox serve\` on the remote machine.`,
   );
 
 function judgedByStatements(task: Task): boolean {

@@ -3,7 +3,7 @@ import type { Registry } from '../../core/plugins/plugin.ts';
 import { byLogProbability } from '../../trainer/strategies/choose-attempt.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 
-/** Something wrong, and the setting that is. */
+/** A problem and its setting. */
 export interface SettingProblem {
   /** Dotted. */
   path: string;
@@ -17,7 +17,7 @@ interface Named {
   entry: { spec: { taskFormat: string; external?: boolean | undefined } } | undefined;
 }
 
-/** Environments of one name, and folders of tasks that have no environment to be read for. */
+/** Environments with the same name, and folders of tasks without an environment. */
 export function environmentProblems(
   environments: readonly Named[],
   { datasets, train }: Partial<Pick<Config, 'datasets' | 'train'>>,
@@ -27,7 +27,7 @@ export function environmentProblems(
   for (const [index, name] of names.entries()) {
     const first = names.indexOf(name);
     if (first === index) continue;
-    const text = `"${name}" is already environment.${first}. Give one of them a name.`;
+    const text = `"${name}" is already environment.${first}. Set the name of one of them.`;
     problems.push({ path: `environment.${index}`, text });
   }
   const known = `Environments: ${names.join(', ')}.`;
@@ -35,37 +35,37 @@ export function environmentProblems(
   const folders = Array.isArray(datasets) ? (datasets as Config['datasets']) : [];
   for (const [index, { environment, generator, format }] of folders.entries()) {
     if (environment !== undefined && !names.includes(environment)) {
-      const text = `no environment of this run is named "${environment}". ${known}`;
+      const text = `the run has no environment "${environment}". ${known}`;
       problems.push({ path: `datasets.${index}.environment`, text });
     }
     // Supervised training reads conversations, and no tasks.
     const reads = train?.mode !== 'sft';
     const unread = generator === undefined && format === undefined && formats.size > 1;
     if (reads && environment === undefined && unread) {
-      const text = `names no environment, and those of this run read tasks of different formats. Add environment: NAME. ${known}`;
+      const text = `needs an environment, because the environments of this run read different task formats. Add environment: NAME. ${known}`;
       problems.push({ path: `datasets.${index}`, text });
     }
   }
   return problems;
 }
 
-/** Tools of a run whose agents all have loops of their own, and with them tools of their own. */
+/** Tools of a run whose agents are all external and bring their own tools. */
 export function uncalledTools(
   environments: readonly Named[],
   { length }: readonly unknown[],
 ): SettingProblem[] {
   if (length === 0 || !environments.every(({ entry }) => entry?.spec.external === true)) return [];
   const names = environments.map(({ name }) => name).join(', ');
-  const text = `the agent of ${names} runs its own loop with its own tools, and would never call these. Leave tools out.`;
+  const text = `the agent of ${names} is external and brings its own tools. Remove tools.`;
   return [{ path: 'tools', text }];
 }
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
 /**
- * Rewards whose name is not their own, or whose tool is not there.
+ * Rewards with a duplicate or reserved name, or with an unknown tool.
  *
- * @param tools names of the run's tools; undefined where not all are known
+ * @param tools names of the run's tools; undefined if not all are known
  */
 export function rewardProblems(
   rewards: readonly { name: string; tool?: string | undefined }[],
@@ -79,29 +79,29 @@ export function rewardProblems(
     if (first !== index)
       problems.push({
         path,
-        text: `"${name}" is already rewards.${first}. Give one of them a name.`,
+        text: `"${name}" is already rewards.${first}. Set the name of one of them.`,
       });
     if (reservedRewardNames.has(name)) {
-      const text = `"${name}" is a part of every reward. Give this one another name.`;
+      const text = `"${name}" is a reserved name. Give this reward another name.`;
       problems.push({ path, text });
     }
     if (tool !== undefined && tools?.includes(tool) === false) {
-      const text = `no tool of this run is named "${tool}". Tools: ${tools.join(', ') || 'none'}.`;
+      const text = `the run has no tool "${tool}". Tools: ${tools.join(', ') || 'none'}.`;
       problems.push({ path: `${path}.tool`, text });
     }
   }
   return problems;
 }
 
-/** An environment as far as its strategy goes. */
+/** An environment, as a strategy sees it. */
 interface Answering {
   name: string;
   entry: { spec: { answers?: boolean } } | undefined;
 }
 
 /**
- * Strategies that cannot choose among attempts in this run, and selectors that would choose by what is right: those are
- * oracles and no strategies, and pass@k says what they would give.
+ * Strategies that cannot choose among attempts in this run, and selectors that see the expected answer: they would be
+ * oracles, which pass@k measures.
  */
 export function strategyProblems(
   { eval: { strategy, selector }, train }: Pick<Config, 'eval' | 'train'>,
@@ -112,7 +112,7 @@ export function strategyProblems(
   if (train.mode === 'sft') return [];
   const silent = environments.find(({ entry }) => entry !== undefined && !entry.spec.answers);
   if (strategy === 'majority' && silent !== undefined) {
-    const text = `majority counts answers, and environment ${silent.name} does not say what an attempt answered. Use best-of-n, or an environment whose spec has answers: true, such as question, search and workspace.`;
+    const text = `majority compares answers, but environment ${silent.name} does not report them. Use best-of-n, or an environment whose spec has answers: true, such as question, search or workspace.`;
     return [{ path: 'eval.strategy', text }];
   }
   if (strategy !== 'best-of-n' || selector === byLogProbability) return [];
@@ -124,12 +124,12 @@ export function strategyProblems(
   ].join(', ');
   const sees = named !== undefined || selector === environmentScore;
   const text = sees
-    ? `${JSON.stringify(selector)} sees what is right: to choose by it is an oracle and no strategy, and pass@k says what it would give. Use one of: ${allowed}.`
-    : `no reward of this run is named ${JSON.stringify(selector)}. Use one of: ${allowed}.`;
+    ? `${JSON.stringify(selector)} sees the expected answer, so choosing by it would be an oracle (see pass@k). Use one of: ${allowed}.`
+    : `the run has no reward ${JSON.stringify(selector)}. Use one of: ${allowed}.`;
   return [{ path: 'eval.selector', text }];
 }
 
-/** That no plugin has the name. */
+/** The problem of an unknown plugin name. */
 export function unknownType<Spec extends { name: string }>(
   registry: Registry<Spec>,
   type: string,
@@ -137,5 +137,5 @@ export function unknownType<Spec extends { name: string }>(
   const near = nearestName(type, registry.names());
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   const known = registry.names().join(', ') || 'none';
-  return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
+  return `unknown ${registry.kind} "${type}".${hint} Known: ${known}. To use your own, add its file or package under plugins: or with --plugin.`;
 }

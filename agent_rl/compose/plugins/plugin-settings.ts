@@ -4,7 +4,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 
-/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema is at fault and not the settings. */
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema itself is invalid. */
 export function checkSettings<Checked>(
   { spec, source, plugin }: RegistryEntry<{ name: string }>,
   check: () => Checked,
@@ -15,13 +15,13 @@ export function checkSettings<Checked>(
     const name = typeof plugin === 'function' ? ` (${plugin.name})` : '';
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The plugin "${spec.name}"${name} from ${source} cannot be used: settings: is not a JSON Schema that can be used: ${messageOf(cause)}.`,
+      `The plugin "${spec.name}"${name} from ${source} cannot be used: its settings are not a usable JSON Schema: ${messageOf(cause)}.`,
       { cause },
     );
   }
 }
 
-/** What a schema of an object says of its parts. */
+/** The parts of an object's schema. */
 export interface ObjectSchema {
   properties?: TProperties;
   required?: readonly string[];
@@ -33,10 +33,10 @@ export function besides(own: TProperties, settings: TSchema = Type.Object({})): 
   return { ...settings, properties: { ...own, ...properties }, required: [...required, 'type'] };
 }
 
-/** A list of blocks; in a config with problems something else may stand there. */
+/** A list of blocks; in a config with problems it may be anything. */
 export const listOf = <Item>(value: readonly Item[]): readonly Item[] =>
   Array.isArray(value) ? value : [];
 
-/** Whether a block names a plugin; one that does not is a problem that was found before. */
+/** Whether a block names a plugin; otherwise the problem was already reported. */
 export const namesPlugin = (block: unknown): block is { type: string } =>
   isRecord(block) && typeof block['type'] === 'string' && block['type'] !== '';

@@ -30,12 +30,12 @@ export const registriesOf = (plugins: readonly unknown[], source: string): Plugi
 const ofKind = (name: KindName, plugins: readonly unknown[]): unknown[] =>
   plugins.filter((plugin) => kindOf(name).kind.specOf(plugin) !== undefined);
 
-/** The source of plugins that a program brings itself. */
+/** The source of plugins that a program passes. */
 export const programSource = 'this program';
 
 /**
- * Registries that also hold what a module exports or a program brings; each counts as what it is marked as. It takes the
- * place of a built-in one of its name, and what a program brings that of any: `replacedPlugins` says so.
+ * Registries that also hold what a module exports or a program brings; each counts as what it is marked as. It replaces
+ * a built-in plugin of the same name, and a plugin of a program replaces any; see `replacedPlugins`.
  *
  * @throws AgentRlError `PLUGIN_DUPLICATE` where two modules bring the same name
  */
@@ -57,15 +57,15 @@ export const withExports = (
     return [...kept, ...own.map((plugin) => ({ plugin, source }))];
   });
 
-/** A sentence for each plugin that another one has taken the place of. */
+/** A sentence for each plugin that another one replaces. */
 export const replacedPlugins = (before: Plugins, after: Plugins): readonly string[] =>
   kindNames.flatMap((name) =>
     before[name].entries().flatMap(({ plugin, source, spec }) => {
       const now: RegistryEntry<PluginSpec> = after[name].get(spec.name);
       if (now.plugin === plugin) return [];
-      const other = source === builtInSource ? 'the built-in one' : `that of ${source}`;
+      const other = source === builtInSource ? 'the built-in plugin' : `the plugin of ${source}`;
       return [
-        `The ${before[name].kind} "${spec.name}" is that of ${now.source}; ${other} is not used.`,
+        `The ${before[name].kind} "${spec.name}" comes from ${now.source} and replaces ${other}.`,
       ];
     }),
   );

@@ -4,19 +4,19 @@ import { Worker } from 'node:worker_threads';
 import { AgentRlError } from '../../core/errors.ts';
 
 export interface ImportWatch {
-  /** Begins the message: which plugin it is. */
+  /** The plugin, as the message begins. */
   what: string;
-  /** Of the import's own deadline, which a thread that is never given back cannot keep. */
+  /** The import's own deadline, which does not fire while the thread is blocked. */
   seconds: number;
 }
 
 const standardError = 2;
 const usersMistake = 2;
 const interrupted = 130;
-/** The deadline itself is reached first where possible. */
+/** Later than the deadline itself, which has the better message. */
 const graceS = 3;
 
-/** Runs in a thread of its own, since the watched one may never be free again. */
+/** Runs in its own thread, since the watched thread may stay blocked. */
 const watchdog = `
   const { workerData } = require('node:worker_threads');
   setTimeout(() => {
@@ -28,8 +28,8 @@ const watchdog = `
 const line = (what: string, problem: string): string => `PLUGIN_LOAD_FAILED: ${what} ${problem}\n`;
 
 /**
- * Imports under guard. Code that ends the process while it is imported, or never gives the thread back, cannot be
- * caught: it is named on stderr, and the process fails.
+ * Imports under guard. Code that ends the process or blocks the thread during its import cannot be caught: the plugin
+ * is named on stderr, and the process fails.
  */
 export async function watchImport<Module>(
   load: () => Promise<Module>,
@@ -37,12 +37,12 @@ export async function watchImport<Module>(
 ): Promise<Module> {
   const onExit = (code: number): void => {
     if (code === interrupted) return;
-    writeSync(standardError, line(what, 'ended the process while it was imported.'));
+    writeSync(standardError, line(what, 'ended the process during its import.'));
     process.exitCode = usersMistake;
   };
   const text = line(
     what,
-    `was not loaded after ${seconds} s and never gave its thread back: it works without end while it is imported. The process was killed.`,
+    `blocked the process for more than ${seconds} s during its import. The process was killed.`,
   );
   const ms = (seconds + graceS) * 1000;
   const guard = new Worker(watchdog, { eval: true, execArgv: [], workerData: { text, ms } });

@@ -10,76 +10,69 @@ const KlBlock = block(
       'none',
     ),
     in: choice(
-      'Where it stands: at each token in the loss (GRPO), or its sum over an episode taken off the reward before episodes are compared (RLOO)',
+      'Where the penalty applies: to each token in the loss (GRPO), or summed over an episode and subtracted from its reward (RLOO)',
       ['loss', 'reward'],
       'loss',
     ),
-    weight: number(
-      'Weight of the KL penalty: in the loss, or reward for each nat',
-      within(0, 100, 0),
-    ),
+    weight: number('Weight of the KL penalty, in the loss or in reward per nat', within(0, 100, 0)),
     reference: optionalText(
-      "Folder of the model or checkpoint that is the reference, with the tokenizer of the run's model; by default the weights that training starts from",
+      'Folder of the reference model, which must use the same tokenizer; by default the starting weights',
     ),
   },
-  'Penalty for moving away from a reference whose weights stay as they are',
+  'Penalty for moving away from a frozen reference model',
 );
 
 const OverlongBlock = block(
   {
     share: number(
-      'The penalty rises over this share of the most tokens an episode may sample; 0 is off (DAPO 3.4)',
+      'Last share of the token limit over which the penalty grows; 0 turns it off (DAPO 3.4)',
       within(0, 1, 0),
     ),
     penalty: number(
-      'Taken off the reward of an episode that samples as much as it may',
+      'Subtracted from the reward of an episode that reaches the token limit',
       within(0, mostReward, 1, 'reward'),
     ),
   },
-  'What long episodes lose, before they are compared',
+  'Penalty for long episodes',
 );
 
 export const AlgorithmBlock = block(
   {
     name: choice(
-      'A list of parts and their settings, over which go those written here; agent-rl plugins algorithms shows them',
+      'Preset of the settings below, which override it; `agent-rl plugins algorithms` lists the presets',
       algorithmNames,
       'grpo',
     ),
-    advantage: partBlock(
-      'an advantage',
-      'group-relative',
-      'How rewards become advantages, and the settings of that',
-    ),
-    loss: partBlock('a loss', 'clipped', 'What is minimised at each token, and its settings'),
+    advantage: partBlock('an advantage', 'group-relative', 'How rewards become advantages'),
+    loss: partBlock('a loss', 'clipped', 'The loss of each token'),
     environmentWeight: number(
-      "Weight of the environment's own reward in the sum; 0 only logs it",
+      "Weight of the environment's reward; 0 only logs it",
       within(0, mostReward, 1),
     ),
     kl: KlBlock,
     correction: partBlock(
       'a correction',
       'none',
-      'What is done about the difference between the policy that sampled and the weights the update begins with, and its settings',
+      'Off-policy correction between the sampling policy and the weights before the update',
     ),
-    selection: partBlock('a selection', 'all', 'What is learned from, and its settings'),
+    selection: partBlock('a selection', 'all', 'Which groups and episodes are trained on'),
     overlong: OverlongBlock,
     entropyBonus: number(
-      'Weight of the entropy of the policy, taken off the loss',
+      "Weight of the policy's entropy, which is subtracted from the loss",
       within(0, 100, 0),
     ),
     aggregation: choice(
-      'How token losses become one: mean over all tokens, mean of the means of sequences or of prompts, or sum divided by a constant, the most tokens an episode may sample',
+      'How token losses are averaged: over all tokens, first per sequence, first per prompt, or divided by the token limit of an episode',
       ['token-mean', 'sequence-mean', 'prompt-mean', 'constant'],
       'token-mean',
     ),
-    epochs: integer('Passes over the episodes of an iteration', within(1, 1000, 1)),
+    epochs: integer('Passes over the episodes of each iteration', within(1, 1000, 1)),
     updatesPerBatch: integer(
-      'Optimiser steps of a pass: the groups of an iteration are dealt into so many parts, a step each',
+      'Optimiser steps per pass, each on a share of the groups',
       within(1, 1000, 1),
     ),
     microBatchTokens: integer(
-      'Most tokens, padding included, in one forward and backward pass; fewer need less memory',
+      'Token limit of one forward and backward pass, including padding; a lower limit needs less memory',
       within(16, most.tokens, 4096, 'tokens'),
     ),
   },

@@ -1,9 +1,9 @@
 import { Type, type TNumberOptions, type TProperties, type TStringOptions } from 'typebox';
 
 /*
- * Every setting of the run file is declared once, in this folder, with its description and default, and its unit where
- * it has one (the `unit` keyword). A setting of a plugin that another one can leave nothing to do names it: `actsWith:
- * {floor: 'measured'}`, `idleWith: {perTurn: 0}`. One that acts only on what older weights sampled is `idleOnPolicy`.
+ * Every setting of the run file is declared once, in this folder, with its description, default and unit (the `unit`
+ * keyword). A plugin setting whose effect depends on another setting names it: `actsWith: {floor: 'measured'}`,
+ * `idleWith: {perTurn: 0}`. A setting that only affects off-policy samples is `idleOnPolicy`.
  */
 
 /** A block of the run file: it refuses unknown keys and, where it is left out, has the defaults of its fields. */
@@ -12,7 +12,7 @@ export const block = <Properties extends TProperties>(
   description: string,
 ) => Type.Object(properties, { additionalProperties: false, default: {}, description });
 
-/** Both bounds: a number that nobody means is a slip, and is refused before a run is spent on it. */
+/** Both bounds: out-of-range values are refused before the run starts. */
 type NumberOptions = TNumberOptions & { unit?: string; idleOnPolicy?: true } & (
     { minimum: number } | { exclusiveMinimum: number }
   ) &
@@ -24,14 +24,14 @@ export const integer = (description: string, options: NumberOptions) =>
 export const number = (description: string, options: NumberOptions) =>
   Type.Number({ ...options, description });
 
-/** Numbers between two bounds, both allowed, and what they are by default. */
+/** Numbers between two inclusive bounds, and their default. */
 export const within = (minimum: number, maximum: number, value?: number, unit?: string) => ({
   minimum,
   maximum,
   ...stated({ default: value, unit }),
 });
 
-/** The same, the lower bound not allowed. */
+/** The same with an exclusive lower bound. */
 export const above = (
   exclusiveMinimum: number,
   maximum: number,
@@ -39,39 +39,39 @@ export const above = (
   unit?: string,
 ) => ({ exclusiveMinimum, maximum, ...stated({ default: value, unit }) });
 
-/** A schema has no keys without a value: whether it has a default is asked of its keys. */
+/** Removes undefined keys: code looks at a schema's keys to see whether it has a default. */
 const stated = (options: { default: number | undefined; unit: string | undefined }) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
-/** Rewards beyond this would drown all others, and their squares a group's deviation. */
+/** Larger rewards would dominate all others, and their squares would dominate the group's deviation. */
 export const mostReward = 1e4;
 
-/** What an environment gives for a success. */
+/** The reward of an environment for a success. */
 export const successReward = (description: string) =>
   number(description, { minimum: -mostReward, maximum: mostReward, default: 1 });
 
-/** What something takes off a reward. */
+/** A cost that is subtracted from a reward. */
 export const costs = (description: string, value: number) =>
   number(description, { minimum: 0, maximum: mostReward, default: value });
 
-/** The most that a reward takes off, whatever it counts. */
+/** The upper limit of a reward's cost. */
 export const costLimit = (description: string) =>
   number(description, { exclusiveMinimum: 0, maximum: mostReward, default: 1 });
 
-/** What an environment takes off a reward; nothing by default. */
+/** A penalty of an environment; 0 by default. */
 export const penalty = (description: string) => costs(description, 0);
 
-/** The widest that numbers of a kind may be chosen, far beyond what anyone trains with. */
+/** Upper bounds, far beyond any realistic training run. */
 export const most = { count: 1e6, iterations: 1e7, tokens: 1e7 } as const;
 
 export const text = (description: string, options: TStringOptions) =>
   Type.String({ ...options, description });
 
-/** A text that may be left out, and is then not there. */
+/** An optional text without a default. */
 export const optionalText = (description: string) =>
   Type.Optional(text(description, { minLength: 1 }));
 
-/** The name of an environment variable, which may be left out. */
+/** The optional name of an environment variable. */
 export const variable = (description: string) =>
   Type.Optional(text(description, { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }));
 

@@ -2,16 +2,16 @@ import { Type } from 'typebox';
 
 import { block, choice, optionalText, text, variable } from './block.ts';
 
-/** How agents with a loop of their own reach the model. */
+/** How external agents reach the model. */
 export const GatewayBlock = block(
   {
     history: choice(
-      'What the model reads of its earlier turns. sampled: the tokens that it sampled, whatever the client sends back. sent: what the client sends back, as a server elsewhere would; each turn that differs begins another sequence',
+      "Context of later turns: sampled keeps the model's own tokens; sent uses the turns that the client sends back, and a changed turn starts a new sequence",
       ['sampled', 'sent'],
       'sampled',
     ),
     unsupported: choice(
-      'A request for what the model cannot do, such as response_format or a forced tool. ignore: it is answered without and counted in gateway/ignored. refuse: it is answered with status 400',
+      'Unsupported request options, such as response_format or a forced tool: ignore them (counted in gateway/ignored), or refuse the request with status 400',
       ['ignore', 'refuse'],
       'ignore',
     ),
@@ -19,18 +19,18 @@ export const GatewayBlock = block(
       Type.String({ minLength: 1 }),
       Type.Object(
         {
-          url: text('Where the API of this model is, ending in /v1', { pattern: '^https?://.+' }),
-          model: optionalText('What it is called there; the same by default'),
-          apiKeyEnv: variable('Environment variable that holds its key'),
+          url: text("Base URL of the model"s API, ending in /v1', { pattern: "^https?://.+" }),
+          model: optionalText('Model name on that server; by default the same'),
+          apiKeyEnv: variable('Environment variable with the API key'),
         },
         { additionalProperties: false },
       ),
       {
         default: {},
         description:
-          'Models that are not trained, such as a judge or an embedder, by the name that requests give. Requests of any other name are answered by the model that is trained',
+          'Models that are not trained, such as a judge or an embedder, by the name used in requests. The trained model answers all other requests',
       },
     ),
   },
-  'How agents with a loop of their own (environment external) reach the model',
+  'How external agents reach the model',
 );

@@ -4,25 +4,28 @@ import { above, block, flag, integer, most, number, text, within } from './block
 
 const SamplingBlock = block(
   {
-    temperature: number('Sampling temperature; 0 takes the most likely token', within(0, 10, 1)),
-    topK: integer('Keep the k most likely tokens; 0 is off', within(0, most.tokens, 0)),
+    temperature: number('Sampling temperature; 0 is greedy', within(0, 10, 1)),
+    topK: integer(
+      'Sample from the k most likely tokens; 0 turns this off',
+      within(0, most.tokens, 0),
+    ),
     topP: number(
-      'Keep the most likely tokens up to this probability mass; 1 is off',
+      'Sample from the most likely tokens up to this probability mass; 1 turns this off',
       above(0, 1, 1),
     ),
     minP: number(
-      'Keep tokens at least this fraction as likely as the most likely; 0 is off',
+      'Sample from tokens at least this fraction as likely as the most likely one; 0 turns this off',
       within(0, 1, 0),
     ),
     allowBiasedGradient: flag(
-      'Lets reinforcement learning begin with topK, topP or minP, whose gradient is biased',
+      'Allow topK, topP and minP in reinforcement learning, although they bias the gradient',
       false,
     ),
   },
   'How tokens are sampled in training and in chat',
 );
 
-/** `policy:` how the agent turns messages into tokens and back. A policy's own settings stand beside these. */
+/** `policy:` how the agent turns messages into tokens and back. The policy's own settings are in the same block. */
 export const PolicyBlock = Type.Object(
   {
     type: text('Name of a policy', { minLength: 1, default: 'minimind' }),
@@ -31,15 +34,12 @@ export const PolicyBlock = Type.Object(
       minLength: 1,
       default: 'auto',
       description:
-        'Name of a tool-call format, or a block with its type and settings; auto infers it from the chat template',
+        'Tool-call format, or a block with its type and settings; auto infers it from the chat template',
     }),
     sampling: SamplingBlock,
-    maxTurnTokens: integer(
-      'Most tokens to sample in one turn',
-      within(1, most.tokens, 160, 'tokens'),
-    ),
+    maxTurnTokens: integer('Token limit of one turn', within(1, most.tokens, 160, 'tokens')),
     maxContextTokens: integer(
-      'Longest context that the generator holds',
+      'Context length of the generator',
       within(16, most.tokens, 768, 'tokens'),
     ),
   },

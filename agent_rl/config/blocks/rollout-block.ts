@@ -1,99 +1,96 @@
 import { block, choice, integer, most, mostReward, number, within } from './block.ts';
 
-/** What becomes of an episode that has a reward and ended badly. */
+/** What happens to an episode that has a reward and ended badly. */
 const ofPolicy = (when: string) =>
   choice(
-    `${when}: train on its reward; mask, which counts in its group's mean and has no gradient; or penalise, which replaces its reward with failures.penalty`,
+    `${when}: train on its reward, mask it (no gradient, still in the group's mean), or penalise it with failures.penalty`,
     ['train', 'mask', 'penalise'],
     'train',
   );
 
-/** What becomes of an episode that the system failed. */
+/** What happens to an episode that failed because of the system. */
 const ofSystem = (when: string) =>
   choice(
-    `${when}: retry under the same key what may pass, then leave out; replace by the next sample of its group; penalise, which trains on failures.penalty; or leave-out of its group`,
+    `${when}: retry if the failure may be temporary, replace with another sample, penalise with failures.penalty, or leave-out`,
     ['retry', 'replace', 'penalise', 'leave-out'],
     'retry',
   );
 
 const OutcomesBlock = block(
   {
-    'truncated-tokens': ofPolicy('Tokens ran out'),
-    'truncated-turns': ofPolicy('Turns ran out'),
+    'truncated-tokens': ofPolicy('Token limit reached'),
+    'truncated-turns': ofPolicy('Turn limit reached'),
     'invalid-calls': ofPolicy('Too many invalid calls'),
-    'tool-timeout': ofPolicy('A program was stopped at its limit'),
-    'agent-error': ofPolicy("An agent's own loop threw because of what the model wrote"),
+    'tool-timeout': ofPolicy('A program exceeded its time limit'),
+    'agent-error': ofPolicy("An external agent failed because of the model's output"),
     'infrastructure-error': ofSystem('Generator, sandbox, tool or environment failed'),
-    'agent-failed': ofSystem('An agent with a loop of its own failed'),
-    'grader-error': ofSystem('Judging failed'),
+    'agent-failed': ofSystem('An external agent failed'),
+    'grader-error': ofSystem('Grading failed'),
   },
-  'What becomes of an episode, by how it ended',
+  'What happens to an episode, by its outcome',
 );
 
 const FailuresBlock = block(
   {
-    retries: integer('Most times that what may pass is tried again', within(0, 100, 2)),
+    retries: integer('Retries of a temporary failure', within(0, 100, 2)),
     penalty: number('Reward of penalised episodes', within(-mostReward, mostReward, -1, 'reward')),
     toolThrows: choice(
-      "An exception of a tool's own: tell-model answers the call with an error and the episode continues; fail-episode takes its reward",
+      'When a tool throws: tell-model returns an error to the model and continues; fail-episode removes the reward',
       ['tell-model', 'fail-episode'],
       'tell-model',
     ),
     maxShare: number(
-      'The run stops when more episodes than this share failed, or had a tool fail: by the lower end of the Wilson 95 % interval over the last 10 iterations, or over an evaluation',
+      'The run stops if the share of failed episodes exceeds this (lower Wilson 95 % bound over the last 10 iterations, or over an evaluation)',
       within(0, 1, 0.05),
     ),
     maxInARow: integer(
-      'The run stops at once after this many failed episodes in a row',
+      'The run stops after this many consecutive failed episodes',
       within(1, 1_000_000, 50, 'episodes'),
     ),
   },
-  'Episodes that the system failed',
+  'Limits and retries of failed episodes',
 );
 
 const DeadlinesBlock = block(
   {
     environmentS: number(
-      'What an environment may take to start or to answer a turn; waiting for the sandbox does not count',
+      "Time limit of an environment's start or step, excluding waits for the sandbox",
       within(1, 86_400, 120, 's'),
     ),
     gradingS: number(
-      'What judging an episode and its rewards may take; waiting for the sandbox does not count',
+      'Time limit for grading an episode and its rewards, excluding waits for the sandbox',
       within(1, 86_400, 120, 's'),
     ),
     stallS: number(
-      'A plugin that blocks the whole process for so long ends the run: nothing else can end it',
+      'The run stops if a plugin blocks the process for this long',
       within(1, 86_400, 300, 's'),
     ),
   },
-  "Limits of a plugin's own work; sampling has none, a tool has its own",
+  'Time limits of plugins; tools have their own limit and sampling has no limit',
 );
 
 export const RolloutBlock = block(
   {
-    tasksPerStep: integer('Tasks in each iteration', within(1, most.count, 8, 'tasks')),
+    tasksPerStep: integer('Tasks per iteration', within(1, most.count, 8, 'tasks')),
     groupSize: integer(
-      'Episodes for each task, its group; their mean reward is the baseline',
+      'Episodes per task; their mean reward is the baseline',
       within(1, 65_536, 8, 'episodes'),
     ),
-    workers: integer(
-      'Episodes in flight; 1 collects them one after another',
-      within(1, 65_536, 32, 'episodes'),
-    ),
+    workers: integer('Episodes played at the same time', within(1, 65_536, 32, 'episodes')),
     maxTurns: integer(
-      'Turns after which an episode ends as truncated-turns',
+      'Turn limit of an episode; beyond it the outcome is truncated-turns',
       within(1, 100_000, 4, 'turns'),
     ),
     maxEpisodeTokens: integer(
-      'Tokens, prompt and all turns together, after which an episode ends as truncated-tokens',
+      'Token limit of an episode, prompt and all turns; beyond it the outcome is truncated-tokens',
       within(16, most.tokens, 768, 'tokens'),
     ),
     invalidCallLimit: integer(
-      'Unreadable, unknown or invalid calls after which an episode ends as invalid-calls',
+      'Number of malformed, unknown or invalid calls that ends an episode as invalid-calls',
       within(1, most.count, 3, 'calls'),
     ),
     invalidCallPenalty: number(
-      'Subtracted from the reward for each such call',
+      'Subtracted from the reward for each malformed, unknown or invalid call',
       within(0, mostReward, 0, 'reward'),
     ),
     outcomes: OutcomesBlock,

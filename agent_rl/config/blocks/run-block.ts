@@ -14,20 +14,19 @@ import {
 } from './block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
-const ofTokens = (what: string) => number(`For a million tokens ${what}`, within(0, 1e6, 0));
+const ofTokens = (what: string) => number(`Price per million ${what}`, within(0, 1e6, 0));
 
 /** `run.prices:` what a hosted service charges. */
 const PricesBlock = Type.Object(
   {
-    currency: text('As it is shown', { minLength: 1, maxLength: 8, default: 'USD' }),
-    read: ofTokens('in the contexts of turns, each turn counted anew'),
-    sampled: ofTokens('sampled'),
-    trained: ofTokens('of sequences in updates'),
+    currency: text('Currency to display', { minLength: 1, maxLength: 8, default: 'USD' }),
+    read: ofTokens('prompt tokens, counted again at each turn'),
+    sampled: ofTokens('sampled tokens'),
+    trained: ofTokens('tokens in updates'),
   },
   {
     additionalProperties: false,
-    description:
-      'What a hosted service charges: plan, log and summary then name prices; without the block there are none',
+    description: 'Prices of a hosted service; with this block the plan, log and summary show costs',
   },
 );
 
@@ -39,24 +38,24 @@ export const RunBlock = block(
         pattern:
           '^(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:[.]|$))[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$',
         description:
-          'Name of its folder in outputDir: letters, digits, full stops, hyphens and underscores, not the name of a Windows device; by default made of the run file and the seed',
+          "Name of the run's folder in outputDir (letters, digits, `.`, `-`, `_`); by default the run file's name and the seed",
       }),
     ),
-    seed: integer('Seed of everything random in the run', within(0, 4294967295, 42)),
-    outputDir: text('Folder that holds the folders of all runs', { minLength: 1, default: 'runs' }),
+    seed: integer('Seed of all randomness in the run', within(0, 4294967295, 42)),
+    outputDir: text('Parent folder of all runs', { minLength: 1, default: 'runs' }),
     device: text('cpu, cuda, cuda:N, webgpu or tensorflow', {
       pattern: '^(cpu|cuda(:[0-9]+)?|webgpu|tensorflow)$',
       default: 'cpu',
     }),
     engineThreads: Type.Optional(
       integer(
-        'Threads for matrix products; by default as many as there are processors. Another number gives other last bits',
+        'Threads for matrix products; by default one per processor. A different number causes floating-point differences',
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),
     decoders: Type.Optional(
       integer(
-        'Threads that draw tokens, each for its share of the episodes, which changes no token; by default as many as engineThreads, if each has 16 episodes or more and the weights take at most 256 MiB',
+        'Sampling threads, which share the episodes; by default engineThreads if each gets at least 16 episodes and the weights take at most 256 MiB, otherwise 1. The number does not change the samples',
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),
@@ -66,25 +65,23 @@ export const RunBlock = block(
     ),
     logLevel: choice('Lowest level to log', ['error', 'warn', 'info', 'debug'], 'info'),
     prices: Type.Optional(PricesBlock),
-    logRollouts: flag('Log one line for each episode', false),
+    logRollouts: flag('Log one line per episode', false),
   },
-  'The name of the run, where it writes and what it runs on',
+  "The run's name, output folder and device",
 );
 
 export const SandboxBlock = block(
   {
     type: choice(
-      'auto takes the strongest that this machine has, and the log names it; a level that is named is never weakened',
+      'Kind of sandbox; auto picks the strongest one that this machine supports',
       ['auto', 'native', 'native:ns', 'native:lite', 'pyodide', 'remote'],
       'auto',
     ),
-    python: optionalText(
-      'Python of the native sandbox: its path, or its name on PATH; by default that of the system',
-    ),
+    python: optionalText("Path or command of the native sandbox's Python; by default the system's"),
     preload: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.]*$' }), {
       default: [],
       description:
-        'Modules outside the standard library that programs may import, such as numpy; native sandbox only',
+        'Additional modules that programs may import, such as numpy; native sandbox only',
     }),
     url: Type.Optional(
       Type.Union(
@@ -98,27 +95,25 @@ export const SandboxBlock = block(
         ],
         {
           description:
-            'Address of the server of a remote sandbox, or a list of several that are alike; only with type remote',
+            'URL of the sandbox server, or a list of equivalent servers; only with type remote',
         },
       ),
     ),
-    tokenEnv: variable(
-      'Environment variable that holds the token of the servers; only with type remote',
-    ),
+    tokenEnv: variable("Environment variable with the servers' token; only with type remote"),
     caFile: Type.Optional(
-      text(
-        'PEM file of authorities that the certificates of the servers may be of, besides the usual ones; only with type remote and https',
-        { path: 'file', minLength: 1 },
-      ),
+      text('PEM file with additional certificate authorities; only with type remote and https', {
+        path: 'file',
+        minLength: 1,
+      }),
     ),
     workers: Type.Optional(
-      integer('Programs to run at once; by default as many as there are processors', {
+      integer('Programs to run at once; by default one per processor', {
         minimum: 1,
         maximum: 256,
         unit: 'processes',
       }),
     ),
-    wallS: number('Wall-clock limit of a program', { ...limitBounds.wallS, default: 5, unit: 's' }),
+    wallS: number('Time limit of a program', { ...limitBounds.wallS, default: 5, unit: 's' }),
     memoryMiB: integer('Memory limit of a program', {
       ...limitBounds.memoryMiB,
       default: 256,

@@ -4,87 +4,98 @@ import { above, block, choice, flag, integer, most, number, text, within } from 
 
 const ParityBlock = block(
   {
-    max: number('Largest |log p(rollout) - log p(train)| of a token', above(0, 10, 1e-3, 'nats')),
-    mean: number('Largest mean of it over the tokens of an iteration', above(0, 1, 1e-4, 'nats')),
+    max: number(
+      'Upper limit of |log p(rollout) - log p(train)| of any token',
+      above(0, 10, 1e-3, 'nats'),
+    ),
+    mean: number(
+      'Upper limit of its mean over the tokens of an iteration',
+      above(0, 1, 1e-4, 'nats'),
+    ),
   },
-  'The run stops when generator and learner disagree by more than this',
+  'The run stops if generator and learner disagree by more than this',
 );
 
 const moment = (value: number, description: string) =>
   number(description, { minimum: 0, exclusiveMaximum: 1, default: value });
 
-/** `train.until:` a measured success that ends supervised training before its last step. */
+/** `train.until:` a success rate that ends supervised training early. */
 const UntilBlock = Type.Object(
   {
     success: number(
-      'Share of solved attempts in an evaluation (eval.every) that ends the training',
+      'Success rate in an evaluation (eval.every) at which training ends',
       above(0, 1),
     ),
   },
   {
     additionalProperties: false,
-    description:
-      'sft: ends the training once an evaluation reaches this; iterations is then the most steps. Later steps would only imitate more',
+    description: 'sft: ends training early, once an evaluation reaches a success rate',
   },
 );
 
 export const TrainBlock = block(
   {
     mode: choice(
-      'rl collects episodes and learns from their rewards; sft imitates the demonstrations of the dataset',
+      'rl learns from the rewards of episodes; sft imitates the demonstrations in the dataset',
       ['rl', 'sft'],
       'rl',
     ),
     iterations: integer(
-      'Iterations of the whole run: in rl each collects episodes and trains on them, in sft each is an optimiser step',
+      'Length of the run: collect-and-update iterations in rl, optimiser steps in sft',
       within(1, most.iterations, 40, 'iterations'),
     ),
     maxIterations: Type.Optional(
       integer(
-        'End the run after this many iterations, as the beginning of the run of `iterations`; more than those make the run longer',
+        'Stop after this many iterations; the learning-rate schedule still follows `iterations` unless this is larger',
         { minimum: 1, maximum: most.iterations, unit: 'iterations' },
       ),
     ),
     until: Type.Optional(UntilBlock),
     batchSize: integer(
-      'sft: demonstrations in an optimiser step. rl takes tasksPerStep x groupSize episodes',
+      'sft: demonstrations per optimiser step',
       within(1, most.count, 32, 'sequences'),
     ),
     contextWeight: number(
-      'sft: weight of prompts and tool results in the loss, where what the assistant writes has 1; 0 leaves them out',
+      "sft: loss weight of prompt and tool-result tokens, relative to the assistant's tokens",
       within(0, 100, 0),
     ),
     learningRate: number('Peak learning rate of AdamW', above(0, 1, 3e-4)),
     warmupSteps: integer(
-      'Optimiser steps in which the learning rate rises from 0',
+      'Optimiser steps over which the learning rate rises to its peak',
       within(0, most.iterations, 0, 'steps'),
     ),
     schedule: choice(
-      'After the warm-up: a half cosine down to finalRatio of the peak, or constant',
+      'Learning rate after the warm-up: constant, or a half cosine down to finalRatio of the peak',
       ['cosine', 'constant'],
       'constant',
     ),
-    finalRatio: number('Where the cosine ends, as a fraction of the peak', within(0, 1, 0.1)),
-    beta1: moment(0.9, 'Decay of the running mean of gradients'),
-    beta2: moment(0.95, 'Decay of the running mean of squared gradients'),
+    finalRatio: number(
+      'Final learning rate of the cosine, as a fraction of the peak',
+      within(0, 1, 0.1),
+    ),
+    beta1: moment(0.9, "AdamW's decay of the mean gradient"),
+    beta2: moment(0.95, "AdamW's decay of the mean squared gradient"),
     eps: number('Epsilon of AdamW', above(0, 1, 1e-8)),
     weightDecay: number(
-      'Decoupled weight decay of AdamW; norms and biases do not decay',
+      "AdamW's decoupled weight decay; norms and biases do not decay",
       within(0, 10, 0),
     ),
-    maxGradNorm: number('Global norm to which gradients are clipped; 0 is off', within(0, 1e6, 1)),
+    maxGradNorm: number(
+      'Gradients are clipped to this global norm; 0 turns clipping off',
+      within(0, 1e6, 1),
+    ),
     control: choice(
-      'Gives episodes the rewards of others, so that nothing can be learned: shuffled-rewards those of the whole iteration, shuffled-within-groups those of their own group',
+      'Control run that must not learn: shuffles rewards across the iteration, or within each group',
       ['none', 'shuffled-rewards', 'shuffled-within-groups'],
       'none',
     ),
     recompute: choice(
-      'blocks keeps one hidden state for each layer and recomputes the layer in the backward pass: less memory, more time',
+      'blocks recomputes each layer in the backward pass, which needs less memory and more time',
       ['none', 'blocks'],
       'none',
     ),
     prefixTrees: choice(
-      'auto computes the common beginning of sequences once where that saves work, as of episodes of one group; off each sequence by itself',
+      'auto computes shared prefixes of sequences once; off computes each sequence separately',
       ['auto', 'off'],
       'auto',
     ),
@@ -96,15 +107,15 @@ export const TrainBlock = block(
 export const CheckpointBlock = block(
   {
     every: integer(
-      'Iterations between checkpoints; 0 writes only the last',
+      'Iterations between checkpoints; 0 writes only the last one',
       within(0, most.iterations, 10, 'iterations'),
     ),
     keepLast: integer(
-      'Newest checkpoints to keep; older ones are deleted',
+      'Number of checkpoints to keep; older ones are deleted',
       within(1, most.count, 2),
     ),
     keepBest: flag(
-      'Also keep the one with the highest success rate on tasks cut from the training split (eval.selectionTasks); needs eval.every',
+      'Also keep the checkpoint with the highest success rate on eval.selectionTasks; needs eval.every',
       false,
     ),
   },
@@ -116,34 +127,34 @@ export const EvalBlock = block(
     before: flag('Evaluate before the first update', true),
     after: flag('Evaluate after the last update', true),
     every: integer(
-      'Iterations between evaluations during training; 0 is never',
+      'Iterations between evaluations during training; 0 turns them off',
       within(0, most.iterations, 0, 'iterations'),
     ),
-    samples: integer('Attempts at each task', within(1, 65_536, 1, 'episodes')),
+    samples: integer('Attempts per task', within(1, 65_536, 1, 'episodes')),
     temperature: number(
-      'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
+      'Sampling temperature; 0 is greedy. topK, topP and minP do not apply',
       within(0, 10, 0),
     ),
     strategy: choice(
-      'Which attempts at a task count. all: each. greedy: one at temperature 0, whatever samples and temperature say. best-of-n: of samples attempts the one that selector rates highest. majority: of samples attempts one with the answer that most of them gave',
+      'Which attempts count: all; greedy, one at temperature 0; best-of-n, the one that selector rates highest; majority, one with the most frequent answer',
       ['all', 'greedy', 'best-of-n', 'majority'],
       'all',
     ),
     selector: text(
-      'With best-of-n: log-probability, the mean of the tokens that an attempt sampled, or the name of a reward of the run that cannot see what is right',
+      'How best-of-n rates attempts: by mean log-probability, or by the name of a blind reward of the run',
       { minLength: 1, default: 'log-probability' },
     ),
     selectionTasks: integer(
-      'With checkpoint.keepBest: training tasks, chosen once by the seed, that are never trained on and only choose the best checkpoint, every eval.every iterations and at the end',
+      'Training tasks held out to choose the best checkpoint (checkpoint.keepBest)',
       within(1, 1e9, 64, 'tasks'),
     ),
     maxTasks: Type.Optional(
-      integer('Tasks to attempt, chosen once by the seed; all by default', {
+      integer('Number of tasks to attempt, chosen by the seed; all by default', {
         minimum: 1,
         maximum: 1e9,
         unit: 'tasks',
       }),
     ),
   },
-  'When and how held-out tasks are attempted',
+  'When and how held-out tasks are evaluated',
 );

@@ -15,10 +15,10 @@ const isDefault = (schema: object, value: unknown): boolean =>
 
 const pointerTo = (path: string): string => path.split('.').map(pointerStep).join('');
 
-/** Advantages for which an episode alone in its group is worth nothing. */
+/** Advantages that are 0 for the only episode of a group. */
 const comparesWithinGroups: ReadonlySet<string> = new Set(['group-relative', 'rloo']);
 
-/** Below it the most likely token is all but certain. */
+/** At lower temperatures the most likely token is almost certain. */
 const leastTemperature = 0.01;
 
 const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Places): Check[] => {
@@ -30,17 +30,17 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'rollout.groupSize',
       isRl && groupSize < 2 && comparesWithinGroups.has(algorithm.advantage.type),
-      `${groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`,
+      `${groupSize} gives an episode no others to be compared with, so every advantage is 0. Use at least 2.`,
     ],
     [
       'policy.sampling.temperature',
       isRl && temperature < leastTemperature,
-      `${temperature} makes all episodes of a group alike, so every advantage is 0. Use at least ${leastTemperature}.`,
+      `${temperature} makes all episodes of a group nearly equal, so every advantage is 0. Use at least ${leastTemperature}.`,
     ],
     [
       'algorithm.updatesPerBatch',
       isRl && algorithm.updatesPerBatch > rollout.tasksPerStep,
-      `${algorithm.updatesPerBatch} is more than rollout.tasksPerStep = ${rollout.tasksPerStep}, and a step needs a whole group. Use at most that.`,
+      `${algorithm.updatesPerBatch} is more than rollout.tasksPerStep = ${rollout.tasksPerStep}, and each step needs at least one group. Use at most that many.`,
     ],
     [
       'algorithm.microBatchTokens',
@@ -50,7 +50,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'rollout.maxEpisodeTokens',
       maxEpisodeTokens > policy.maxContextTokens,
-      `${maxEpisodeTokens}${ifDefault('rollout.maxEpisodeTokens')} is more than policy.maxContextTokens = ${policy.maxContextTokens}${ifDefault('policy.maxContextTokens')} can hold. Lower the one or raise the other.`,
+      `${maxEpisodeTokens}${ifDefault('rollout.maxEpisodeTokens')} is more than policy.maxContextTokens = ${policy.maxContextTokens}${ifDefault('policy.maxContextTokens')} can hold. Lower this setting or raise the other.`,
     ],
     [
       'policy.maxTurnTokens',
@@ -67,27 +67,27 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
     [
       'algorithm.kl.weight',
       kl.kind === 'none' && kl.weight > 0,
-      `${kl.weight} has no effect while algorithm.kl.kind is none. Use k1, k2 or k3, or weight 0.`,
+      `${kl.weight} has no effect while algorithm.kl.kind is "none". Use k1, k2 or k3, or weight 0.`,
     ],
     [
       'algorithm.kl.kind',
       kl.kind !== 'none' && kl.weight === 0,
-      `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`,
+      `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or set a weight.`,
     ],
     [
       'algorithm.kl.reference',
       kl.reference !== undefined && kl.kind === 'none',
-      `${showValue(kl.reference)} has no effect while algorithm.kl.kind is none. Use k1, k2 or k3 and a weight, or leave it out.`,
+      `${showValue(kl.reference)} has no effect while algorithm.kl.kind is "none". Use k1, k2 or k3 and a weight, or remove it.`,
     ],
     [
       'algorithm.kl.in',
       kl.in === 'reward' && kl.kind !== 'none' && algorithm.advantage.type === 'constant',
-      'reward has no effect with algorithm.advantage constant, which does not look at rewards. Use loss.',
+      'reward has no effect with algorithm.advantage constant, which ignores rewards. Use loss.',
     ],
     [
       'algorithm.environmentWeight',
       train.mode === 'rl' && environmentWeight === 0 && weights.every((weight) => weight === 0),
-      '0 leaves nothing to learn from: no reward has a weight. List one under rewards, or use 1.',
+      '0 leaves no reward to learn from. List a reward under rewards, or use 1.',
     ],
   ];
 };
@@ -108,53 +108,53 @@ const ofTraining = ({
     [
       'train.batchSize',
       isRl && !isDefault(TrainBlock.properties.batchSize, train.batchSize),
-      `${train.batchSize} has no effect in reinforcement learning, which trains on rollout.tasksPerStep x rollout.groupSize episodes. Leave it out.`,
+      `${train.batchSize} has no effect in reinforcement learning, which trains on rollout.tasksPerStep x rollout.groupSize episodes. Remove it.`,
     ],
     [
       'train.until',
       train.until !== undefined && every === 0,
-      'measures success in evaluations, and none is made. Set eval.every, the steps between them.',
+      'needs evaluations during training. Set eval.every, the number of steps between them.',
     ],
     [
       'learner.type',
       !isRl && every > 0 && learner.type !== 'engine',
-      `${learner.type} cannot imitate: supervised training learns with the engine of this process. Leave learner out.`,
+      `${learner.type} cannot do supervised training, which uses the engine of this process. Remove learner.`,
     ],
     [
       'train.warmupSteps',
       train.warmupSteps >= steps && train.warmupSteps > 0,
-      `${train.warmupSteps} leaves nothing after the warm-up: the run has ${steps} optimiser steps. Use fewer.`,
+      `${train.warmupSteps} leaves no steps after the warm-up: the run has ${steps} optimiser steps. Use fewer.`,
     ],
     [
       'eval.samples',
       samples > 1 && temperature === 0,
-      `${samples} attempts at temperature 0 are all the same. Use 1, or an eval.temperature above 0.`,
+      `${samples} attempts at temperature 0 are identical. Use 1, or an eval.temperature above 0.`,
     ],
     [
       'eval.strategy',
       chooses && (samples === 1 || temperature === 0),
-      `${strategy} chooses among several attempts that differ. Set eval.samples above 1 and eval.temperature above 0.`,
+      `${strategy} needs several attempts that can differ. Set eval.samples above 1 and eval.temperature above 0.`,
     ],
     [
       'checkpoint.keepBest',
       checkpoint.keepBest && every === 0,
-      'true needs evaluations during training to choose by. Set eval.every, or keepBest: false.',
+      'true needs evaluations during training. Set eval.every, or keepBest: false.',
     ],
   ];
 };
 
-/** Settings of a folder of tasks: how its rows are read. */
+/** Settings that say how the rows of a folder of tasks are read. */
 const rowReadings = ['format', 'columns', 'answerPattern'] as const;
 
 function expressionProblem(pattern: string): string | undefined {
   try {
     return void new RegExp(pattern, 'gmu');
   } catch (thrown) {
-    return `${messageOf(thrown)}. Give a regular expression of JavaScript; its flags are gmu.`;
+    return `${messageOf(thrown)}. Use a JavaScript regular expression; its flags are gmu.`;
   }
 }
 
-/** A folder or a generator: what of the other is set beside it could not act. */
+/** A dataset is a folder or a generator: settings of the other kind have no effect. */
 function ofSource(
   source: Config['datasets'][number],
   path: string,
@@ -166,22 +166,22 @@ function ofSource(
     [
       path,
       dir === undefined && generator === undefined,
-      'says nowhere where its tasks come from. Give dir, a folder of them, or generator: {type: NAME}, which makes them.',
+      'has no source of tasks. Set dir, a folder of tasks, or generator: {type: NAME}.',
     ],
     [
       path,
       dir !== undefined && generator !== undefined,
-      'has a folder (dir) and a generator, and its tasks come from one. Keep one.',
+      'has both a folder (dir) and a generator. Keep one.',
     ],
     [
       `${path}.generator`,
       generator !== undefined && mode === 'sft',
-      'makes tasks, and supervised training reads conversations from files. Give dir, a folder of them.',
+      'generates tasks, but supervised training reads conversations from files. Set dir instead.',
     ],
     [
       path,
       generator !== undefined && dir === undefined && set.length > 0,
-      `has ${set.join(', ')}, which have no effect on a generator: it says itself how its rows are read. Leave them out.`,
+      `has ${set.join(', ')}, which have no effect on a generator. Remove them.`,
     ],
   ];
 }
@@ -191,12 +191,12 @@ const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] =>
     'model.quantizeBlockSize',
     model.quantize === 'none' &&
       !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize),
-    `${model.quantizeBlockSize} has no effect while model.quantize is none. Set that to 4bit, or leave this out.`,
+    `${model.quantizeBlockSize} has no effect while model.quantize is "none". Set model.quantize to 4bit, or remove it.`,
   ],
   [
     'datasets',
     train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1),
-    'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.',
+    'has weights, which have no effect in supervised training: each pass reads every conversation once. Remove them.',
   ],
   ...datasets.flatMap((source, index) => ofSource(source, `datasets.${index}`, train.mode)),
   ...datasets.map(({ answerPattern }, index): Check => {
@@ -206,13 +206,12 @@ const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] =>
   [
     'dataset.evalSplit',
     dataset.evalSplit === dataset.trainSplit,
-    `"${dataset.evalSplit}" is also the split trained on, so its success rate would say nothing. Name another split.`,
+    `"${dataset.evalSplit}" is also the training split, so its success rate would be meaningless. Name another split.`,
   ],
 ];
 
 /**
- * What one block's schema cannot see: settings that contradict others, and settings that would do nothing. Each block is
- * valid by itself.
+ * Checks across blocks, each of which is valid by itself: settings that contradict others, and settings without effect.
  */
 export function checkCombinations(config: Config, places: Places): Problem[] {
   const checks = [ofRollouts, ofRewardsAndLoss, ofTraining, ofModelAndData];

@@ -11,10 +11,7 @@ const settings = earlierSystems.flatMap(({ name, rows }) =>
   }),
 );
 
-/**
- * What earlier systems call a setting, and what it is called here: that of a dotted path or a flag, and those of the keys
- * in its value.
- */
+/** The names here of a setting of earlier systems: of a dotted path or a flag, and of the keys in its value. */
 export function earlierSettings(path: string, value?: unknown): string[] {
   const own = settings.find(({ key }) => key === path);
   const inner = isRecord(value) ? Object.entries(value) : [];

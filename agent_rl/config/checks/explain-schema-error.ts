@@ -77,7 +77,7 @@ const typeName = (type: unknown): string => {
   return name === 'text' || name.includes(' or ') ? name : article(name);
 };
 
-/** How a name is written that stands in place of the block it belongs into. */
+/** How to write a name that was given instead of the block it belongs in. */
 function asBlock(data: unknown, schema: unknown): string {
   if (typeof data !== 'string' || !/^[\w+-]+$/.test(data)) return '';
   const properties = Object.keys((schema as Schema | undefined)?.['properties'] ?? {});
@@ -93,7 +93,7 @@ function wrongValue(
   switch (keyword) {
     case 'type': {
       const types = [params['type'] as string | string[]].flat().map(typeName);
-      const empty = data === null ? ' (nothing stands after the colon)' : '';
+      const empty = data === null ? ' (no value after the colon)' : '';
       const hint = asBlock(data, parentSchema) || earlierText(earlierSettings(path, data));
       return `expected ${types.join(' or ')}, ${got}${empty}.${hint}`;
     }

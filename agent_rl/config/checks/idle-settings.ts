@@ -11,20 +11,20 @@ import {
 } from '../config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 
-/** A run in which settings are looked at, and what of it does not stand in the config. */
+/** A run whose settings are checked, with facts that its config does not contain. */
 export interface Circumstances {
   config: Config;
-  /** Whether a plugin of the run asks for a sandbox. */
+  /** Whether a plugin of the run needs a sandbox. */
   runsPrograms: boolean;
-  /** Whether agents with a loop of their own play: in some environments, or in all. */
+  /** Whether external agents play: in some environments, or in all. */
   playsOutside: { some: boolean; all: boolean };
-  /** Whether the engine of this process draws the tokens. */
+  /** Whether the engine of this process samples the tokens. */
   drawsTokens: boolean;
   /** Whether an engine of this process learns. */
   learnsHere: boolean;
 }
 
-/** Settings or whole blocks, when they cannot act, and why. */
+/** Settings or whole blocks, when they have no effect, and why. */
 type IdleRule = readonly [
   settings: readonly string[] | ((config: Config) => readonly string[]),
   applies: (run: Circumstances) => boolean,
@@ -33,20 +33,20 @@ type IdleRule = readonly [
 
 const isSft = ({ config: { train } }: Circumstances): boolean => train.mode === 'sft';
 const isRl = (run: Circumstances): boolean => !isSft(run);
-/** Supervised training does where it evaluates. */
+/** Supervised training uses them if it evaluates. */
 const playsEpisodes = (run: Circumstances): boolean => isRl(run) || run.config.eval.every > 0;
 
-/** Of the algorithm, all but what the memory of a pass is set by. */
+/** The algorithm's settings, except the memory limit of a pass. */
 const ofRewards = Object.keys(AlgorithmBlock.properties)
   .filter((key) => key !== 'microBatchTokens')
   .map((key) => `algorithm.${key}`);
 
-/** Blocks that hold nothing but a plugin, besides what samples and learns, which has rules of its own. */
+/** Blocks that only hold a plugin, except generator and learner, which have their own rules. */
 const judging = Object.keys(ConfigSchema.properties).filter(
   (key) => isPluginBlock([key]) && key !== 'generator' && key !== 'learner',
 );
 
-/** Of a folder of tasks: how its rows are read, and what for. */
+/** A folder of tasks: how its rows are read, and for which environment. */
 const folderReadings = ['environment', 'format', 'columns', 'answerPattern'];
 
 const neverEvaluates = ({ before, after, every }: Config['eval']): boolean =>
@@ -56,120 +56,116 @@ const writesSeveral = (config: Config): boolean =>
   config.checkpoint.every > 0 && config.checkpoint.every < runLength(config).last;
 
 /**
- * Settings that would do nothing, in runs that train: said in the terminal, the log and `summary.json` of the run. One
- * that the plain default would serve as well is never among them.
+ * Settings without effect in a training run: reported in the terminal, the log and `summary.json`. A setting at its
+ * default is never reported.
  */
 const idle: readonly IdleRule[] = [
   [
     ['run.decoders'],
     (run) => playsEpisodes(run) && run.config.run.device !== 'cpu',
-    'run.device is not cpu, and one thread draws for another device',
+    'run.device is not cpu, and other devices sample in one thread',
   ],
   [
     ['run.decoders'],
     (run) => playsEpisodes(run) && !run.drawsTokens,
-    'the generator of this run is not the engine, whose threads they are',
+    "the run's generator does not use the engine's threads",
   ],
   [
     ['train.finalRatio'],
     ({ config }) => config.train.schedule === 'constant',
-    'train.schedule is constant, so that the learning rate stays at its peak',
+    'train.schedule is constant',
   ],
   [
     ['train.prefixTrees'],
     ({ config }) => (config.model.lora?.dropout ?? 0) > 0,
-    'model.lora.dropout is above 0, and what it drops is keyed by whole sequences',
+    'model.lora.dropout is above 0, and dropout needs whole sequences',
   ],
   [
     ['train.prefixTrees', 'train.recompute'],
     (run) => isRl(run) && !run.learnsHere,
-    'the learner of this run computes elsewhere, as it chooses',
+    "the run's learner is a separate service with its own settings",
   ],
   [
     ['algorithm.kl.in'],
     (run) => isRl(run) && run.config.algorithm.kl.kind === 'none',
-    'algorithm.kl.kind is none',
+    'algorithm.kl.kind is "none"',
   ],
   [
     ['algorithm.overlong.penalty'],
     (run) => isRl(run) && run.config.algorithm.overlong.share === 0,
-    'algorithm.overlong.share is 0, so that no episode is too long',
+    'algorithm.overlong.share is 0',
   ],
   [
     ['gateway'],
     (run) => playsEpisodes(run) && !run.playsOutside.some,
-    'no environment of this run is external, and others make no requests',
+    'the run has no external agent, and others make no requests',
   ],
   [
     ['tools', 'rollout.invalidCallLimit'],
     (run) => playsEpisodes(run) && run.playsOutside.all,
-    'the agent has tools and a loop of its own',
+    'an external agent brings its own tools and loop',
   ],
   [
     ['rollout.failures.penalty'],
     (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
-    'no rollout.outcomes is penalise',
+    'no setting under rollout.outcomes is penalise',
   ],
   [
     ['datasets.0.weight'],
     (run) => isRl(run) && run.config.datasets.length === 1,
-    'there is no second source of tasks to weigh it against',
+    'the run has only one source of tasks',
   ],
   [
     ({ datasets }) => datasets.map((_, folder) => `datasets.${folder}.environment`),
     (run) => playsEpisodes(run) && [run.config.environment].flat().length === 1,
-    'the run has one environment, which all tasks are for',
+    'the run has only one environment',
   ],
   [
     ['trainSplit', 'evalSplit', 'maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
     (run) => isRl(run) && run.config.datasets.every(({ generator }) => generator !== undefined),
-    'the tasks come from generators, and from no files',
+    'all tasks come from generators',
   ],
   [
     ['eval.samples', 'eval.temperature', 'eval.maxTasks', 'eval.strategy', 'eval.selector'],
     (run) => isRl(run) && neverEvaluates(run.config.eval),
-    'eval.before and eval.after are false and eval.every is 0, so that nothing is evaluated',
+    'eval.before and eval.after are false and eval.every is 0, so the run makes no evaluations',
   ],
   [
     ['eval.samples', 'eval.temperature'],
     (run) => playsEpisodes(run) && run.config.eval.strategy === 'greedy',
-    'eval.strategy greedy makes one attempt at temperature 0',
+    'eval.strategy is greedy, which makes one attempt at temperature 0',
   ],
   [
     ['eval.selector'],
     (run) => playsEpisodes(run) && run.config.eval.strategy !== 'best-of-n',
-    'only eval.strategy best-of-n rates attempts',
+    'eval.strategy is not best-of-n',
   ],
   [
     ['eval.every'],
     (run) => playsEpisodes(run) && run.config.eval.every >= runLength(run.config).planned,
-    'the run ends before so many iterations are done',
+    'the run ends before this many iterations',
   ],
   [
     ['eval.selectionTasks'],
     (run) => isRl(run) && !run.config.checkpoint.keepBest,
-    'checkpoint.keepBest is false, so that no checkpoint is chosen',
+    'checkpoint.keepBest is false',
   ],
   [
     ['checkpoint.keepLast'],
     (run) => !writesSeveral(run.config),
-    'checkpoint.every is 0 or as many iterations as the run has, so that only its last checkpoint is written',
+    'checkpoint.every is 0 or not below the number of iterations, so the run writes only its last checkpoint',
   ],
   [
     ['train.parityBound'],
     (run) => isRl(run) && truncates(run.config.policy.sampling),
-    'policy.sampling cuts tokens off, so that the probabilities of generator and learner differ and are not compared',
+    'policy.sampling is truncated, so the probabilities of generator and learner differ and are not compared',
   ],
   [
     ['policy.sampling.allowBiasedGradient'],
     (run) => isRl(run) && !truncates(run.config.policy.sampling),
-    'no token is cut off, and the gradient is unbiased',
+    'sampling is not truncated, so the gradient is unbiased',
   ],
-  [
-    ['sandbox'],
-    (run) => playsEpisodes(run) && !run.runsPrograms,
-    'nothing in this run executes programs',
-  ],
+  [['sandbox'], (run) => playsEpisodes(run) && !run.runsPrograms, 'the run executes no programs'],
   [
     [
       'policy.sampling',
@@ -181,7 +177,7 @@ const idle: readonly IdleRule[] = [
       'run.prices',
     ],
     isSft,
-    'supervised training does not learn from episodes',
+    'supervised training does not train on episodes',
   ],
   [
     [
@@ -208,43 +204,39 @@ const idle: readonly IdleRule[] = [
   [
     ['eval.before', 'eval.after', 'eval.selectionTasks'],
     isSft,
-    'supervised training evaluates every eval.every steps and after the last one',
+    'supervised training always evaluates after the last step',
   ],
   [
     ({ datasets }) =>
       datasets.flatMap((_, folder) => folderReadings.map((key) => `datasets.${folder}.${key}`)),
     (run) => !playsEpisodes(run),
-    'supervised training reads conversations, which have one format',
+    'supervised training reads conversations, which have only one format',
   ],
-  [['learner'], isSft, 'supervised training learns with the engine of this process'],
-  [['checkpoint.keepBest'], isSft, 'supervised training keeps the newest checkpoints'],
+  [['learner'], isSft, 'supervised training uses the engine of this process'],
+  [['checkpoint.keepBest'], isSft, 'supervised training only keeps the newest checkpoints'],
   [
     ['maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
     isSft,
-    'supervised training reads all conversations of its split, in a new order each pass',
+    'supervised training reads all conversations of its split, shuffled in each pass',
   ],
 ];
 
-/** What is surely a mistake, and refused. */
+/** Settings that are certainly a mistake, and refused. */
 const mistaken: readonly IdleRule[] = [
   [
     ['train.contextWeight'],
     isRl,
-    'reinforcement learning trains on sampled tokens alone. Leave it out, or set train.mode to sft',
+    'reinforcement learning only trains on sampled tokens. Remove it, or set train.mode to sft',
   ],
   [
     ['train.until'],
     isRl,
-    'reinforcement learning makes all of train.iterations. Leave it out, or set train.mode to sft',
+    'reinforcement learning always runs for train.iterations. Remove it, or set train.mode to sft',
   ],
-  [
-    ['train.control'],
-    isSft,
-    'supervised training has no rewards to shuffle, and would not be the control it is named as. Leave it out',
-  ],
+  [['train.control'], isSft, 'supervised training has no rewards to shuffle. Remove it'],
 ];
 
-/** A setting that cannot act in a run. */
+/** A setting without effect in a run. */
 export interface IdleSetting {
   /** Dotted. */
   path: string;
@@ -252,10 +244,10 @@ export interface IdleSetting {
   why: string;
 }
 
-/** Settings that cannot act in a run that trains. */
+/** Settings without effect in a training run. */
 export const idleSettings = (run: Circumstances): IdleSetting[] => named(idle, run);
 
-/** Those of them that are surely a mistake. */
+/** The settings among them that are certainly a mistake. */
 export const mistakenSettings = (config: Config): IdleSetting[] =>
   named(mistaken, {
     config,
@@ -290,8 +282,8 @@ interface Part {
 }
 
 /**
- * A value, or the parts of a block, that differ from the defaults and cannot act: the config.yaml of a run spells out every default, so
- * only another value counts as set by the user.
+ * A value, or the parts of a block, that differ from the defaults and have no effect: the config.yaml of a run spells
+ * out every default, so only another value counts as set by the user.
  */
 export function changed({ path, schema, value }: Part, why: string): IdleSetting[] {
   const { properties } = schema ?? {};
@@ -308,7 +300,7 @@ export function changed({ path, schema, value }: Part, why: string): IdleSetting
 const placed = ({ path }: IdleSetting, places: Places) =>
   placeOf(places, path.split('.').map(pointerStep).join('')).value;
 
-/** Refusals of settings that cannot act. */
+/** Problems of settings without effect. */
 export const idleProblems = (settings: readonly IdleSetting[], places: Places): Problem[] =>
   settings.map((setting) => ({
     location: placed(setting, places),
@@ -316,7 +308,7 @@ export const idleProblems = (settings: readonly IdleSetting[], places: Places): 
     text: `${shown(setting)}has no effect: ${setting.why}.`,
   }));
 
-/** Warnings of settings that cannot act, a sentence for each reason. */
+/** Warnings about settings without effect, one sentence per reason. */
 export function idleWarnings(settings: readonly IdleSetting[], places: Places): string[] {
   const reasons = [...new Set(settings.map(({ why }) => why))];
   return reasons.map((reason) => {
@@ -330,6 +322,6 @@ export function idleWarnings(settings: readonly IdleSetting[], places: Places): 
   });
 }
 
-/** Numbers and switches; a text may be long, or hold a password. */
+/** Only numbers and flags; a text may be long or contain a password. */
 const shown = ({ value }: IdleSetting): string =>
   typeof value === 'number' || typeof value === 'boolean' ? `${value} ` : '';

@@ -21,7 +21,7 @@ const at = (row: readonly number[], index: number): number => row[index] ?? Infi
 // `learning_rate`, `learning-rate` and `learningrate` are all meant as `learningRate`.
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_\s]/g, '');
 
-/** The name most like `word`, or `undefined` when more than a share of its letters would have to change. */
+/** The name most similar to `word`, or `undefined` when more than a share of its letters would have to change. */
 export function nearestName(
   word: string,
   names: Iterable<string>,

@@ -39,7 +39,7 @@ export const pathOf = (pointer: string): readonly string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** The place of what a pointer names, or of the nearest block around it that was written down. */
+/** The place of the value at a pointer, or of the nearest enclosing block in the file. */
 export function placeOf(places: Places, pointer: string): Place {
   for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
     const place = places.get(at);

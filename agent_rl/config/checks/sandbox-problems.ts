@@ -11,12 +11,12 @@ export interface SandboxProblem {
 }
 
 const remedies = {
-  remote: 'Start the server with it, or leave it out.',
-  pyodide: 'Use a native sandbox, or leave it out.',
-  own: 'Set sandbox.type to remote, or leave it out.',
+  remote: 'Set it on the server instead, or remove it.',
+  pyodide: 'Use a native sandbox, or remove it.',
+  own: 'Set sandbox.type to remote, or remove it.',
 } as const;
 
-/** Settings that have no effect with the type, and those that it needs. */
+/** Settings that have no effect with the type, and settings that it requires. */
 export function sandboxProblems({
   type,
   url,
@@ -39,17 +39,17 @@ export function sandboxProblems({
   if (type !== 'remote') return problems;
   if (url !== undefined) return [...problems, ...idleAuthorities(url, caFile)];
   const text =
-    'is remote and sandbox.url is not set. Give the address of a server, such as http://127.0.0.1:8080.';
+    "is remote, but sandbox.url is not set. Set it to the server's address, such as http://127.0.0.1:8080.";
   return [...problems, { setting: 'type', text }];
 }
 
-/** Certificates are those of https: alone. */
+/** Only https: uses certificates. */
 function idleAuthorities(
   url: NonNullable<SandboxSettings['url']>,
   caFile: string | undefined,
 ): SandboxProblem[] {
   if (caFile === undefined || [url].flat().some((one) => /^https:/i.test(one))) return [];
   const text =
-    'has no effect: no address of sandbox.url begins with https:. Serve with --tls-cert and --tls-key, or leave it out.';
+    'has no effect: no address in sandbox.url begins with https:. Serve with --tls-cert and --tls-key, or remove it.';
   return [{ setting: 'caFile', text }];
 }

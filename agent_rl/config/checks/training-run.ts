@@ -24,9 +24,9 @@ function biasedBy({ policy, train }: Config): Biased | undefined {
 }
 
 const whyBiased =
-  'in training: tokens are drawn from a part of the distribution and the update is computed with the whole of it, so that the gradient is biased (a part of mass q scales the ratio of a token by q) and generator and learner cannot be compared';
+  'in training: tokens are sampled from a truncated distribution, but the update uses the full one, so the gradient is biased (truncation to mass q scales each ratio by q) and generator and learner cannot be compared';
 
-/** What a run that trains is refused for, besides what is refused in any job. */
+/** Problems that are only refused in training runs. */
 export function refusedInTraining(config: Config, places: Places): Problem[] {
   const mistakes = idleProblems(mistakenSettings(config), places);
   const biased = biasedBy(config);
@@ -35,18 +35,18 @@ export function refusedInTraining(config: Config, places: Places): Problem[] {
   const problem = {
     location: placeOf(places, `/policy/sampling/${key}`).value,
     path: `policy.sampling.${key}`,
-    text: `${value} ${whyBiased}. Leave it out (evaluations have eval.temperature), or accept it with policy.sampling.allowBiasedGradient: true.`,
+    text: `${value} ${whyBiased}. Remove it (evaluations use eval.temperature), or accept the bias with policy.sampling.allowBiasedGradient: true.`,
   };
   return [...mistakes, problem];
 }
 
 interface TrainingPlaces {
   places: Places;
-  /** Settings of plugins that cannot act. */
+  /** Plugin settings without effect. */
   more: IdleSetting[];
 }
 
-/** Warnings about the settings of a training run, for the terminal and its log, a sentence each. */
+/** Warnings about the settings of a training run, for the terminal and the log, one sentence each. */
 export function trainingWarnings(run: Circumstances, { places, more }: TrainingPlaces): string[] {
   const idle = idleSettings(run);
   const biased = biasedBy(run.config);

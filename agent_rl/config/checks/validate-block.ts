@@ -7,7 +7,7 @@ import { explainSchemaError } from './explain-schema-error.ts';
 import { configInvalid, type Places, pointerStep, type Problem } from './problem.ts';
 import { frozenCopy } from '../yaml/sourced-tree.ts';
 
-/** Where a block stands in the run file. */
+/** Where a block is in the run file. */
 export interface BlockPlace {
   /** Dotted, `tools.0`. */
   path: string;

@@ -14,12 +14,12 @@ interface Given {
 }
 
 /**
- * Takes the settings of a part out of the settings below an override that gives the part another type:
- * settings are those of a type, and a bound of one loss means something else in another. Files over files do the same.
+ * Removes a part's settings when an override changes the part's type: settings belong to a type, and a bound of one
+ * loss means something else in another. Files that extend files do the same.
  *
  * @param root changed in place
  * @param overrides all that are given: what they set stays
- * @returns what was left out, a sentence
+ * @returns what was removed, one sentence
  */
 export function leaveOutOtherType(
   root: Block,
@@ -50,7 +50,7 @@ export function leaveOutOtherType(
     places.delete(at + pointerStep(key));
   }
   const [first = ''] = left;
-  return `${override.source}: what was written for ${path} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${type} too, such as --set ${path}.${first}=….`;
+  return `${override.source}: the settings of ${path} ${before} (${shown}) are ignored, because they belong to that type. Set the settings of ${type} too, such as --set ${path}.${first}=….`;
 }
 
 const childOf = (holder: unknown, key: string): unknown =>

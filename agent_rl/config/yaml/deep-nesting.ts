@@ -1,6 +1,6 @@
 import { type CST, Parser } from 'yaml';
 
-/** Far more than is allowed, and far less than fills a stack. */
+/** Far more than is allowed, and far less than would overflow the stack. */
 const mostNested = 256;
 
 /**

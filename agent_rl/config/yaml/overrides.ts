@@ -17,12 +17,12 @@ export interface Override {
   append?: boolean;
 }
 
-/** Reads `a.b=c`; the value is YAML, so `3`, `true`, `[a, b]` and `{k: v}` are what they look like. */
+/** Reads `a.b=c`; the value is YAML, so `3`, `true`, `[a, b]` and `{k: v}` have their usual meaning. */
 export function parseSet(text: string): Override | Problem {
   const source = `--set ${text}`;
   const equals = text.indexOf('=');
   if (equals < 1) {
-    return { location: { source }, path: '', text: 'is not of the form path=value.' };
+    return { location: { source }, path: '', text: 'does not have the form path=value.' };
   }
   const { value, problems } = readYaml(text.slice(equals + 1), source);
   const [problem] = problems;
@@ -81,7 +81,7 @@ function apply(root: Block, places: Map<string, Place>, override: Override): str
   return undefined;
 }
 
-const missing = Symbol('no such child can be');
+const missing = Symbol('is not a valid key');
 
 /** A child, `undefined` when it could be set, `missing` when it could not. */
 function childOf(holder: unknown, step: string): unknown {
@@ -98,7 +98,7 @@ function setChild(holder: unknown, step: string, value: unknown): void {
 
 function notHeld(holder: unknown, step: string): string {
   if (Array.isArray(holder)) {
-    return `a list of ${holder.length} has no place "${step}"; use 0 to ${holder.length}.`;
+    return `a list of ${holder.length} has no index "${step}"; use 0 to ${holder.length}.`;
   }
   return `"${step}" cannot be set inside ${showValue(holder, 60)}, which is not a block.`;
 }

@@ -9,14 +9,14 @@ import { type Location, placeOf, type Problem } from '../checks/problem.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
 import { mergeTrees, type Block, type SourcedTree } from './sourced-tree.ts';
 
-/** A file with everything it extends underneath it. */
+/** A file merged over everything it extends. */
 export interface ConfigReading extends SourcedTree {
   problems: readonly Problem[];
-  /** What a file above leaves out of those below it, a sentence each. */
+  /** Settings that a file drops from the files it extends, one sentence each. */
   warnings: readonly string[];
-  /** Files of the package that were read because there was none of that name where it was looked for first. */
+  /** Files of the package that were read because the first place had no file of that name. */
   shipped: string[];
-  /** Lists of plugins that the list of a file above takes the place of, a sentence each. */
+  /** Lists of plugins that the list of an extending file replaces, one sentence each. */
   replacedPlugins: readonly string[];
 }
 
@@ -41,9 +41,9 @@ interface Naming {
 }
 
 /**
- * Reads a run file and what it extends. `extends:` is a file or a list of files, relative to the file that
- * says so; later ones go over earlier ones and the file itself goes over all of them. Each may be a file that the
- * package ships, `configs/...`.
+ * Reads a run file and what it extends. `extends:` is a file or a list of files, relative to the extending file; later
+ * files override earlier ones, and the file itself overrides all of them. Each may be a file of the package,
+ * `configs/...`.
  */
 export function readConfigFile(file: string): ConfigReading {
   const named = { source: shortName(resolve(file)) };
@@ -69,7 +69,7 @@ function found(name: string, folder: string, naming: Naming): ConfigReading {
   return shipped ? { ...reading, shipped: [path, ...reading.shipped] } : reading;
 }
 
-/** The file as seen from the working directory, or whole when it lies outside. */
+/** The path relative to the working directory, or the full path when it is outside. */
 function shortName(file: string): string {
   const short = relative(process.cwd(), file);
   return short.startsWith('..') ? file : short;
@@ -78,7 +78,10 @@ function shortName(file: string): string {
 const whyUnread = (cause: unknown): string =>
   nodeCodeOf(cause) === 'ENOENT' ? 'there is no such file' : messageOf(cause);
 
-/** The text of a file of settings. @throws Error for what is not one: reading a pipe or a device might never end. */
+/**
+ * The text of a file of settings. @throws Error for anything but a regular file: reading a pipe or a device might never
+ * end.
+ */
 export function settingsText(file: string): string {
   const stat = statSync(file);
   if (!stat.isFile()) {
@@ -87,7 +90,7 @@ export function settingsText(file: string): string {
   }
   if (stat.size > most.bytes) {
     const mebibytes = most.bytes / 2 ** 20;
-    throw new Error(`it has ${stat.size} bytes, and a file of settings at most ${mebibytes} MiB`);
+    throw new Error(`it has ${stat.size} bytes, and a run file may have at most ${mebibytes} MiB`);
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
 }
@@ -100,11 +103,11 @@ function read(file: string, { below, named, count }: Naming): ConfigReading {
     real = realpathSync(file);
     if (below.includes(real)) {
       const chain = [...below.slice(below.indexOf(real)), real].map(shortName).join(' -> ');
-      return failure(named, 'extends', `files extend one another in a circle: ${chain}.`);
+      return failure(named, 'extends', `files extend each other in a circle: ${chain}.`);
     }
     count.files += 1;
     if (count.files > most.files) {
-      const problem = `more than ${most.files} files are read for one run, those named twice counted twice. Extend fewer.`;
+      const problem = `the run file extends more than ${most.files} files, counting repeated ones. Extend fewer.`;
       return failure(named, 'extends', problem);
     }
     text = settingsText(file);
@@ -124,7 +127,7 @@ function read(file: string, { below, named, count }: Naming): ConfigReading {
   return over(file, own.value, { reading: own, below: [...below, real], count });
 }
 
-/** The file's own keys over those of the files it extends. */
+/** The file's own keys, which override the keys of the files it extends. */
 function over(
   file: string,
   value: Block,
@@ -169,7 +172,7 @@ function over(
 const pluginsOf = ({ value }: SourcedTree): readonly unknown[] =>
   isRecord(value) && Array.isArray(value['plugins']) ? value['plugins'] : [];
 
-/** Lists are replaced whole, which is easily overlooked: says so when plugins of the lower file are lost. */
+/** Lists are replaced as a whole, which is easily overlooked: warns when plugins of an extended file are lost. */
 function replaced(lower: SourcedTree, upper: SourcedTree): string[] {
   if (!isRecord(upper.value) || !Object.hasOwn(upper.value, 'plugins')) return [];
   const kept = pluginsOf(upper);
@@ -177,7 +180,7 @@ function replaced(lower: SourcedTree, upper: SourcedTree): string[] {
   if (lost.length === 0) return [];
   const [by, from] = [upper, lower].map(({ places }) => placeOf(places, '/plugins').value.source);
   return [
-    `plugins: in ${by} replaces the list of ${from} and leaves out ${lost.join(', ')}: add to it what this run needs.`,
+    `plugins: in ${by} replaces the list of ${from}, which also has ${lost.join(', ')}. Add what this run needs.`,
   ];
 }
 

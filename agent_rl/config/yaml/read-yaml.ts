@@ -21,7 +21,7 @@ export interface YamlReading extends SourcedTree {
   problems: readonly Problem[];
 }
 
-/** No run file of a person's comes near; a chain of aliases or an endless nesting does. */
+/** No hand-written run file comes near; a chain of aliases or endless nesting does. */
 const most = { values: 50_000, depth: 64 } as const;
 
 /** Reads YAML text; `source` is the file's name as problems show it. */
@@ -51,7 +51,7 @@ export function readYaml(text: string, source: string): YamlReading {
     const rest = text.slice(offset).split('\n', 1)[0] ?? '';
     return { location: locate(offset), path: '', text: explain(error, rest) };
   });
-  // What follows on a line is mostly the same mistake, in other words.
+  // Further errors on a line are mostly the same mistake.
   const problems = found.filter(
     ({ location: { line } }, index) =>
       found.findIndex(({ location }) => location.line === line) === index,
@@ -62,11 +62,14 @@ export function readYaml(text: string, source: string): YamlReading {
   return { value, places, problems };
 }
 
-/** A block under a value is told twice: as a map that stands in a value, and as a key of several lines, which ends where the block begins. */
+/**
+ * A block under a value is reported twice: as a map inside a value, and as a key of several lines, which ends where the
+ * block begins.
+ */
 const isToldAgain = ({ pos: [start] }: YAMLError, next: YAMLError | undefined): boolean =>
   next?.code === 'MULTILINE_IMPLICIT_KEY' && next.pos[0] === start;
 
-/** Where an error is: of a key of several lines, the last of them. */
+/** Where an error is: for a key of several lines, its last line. */
 function offsetOf({ code, pos: [start, end] }: YAMLError, text: string): number {
   if (code !== 'MULTILINE_IMPLICIT_KEY') return start;
   const line = text.lastIndexOf('\n', end - 1) + 1;
@@ -75,15 +78,15 @@ function offsetOf({ code, pos: [start, end] }: YAMLError, text: string): number 
 
 function explain({ code, message }: YAMLError, rest: string): string {
   if (code === 'DUPLICATE_KEY') {
-    return `the key ${JSON.stringify(rest.split(':', 1)[0])} appears twice in this block. Keep one.`;
+    return `duplicate key ${JSON.stringify(rest.split(':', 1)[0])} in this block. Keep one.`;
   }
-  if (code === 'TAB_AS_INDENT') return 'a tab is used to indent. Use spaces.';
+  if (code === 'TAB_AS_INDENT') return 'the indentation contains a tab. Use spaces.';
   if (code === 'MULTILINE_IMPLICIT_KEY')
-    return 'this line is indented further than the one above it, which has a value already. Indent both alike; a text of several lines that holds a colon needs quotes.';
+    return 'this line is indented further than the line above, which already has a value. Indent both equally; quote a text of several lines that contains a colon.';
   return `not valid YAML: ${message}${message.endsWith('.') ? '' : '.'}`;
 }
 
-const tooDeep = `blocks and lists are nested too deeply. At most ${most.depth} may stand in one another.`;
+const tooDeep = `blocks and lists are nested too deeply; at most ${most.depth} levels are allowed.`;
 
 interface WalkState {
   document: Document.Parsed;
@@ -117,7 +120,7 @@ class Walk {
 
   #scalar({ value, tag }: Scalar, pointer: string): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    const text = `holds what the tag ${tag ?? ''} makes of a text. Leave out the tag.`;
+    const text = `has a value of the tag ${tag ?? ''}, which is not supported. Remove the tag.`;
     return this.#problem(pointer, text);
   }
 
@@ -141,17 +144,17 @@ class Walk {
   }
 
   #alias(target: Node | undefined, name: string, pointer: string): unknown {
-    // What is too large already would only be copied further.
+    // A file that is already too large would only be copied further.
     if (this.#values > most.values) return null;
     if (target !== undefined && !this.#open.has(target)) return this.value(target, pointer);
-    const text = target === undefined ? 'names no anchor' : 'contains itself';
+    const text = target === undefined ? 'does not refer to an anchor' : 'contains itself';
     return this.#problem(pointer, `the alias *${name} ${text}.`);
   }
 
-  /** Says so once. */
+  /** Reports it once. */
   #tooMany(pointer: string): null {
     if (this.#values > most.values + 1) return null;
-    const text = `the file comes to more than ${most.values} values, aliases copied out. Write it without so many aliases.`;
+    const text = `the file has more than ${most.values} values when its aliases are expanded. Use fewer aliases.`;
     return this.#problem(pointer, text);
   }
 

@@ -21,7 +21,7 @@ export function put(block: Block, key: string, value: unknown): void {
   });
 }
 
-/** Whether a part is written with another type than the one below it, whose settings are not its own. */
+/** Whether a part has another type than the one it overrides, whose settings then do not apply. */
 export const ofOtherType = (
   written: Readonly<Record<string, unknown>>,
   below: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ export const ofOtherType = (
 /**
  * `upper` over `lower`: blocks are merged key by key, everything else is replaced whole, lists too.
  *
- * @returns `leftOut`: settings of a part that `upper` gives another type, a sentence each
+ * @returns `leftOut`: settings of a part whose type `upper` changes, one sentence each
  */
 export function mergeTrees(
   lower: SourcedTree,
@@ -50,16 +50,18 @@ interface Upper {
 }
 
 /**
- * Whether a block is a part whose settings are those of its type.
+ * Whether a block is a part whose settings belong to its type.
  *
- * @param lower what is written there; where it names no type, its settings may well be those of another one's
+ * @param lower the lower block; without a type, its settings may belong to another type
  */
 export const isPart = (pointer: string, lower: unknown): boolean =>
   isPluginBlock(pathOf(pointer)) &&
   !/\/\d+$/.test(pointer) &&
   (pointer.startsWith('/algorithm/') || (isRecord(lower) && Object.hasOwn(lower, 'type')));
 
-/** What a part of another type leaves out of the one below it; undefined where that is nothing. */
+/**
+ * The settings that a part of another type drops from the part it overrides; undefined if there are no such settings.
+ */
 function leftOutOf(
   pointer: string,
   lower: Readonly<Record<string, unknown>>,
@@ -69,7 +71,7 @@ function leftOutOf(
   if (lost.length === 0) return undefined;
   const shown = lost.map(([key, one]) => `${key}: ${showValue(one)}`).join(', ');
   const [by, from] = [tree.places, places].map((all) => placeOf(all, pointer).value.source);
-  return `${pathOf(pointer).join('.')}: ${showValue(isRecord(value) ? value['type'] : value)} in ${by} leaves out what ${from} says of another type (${shown}), since settings are those of a type.`;
+  return `${pathOf(pointer).join('.')}: ${showValue(isRecord(value) ? value['type'] : value)} in ${by} drops the settings that ${from} has for another type (${shown}).`;
 }
 
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {

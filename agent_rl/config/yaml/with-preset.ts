@@ -5,8 +5,8 @@ import { type Place, placeOf, pointerStep } from '../checks/problem.ts';
 import { type Block, ofOtherType, put, type SourcedTree } from './sourced-tree.ts';
 
 /**
- * Settings with those that `algorithm.name` stands for under them. The settings of a part are those of its type: a part
- * that is written with another type than the preset's takes nothing from it.
+ * Settings merged over the preset of `algorithm.name`. A part's settings belong to its type: a part with another type
+ * than the preset's takes nothing from it.
  */
 export function withPreset(own: SourcedTree): SourcedTree & { warnings: readonly string[] } {
   const algorithm = isRecord(own.value) ? own.value['algorithm'] : undefined;
@@ -63,7 +63,7 @@ function fill(
   }
 }
 
-/** Says that a setting from elsewhere goes over the preset's: it may have been meant for another algorithm. */
+/** Reports a setting from elsewhere that overrides the preset's: it may have been meant for another algorithm. */
 function overruledBy(
   pointer: string,
   { written, value }: { written: unknown; value: unknown },
@@ -72,5 +72,5 @@ function overruledBy(
   const { source, line } = placeOf(places, pointer).value;
   if (source === place.value.source || line === undefined) return undefined;
   const path = pointer.slice(1).replaceAll('/', '.');
-  return `${source}:${line} ${path}: ${showValue(written)} goes over the ${showValue(value)} of algorithm.name ${name} (${place.value.source}). Take it out there if it was meant for another algorithm.`;
+  return `${source}:${line} ${path}: ${showValue(written)} overrides ${showValue(value)} of algorithm.name ${name} (${place.value.source}). Remove it if it was meant for another algorithm.`;
 }

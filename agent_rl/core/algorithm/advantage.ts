@@ -2,13 +2,13 @@ import type { TSchema } from 'typebox';
 
 import { PluginKind } from '../plugins/plugin.ts';
 
-/** Rewards of the episodes of one prompt; `undefined` where the system failed and there is none. */
+/** Rewards of the episodes of one prompt; `undefined` for episodes that failed because of the system. */
 export type RewardGroup = readonly (number | undefined)[];
 
 /**
- * How much better than expected each episode of a collection was, group by group: a number where there is a reward,
- * `undefined` without one. An episode of advantage 0 teaches nothing. With several agents the function is called once for the
- * groups of each.
+ * How much better than expected each episode of a collection was, group by group: a number for an episode with a
+ * reward, `undefined` without one. An advantage of 0 teaches nothing. With several agents the function is called once
+ * per agent, with that agent's groups.
  */
 export type AdvantageFunction<Settings = unknown> = (
   groups: readonly RewardGroup[],

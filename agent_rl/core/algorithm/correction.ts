@@ -10,7 +10,7 @@ export interface CorrectionTokens {
   readonly proximal: Float32Array;
 }
 
-/** A factor for each token, at least 0: what its advantage is multiplied by. */
+/** A factor of at least 0 for each token, by which its advantage is multiplied. */
 export type CorrectionFunction<Settings = unknown> = (
   tokens: CorrectionTokens,
   settings: Settings,
@@ -28,6 +28,6 @@ export const corrections = new PluginKind<CorrectionSpec, CorrectionFunction>('c
   onlyFunction: true,
 });
 
-/** Marks a correction of what lies between sampling and learning. */
+/** Marks an off-policy correction between sampling and learning. */
 export const correction = (spec: CorrectionSpec) =>
   corrections.mark<CorrectionFunction<never>>(spec);

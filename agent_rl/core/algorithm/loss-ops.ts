@@ -1,6 +1,8 @@
-/** A tensor of the engine that trains. A loss only passes it to `LossOps`; its numbers are not there yet when the loss is traced. */
+/**
+ * A tensor of the training engine. A loss only passes it to `LossOps`; it has no values yet while the loss is traced.
+ */
 export interface LossTensor {
-  /** As it was recorded; batches of other sizes run the same program, so that no number of the loss may depend on it. */
+  /** The shape while tracing; batches of other sizes run the same program, so the loss must not depend on it. */
   readonly shape: readonly number[];
 }
 
@@ -13,9 +15,9 @@ export type LossOpOfOne = (x: LossTensor) => LossTensor;
 export type LossOpOfTwo = (a: LossOperand, b: LossOperand) => LossTensor;
 
 /**
- * What a loss computes with, place by place on tensors [N]. Everything is differentiated but `stopGradient` and
- * comparisons. The loss runs once, when its program is recorded: a branch on a number of a tensor is not possible,
- * `where` takes its place.
+ * The operations of a loss, element by element on tensors [N]. Everything is differentiable except `stopGradient` and
+ * comparisons. The loss runs once, when its program is recorded: it cannot branch on a tensor's values, use `where`
+ * instead.
  */
 export interface LossOps {
   readonly add: LossOpOfTwo;
@@ -42,6 +44,6 @@ export interface LossOps {
   readonly where: (condition: LossTensor, yes: LossTensor, no: LossTensor) => LossTensor;
   /** Of the shape of another. */
   readonly zerosLike: LossOpOfOne;
-  /** The same values, through which no gradient flows. */
+  /** The same values without a gradient. */
   readonly stopGradient: LossOpOfOne;
 }

@@ -4,34 +4,37 @@ import { builtInSource, PluginKind } from '../plugins/plugin.ts';
 import { fieldRules, optionalField } from '../plugins/plugin-rules.ts';
 import type { LossOps, LossTensor } from './loss-ops.ts';
 
-/** The trained tokens of one pass, [N] each. Padding has 0 everywhere and weighs nothing. */
+/** The trained tokens of one pass, [N] each. Padding is 0 everywhere and has no weight. */
 export interface LossBatch {
-  /** Under the policy being trained, nats. The gradient flows through it, and through what is made of it. */
+  /** Under the policy being trained, nats. The gradient flows through it and everything computed from it. */
   readonly logProbs: LossTensor;
-  /** `logProbs` less those under the policy that sampled, or, with a correction, under the weights the update began with. */
+  /**
+   * `logProbs` minus the log-probabilities under the sampling policy or, with a correction, under the weights before
+   * the update.
+   */
   readonly logRatio: LossTensor;
   /** `exp(logRatio)`, at most e^20 and at least e^-20. */
   readonly ratio: LossTensor;
-  /** One for all tokens of a part; with a correction, times its factor for the token. */
+  /** The same for all tokens of a part; with a correction, times the token's factor. */
   readonly advantages: LossTensor;
   /**
    * For each token, the mean over the trained tokens of its sequence; the gradient flows through it. Only for a loss
-   * whose spec says `perSequence`.
+   * whose spec declares `perSequence`.
    *
    * @throws Error otherwise
    */
   readonly sequenceMean: (values: LossTensor) => LossTensor;
 }
 
-/** What a loss is at each token. */
+/** The loss of each token. */
 export interface TokenLosses {
-  /** [N]. Weighed by `algorithm.aggregation` and added up; KL and entropy terms are added beside it. */
+  /** [N]. Weighted by `algorithm.aggregation` and summed; KL and entropy terms are added separately. */
   readonly losses: LossTensor;
-  /** [N] each, by name: logged as `sent/NAME`, the mean weighed as the loss is. */
+  /** [N] each, by name: logged as `sent/NAME`, the mean with the weights of the loss. */
   readonly metrics?: Readonly<Record<string, LossTensor>>;
 }
 
-/** A policy-gradient loss at each token, made with `ops` alone: it imports no engine. */
+/** A policy-gradient loss of each token, computed with `ops` only: it imports no engine. */
 export type LossFunction<Settings = unknown> = (
   batch: LossBatch,
   settings: Settings,
@@ -48,7 +51,7 @@ export interface LossPluginSpec {
    * need none.
    */
   readonly module?: string;
-  /** It asks for `sequenceMean`. */
+  /** It uses `sequenceMean`. */
   readonly perSequence?: boolean;
 }
 
@@ -63,7 +66,7 @@ export const losses = new PluginKind<LossPluginSpec, LossFunction>('loss', {
     source === builtInSource || module !== undefined
       ? []
       : [
-          `the spec of the loss "${name}" from ${source} has no module, and the engine's thread cannot find it. Add module: import.meta.url.`,
+          `the spec of the loss "${name}" from ${source} has no module, so the engine's thread cannot import it. Add module: import.meta.url.`,
         ],
 });
 

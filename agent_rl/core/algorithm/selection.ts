@@ -5,21 +5,21 @@ import type { RewardGroup } from './advantage.ts';
 
 /** A group that was played. */
 export interface SelectionGroup {
-  /** What its episodes are compared by; `undefined` where there is no reward. */
+  /** The values that its episodes are compared by; `undefined` without a reward. */
   readonly rewards: RewardGroup;
-  /** How many groups were played in its place before it, in this iteration. */
+  /** The number of groups that it replaces, one after another, in this iteration. */
   readonly round: number;
 }
 
-/** What is learned from a group. */
+/** What to train on in a group. */
 export interface Selection {
-  /** Another task's group is played in its place, and nothing is learned from this one. */
+  /** Replace the group with another task's, and do not train on this one. */
   readonly again?: boolean;
-  /** The episodes that are learned from; all of them by default. Those left out count in the group's advantages. */
+  /** The episodes to train on; all by default. The others still count in the group's advantages. */
   readonly members?: readonly boolean[];
 }
 
-/** Decides what of a group is learned from. */
+/** Decides which episodes of a group to train on. */
 export type SelectionFunction<Settings = unknown> = (
   group: SelectionGroup,
   settings: Settings,

@@ -1,4 +1,4 @@
-/** Events of a run, kept until they are read; before anyone reads, none is kept. */
+/** Events of a run, kept until they are read; events before the first reader are dropped. */
 export class EventStream<Event> {
   #waiting: Event[] = [];
   #read = false;

@@ -1,10 +1,10 @@
-/** What was made by key. Where `most` keys are known, all are forgotten for a new one. */
+/** A cache by key. When it has `most` keys, a new key clears it. */
 export class Remembered<Value> {
   readonly #known = new Map<string, Value>();
 
   constructor(private readonly most: number) {}
 
-  /** What `make` gave for the key, which it is called for where it is not known. */
+  /** The cached value of the key, or else the result of `make`. */
   get(key: string, make: () => Value): Value {
     const known = this.#known.get(key);
     if (known !== undefined) return known;

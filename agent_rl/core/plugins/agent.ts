@@ -6,15 +6,15 @@ export interface AgentContext<OwnTask = Task> {
   readonly task: OwnTask;
   /** Aborted when the rollout is over, whatever ended it. */
   readonly signal: AbortSignal;
-  /** Draws that are the same in every run with the same seed. */
+  /** Random numbers that are the same in every run with the same seed. */
   readonly random: KeyedRng;
-  /** Answers requests to the OpenAI API with the model that is trained, whatever host they name. */
+  /** Answers OpenAI API requests to any host with the trained model. */
   readonly fetch: typeof fetch;
-  /** The same over HTTP, for clients that take no `fetch` and for other processes. Ends in `/v1`. */
+  /** The same over HTTP, for clients without a `fetch` option and for other processes. Ends in `/v1`. */
   readonly baseURL: string;
-  /** Names the rollout over HTTP; valid until it ends. */
+  /** Identifies the rollout over HTTP; valid until it ends. */
   readonly apiKey: string;
 }
 
-/** An agent: it runs its own loop, asks the model over the OpenAI API and returns its answer. */
+/** An external agent: it runs its own loop, calls the model through the OpenAI API and returns its answer. */
 export type AgentFunction<OwnTask = Task> = (context: AgentContext<OwnTask>) => unknown;

@@ -17,8 +17,8 @@ export interface FunctionTool<Schema extends InputSchema> extends Pick<
   /** A JSON Schema of type object, TypeBox's too, or a schema of zod, valibot, ArkType (Standard Schema). */
   readonly inputSchema: Schema;
   /**
-   * Does what the model asks. A text is shown to the model as it is, `{ content, isError?, data? }` is taken as a
-   * `ToolResult`, of an async iterable the last value counts, and everything else is shown as JSON.
+   * Runs a call. The model sees a string as it is; `{ content, isError?, data? }` is a `ToolResult`; of an async
+   * iterable only the last value counts; anything else is shown as JSON.
    */
   readonly execute: (input: InputOf<Schema>, context: ToolContext) => unknown;
 }
@@ -27,7 +27,7 @@ export interface FunctionTool<Schema extends InputSchema> extends Pick<
 export type ToolPlugin = Class<Tool>;
 
 /**
- * Makes a tool plugin of a function: for `trainAgent`, or to be exported from a plugin file.
+ * Makes a tool plugin from a function, for `trainAgent` or to export from a plugin file.
  *
  * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a schema that cannot be used, or without `execute`
  * @example
@@ -48,7 +48,7 @@ export function defineTool<const Schema extends InputSchema>({
   if (typeof execute !== 'function')
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `Tool "${face.name}" has no execute. Give it a function of the input that returns what the model is shown.`,
+      `Tool "${face.name}" has no execute. Add a function that takes the input and returns the result for the model.`,
     );
   const schema = readSchema(inputSchema, `Tool "${face.name}"`);
   return toolOf(face, schema, (input, context) => execute(input as InputOf<Schema>, context));

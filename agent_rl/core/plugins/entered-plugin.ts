@@ -1,6 +1,6 @@
 const listeners = new Set<(plugin: string) => void>();
 
-/** To be called before the code of a plugin runs, so that a plugin that never returns can be named. */
+/** Called before plugin code runs, so that a plugin that never returns can be named. */
 export const enterPlugin = (plugin: string): void => {
   for (const listener of listeners) listener(plugin);
 };

@@ -16,7 +16,7 @@ export interface ExecutedCall {
   /** `rejected`: unknown tool or invalid arguments; the tool never ran. */
   readonly status: 'ok' | 'error' | 'rejected' | 'timeout';
   readonly wallMs: number;
-  /** What was wrong with the tool itself, for the log; the model is shown `result`. */
+  /** A problem of the tool itself, for the log; the model sees `result`. */
   readonly problem?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Turn {
   readonly calls: readonly ExecutedCall[];
 }
 
-/** What an environment answers to a turn. Tool results are shown to the policy by the rollout, not here. */
+/** An environment's answer to a turn. The rollout, not the environment, shows tool results to the policy. */
 export interface EnvironmentStep {
   readonly done: boolean;
   /** Shown to the policy after the tool results, if the episode continues. */
@@ -42,7 +42,7 @@ export type EpisodeEnd =
   | 'turn-limit'
   | 'token-limit'
   | 'invalid-calls'
-  /** An agent with a loop of its own threw because of what the model wrote. */
+  /** An external agent threw because of the model's output. */
   | 'agent-error'
   | 'aborted';
 
@@ -51,33 +51,33 @@ export interface Verdict {
   readonly outcome: Outcome;
   /** Absent when the system failed. */
   readonly reward: number | undefined;
-  /** Why there is no reward, for the log: what failed, in its own words. */
+  /** Why the reward is absent, for the log: the error's own message. */
   readonly problem?: string | undefined;
-  /** What the reward is the sum of, by name. */
+  /** The terms whose sum is the reward, by name. */
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */
   readonly metrics?: Readonly<Record<string, number>> | undefined;
-  /** What the environment adds to the episode's line of `trajectories/*.jsonl`, by key. */
+  /** Fields that the environment adds to the episode's line of `trajectories/*.jsonl`. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
-  /** The episode broke a rule under which it may earn nothing: what other rewards would pay is 0, what they cost stays. */
+  /** The episode broke a rule and may earn nothing: positive rewards count as 0, costs stay. */
   readonly forfeited?: boolean | undefined;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
   /**
-   * What the policy answered, in a form in which two that are the same answer are the same text; absent where it gave none.
-   * Attempts vote by it, see `answers` of the spec.
+   * The policy's answer in a canonical form, so that equal answers have equal text; absent without an answer. Attempts
+   * vote by it, see `answers` of the spec.
    */
   readonly answer?: string | undefined;
-  /** Leaves it to the rewards whether the task was solved: it was when their weighted sum reaches this. */
+  /** Lets the rewards decide whether the task was solved: it was if their weighted sum reaches this. */
   readonly solvedAt?: number | undefined;
 }
 
 /**
- * One episode of one task. Single-use: made for a task, run once, thrown away.
- * There is no `reset`, so no state can leak from one rollout into the next.
+ * One episode of one task. Single-use: made for a task, run once, thrown away. There is no `reset`, so no state can
+ * leak from one rollout into the next.
  *
- * An environment sees messages and tool results, never tokens. The rollout parses calls, checks their
- * arguments, runs the tools in order under their deadlines and shows the results to the policy.
+ * An environment sees messages and tool results, never tokens. The rollout parses calls, checks their arguments, runs
+ * the tools in order under their deadlines and shows the results to the policy.
  */
 export interface Environment {
   /** The conversation the policy first sees. Called once, before any `step`. */
@@ -90,9 +90,9 @@ export interface Environment {
   finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict>;
 }
 
-/** How an episode of several agents begins. */
+/** How a multi-agent episode begins. */
 export interface MultiAgentStart {
-  /** By agent: the conversation it first sees, if anything. What it is told before its first turn follows. */
+  /** By agent: the conversation it first sees, if any. Messages before its first turn follow it. */
   readonly conversations: Readonly<Record<string, readonly Message[]>>;
   /** The agent that acts first. */
   readonly first: string;
@@ -105,19 +105,19 @@ export interface AgentTurn extends Turn {
   readonly index: number;
 }
 
-/** What an environment of several agents answers to a turn. The results of a turn's calls are shown to its agent. */
+/** A multi-agent environment's answer to a turn. The agent of the turn sees the results of its calls. */
 export interface MultiAgentStep {
   readonly done: boolean;
-  /** Who acts next, if the episode continues; the same agent where it is left out. */
+  /** The agent that acts next, if the episode continues; by default the same agent. */
   readonly next?: string;
   /** By agent: shown to it before its next turn, if the episode continues. */
   readonly tell?: Readonly<Record<string, readonly UserMessage[]>>;
 }
 
 /**
- * One episode of one task with several agents, which act one at a time. Each has its own transcript and sees nothing but
- * what it is told. All are sampled with the weights that are trained, except agents with a model of their own (`agents[].model`). As
- * `Environment`, it is single-use.
+ * One episode of one task with several agents, which act one at a time. Each has its own transcript and only sees the
+ * messages addressed to it. The trained weights play every agent, except agents with their own frozen model
+ * (`agents[].model`). Like `Environment`, it is single-use.
  */
 export interface MultiAgentEnvironment {
   /** Called once, before any `step`. */
@@ -127,10 +127,10 @@ export interface MultiAgentEnvironment {
   /** Not called again once it has returned `done`. */
   step(turn: AgentTurn, signal: AbortSignal): Promise<MultiAgentStep>;
   /**
-   * Judges each agent by itself. Called once, whatever ended the episode. Where one verdict says that the system failed,
-   * it failed for all.
+   * Judges each agent separately. Called once, whatever ended the episode. If one verdict reports a system failure, it
+   * counts for all agents.
    *
-   * @param agent whose turn the episode ended with; absent where there was none
+   * @param agent the agent of the last turn; absent if the episode had no turn
    */
   finish(
     end: EpisodeEnd,
@@ -139,13 +139,13 @@ export interface MultiAgentEnvironment {
   ): Promise<Readonly<Record<string, Verdict>>>;
 }
 
-/** An environment whose episodes are played by an agent with a loop of its own. As `Environment`, it is single-use. */
+/** An environment whose episodes are played by an external agent. Like `Environment`, it is single-use. */
 export interface ExternalEnvironment {
   /** Runs the agent. @returns its answer */
   run(context: AgentContext): Promise<unknown>;
-  /** Whether what `run` threw is the model's failure, such as a call of a tool that does not exist. */
+  /** Whether an error of `run` is the model's fault, such as a call of an unknown tool. */
   isModelError(thrown: unknown): boolean;
-  /** As `Environment.finish`. @param answer what the agent returned; undefined where it returned nothing or threw */
+  /** As `Environment.finish`. @param answer the agent's result; undefined if it returned nothing or threw */
   finish(end: EpisodeEnd, signal: AbortSignal, answer: unknown): Promise<Verdict>;
 }
 
@@ -156,26 +156,26 @@ export interface EnvironmentSpec {
   readonly description: string;
   /** Names of the agents of an episode, two or more: its class is then a `MultiAgentEnvironment`. */
   readonly agents?: readonly string[] | undefined;
-  /** Its episodes are played by an agent with a loop of its own: its class is then an `ExternalEnvironment`. */
+  /** Its episodes are played by an external agent: its class is then an `ExternalEnvironment`. */
   readonly external?: boolean | undefined;
   /** Schema of the environment's block in YAML, without `type`. */
   readonly settings: TSchema;
-  /** Names of tools it cannot do without. */
+  /** Names of the tools it requires. */
   readonly requires?: readonly string[];
-  /** Services that its class is given, and that are opened for it. */
+  /** Services that are opened for its class. */
   readonly needs?: readonly Needed[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
-  /** Whether its verdicts say what was answered, so that several attempts can vote (`eval.strategy: majority`). */
+  /** Whether its verdicts contain the answer, so that several attempts can vote (`eval.strategy: majority`). */
   readonly answers?: boolean;
-  /** What is wrong with a task of the run, such as an answer that nothing could be compared with; said before it starts. */
+  /** The problem of a task, such as an answer that cannot be compared; checked before the run starts. */
   readonly taskProblem?: (
     task: Task,
     settings: Readonly<Record<string, unknown>>,
   ) => string | undefined;
   /** Checks what a schema cannot. @throws Error for settings that cannot be used; its message is shown with its place in the file. */
   readonly configure?: (settings: ToolSettings) => void;
-  /** Opens what all instances of a run share. An instance is given it as `shared`. Closed at the end of the run. */
+  /** Opens what all instances of a run share, which they receive as `shared`. Closed at the end of the run. */
   readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
 }
 
@@ -198,7 +198,10 @@ export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('env
   },
 });
 
-/** Marks a class as an environment plugin: a `MultiAgentEnvironment` where the spec names agents, an `ExternalEnvironment` where it says `external`. */
+/**
+ * Marks a class as an environment plugin: a `MultiAgentEnvironment` if the spec names agents, an `ExternalEnvironment`
+ * if it says `external`.
+ */
 export function environment(
   spec: EnvironmentSpec & { readonly agents: readonly string[]; readonly external?: undefined },
 ): (target: Class<MultiAgentEnvironment>) => void;

@@ -2,27 +2,27 @@ import type { Sandbox } from '../services/sandbox.ts';
 import type { Task } from '../tasks/task.ts';
 import type { FieldRule } from './plugin-rules.ts';
 
-/** A class whose constructor is called with what it is given; only it knows what that is. */
+/** A class with any constructor parameters. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Class<T> = new (...given: any[]) => T;
 
 /**
- * What an environment, a tool or a reward is made with, as the one argument of its constructor.
+ * The only constructor argument of an environment, a tool or a reward.
  *
  * @example constructor({ task, settings }: { task: Task; settings: { perGuess: number } }) { … }
  */
 export interface Given<Settings = unknown, OwnTask extends Task = Task, Shared = unknown> {
   /** Of the episode. */
   readonly task: OwnTask;
-  /** Its own block of the run file, checked, with its defaults. */
+  /** Its own block of the run file, checked, with defaults. */
   readonly settings: Settings;
-  /** Runs programs. Only for a plugin whose spec says `needs: ['sandbox']`. */
+  /** Runs programs. Only for a plugin whose spec declares `needs: ['sandbox']`. */
   readonly sandbox: Sandbox;
-  /** What the `open` of its spec gave. */
+  /** The result of its spec's `open`. */
   readonly shared: Shared;
 }
 
-/** A service of a run that is opened only for plugins that say they need it: the sandbox, or the format of tool calls. */
+/** A service that is only opened for plugins that need it: the sandbox, or the tool-call format. */
 export type Needed = 'sandbox' | 'format';
 
 /** The rule of a spec's field `needs`. */
@@ -33,14 +33,14 @@ export const needsRule = (...allowed: readonly Needed[]): FieldRule => ({
 });
 
 /**
- * The one argument of a constructor. Asking for what is not there throws: `undefined` would show up far from here.
+ * The only constructor argument. Reading a missing value throws, since `undefined` would only show up far from here.
  *
- * @param missing why a value is not there
+ * @param missing why a value is missing
  */
 export const givenOf = (values: object, missing: (key: string) => string): object =>
   new Proxy(values, {
     get: (target, key) => {
       if (typeof key === 'symbol' || Object.hasOwn(target, key)) return Reflect.get(target, key);
-      throw new TypeError(`it asks for ${key}, and ${missing(key)}`);
+      throw new TypeError(`it uses ${key}, but ${missing(key)}`);
     },
   });

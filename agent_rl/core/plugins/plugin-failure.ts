@@ -9,7 +9,7 @@ import { builtInSource } from './plugin.ts';
 import { enterPlugin } from './entered-plugin.ts';
 import { packageRoot } from '../package-root.ts';
 
-/** What is known of a plugin's call besides the plugin's name. */
+/** Details of a plugin's call besides the plugin's name. */
 export interface PluginCall {
   method?: string;
   /** Where the plugin is from, as its registry has it. */
@@ -17,8 +17,8 @@ export interface PluginCall {
 }
 
 /**
- * An error that says which plugin failed, in which method, and where in the plugin's own code or, where that threw nothing and
- * gave what is not allowed, in which file.
+ * An error that says which plugin failed, in which method, and where in the plugin's code; for an invalid value, in
+ * which file.
  */
 export function pluginFailure(
   plugin: string,
@@ -33,13 +33,13 @@ export function pluginFailure(
   return new PluginError(text, { cause: thrown });
 }
 
-/** Messages of an error and of what caused it: Node's fetch says no more by itself than that it failed. */
+/** Messages of an error and its causes: an error of Node's fetch alone only says that it failed. */
 function messagesOf(thrown: unknown): string {
   const messages = [messageOf(thrown)];
   let cause = isNativeError(thrown) ? thrown.cause : undefined;
-  // A few, since causes can go round in a circle.
+  // A few, since causes can be circular.
   for (let depth = 0; depth < 4 && cause !== undefined; depth++) {
-    // Where several addresses were tried, what failed has no message.
+    // If several addresses were tried, the error has no message.
     const message = messageOf(cause) || nodeCodeOf(cause);
     if (!messages.some((one) => one.includes(message))) messages.push(message);
     cause = isNativeError(cause) ? cause.cause : undefined;
@@ -87,7 +87,7 @@ export function placeOf(thrown: unknown): string | undefined {
   return `${shown(place.file)}:${line}:${column}`;
 }
 
-/** A file as it is shorter from the working directory, if it lies below; the name of a package as it is. */
+/** A file relative to the working directory, if it is below; a package name as it is. */
 function shown(file: string): string {
   const below = isAbsolute(file) ? relative(process.cwd(), file) : file;
   return below.startsWith('..') || isAbsolute(below) ? file : below;

@@ -4,25 +4,25 @@ import { showValue } from '../show-value.ts';
 import { isRecord } from '../is-record.ts';
 import { messageOf } from '../errors.ts';
 
-/** What a field of a plugin's spec may hold. */
+/** The rule of a field of a plugin's spec. */
 export interface FieldRule {
   /** For the message: what is allowed. */
   readonly allowed: string;
   readonly optional?: boolean;
-  /** What is wrong with a value besides not being of the kind that is allowed, or `undefined`. */
+  /** A further problem of a value of the right kind, or `undefined`. */
   readonly problem?: (value: unknown) => string | undefined;
   readonly fits: (value: unknown) => boolean;
 }
 
-/** The run that uses a plugin, as far as its kind may look at it. */
+/** The run that uses a plugin, as far as the rules of its kind see it. */
 export interface PluginUse {
   /** Where the plugin is from. */
   readonly source: string;
-  /** Weights of the rewards, that of the environment's own first. */
+  /** Weights of the rewards, the environment's own first. */
   readonly weights: readonly number[];
 }
 
-/** What plugins of one kind must be. */
+/** The rules for plugins of one kind. */
 export interface PluginRules<Spec = unknown> {
   /** Fields of the spec by name, besides name, description and settings; others are refused. */
   readonly fields?: Readonly<Record<string, FieldRule>>;
@@ -30,11 +30,11 @@ export interface PluginRules<Spec = unknown> {
   readonly methods: readonly string[];
   /** Replaces `methods` for a kind whose methods depend on the spec. */
   methodsOf?(spec: Spec): readonly string[];
-  /** Whether a plain function will do as well. */
+  /** Whether a plain function is also allowed. */
   readonly orFunction?: boolean;
-  /** Whether only a plain function will do. */
+  /** Whether only a plain function is allowed. */
   readonly onlyFunction?: boolean;
-  /** Why a run cannot use a plugin with this spec, in sentences; by default none. */
+  /** Reasons why a run cannot use a plugin with this spec, as sentences; none by default. */
   problemsInRun?(spec: Spec, use: PluginUse): readonly string[];
 }
 
@@ -51,12 +51,15 @@ const objectSchema: FieldRule = {
   problem: schemaProblem,
 };
 
-/** What specs are made of. Names of tools and their parameters become text of the prompt, so they are narrow. */
+/**
+ * Rules for the fields of specs. Names of tools and their parameters become part of the prompt, so the rules are
+ * strict.
+ */
 export const fieldRules = {
   toolName: named(/^[a-z][a-z0-9_]*$/, 'a name like word_count, [a-z][a-z0-9_]*'),
   name: named(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'a name like exact-sum, [A-Za-z][A-Za-z0-9_.-]*'),
   text: {
-    allowed: 'text that is not empty',
+    allowed: 'a non-empty string',
     fits: (value) => typeof value === 'string' && value.trim() !== '',
   },
   names: {
@@ -64,7 +67,7 @@ export const fieldRules = {
     fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
   },
   agents: {
-    allowed: 'two or more different names like guesser, [a-z][a-z0-9_-]*',
+    allowed: 'two or more distinct names like guesser, [a-z][a-z0-9_-]*',
     fits: (value) =>
       Array.isArray(value) &&
       value.length > 1 &&
@@ -100,7 +103,7 @@ export const fieldRules = {
   },
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
-/** The same, of a field that may be left out. */
+/** The same, for an optional field. */
 export const optionalField = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
 
 const everySpec: Readonly<Record<string, FieldRule>> = {
@@ -121,7 +124,7 @@ let shapes: Ajv | undefined;
 
 function schemaProblem(schema: unknown): string | undefined {
   try {
-    // As text first: what the prompt and `agent-rl plugins` show must be able to be written down.
+    // As JSON first: the prompt and `agent-rl plugins` must be able to show it.
     const plain = JSON.parse(JSON.stringify(schema)) as object;
     shapes ??= new Ajv(loose);
     void shapes.validateSchema(plain, true);
@@ -155,7 +158,7 @@ export function pluginProblems(
   const known = Object.keys(ruleOf);
   const unknown = Object.keys(spec)
     .filter((name) => !known.includes(name))
-    .map((name) => `${name}: is not a known field of the spec; allowed: ${known.join(', ')}.`);
+    .map((name) => `${name}: unknown field of the spec; allowed: ${known.join(', ')}.`);
   const methods = rules.methodsOf?.(spec) ?? rules.methods;
   return [...fields, ...unknown, ...methodProblems(plugin, { ...rules, methods })];
 }
@@ -190,12 +193,12 @@ function methodProblems(
   const parameters =
     isClass(plugin) && (length ?? 0) > 1
       ? [
-          `constructor: it has ${length} parameters; allowed: one object, constructor({ task, settings, sandbox }).`,
+          `constructor: got ${length} parameters; allowed: one object, constructor({ task, settings, sandbox }).`,
         ]
       : [];
   const absent = missing.map(
     (name) =>
-      `${name}: the class has no method of this name; allowed: a class with ${methods.map((method) => `${method}(…)`).join(', ')}${orFunction ? ', or a function' : ''}. A function held in a property is not seen: write a method.`,
+      `${name}: the class has no such method; allowed: a class with ${methods.map((method) => `${method}(…)`).join(', ')}${orFunction ? ', or a function' : ''}. Write a method: a function in a property does not count.`,
   );
   return [...absent, ...parameters];
 }

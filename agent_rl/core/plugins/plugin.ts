@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { AgentRlError } from '../errors.ts';
 import { isClass, pluginProblems, type PluginRules, type PluginUse } from './plugin-rules.ts';
 
-/** What every plugin spec has. */
+/** The fields of every plugin spec. */
 export interface PluginSpec {
   readonly name: string;
   /** Schema of the plugin's own settings in YAML. */
@@ -30,10 +30,10 @@ const marks = (value: unknown): readonly Marked[] =>
  * nothing, and two registries in one process never see each other.
  */
 export class PluginKind<Spec extends PluginSpec, Instance> {
-  // Phantom: ties the kind to what its plugins make.
+  // Phantom type: ties the kind to the type of its plugins.
   declare readonly instance: Instance;
 
-  /** @param rules what a spec may hold and a class must have, checked when a plugin is registered */
+  /** @param rules rules for specs and classes, checked when a plugin is registered */
   constructor(
     readonly kind: string,
     private readonly rules: PluginRules<Spec>,
@@ -44,13 +44,13 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
     return pluginProblems(plugin, this.specOf(plugin), this.rules);
   }
 
-  /** Whether a value is a function that could be marked as it is. */
+  /** Whether a value is an unmarked function that could be marked. */
   takes(value: unknown): boolean {
     const { orFunction = false, onlyFunction = false } = this.rules;
     return (orFunction || onlyFunction) && typeof value === 'function' && !isClass(value);
   }
 
-  /** Why a run cannot use a plugin with this spec, in sentences. */
+  /** Reasons why a run cannot use a plugin with this spec, as sentences. */
   problemsInRun(spec: Spec, use: PluginUse): readonly string[] {
     return this.rules.problemsInRun?.(spec, use) ?? [];
   }
@@ -73,7 +73,7 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
 /** The source of plugins that ship with the framework. */
 export const builtInSource = 'built in';
 
-/** A plugin and where it came from, for error messages and `agent-rl plugins`. */
+/** A plugin and its source, for error messages and `agent-rl plugins`. */
 export interface Sourced {
   readonly plugin: unknown;
   /** `built in`, a package name or a file. */
@@ -90,7 +90,7 @@ export class Registry<Spec extends PluginSpec> {
 
   /**
    * @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED`; `PLUGIN_LOAD_FAILED` when
-   * a spec or a class is not what its kind asks for.
+   * a spec or a class breaks the rules of its kind.
    */
   constructor(
     private readonly pluginKind: PluginKind<Spec, unknown>,
@@ -115,7 +115,7 @@ export class Registry<Spec extends PluginSpec> {
     const known = this.names().join(', ') || 'none';
     throw new AgentRlError(
       'PLUGIN_UNKNOWN',
-      `No ${this.kind} is named "${name}". Known: ${known}. To use your own, name its file or package under \`plugins:\` or with --plugin.`,
+      `Unknown ${this.kind} "${name}". Known: ${known}. To use your own, add its file or package under \`plugins:\` or with --plugin.`,
     );
   }
 
@@ -137,7 +137,7 @@ export class Registry<Spec extends PluginSpec> {
     if (spec === undefined) {
       throw new AgentRlError(
         'PLUGIN_UNMARKED',
-        `${nameOf(plugin)} from ${source} is listed as a ${this.kind} but carries no @${this.kind}. Add the decorator.`,
+        `${nameOf(plugin)} from ${source} is listed as a ${this.kind} but has no @${this.kind} decorator. Add it.`,
       );
     }
     // An entry of another registry was checked when that one was made.

@@ -19,7 +19,7 @@ export interface ActOptions {
   readonly signal: AbortSignal;
 }
 
-/** A turn as the policy read it from its tokens. */
+/** A turn as the policy parsed it from its tokens. */
 export interface PolicyTurn {
   readonly message: AssistantMessage;
   readonly sampledTokens: number;
@@ -31,15 +31,15 @@ export interface PolicyTurn {
  * Only a policy knows the template, the tokenizer and the tool-call format.
  */
 export interface Policy {
-  /** A transcript that holds the prompt and the generation cue. */
+  /** A transcript of the prompt and the generation cue. */
   begin(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript;
   /** Samples one turn onto the transcript. */
   act(transcript: Transcript, options: ActOptions): Promise<PolicyTurn>;
   /** Appends the messages of the environment and the tools, and the next generation cue. */
   observe(transcript: Transcript, messages: readonly (ToolMessage | UserMessage)[]): void;
-  /** Forgets what was kept for an episode. */
+  /** Frees what was cached for an episode. */
   release(episode: string): void;
-  /** What a user should know of how conversations become tokens here, in sentences; shown once at start. */
+  /** Notes for the user on how conversations become tokens, as sentences; shown once at the start. */
   readonly notes?: readonly string[];
 }
 
@@ -47,11 +47,11 @@ export interface PolicySpec {
   readonly name: string;
   readonly description: string;
   readonly settings?: TSchema;
-  /** Services that its class is given besides `model`, `generator` and `settings`, and that are opened for it. */
+  /** Services that are opened for its class, besides `model`, `generator` and `settings`. */
   readonly needs?: readonly Needed[];
   /**
-   * Opens a generator of the policy's own, which takes the place of the engine's. Such a policy can be evaluated and
-   * talked to, and not trained: nothing else could change its weights.
+   * Opens the policy's own generator, which replaces the engine's. Such a policy works in evaluations and chats but
+   * cannot be trained, because no learner can update its weights.
    */
   readonly openGenerator?: (
     settings: Readonly<Record<string, unknown>>,

@@ -15,21 +15,21 @@ export interface RewardTerm {
   readonly weight: number;
 }
 
-/** A finished episode that has been judged. Which of its siblings it is is not told: it must not matter. */
+/** A finished episode that has been judged. Its index in the group is not given: it must not matter. */
 export interface JudgedEpisode {
   readonly messages: readonly Message[];
   readonly calls: readonly ExecutedCall[];
   readonly outcome: Outcome;
   readonly success: boolean;
-  /** Rewards by name, before any weight. One that is not there does not apply to the episode. */
+  /** Rewards by name, unweighted. A missing reward does not apply to the episode. */
   readonly scores: Readonly<Record<string, number>>;
-  /** The scores times their weights, added up, before the penalty for invalid calls. */
+  /** The weighted sum of the scores, before the penalty for invalid calls. */
   readonly reward: number;
   /** Counts and rates that the environment reports. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** The episodes of one prompt that were judged. Those that the system failed are not among them. */
+/** The judged episodes of one prompt, without episodes that failed because of the system. */
 export interface JudgedGroup {
   readonly task: Task;
   readonly terms: readonly RewardTerm[];
@@ -37,23 +37,22 @@ export interface JudgedGroup {
   readonly episodes: readonly JudgedEpisode[];
 }
 
-/** What the episodes of a group are compared by. */
+/** The values that the episodes of a group are compared by. */
 export interface GroupRewards {
   /** One per episode, in order; `undefined` leaves an episode out of its group's mean, deviation and training. */
   readonly rewards: readonly (number | undefined)[];
-  /** What each reward is made of, one per episode, for the records. */
+  /** The terms of each reward, one object per episode, for the records. */
   readonly components?: readonly Readonly<Record<string, number>>[];
-  /** What each term was multiplied by in this group, for the metrics `combine/weight/*`. */
+  /** The weight of each term in this group, for the metrics `combine/weight/*`. */
   readonly weights?: Readonly<Record<string, number>>;
 }
 
 /**
- * Gives the episodes of a group the rewards they are compared by, with a look at all of them. Made once for a run and
- * asked for groups of training only: a held-out episode has no group, and its reward is the weighted sum of its scores.
+ * Gives the episodes of a group the rewards by which they are compared, knowing the whole group. Created once per run
+ * and only used in training: a held-out episode has no group, and its reward is the weighted sum of its scores.
  *
- * What an episode is given must not depend on its place among the others. The penalty for invalid calls is subtracted
- * afterwards. A manager that throws, or takes longer than `rollout.deadlines.gradingS`, leaves the whole group without
- * rewards, as grader errors.
+ * A reward must not depend on the order of the episodes. The penalty for invalid calls is subtracted afterwards. If a
+ * manager throws or exceeds `rollout.deadlines.gradingS`, the whole group has no rewards (grader errors).
  */
 export interface RewardManager {
   assign(group: JudgedGroup, signal: AbortSignal): GroupRewards | Promise<GroupRewards>;
@@ -61,7 +60,7 @@ export interface RewardManager {
   close?(): Promise<void>;
 }
 
-/** A reward manager that keeps nothing between groups. */
+/** A stateless reward manager. */
 export type RewardManagerFunction<Settings = unknown> = (
   group: JudgedGroup,
   settings: Settings,
@@ -73,11 +72,11 @@ export interface RewardManagerSpec {
   readonly description: string;
   /** Schema of the manager's own settings in YAML. */
   readonly settings?: TSchema;
-  /** Services that its class is given, and that are opened for it. */
+  /** Services that are opened for its class. */
   readonly needs?: readonly Needed[];
-  /** It finds the weights of the rewards itself; weights other than 0 and 1 are then refused. */
+  /** It computes the weights of the rewards itself; weights other than 0 and 1 are then refused. */
   readonly ignoresWeights?: boolean;
-  /** It does nothing with the environment's reward alone; a run without others is then refused. */
+  /** It has no effect on a single reward; a run without further rewards is then refused. */
   readonly needsSeveral?: boolean;
 }
 
@@ -94,12 +93,12 @@ export const rewardManagers = new PluginKind<RewardManagerSpec, RewardManager>('
     return [
       ...(needsSeveral && weights.length === 1
         ? [
-            `${name} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`,
+            `${name} combines several rewards, but this run only has the environment's. List others under rewards, or use weighted.`,
           ]
         : []),
       ...(ignoresWeights && idle !== undefined
         ? [
-            `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 for a reward that is only logged, or rewardManager.type weighted or normalised.`,
+            `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 to only log the reward, or set rewardManager.type to weighted or normalised.`,
           ]
         : []),
     ];

@@ -9,14 +9,14 @@ import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
 import type { ToolHost, ToolShared } from './tool.ts';
 
-/** What a reward may look at: the finished episode, without tokens. */
+/** What a reward sees: the finished episode, without tokens. */
 export interface EpisodeView {
   readonly task: Task;
-  /** Whose part of the episode it is; `policy` where it has one agent. */
+  /** The agent that is judged; `policy` in single-agent episodes. */
   readonly agent: string;
   readonly messages: readonly Message[];
   readonly turns: readonly Turn[];
-  /** What an agent with a loop of its own returned; otherwise what the last message of the agent says. */
+  /** The result of an external agent; otherwise the text of the agent's last message. */
   readonly answer?: unknown;
   readonly verdict: Verdict;
 }
@@ -32,16 +32,16 @@ export interface RewardSpec {
   readonly description: string;
   /** Schema of the reward's own settings in YAML. */
   readonly settings?: TSchema;
-  /** Services that its class is given, and that are opened for it. */
+  /** Services that are opened for its class. */
   readonly needs?: readonly Needed[];
   /**
-   * It judges by the prompt and the conversation alone, also by a function of its settings. It is then shown neither the
-   * verdict nor what else the task holds, and may choose among attempts (`eval.selector`).
+   * It only judges by the prompt and the conversation; may be a function of its settings. A blind reward sees neither
+   * the verdict nor the rest of the task, and may choose among attempts (`eval.selector`).
    */
   readonly blind?: boolean | ((settings: Readonly<Record<string, unknown>>) => boolean);
   /**
-   * Opens what all instances of a class share in a run, such as a model. An instance is given it as `shared`. Closed at
-   * the end of the run.
+   * Opens what all instances share in a run, such as a model; they receive it as `shared`. Closed at the end of the
+   * run.
    */
   readonly open?: (
     settings: Readonly<Record<string, unknown>>,
@@ -51,7 +51,7 @@ export interface RewardSpec {
 
 /** What a reward may use while it is opened. */
 export interface RewardHost extends ToolHost {
-  /** The tasks of the run, those it trains on and those held out. */
+  /** The tasks of the run, for training and held out. */
   readonly tasks: readonly Task[];
 }
 
@@ -68,7 +68,7 @@ export function isBlind(
   try {
     return blind(settings);
   } catch (cause) {
-    const text = `"blind" of reward "${name}" threw: ${messageOf(cause)}. It is given the reward's settings and says whether the reward is blind.`;
+    const text = `"blind" of reward "${name}" threw: ${messageOf(cause)}. It receives the reward's settings and returns whether the reward is blind.`;
     throw new AgentRlError('PLUGIN_LOAD_FAILED', text, { cause });
   }
 }
@@ -81,7 +81,7 @@ export const withoutAnswers = ({ taskId, prompt, environment }: Task): Task => (
   environment,
 });
 
-/** An episode as a blind reward sees it: asking for the verdict throws. */
+/** An episode as a blind reward sees it: reading the verdict throws. */
 export const blindView = ({ task, agent, messages, turns, answer }: EpisodeView): EpisodeView => ({
   task: withoutAnswers(task),
   agent,
@@ -89,7 +89,7 @@ export const blindView = ({ task, agent, messages, turns, answer }: EpisodeView)
   turns,
   answer,
   get verdict(): Verdict {
-    throw new Error('It asks for the verdict, which a reward whose spec says blind cannot see.');
+    throw new Error('It reads the verdict, which a reward declared as blind cannot see.');
   },
 });
 

@@ -17,38 +17,38 @@ export interface SampledTurn {
   readonly tools: readonly ToolSpec[];
 }
 
-/** A call without its place in an episode. */
+/** A call without its position in an episode. */
 export type BareCall = Pick<ToolCall, 'name' | 'arguments' | 'written'>;
 
-/** What a chat template does with a call of a tool, to tell which format it was written for. */
+/** What a chat template does with a tool call, to infer its format. */
 export interface TemplateSample {
   /** Text of the template. */
   readonly source: string;
-  /** The call that was given to it. */
+  /** The sample call. */
   readonly call: BareCall;
-  /** What it writes for a turn of this call alone, end of turn excluded; undefined when it cannot. */
+  /** What it renders for a turn with only this call, without the end of turn; undefined if it cannot. */
   readonly turn: string | undefined;
 }
 
 /**
- * How a model writes calls of tools in its text.
+ * How a model writes tool calls in its text.
  *
- * It only reads and writes text: how turns, tools and results are framed is the chat template's business.
+ * It only parses and formats text; the chat template frames turns, tools and results.
  */
 export interface ToolCallFormat {
-  /** Splits a turn into content, thought and calls. Never throws: what cannot be read is a malformed call. */
+  /** Splits a turn into content, thought and calls. Never throws: unreadable text is a malformed call. */
   read(turn: SampledTurn): AssistantMessage;
   /** A call as the model would write it, for demonstrations whose template writes no calls itself. */
   print(call: BareCall, tools: readonly ToolSpec[]): string;
   /** Whether a template is written for this format. `policy.toolCallFormat: auto` asks every known format. */
   fits(template: TemplateSample): boolean;
-  /** What keeps a run with these tools from using the format, asked once at start. */
+  /** The reason why a run with these tools cannot use the format, checked once at the start. */
   problemWith?(tools: readonly ToolSpec[]): string | undefined;
   /** Control tokens that end a turn besides the template's own, such as `<|eom_id|>`. */
   readonly endsOfTurn?: readonly string[];
   /**
-   * Texts of which one begins each call. What a turn says before them is sent on while it is sampled; of a format that names
-   * none, when the turn is whole.
+   * Texts with which a call begins. Text before them is streamed while it is sampled; without any, the turn is sent
+   * when it is complete.
    */
   readonly opensCall?: readonly string[];
 }

@@ -8,36 +8,36 @@ import { fieldRules, optionalField } from './plugin-rules.ts';
 /** A JSON Schema object, as TypeBox builds it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a tool is given with a call, besides the model's arguments. */
+/** What a tool receives with a call, besides the model's arguments. */
 export interface ToolContext {
   /** Aborted when the call's deadline passes or the rollout is cancelled. */
   readonly signal: AbortSignal;
-  /** What the environment hands this tool and the model cannot see or set: a public input, documents. */
+  /** Inputs from the environment that the model can neither see nor set, such as a public input or documents. */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Randomness keyed by run, task, sample, turn and call. */
   readonly random: KeyedRng;
 }
 
 /**
- * What came of one call. What the model asked for and cannot be done is said here, with `isError`. What a tool throws is
- * its own failure: the model is told that the call failed, the log why (`rollout.failures.toolThrows`). A
- * `TransientError` is tried again, and then fails the episode.
+ * The result of a call. A call that the tool cannot perform returns `isError`. A thrown error is the tool's own
+ * failure: the model only sees that the call failed, the log has the reason (`rollout.failures.toolThrows`). A
+ * `TransientError` is retried, and then fails the episode.
  */
 export interface ToolResult {
   /** What the model reads. */
   readonly content: string;
-  /** The call was understood and could not be done; the model may try again. */
+  /** The call was valid but failed; the model may try again. */
   readonly isError?: boolean;
   /** For the environment, never shown to the model. */
   readonly data?: unknown;
-  /** What failed of the tool itself, for the log; such episodes count as failed, and too many end the run. */
+  /** A problem of the tool itself, for the log; such episodes count as failed, and too many end the run. */
   readonly problem?: string;
 }
 
 /** Answers calls of the policy. */
 export interface Tool<Parameters extends TSchema = TSchema> {
   call(args: Static<Parameters>, context: ToolContext): Promise<ToolResult>;
-  /** Lets go of what the tool holds for its episode. Called once, when the episode is over. */
+  /** Releases the tool's resources of the episode. Called once, when the episode is over. */
   close?(): Promise<void>;
 }
 
@@ -48,34 +48,33 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   /** One sentence for the model: what the tool does and when to use it. */
   readonly description: string;
   /**
-   * Checked before `call` runs. A JSON Schema of type object. The model sees what its chat template renders of it: the
-   * starter model's shows the parameters' names only, other templates the whole schema.
+   * A JSON Schema of type object, checked before `call` runs. The model sees what its chat template renders: the
+   * starter model's template only shows parameter names, others the whole schema.
    */
   readonly parameters: Parameters;
   /** Schema of the tool's own settings in YAML; none means it takes no settings. */
   readonly settings?: TSchema;
-  /** Services that its class is given, and that are opened for it. */
+  /** Services that are opened for its class. */
   readonly needs?: readonly Needed[];
-  /** Seconds until a call is given up, which the model is shown. Default 10. */
+  /** Time limit of a call in seconds; the model sees when it is exceeded. Default 10. */
   readonly deadlineS?: number;
-  /** Longest `content` shown to the model, in characters; the rest is cut visibly. Default 4,000. */
+  /** Maximum length of `content` in characters; the rest is visibly cut. Default 4,000. */
   readonly maxContentChars?: number;
   /**
-   * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is
-   * terminated at the deadline. Only so can a tool that loops synchronously be ended. Such a tool's
-   * constructor is given `{ settings }` and nothing else, and settings, arguments, inputs and result are
-   * structured-cloned.
+   * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is terminated at
+   * the deadline. Only this ends a tool that loops synchronously. The constructor of such a tool only receives `{
+   * settings }`, and settings, arguments, inputs and result are structured-cloned.
    */
   readonly isolated?: string;
   /**
-   * Checks what a schema cannot, and says which parts of this spec follow from the settings: a tool described in
+   * Checks what a schema cannot, and returns the parts of this spec that follow from the settings: a tool described in
    * YAML has its name and its parameters there.
    *
    * @throws Error for settings that cannot be used; its message is shown with its place in the file.
    */
   readonly configure?: (settings: ToolSettings) => Partial<ToolFace>;
   /**
-   * Opens what all instances of a run share, such as connections, an index or a rate limit. An instance is given it as
+   * Opens what all instances of a run share, such as connections, an index or a rate limit. Instances receive it as
    * `shared`. Closed at the end of the run.
    */
   readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
@@ -84,7 +83,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
 /** A tool's block of YAML, checked against its schema, defaults filled in. */
 export type ToolSettings = Readonly<Record<string, unknown>>;
 
-/** What of a tool the model sees, and its limits. */
+/** The parts of a tool that the model sees, and its limits. */
 export type ToolFace = Pick<
   ToolSpec,
   'name' | 'description' | 'parameters' | 'deadlineS' | 'maxContentChars'
@@ -101,11 +100,11 @@ export type PluginReport = Readonly<Record<string, number>>;
 
 /** What all instances of a tool share in a run. */
 export interface ToolShared {
-  /** Of the session so far, for the summary. */
+  /** A report on the session so far, for the summary. */
   report?(): PluginReport;
   /**
-   * What the earlier sessions of a resumed run reported and what this one does, as one. Without it numbers are added,
-   * as is right for counts and wrong for shares.
+   * Merges the reports of a resumed run's earlier sessions with this session's. By default numbers are added, which is
+   * right for counts and wrong for shares.
    */
   joinReports?(earlier: PluginReport, session: PluginReport): PluginReport;
   close(): Promise<void>;

@@ -3,26 +3,26 @@ import type { TSchema } from 'typebox';
 import type { ReportedEvent } from '../run-event.ts';
 import { PluginKind } from './plugin.ts';
 
-/** What happened, and when: milliseconds since 1970, in UTC. It may be told some time later. */
+/** An event and its time in milliseconds since 1970, UTC. It may be delivered later. */
 export type TrackedEvent = ReportedEvent & { readonly time: number };
 
 /**
- * Nothing, or a sentence for the log: what of an event was recorded otherwise than it was told, such as a name that had to
- * be changed. Each is said once.
+ * Nothing, or a sentence for the log about something recorded differently, such as a name that had to be changed. Each
+ * is logged once.
  */
 export type TrackerNote = string | undefined | void;
 
 /**
- * Takes a run's figures elsewhere. Made once for a session and told one event after the other, in their order. The
- * training does not wait for it.
+ * Sends a run's metrics elsewhere. Created once per session; receives the events one after another, in order. Training
+ * does not wait for it.
  *
- * What it throws, or takes longer over than its `deadlineS`, counts as a failed event: the log says so once, and
- * `summary.json` how many there were. It never ends the run.
+ * An event for which it throws, or exceeds its `deadlineS`, counts as failed: it is logged once and counted in
+ * `summary.json`. It never ends the run.
  */
 export interface Tracker {
   /** @param signal aborted at the deadline of this event */
   track(event: TrackedEvent, signal: AbortSignal): TrackerNote | Promise<TrackerNote>;
-  /** After the last event, also where events were lost. */
+  /** Called after the last event, even if events were dropped. */
   close?(): void | Promise<void>;
 }
 

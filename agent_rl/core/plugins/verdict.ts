@@ -10,8 +10,9 @@ const outcomeOf: Readonly<Record<Exclude<EpisodeEnd, 'aborted'>, Outcome>> = {
 };
 
 /**
- * The verdict on an episode: its outcome follows from how it ended, its reward is the sum of its components, of which those
- * of 0 are left out. An aborted episode has neither a reward nor an answer, and one that ended with an error of its agent's is forfeited.
+ * The verdict on an episode: its outcome follows from how it ended, its reward is the sum of its components, without
+ * components of 0. An aborted episode has neither a reward nor an answer, and an episode that ended with an agent error
+ * is forfeited.
  *
  * @example return verdict(end, { success, components: { answer: success ? 1 : 0 }, metrics: { calls } });
  */
@@ -27,7 +28,7 @@ export function verdict(
   return { outcome, reward, components, success, ...more, forfeited };
 }
 
-/** The verdict on an episode that nothing can be said of, such as one that the sandbox failed. */
+/** The verdict on an episode that cannot be judged, for example because the sandbox failed. */
 export const unjudged = (
   outcome: 'aborted' | 'infrastructure-error' | 'agent-failed' | 'grader-error',
   { problem, metrics, record }: Pick<Verdict, 'problem' | 'metrics' | 'record'>,

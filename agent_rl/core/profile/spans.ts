@@ -5,9 +5,9 @@ import {
   threadId,
 } from 'node:worker_threads';
 
-/** Something that took time, on the thread that did it. */
+/** A timed piece of work on a thread. */
 export interface Span {
-  /** What it is shown with: a thread, or things of one kind. */
+  /** Its group in the profile: a thread, or work of one kind. */
   track: string;
   /** Spans of a group lie within one another or follow each other, and are shown in one row. */
   group?: string;
@@ -49,7 +49,7 @@ export async function spanned<Result>(
   }
 }
 
-/** Sends a span that is over to whoever writes the profile; its times are of `performance`, since 1970. */
+/** Sends a finished span to the writer of the profile; its times come from `performance`, since 1970. */
 export function recordSpan(span: Span): void {
   if (waiting.length === 0) setTimeout(send, sendAfterMs).unref();
   waiting.push(span);

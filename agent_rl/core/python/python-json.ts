@@ -41,7 +41,7 @@ export function readMarked(json: string): unknown {
   return marked === json ? value : JSON.parse(marked);
 }
 
-/** Text that was printed from a value with marks, with numbers in their places. */
+/** Text printed from a value with marks, with the numbers restored. */
 export const unmarked = (text: string): string =>
   text.replace(
     marks,
@@ -94,7 +94,7 @@ function printed(value: unknown): string {
 /** JSON text in which marks replace the numbers and keys that JavaScript and Python print differently. */
 function withMarks(json: string): string {
   if (new JsonShape().add(Buffer.from(json)).nesting > mostDepth)
-    throw new SyntaxError(`it is nested more than ${mostDepth} deep`);
+    throw new SyntaxError(`it is nested more than ${mostDepth} levels deep`);
   return replaceLiterals(json, {
     number: (literal) => {
       const python = pythonNumber(literal);

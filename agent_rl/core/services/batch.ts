@@ -2,7 +2,7 @@ import { AgentRlError } from '../errors.ts';
 import { showValue } from '../show-value.ts';
 import type { RolloutKey } from '../rollout.ts';
 
-/** Which sequence of a run a row is: what joins rows of a batch with lines of `trajectories/*.jsonl`. */
+/** Identifies the row's sequence in the run: joins rows of a batch with lines of `trajectories/*.jsonl`. */
 export interface SequenceOfRow {
   readonly key: RolloutKey;
   readonly agent: string;
@@ -56,14 +56,14 @@ export function requireSchema({ schema }: { readonly schema: unknown }, record?:
   if (record === undefined)
     throw new AgentRlError(
       'SHAPE_MISMATCH',
-      `A batch of schema ${showValue(schema)} was sent to a learner that reads schema ${batchSchema}. Use the same version of agent_rl on both sides.`,
+      `The learner received a batch of schema ${showValue(schema)} but reads schema ${batchSchema}. Use the same version of agent_rl on both sides.`,
     );
   const form =
     typeof schema === 'number' && schema > batchSchema
-      ? 'by a newer build, in a form that this one does not read'
-      : 'by an older build, in a form that is no longer read';
+      ? 'by a newer version, in a format that this version cannot read'
+      : 'by an older version, in a format that is no longer supported';
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The run was recorded ${form} (schema ${showValue(schema)}; this build reads ${batchSchema}): ${record}. Read or continue it with the build of agent_rl that wrote it.`,
+    `The run was recorded ${form} (schema ${showValue(schema)}; this version reads ${batchSchema}): ${record}. Use the version of agent_rl that wrote it.`,
   );
 }

@@ -1,4 +1,4 @@
-/** What happened in a run. Who listens is told of what came before, too. */
+/** A log of what happened in a run. A listener also receives earlier entries. */
 export class EventLog<Event> {
   readonly #all: Event[] = [];
   #notify: (event: Event) => void = () => undefined;

@@ -1,7 +1,7 @@
 import type { Scorer } from './scorer.ts';
 import type { WeightKind, WeightRef } from './weights.ts';
 
-/** What identifies a draw. The same key, context and weights give the same tokens, whatever else is in the batch. */
+/** The key of a sample. The same key, context and weights give the same tokens, whatever else is in the batch. */
 export interface RandomKey {
   readonly seed: number;
   readonly taskId: string;
@@ -10,11 +10,11 @@ export interface RandomKey {
   readonly turn: number;
   /** The agent; absent where an episode has one. */
   readonly agent?: string | undefined;
-  /** Tokens of the turn that earlier requests have drawn: the draws go on where those ended. 0 by default. */
+  /** Tokens of the turn that earlier requests have sampled: sampling continues after them. 0 by default. */
   readonly drawn?: number;
 }
 
-/** What is sampled: a prompt, limits and a key. */
+/** A sampling request: a prompt, limits and a key. */
 export interface GenerationRequest {
   /** Requests of one episode may reuse what was computed for its earlier turns. */
   readonly episode: string;
@@ -28,18 +28,18 @@ export interface GenerationRequest {
   readonly key: RandomKey;
 }
 
-/** What was sampled for one request. */
+/** The sample for one request. */
 export interface Generation {
   /** Sampled tokens, the stop token included. */
   readonly tokens: readonly number[];
-  /** Of each token under the distribution it was really drawn from, in nats. */
+  /** Of each token under the distribution it was actually sampled from, in nats. */
   readonly logProbs: readonly number[];
   readonly stop: 'stop-token' | 'max-tokens' | 'context-full' | 'aborted';
   /** Version of the weights that drew the tokens. */
   readonly version: number;
 }
 
-/** What a generator says of itself. */
+/** A generator's description of itself. */
 export interface GeneratorInfo {
   /** What answers, for the record. */
   readonly name: string;
@@ -47,9 +47,9 @@ export interface GeneratorInfo {
   readonly maxContextTokens: number;
   /** The same key, context and weights give the same tokens, whatever else is sampled meanwhile. */
   readonly reproducible: boolean;
-  /** False where it gives what was drawn before: its speed says nothing. */
+  /** False if it replays earlier samples: its speed is then meaningless. */
   readonly draws?: false;
-  /** How it takes other weights; none where its weights are fixed. */
+  /** How it receives new weights; empty if its weights are fixed. */
   readonly takes: readonly WeightKind[];
   /** Of `memory`: the engine whose weights it draws from. */
   readonly engine?: string;
@@ -61,17 +61,17 @@ export interface GeneratorInfo {
 export interface Generator {
   describe(): Promise<GeneratorInfo>;
   /**
-   * A turn that would not fit ends where the context is full. A request that `signal` gives up is no error: it is answered
-   * with the tokens there are, `aborted`. What it throws is the system's failure and asked for again.
+   * A turn that does not fit ends when the context is full. A request cancelled by `signal` is not an error: the answer
+   * has the tokens so far and says `aborted`. A thrown error is a system failure and is retried.
    */
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation>;
-  /** Forgets what was kept for an episode. Nobody waits for it. */
+  /** Frees what was cached for an episode. Callers do not wait for it. */
   release(episode: string): void;
   /**
-   * Draws from other weights from now on, and gives their version with what it draws. Only for one that `takes` their kind, and
-   * between requests; until then it draws from those of the model's folder.
+   * Samples from other weights from now on, and reports their version with each sample. Only for a generator that
+   * `takes` their kind, and between requests; until then it samples from the weights in the model's folder.
    *
-   * @param scorer log-probabilities under these weights, to hold against what it draws: until the next weights
+   * @param scorer log-probabilities under these weights, to check its samples against; valid until the next weights
    */
   use?(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void>;
   /** Since it was opened; absent where it does not count. */
@@ -79,7 +79,7 @@ export interface Generator {
   close(): Promise<void>;
 }
 
-/** What draws tokens: the part of a generator that a policy needs. */
+/** The part of a generator that a policy needs. */
 export type Sampler = Pick<Generator, 'generate' | 'release'>;
 
 /** Running totals, for throughput and for the share of time spent outside the runtime. */
@@ -88,7 +88,7 @@ export interface GenerationTotals {
   sampledTokens: number;
   fedTokens: number;
   prefilledTokens: number;
-  /** Taken from another episode with the same context, and not computed again. */
+  /** Reused from another episode with the same context. */
   sharedTokens: number;
   /** Guessed, and computed with the tokens before them; those that were then drawn. */
   draftedTokens: number;
@@ -110,7 +110,7 @@ export const noGenerationTotals: GenerationTotals = {
   totalS: 0,
 };
 
-/** How tokens are drawn. Truncation is off by default. */
+/** How tokens are sampled. Truncation is off by default. */
 export interface Sampling {
   /** 0 takes the likeliest token, whatever the others say. */
   readonly temperature: number;
@@ -126,8 +126,8 @@ export const unbiased: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
 export const greedy: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0 };
 
 /**
- * Whether sampling cuts the distribution: what is drawn then has another probability than the model gives it. At temperature 0 it
- * cuts nothing, since the likeliest token is always kept.
+ * Whether sampling truncates the distribution, so that samples have other probabilities than the model's. At
+ * temperature 0 it does not, since the likeliest token is always kept.
  */
 export const truncates = ({ temperature, topK, topP, minP }: Sampling): boolean =>
   temperature > 0 && (topK > 0 || topP < 1 || minP > 0);

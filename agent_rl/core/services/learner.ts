@@ -3,7 +3,7 @@ import type { WeightKind, WeightRef, WeightTarget } from './weights.ts';
 
 export type KlKind = 'none' | 'k1' | 'k2' | 'k3';
 
-/** What is minimised: the negative log-likelihood, or a policy-gradient loss. Plain JSON. */
+/** The objective: the negative log-likelihood, or a policy-gradient loss. Plain JSON. */
 export type LossSpec = { readonly name: 'cross_entropy' } | PolicyLossSpec;
 
 /** A policy-gradient loss with the terms beside it. */
@@ -16,13 +16,13 @@ export interface PolicyLossSpec {
   /** Where it is exported; absent for a built-in one. */
   readonly module?: string | undefined;
   readonly kl: { readonly kind: KlKind; readonly weight: number };
-  /** Weight of the entropy, which is added to what is maximised. */
+  /** Weight of the entropy bonus. */
   readonly entropyBonus?: number | undefined;
-  /** Log-probabilities are those of logits divided by this. */
+  /** Logits are divided by this before log-probabilities are computed. */
   readonly temperature: number;
 }
 
-/** What a pass over a batch measured. */
+/** Measurements of a pass over a batch. */
 export interface LossMetrics {
   /** Sum over tokens of weight times token loss. */
   readonly loss: number;
@@ -33,8 +33,8 @@ export interface LossMetrics {
   /** Forward and backward passes that the batch was cut into. */
   readonly microBatches: number;
   /**
-   * Tokens of these, padding counted: fewer than the batch has where sequences that begin alike were computed together. Absent
-   * where it is not known.
+   * Computed tokens, including padding: fewer than in the batch if shared prefixes were computed once. Absent if
+   * unknown.
    */
   readonly computedTokens?: number | undefined;
 }
@@ -50,11 +50,11 @@ export interface OptimStepOptions {
   readonly maxGradNorm: number;
 }
 
-/** What an optimiser step measured. */
+/** Measurements of an optimiser step. */
 export interface OptimStepMetrics {
-  /** Global norm before clipping; absent where a service does not say it. */
+  /** Global norm before clipping; absent if the service does not report it. */
   readonly gradNorm?: number;
-  /** Absent where the weights are elsewhere. */
+  /** Absent if the weights are remote. */
   readonly parameterNorm?: number;
 }
 
@@ -63,11 +63,11 @@ export interface ForwardOptions {
   readonly temperature: number;
   /** The trained weights or the frozen ones. */
   readonly which: 'policy' | 'reference';
-  /** For each sequence, what is not 0 where a log-probability is wanted; all of them by default. */
+  /** For each sequence, nonzero entries where a log-probability is needed; all by default. */
   readonly wanted?: readonly ArrayLike<number>[];
 }
 
-/** What is known of a learner once it is open. */
+/** A learner's description of itself, once it is open. */
 export interface LearnerInfo {
   /** What computes, for the record. */
   readonly name: string;
@@ -84,21 +84,21 @@ export interface LearnerInfo {
 /** The learning service: the verbs of the Tinker REST API. */
 export interface Learner {
   describe(): Promise<LearnerInfo>;
-  /** Log-probability of each token given those before it, 0 where it is not asked for and for the first. */
+  /** Log-probability of each token given the tokens before it; 0 where it is not requested, and for the first token. */
   forward(tokens: readonly Int32Array[], options: ForwardOptions): Promise<readonly Float32Array[]>;
   /**
-   * Adds the gradient of a batch to what is accumulated. How the batch is cut into passes is the learner's own affair and
-   * changes nothing but rounding.
+   * Adds the gradient of a batch to what is accumulated. The learner decides how to split the batch into passes, which
+   * only changes rounding.
    */
   forwardBackward(batch: Batch, loss: LossSpec): Promise<LossMetrics>;
-  /** Forgets what is accumulated. */
+  /** Discards the accumulated gradient. */
   discardGradients(): Promise<void>;
   /** Applies the accumulated gradient and clears it. */
   optimStep(options: OptimStepOptions): Promise<OptimStepMetrics>;
   /** Writes weights as a Hugging Face folder's `model.safetensors` and the optimiser's state beside it. */
   saveState(folder: string): Promise<{ readonly weightsSha256: string }>;
   loadState(folder: string): Promise<void>;
-  /** Puts the current weights where generators find them. */
+  /** Publishes the current weights for generators. */
   exportWeights(target: WeightTarget): Promise<WeightRef>;
   close(): Promise<void>;
 }

@@ -33,9 +33,9 @@ export interface SandboxLimits {
 /** Contents in base64, by path relative to the program's working folder; no path is a file and a folder at once. */
 export type SandboxFiles = Readonly<Record<string, string>>;
 
-/** What any request may say. */
+/** Fields of every request. */
 export interface RequestOptions {
-  /** Who asks. Those who wait take turns. */
+  /** The requester. Waiting requesters take turns. */
   readonly owner?: string;
   readonly limits?: SandboxLimits;
   /** Seeds the sandbox's entropy, so that a rollout can be repeated. Whole, between -2^53 and 2^53. */
@@ -80,7 +80,7 @@ export interface CallsRequest extends RequestOptions {
   readonly args: readonly (readonly unknown[])[];
 }
 
-/** What one call returned: a type-tagged plain value, or why there is none. */
+/** The result of a call: a type-tagged plain value, or the reason why it is missing. */
 export type CallResult =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
@@ -98,13 +98,13 @@ export interface AssertTests {
   /** The function that the tests call `candidate`. */
   readonly entry?: string;
   /**
-   * What of the program the tests may use, built-in names included. By default every name they use that is no
-   * built-in, so that a program cannot stand in for `sorted` or `abs`.
+   * The names of the program that the tests may use, including built-in names. By default every name they use except
+   * built-ins, so that a program cannot replace `sorted` or `abs`.
    */
   readonly names?: readonly string[];
   /**
-   * Those of the names that are classes: the tests may make objects of them and use their attributes. By default the
-   * names that begin with a capital. What any other name returns must be plain data.
+   * The names among them that are classes: the tests may create objects and use their attributes. By default the names
+   * that begin with a capital. Any other name must return plain data.
    */
   readonly classes?: readonly string[];
 }
@@ -114,7 +114,7 @@ export interface JudgeRequest extends RequestOptions {
   readonly tests: AssertTests;
 }
 
-/** What became of one statement. */
+/** The result of one statement. */
 export interface AssertVerdict {
   readonly passed: boolean;
   /** Of a test that did not pass. May quote statement and setup: not to be shown to the policy where they are hidden. */
@@ -151,22 +151,22 @@ export interface SandboxCapabilities {
   readonly level: string;
   readonly python: string;
   readonly concurrency: number;
-  /** Modules beyond the standard library, sorted; absent where there are none, or it is not known. */
+  /** Modules beyond the standard library, sorted; absent if there are no others or they are unknown. */
   readonly modules?: readonly string[] | undefined;
-  /** What it cannot do and throws for; what needs it is refused at the start. */
+  /** Unsupported features, for which it throws; a run that needs them is refused at the start. */
   readonly unsupported?: readonly ('judge' | 'sessions')[];
 }
 
-/** What can be asked of a sandbox, by kind. */
+/** Requests to a sandbox, by kind. */
 export interface SandboxRequests {
   run: RunRequest;
-  /** Calls a function of the program; what is expected of it stays outside. */
+  /** Calls a function of the program; expected results stay outside the sandbox. */
   calls: CallsRequest;
   /** Runs tests in a second sandbox that reaches the program by messages only. */
   judge: JudgeRequest;
 }
 
-/** What comes of a request, by its kind. */
+/** Results of requests, by kind. */
 export interface SandboxResults {
   run: RunResult;
   calls: CallsResult;
@@ -178,8 +178,8 @@ export type RequestKind = keyof SandboxRequests;
 export type SandboxRequest<Kind extends RequestKind> = { kind: Kind } & SandboxRequests[Kind];
 
 /**
- * Runs untrusted code. Never throws for what the code did; `sandbox_error` means we failed, `bad_request` that the
- * request cannot be run, and its `message` what is wrong with it.
+ * Runs untrusted code. Never throws because of what the code did; `sandbox_error` means that the sandbox failed,
+ * `bad_request` that the request is invalid, as its `message` says.
  */
 export interface Sandbox {
   /** @throws the signal's reason when it is aborted */

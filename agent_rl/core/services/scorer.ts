@@ -3,8 +3,8 @@ import type { ForwardOptions, Learner } from './learner.ts';
 /** Log-probabilities of given tokens under weights that do not change, such as the reference of a KL term. */
 export interface Scorer {
   /**
-   * For each sequence the log-probability of each token given those before it, in nats: 0 where it is not wanted and for the
-   * first.
+   * For each sequence the log-probability of each token given the tokens before it, in nats: 0 where it is not
+   * requested, and for the first token.
    */
   score(
     tokens: readonly Int32Array[],
@@ -12,7 +12,7 @@ export interface Scorer {
   ): Promise<readonly Float32Array[]>;
 }
 
-/** The frozen reference that a learner holds beside what it trains. */
+/** The frozen reference that a learner keeps beside the trained weights. */
 export const referenceOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
   score: (tokens, options) => learner.forward(tokens, { ...options, which: 'reference' }),
 });

@@ -11,7 +11,7 @@ export interface SearchDocument {
 /** A passage that a search returned. */
 export interface SearchHit {
   readonly documentId: string;
-  /** Other documents that hold this passage, or one much like it; absent when there are none. */
+  /** Other documents with the same or a very similar passage; absent if no others have it. */
   readonly alsoIn?: readonly string[] | undefined;
   readonly title: string;
   /** The passage itself or, from the web, the provider's snippet. */
@@ -37,7 +37,7 @@ const isHit = (value: unknown): value is SearchHit =>
 export interface SearchRequest {
   readonly query: string;
   readonly topK: number;
-  /** Names the call within its run, so that what came of it can be recorded and replayed. */
+  /** Identifies the call within its run, so that its result can be recorded and replayed. */
   readonly call?: string;
   readonly signal?: AbortSignal;
 }
@@ -49,7 +49,7 @@ export interface SearchBackend {
   close(): Promise<void>;
 }
 
-/** Which side of a comparison a text is on: E5 and its like were trained with it marked. */
+/** The role of a text in a comparison: models such as E5 were trained with a role prefix. */
 export type EmbeddedAs = 'query' | 'passage';
 
 /** Turns texts into vectors whose inner product measures how similar they are in meaning. */

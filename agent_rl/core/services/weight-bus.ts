@@ -10,7 +10,7 @@ import type { WeightKind, WeightPublisher, WeightRef, WeightTarget } from './wei
 export interface WeightBusParts {
   learner: Learner;
   generators: readonly Generator[];
-  /** Where weights that travel as files are put; made when it is needed, each version in a folder of its own. */
+  /** Folder for weights that are shared as files, one subfolder per version; created when needed. */
   folder: string;
 }
 
@@ -58,7 +58,7 @@ export class WeightBus implements WeightPublisher {
   }
 }
 
-/** What both must have in common, for weights that do not travel. */
+/** What both must share, for weights that are not copied. */
 const placeOf = { memory: 'engine', service: 'service' } as const;
 
 function sharedKind(learner: LearnerInfo, generators: readonly GeneratorInfo[]): WeightKind {
@@ -71,6 +71,6 @@ function sharedKind(learner: LearnerInfo, generators: readonly GeneratorInfo[]):
   const names = other === undefined ? 'the generators together' : `generator ${other.name}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The weights of learner ${learner.name} cannot get to ${names}: it publishes ${learner.publishes.join(', ') || 'nothing'}, and ${other === undefined ? 'no way suits all of them' : `that takes ${other.takes.join(', ') || 'no other weights than its own'}`}. Choose another generator.type or learner.type.`,
+    `Learner ${learner.name} and ${names} have no common way to share weights: the learner publishes ${learner.publishes.join(', ') || 'nothing'}, and ${other === undefined ? 'no kind suits all generators' : `the generator takes ${other.takes.join(', ') || 'only its own weights'}`}. Choose another generator.type or learner.type.`,
   );
 }

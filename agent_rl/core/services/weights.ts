@@ -1,4 +1,6 @@
-/** How weights get from a learner to a generator: in the memory they share, as the files of a folder, or in the service of both. */
+/**
+ * How weights get from a learner to a generator: in shared memory, as files in a folder, or within a common service.
+ */
 export type WeightKind = 'memory' | 'folder' | 'service';
 
 /** Weights that a learner has published. */
@@ -17,7 +19,7 @@ export interface WeightRef {
 export type WeightTarget =
   { readonly kind: 'memory' | 'service' } | { readonly kind: 'folder'; readonly folder: string };
 
-/** What hands the weights of one learner to the generators. */
+/** Publishes the weights of one learner to the generators. */
 export interface WeightPublisher {
   /** When it returns, every generator draws from the learner's current weights. */
   publish(signal?: AbortSignal): Promise<WeightRef>;

@@ -144,7 +144,7 @@ export async function withDeadline<Value>(
 export function throwIfStopped(signal: AbortSignal): void {
   throwIfFailed(signal);
   if (signal.aborted) {
-    throw new AgentRlError('INTERRUPTED', 'Stopped while it was starting: nothing was begun.');
+    throw new AgentRlError('INTERRUPTED', 'Stopped while starting; nothing was started.');
   }
 }
 

@@ -9,6 +9,6 @@ export interface SearchTask extends Task {
   readonly aliases: readonly string[];
   /** The documents the answer follows from, by id, in the order they are needed. */
   readonly documentIds: readonly string[];
-  /** Those of them that the row itself brings. An episode that has any searches these alone. */
+  /** Documents contained in the row itself. An episode with such documents only searches these. */
   readonly documents: readonly SearchDocument[];
 }

@@ -5,20 +5,20 @@ import { PluginKind } from '../plugins/plugin.ts';
 import { fieldRules } from '../plugins/plugin-rules.ts';
 
 /**
- * Makes the tasks of a run in place of files: those it trains on from keys, without end, and a fixed evaluation. A row is
- * what a line of a task file in the format of its spec is, plain JSON.
+ * Generates the tasks of a run instead of files: training tasks from keys, endlessly, and a fixed evaluation. A row is
+ * plain JSON, like a line of a task file in the format of its spec.
  *
- * Made once for a run, with its settings; `constructor({ settings })`.
+ * Created once per run with `constructor({ settings })`.
  */
 export interface TaskGenerator {
   /**
-   * A training task. It depends on the settings, the seed and the index alone, whatever was made before. Of one seed no two
-   * have the same id, and none has the id or the prompt of one of the evaluation.
+   * A training task. It only depends on the settings, the seed and the index. Ids are unique within a seed, and no
+   * training task has the id or the prompt of an evaluation task.
    *
-   * @param index a whole number from 0 to 2^53 - 1; not all are asked for
+   * @param index an integer from 0 to 2^53 - 1; not every index is requested
    */
   train(seed: number, index: number): object;
-  /** The tasks that are evaluated on: the same in every run with these settings, whatever its seed. */
+  /** The evaluation tasks: the same in every run with these settings, whatever its seed. */
   evaluation(): Iterable<object>;
 }
 
@@ -26,8 +26,8 @@ export interface TaskGeneratorSpec {
   readonly name: string;
   readonly description: string;
   /**
-   * A whole number, another one wherever the same settings and seed give other tasks: a run is only resumed with the
-   * version that it began with.
+   * An integer that changes whenever the same settings and seed give other tasks: a run can only be resumed with the
+   * same version.
    */
   readonly version: number;
   /** How a row becomes a task: the name of a dataset format, such as `question` or `plain`. */

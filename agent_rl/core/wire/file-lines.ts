@@ -40,7 +40,7 @@ export async function* fileLines(file: string, most = longestLine): AsyncGenerat
     if (length > most)
       throw new AgentRlError(
         'DATASET_INVALID',
-        `${file}:${line + 1} is longer than ${most} bytes. Give a file with one record a line.`,
+        `${file}:${line + 1} is longer than ${most} bytes. Use a file with one record per line.`,
       );
   }
   if (length > 0) yield* whole();

@@ -28,8 +28,8 @@ export function secretOf(
     );
   if (secret === '') throw refused(`is not set. ${remedy}`);
   if (!/^[\x21-\x7E]+(?: [\x21-\x7E]+)*$/.test(secret))
-    throw refused('has characters that no header may hold. Set it to the bare key.');
+    throw refused('has characters that are not allowed in a header. Set it to the bare key.');
   if (secret.length < fewestChars)
-    throw refused(`has fewer than ${fewestChars} characters. Set it to a longer one.`);
+    throw refused(`has fewer than ${fewestChars} characters. Use a longer one.`);
   return secret;
 }

@@ -57,7 +57,7 @@ export interface ReadSchema {
 /**
  * Reads a schema of any supported kind.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a schema without a JSON Schema, naming what to pass in its place.
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a schema without a JSON Schema, naming what to pass instead.
  */
 export function readSchema(schema: unknown, owner: string): ReadSchema {
   // Schemas of ArkType are functions.
@@ -79,7 +79,7 @@ function readStandard(standard: StandardSchema['~standard'], owner: string): Rea
   if (jsonSchema === undefined)
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `${owner}: the schema of ${vendor} has no JSON Schema to show to the model. Take a version of ${vendor} with Standard JSON Schema (zod from 4.2 on), wrap it (valibot: toStandardJsonSchema), or pass a JSON Schema.`,
+      `${owner}: the schema of ${vendor} has no JSON Schema to show to the model. Use a version of ${vendor} with Standard JSON Schema (zod 4.2 or later), wrap it (valibot: toStandardJsonSchema), or pass a JSON Schema.`,
     );
   const { $schema: _draft, ...json } = jsonSchema.input({ target: 'draft-2020-12' });
   return {

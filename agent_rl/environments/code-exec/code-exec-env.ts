@@ -22,7 +22,7 @@ const toolName = 'code_exec';
 
 type Ran = RunResult | CallsResult | JudgeResult;
 
-/** A call that ran, and whether it went wrong as far as the public case can tell. */
+/** A call that ran, and whether it failed on the public case. */
 interface Attempt {
   code: string;
   failed: boolean;
@@ -132,12 +132,12 @@ export class CodeExecEnv implements Environment {
     return { code, timedOut, failed: status !== 'ok' || !this.#passesPublicCase(run) };
   }
 
-  /** True too when there is no public case to go by. */
+  /** Also true without a public case. */
   #passesPublicCase(run: Ran | undefined): boolean {
     const { tests, compare } = this.given.task;
     if (run === undefined) return true;
     if (tests.kind === 'asserts') {
-      // In a session they were lines of the program, whose status tells.
+      // In a session they were lines of the program, whose status shows the result.
       if (!('verdicts' in run)) return true;
       return (tests.public ?? []).every((_, i) => run.verdicts[i]?.passed === true);
     }

@@ -14,20 +14,20 @@ import { limitBounds } from '../../core/services/sandbox.ts';
 /** The environment's block in YAML. */
 export const CodeExecSettings = Type.Object(
   {
-    systemPrompt: optionalText('Said before the task; none by default'),
+    systemPrompt: optionalText('System prompt; none by default'),
     judgedCall: choice(
-      'last-call judges the last code_exec call once the policy replies without a call; every-call judges each and ends at the first that solves the task',
+      'last-call judges the last code_exec call after the policy replies without a call; every-call judges each call and ends the episode when one solves the task',
       ['every-call', 'last-call'],
       'last-call',
     ),
-    showStarterCode: flag('Whether the starter code follows the prompt', false),
-    successReward: successReward('For passing every hidden case'),
-    partialCredit: costs('Times the share of hidden cases passed, for a task not solved', 0),
-    timeoutPenalty: penalty('Taken off once when a call ran out of time'),
-    turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
+    showStarterCode: flag('Append the starter code to the prompt', false),
+    successReward: successReward('Reward for passing every hidden case'),
+    partialCredit: costs('Reward for an unsolved task, times the share of hidden cases passed', 0),
+    timeoutPenalty: penalty('Penalty, once per episode, if a call timed out'),
+    turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
     judgeWallS: Type.Optional(
       number(
-        'Seconds one hidden case may run, or all calls or statements of a task together; by default the limit of the sandbox',
+        "Time limit of a hidden case, or of all calls or statements of a task together; by default the sandbox's",
         limitBounds.wallS,
       ),
     ),

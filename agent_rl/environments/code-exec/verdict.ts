@@ -3,10 +3,10 @@ import { unjudged, verdict } from '../../core/plugins/verdict.ts';
 import type { Judgement } from '../../sandbox/judge/judge.ts';
 import type { CodeExecSettings } from './settings.ts';
 
-/** What an episode came to, before it is put into numbers. */
+/** The result of an episode, before it becomes numbers. */
 export interface Episode {
   end: EpisodeEnd;
-  /** Of the judged call; nothing when the policy never made one. */
+  /** Of the judged call; absent if the policy made no call. */
   judgement: Judgement | undefined;
   /** code_exec calls that ran. */
   calls: number;
@@ -33,7 +33,7 @@ export function verdictOf(episode: Episode, settings: CodeExecSettings): Verdict
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
   };
   const metrics = metricsOf(episode, success, share);
-  // What became of each hidden test that was judged, in their order. What they are is not recorded.
+  // The result of each judged hidden test, in order. The tests themselves are not recorded.
   const record = judgement && { hidden_tests: judgement.statuses };
   return verdict(end, { success, components, metrics, record });
 }

@@ -13,16 +13,16 @@ import { registerHooks } from '../../threads/plugin-hooks.ts';
 import type { AgentCall, AgentOutput, SentThrown } from './agent-runner.ts';
 import { isModelError } from './model-errors.ts';
 
-/** What the thread or process of an agent of a file is started with. */
+/** Start data of the thread or process of an agent file. */
 export interface AgentFileStart {
   path: string;
   hooks: readonly ModuleHooks[];
 }
 
-/** What plays a rollout. @throws AgentRlError `PLUGIN_LOAD_FAILED` */
+/** Loads the agent of a file. @throws AgentRlError `PLUGIN_LOAD_FAILED` */
 export async function openAgentFile({ path, hooks }: AgentFileStart) {
   registerHooks(hooks);
-  // Requests outside a rollout must not reach a provider: here every one belongs to a rollout.
+  // Here every request belongs to a rollout, and must not reach a provider.
   rollouts.open += 1;
   const { agent, own } = await agentIn(path);
   return async (call: AgentCall, signal: AbortSignal): Promise<AgentOutput> => {
@@ -53,7 +53,7 @@ async function agentIn(path: string): Promise<{ agent: AgentFunction; own: IsMod
   const { default: agent = exported['agent'], isModelError: own } = exported;
   if (agent === undefined)
     throw failed(
-      `exports no agent. Export a function as default or as agent; it exports ${Object.keys(exported).join(', ') || 'nothing'}.`,
+      `exports no agent. Export a function as default or as agent. It exports ${Object.keys(exported).join(', ') || 'nothing'}.`,
     );
   if (typeof agent !== 'function' || isClass(agent))
     throw failed(

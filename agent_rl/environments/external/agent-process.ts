@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { type AgentFileStart, openAgentFile } from './agent-file.ts';
 import type { AgentCall } from './agent-runner.ts';
 
-/* Entry of a process that plays one rollout with the agent of a file: it reads the call, and prints what came of it. */
+/* Entry of a process that plays one rollout with an agent file: it reads the call and prints the result. */
 
 // What the agent prints is for people.
 const print = process.stdout.write.bind(process.stdout);

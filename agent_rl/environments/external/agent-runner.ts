@@ -4,9 +4,9 @@ import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
-/** An agent that runs elsewhere than in this thread. */
+/** An agent that runs outside this thread. */
 export interface AgentRunner extends ToolShared {
-  /** Its answer. @param note is given what the agent wrote to stderr */
+  /** Its answer. @param note receives the agent's stderr */
   run(context: AgentContext, note: (stderr: string) => void): Promise<unknown>;
 }
 
@@ -23,7 +23,7 @@ export const callOf = ({ task, baseURL, apiKey, random }: AgentContext): AgentCa
   randomPath: random.path,
 });
 
-/** What an agent threw, with what caused it. */
+/** An agent's error, with its cause. */
 export interface SentThrown extends Pick<Error, 'name' | 'message'> {
   stack: string | undefined;
   cause: SentThrown | undefined;
@@ -31,7 +31,7 @@ export interface SentThrown extends Pick<Error, 'name' | 'message'> {
   isModelError: boolean;
 }
 
-/** What came of an agent: its answer as JSON, absent where it gave none, or what it threw. */
+/** The result of an agent: its answer as JSON, if any, or its error. */
 export type AgentOutput = { answer: string | undefined } | { thrown: SentThrown };
 
 /** @throws what the agent threw, by its name */
@@ -45,7 +45,7 @@ function thrownOf({ message, cause, stack, ...more }: SentThrown): Error {
   return Object.assign(error, more, { stack: stack ?? error.stack });
 }
 
-/** What most programs cannot do without, and no secret. */
+/** Variables that most programs need, without secrets. */
 const usual =
   'PATH HOME USER LOGNAME SHELL TMPDIR TEMP TMP TZ LANG LANGUAGE LC_ALL LC_CTYPE SYSTEMROOT PATHEXT COMSPEC'.split(
     ' ',
@@ -60,7 +60,7 @@ export function variablesOf(
   if (missing.length > 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `environment.env names ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set. Set it where the run is started, or leave it out.`,
+      `environment.env names ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set. Set it before starting the run, or remove it.`,
     );
   const names = [...usual, ...named];
   return Object.fromEntries(names.map((name) => [name, environment[name]]).filter(isSet));

@@ -6,10 +6,10 @@ import type { AgentCall } from './agent-runner.ts';
 
 /* Entry of the thread that all rollouts of an agent share. */
 
-// A promise that an agent left behind is no reason to end the rollouts of the others.
+// An unhandled rejection of one agent must not end the rollouts of the others.
 for (const event of ['unhandledRejection', 'uncaughtException'] as const)
   process.on(event, (thrown: unknown) => {
-    console.error(visibleControls(`The agent left a failure behind: ${messageOf(thrown)}`));
+    console.error(visibleControls(`Unhandled error of the agent: ${messageOf(thrown)}`));
   });
 
 const methodsOf = (play: Awaited<ReturnType<typeof openAgentFile>>) => ({

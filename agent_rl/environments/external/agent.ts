@@ -17,18 +17,18 @@ import { answerProblem } from '../question/right-answer.ts';
 import { type JudgingSettings, judgingSettings } from '../question/settings.ts';
 import { isModelError } from './model-errors.ts';
 
-/** How an agent with a loop of its own is named and judged. */
+/** How an external agent is named and judged. */
 export interface AgentSpec<Settings extends TObject = TObject> {
   /** Of the environment that it becomes: `environment: {type: NAME}`. */
   readonly name: string;
   readonly description: string;
-  /** Schema of the agent's own settings in YAML, beside those of how its answer is judged. */
+  /** Schema of the agent's own settings in YAML, in addition to the settings that judge its answer. */
   readonly settings?: Settings | undefined;
-  /** Whether what the agent threw is the model's failure, besides the errors of frameworks that are known to be. */
+  /** Whether an error of the agent is the model's fault, in addition to known errors of frameworks. */
   readonly isModelError?: ((thrown: unknown) => boolean) | undefined;
 }
 
-/** An agent as a class. It is made anew for each rollout, with `{ task, settings }`. */
+/** An agent as a class. A new instance is created for each rollout, with `{ task, settings }`. */
 interface AgentClass {
   run(context: AgentContext): unknown;
 }
@@ -44,7 +44,7 @@ interface MarkAgent<Settings> {
 type AgentGiven = Pick<Judging, 'task' | 'settings'>;
 
 /**
- * Marks an agent with a loop of its own as an environment, in which it plays its rollouts. It runs in this thread.
+ * Marks an external agent as an environment, in which it plays its rollouts. It runs in this thread.
  *
  * @example export const mine = agent({ name: 'mine', description: '…' })(async ({ task, fetch }) => …)
  */
@@ -70,7 +70,7 @@ export function agent<Settings extends TObject = TObject>(
 
 type Played = (context: AgentContext, settings: unknown) => unknown;
 
-/** The environment of an agent: a class is extended, so that what a decorator gives is still that class. */
+/** The environment of an agent: a class is extended, so that the decorator returns that class. */
 function environmentOf(
   target: unknown,
   own: AgentSpec['isModelError'],
@@ -93,7 +93,8 @@ function environmentOf(
         isOwn ? super.run(context) : (target as Played)(context, this.#given.settings);
       return owningStrays(
         ({ message }) => {
-          if (this.#over) process.emitWarning(`After its rollout, of an agent: ${message}`);
+          if (this.#over)
+            process.emitWarning(`After the end of its rollout, an agent reported: ${message}`);
           else this.#strays.push(message);
         },
         () => rollouts.scope.run({ fetch }, async () => play()),

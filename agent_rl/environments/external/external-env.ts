@@ -31,10 +31,10 @@ import { ProcessRunner } from './process-runner.ts';
 import { checkExternal, ExternalSettings } from './settings.ts';
 import { ThreadRunner } from './thread-runner.ts';
 
-/** An agent of a file or a program, with a loop of its own. Its answer is compared with the task's, or left to the rewards. */
+/** An external agent of a file or a program. Its answer is compared with the task's, or left to the rewards. */
 @environment({
   name: 'external',
-  description: 'An agent with a loop of its own, a file or a program; judged by its answer.',
+  description: 'An external agent, a file or a program; judged by its answer.',
   external: true,
   settings: ExternalSettings,
   taskFormat: 'question',
@@ -84,7 +84,7 @@ async function openAgent(settings: ExternalSettings, host: ToolHost): Promise<Ag
   if (!existsSync(agent))
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The agent ${agent} does not exist (environment.agent). Relative paths are looked for in ${process.cwd()}, the working directory.`,
+      `The agent ${agent} does not exist (environment.agent). Relative paths are resolved in the working directory, ${process.cwd()}.`,
     );
   const file = { path: agent, hooks: allPluginHooks() };
   if (isolation !== 'process') return new ThreadRunner(file, env).open();
@@ -98,7 +98,7 @@ async function openAgent(settings: ExternalSettings, host: ToolHost): Promise<Ag
   });
 }
 
-/** @throws AgentRlError `PLUGIN_LOAD_FAILED` for a program that is not there */
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` for a missing program */
 function requireProgram(program: string, { PATH = '' }: Readonly<Record<string, string>>): void {
   const [where, places] = program.includes('/')
     ? [program, [program]]
@@ -106,6 +106,6 @@ function requireProgram(program: string, { PATH = '' }: Readonly<Record<string, 
   if (process.platform === 'win32' || places.some(isExecutable)) return;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The program ${program} of environment.command is not there, or cannot be executed. Looked for: ${where}.`,
+    `The program ${program} of environment.command does not exist or is not executable. Searched: ${where}.`,
   );
 }

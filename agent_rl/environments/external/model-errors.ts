@@ -1,4 +1,4 @@
-/** Errors by which frameworks say that a turn of the model cannot be used. What else an agent throws is its own failure. */
+/** Errors of frameworks for an unusable turn of the model. Other errors are the agent's own failures. */
 const names: ReadonlySet<string> = new Set([
   // AI SDK
   'AI_NoSuchToolError',
@@ -15,7 +15,9 @@ const names: ReadonlySet<string> = new Set([
   'GraphRecursionError',
 ]);
 
-/** Whether the model is to blame, by the name of the error or of what caused it. @param own says so of the agent's own errors */
+/**
+ * Whether the model is at fault, by the name of the error or its cause. @param own decides for the agent's own errors
+ */
 export function isModelError(thrown: unknown, own?: (thrown: unknown) => boolean): boolean {
   if (own?.(thrown) === true) return true;
   const seen = new Set<unknown>();

@@ -20,10 +20,10 @@ interface ProcessOptions {
 }
 
 const keptStderr = 16 * 2 ** 10;
-/** How long output is waited for that something holds open behind a process that has ended. */
+/** How long to wait for output that another process keeps open after the process ended. */
 const lastOutputMs = 1000;
 
-/** Plays each rollout in a process of its own, which is ended with all that it started. */
+/** Plays each rollout in its own process, which is ended with all its children. */
 export class ProcessRunner implements AgentRunner {
   readonly #running = new Set<ChildProcess>();
 
@@ -63,13 +63,13 @@ export class ProcessRunner implements AgentRunner {
     } finally {
       signal.removeEventListener('abort', end);
       this.#running.delete(child);
-      // What it started and left behind.
+      // Ends children that it left running.
       end();
     }
   }
 }
 
-/** What a process came to, and in words behind its name why there is no answer. */
+/** The result of a process, or the reason why it has no answer, to follow its name. */
 async function outcomeOf(child: ChildProcess, mostOutputBytes: number) {
   const stdout: Buffer[] = [];
   let [bytes, stderr] = [0, ''];
@@ -78,12 +78,12 @@ async function outcomeOf(child: ChildProcess, mostOutputBytes: number) {
     bytes += chunk.length;
     if (bytes <= mostOutputBytes) stdout.push(chunk);
     else {
-      problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB), and was ended`;
+      problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB) and was ended`;
       endGroup(child);
     }
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    // More than is kept, so that a secret is not cut in two before it is hidden.
+    // More than is kept, so that a secret is not cut before it is redacted.
     stderr = (stderr + text).slice(-2 * keptStderr);
   });
   await new Promise<void>((done) => {

@@ -8,7 +8,7 @@ export const ExternalSettings = Type.Object(
   {
     agent: Type.Optional(
       text(
-        'File that exports the agent, a function: as its default export or as `agent`; this or command',
+        'File that exports the agent function, as default or as `agent`; either this or command',
         { path: 'file', minLength: 1 },
       ),
     ),
@@ -16,22 +16,21 @@ export const ExternalSettings = Type.Object(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         description:
-          'Program that is the agent, and its arguments: it reads the task as one line of JSON and prints its answer; this or agent',
+          'Program and arguments of the agent, which reads the task as a line of JSON and prints its answer; either this or agent',
       }),
     ),
     isolation: Type.Optional(
       Type.Enum(['worker', 'process'], {
         description:
-          'Where the agent runs. worker: in one thread for all rollouts, which the default of a file is. process: in a process for each rollout, as a command always does',
+          'Where an agent file runs: worker, one thread for all rollouts (the default), or process, one per rollout, as a command always does',
       }),
     ),
     env: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), {
       default: [],
-      description:
-        'Names of environment variables that the agent is given besides PATH, HOME and the like: it inherits no others, so that no secret reaches it unasked',
+      description: 'Environment variables that the agent inherits, besides PATH, HOME and the like',
     }),
     mostOutputKiB: integer(
-      'Most that a process may print as its answer; one that prints more is ended and has failed',
+      'Output limit of a process; beyond it the agent fails',
       within(1, 2 ** 20, 1024, 'KiB'),
     ),
     ...judgingSettings,
@@ -41,14 +40,14 @@ export const ExternalSettings = Type.Object(
 
 export type ExternalSettings = Static<typeof ExternalSettings>;
 
-/** What of the settings a schema cannot check. @throws Error */
+/** Checks what a schema cannot. @throws Error */
 export function checkExternal({ agent, command, isolation }: Partial<ExternalSettings>): void {
   if (agent === undefined && command === undefined)
-    throw new Error('names no agent. Add agent: FILE, or command: [PROGRAM, ARGUMENT, …].');
+    throw new Error('has no agent. Add agent: FILE, or command: [PROGRAM, ARGUMENT, …].');
   if (agent !== undefined && command !== undefined)
-    throw new Error('names two agents, agent and command. Keep one.');
+    throw new Error('has both agent and command. Keep one.');
   if (command !== undefined && isolation === 'worker')
     throw new Error(
-      'isolation: worker is for a file, and a command is always a process. Leave isolation out.',
+      'isolation: worker does not apply to a command, which is always a process. Remove isolation.',
     );
 }

@@ -9,11 +9,11 @@ import { type AgentRunner, answerOf, callOf } from './agent-runner.ts';
 type AgentThread = RpcClient<AgentThreadMethods>;
 
 const startUpS = 30;
-/** How long a thread may take to say that it is not stuck. */
+/** How long a thread may take to respond to a health check. */
 const pingS = 5;
 const never = new AbortController().signal;
 
-/** Plays all rollouts in one thread, several at a time. One that dies or is stuck is replaced; its rollouts throw. */
+/** Plays all rollouts in one thread, several at a time. A dead or blocked thread is replaced; its rollouts fail. */
 export class ThreadRunner implements AgentRunner {
   #thread: Promise<AgentThread> | undefined;
   #stuck = false;
@@ -23,7 +23,7 @@ export class ThreadRunner implements AgentRunner {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  /** Starts the thread, so that a file that cannot be loaded shows before anything slow is started. */
+  /** Starts the thread, so that a file that cannot be loaded fails before anything slow starts. */
   async open(): Promise<this> {
     await this.#live();
     return this;
@@ -35,7 +35,7 @@ export class ThreadRunner implements AgentRunner {
     try {
       return answerOf(await abortable(thread.call('run', [callOf(context)], signal), signal));
     } catch (thrown) {
-      // Nothing else says of a thread that loops that it will not answer.
+      // Only a health check shows that a thread loops and will not answer.
       if (signal.aborted) void this.#endIfStuck(thread);
       throw thrown;
     }
@@ -58,13 +58,13 @@ export class ThreadRunner implements AgentRunner {
   #opened(): Promise<AgentThread> {
     const { file, env } = this;
     this.#stuck = false;
-    const late = new Error(`The agent ${file.path} was not loaded after ${startUpS} s.`);
+    const late = new Error(`The agent ${file.path} did not load within ${startUpS} s.`);
     return RpcClient.open<AgentThreadMethods>({
       entry: moduleBeside(import.meta.url, 'agent-thread'),
       data: file,
       env,
       ended: (cause) => {
-        const why = this.#stuck ? 'it was in a loop when a rollout had to end' : cause.message;
+        const why = this.#stuck ? 'it was blocked when a rollout had to end' : cause.message;
         return new Error(`The thread of the agent ${file.path} ended: ${why}`, { cause });
       },
       startUp: { seconds: startUpS, signal: never, late },
@@ -72,7 +72,7 @@ export class ThreadRunner implements AgentRunner {
   }
 
   async #endIfStuck(thread: AgentThread): Promise<void> {
-    const late = new Error('it is stuck');
+    const late = new Error('it does not respond');
     try {
       await inTime(() => thread.call('ping', []), { seconds: pingS, signal: never, late });
     } catch {

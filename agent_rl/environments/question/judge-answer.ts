@@ -32,7 +32,7 @@ export function judgeAnswer(
     noAnswer: answer === undefined ? -noAnswerPenalty : 0,
     turnLimit,
   };
-  // What was never answered is not solved, whatever rewards pay for the way there.
+  // A task without an answer is not solved, whatever the rewards.
   const byRewards = match === 'rewards' && answer !== undefined;
   return verdict(end, {
     success: right,

@@ -13,8 +13,8 @@ import { answerProblem } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
 
 /**
- * The policy is given a question. It may call whatever tools the run has and ends with a message without a call: its
- * answer, which is compared with the task's, or left to the rewards.
+ * The policy receives a question. It may call any tool of the run, and ends with a message without a call: its answer,
+ * which is compared with the task's, or left to the rewards.
  */
 @environment({
   name: 'question',

@@ -15,8 +15,8 @@ import type { JudgingSettings } from './settings.ts';
 type Comparison = Pick<JudgingSettings, 'match' | 'maxAnswerWords'>;
 
 /**
- * Whether a final message says one of the accepted answers; never where rewards alone judge, and `undefined` where its
- * number cannot be read or compared.
+ * Whether a final message gives an accepted answer; false if only rewards judge, and `undefined` if its number cannot
+ * be read or compared.
  */
 export function isRight(
   said: string,
@@ -33,8 +33,7 @@ export function isRight(
 }
 
 /**
- * Whether the number or expression that a final message gives is one of the accepted ones; `undefined` where it cannot
- * be read or compared.
+ * Whether the number or expression of a final message is an accepted one; `undefined` if it cannot be read or compared.
  */
 function comparedNumber(said: string, accepted: readonly string[]): boolean | undefined {
   const given = givenAnswer(said);
@@ -49,7 +48,7 @@ function comparedNumber(said: string, accepted: readonly string[]): boolean | un
   return found.has(true) || (found.has(undefined) ? undefined : false);
 }
 
-/** What a final message answers, the same text for the same answer; `undefined` where it answers nothing. */
+/** The answer of a final message in a canonical form; `undefined` without an answer. */
 export function keyOfAnswer(said: string, match: JudgingSettings['match']): string | undefined {
   if (match === 'number') {
     const given = givenAnswer(said);
@@ -78,13 +77,13 @@ const alike: Readonly<Record<string, string>> = {
   '·': '*',
 };
 
-/** The signs of mathematics in a text, which its words leave out: `x + 1` has other ones than `x - 1`. */
+/** The mathematical signs in a text, which its words omit: `x + 1` and `x - 1` differ in them. */
 function signsOf(text: string): string {
   const found = text.normalize('NFKC').replaceAll('−', '-').matchAll(signs);
   return [...found].map(([sign]) => alike[sign] ?? sign.replaceAll(/[\s({]/g, '')).join('');
 }
 
-/** Why no final message could be right, or `undefined`. */
+/** The reason why no final message could be right, or `undefined`. */
 export function answerProblem(
   task: Task,
   { match }: Pick<Comparison, 'match'>,
@@ -92,15 +91,15 @@ export function answerProblem(
   if (match === 'rewards') return undefined;
   const accepted = acceptedAnswers(task);
   if (accepted.length === 0)
-    return 'it has no answer. Name the column that holds it, as in datasets[].columns: {answer: solution}, or set environment.match to rewards.';
+    return 'it has no answer. Name its column, as in datasets[].columns: {answer: solution}, or set environment.match to rewards.';
   for (const answer of accepted) {
     const shown = JSON.stringify(answer.slice(-80));
     if (match === 'number' && readLabel(answer) === undefined)
-      return `its answer ${shown} is not one number or expression that can be compared. Keep it with datasets[].answerPattern, or set environment.match to whole.`;
+      return `its answer ${shown} is not a single number or expression that can be compared. Extract it with datasets[].answerPattern, or set environment.match to whole.`;
     if (match !== 'number' && answerKey(answer) === '')
-      return `its answer ${shown} has no letter or digit, so nothing could be compared with it.`;
+      return `its answer ${shown} has no letter or digit to compare.`;
     if (match !== 'number' && answer.includes('####'))
-      return `its answer ${shown} is a worked solution. Keep what is behind its mark with datasets[].answerPattern: '#### (.+)', or set environment.match to number.`;
+      return `its answer ${shown} is a worked solution. Extract the answer with datasets[].answerPattern: '#### (.+)', or set environment.match to number.`;
   }
   return undefined;
 }

@@ -14,31 +14,31 @@ import {
 /** How an answer is judged. */
 export const judgingSettings = {
   match: choice(
-    'whole: the final message is the answer, or marks it by \\boxed{}, #### or "answer is". number: the number or expression that it marks, or else its last one, is the answer. contains: it contains the answer. rewards: nothing is compared, and rewards alone judge',
+    'How the final message is judged: whole, it is the answer or marks it by \\boxed{}, #### or "answer is"; number, its marked or last number or expression; contains, it contains the answer; rewards, only by rewards',
     ['whole', 'number', 'contains', 'rewards'],
     'whole',
   ),
   maxAnswerWords: integer(
-    'A longer final message is wrong, so that listing candidates earns nothing',
+    'Word limit of the final message, so that listing candidates does not pay',
     { ...within(1, most.count, 40), actsWith: { match: 'contains' } },
   ),
-  successReward: number('For a right answer', {
+  successReward: number('Reward for a right answer', {
     ...within(-mostReward, mostReward, 1),
     idleWith: { match: 'rewards' },
   }),
-  solvedAt: number('Weighted sum of the rewards from which on a question counts as solved', {
+  solvedAt: number('Weighted sum of the rewards at which a question counts as solved', {
     ...within(-mostReward, mostReward, 1),
     actsWith: { match: 'rewards' },
   }),
-  noAnswerPenalty: penalty('Taken off when the policy never ended with an answer'),
+  noAnswerPenalty: penalty('Penalty for ending without an answer'),
 };
 
 /** The environment's block in YAML. */
 export const QuestionSettings = Type.Object(
   {
-    systemPrompt: optionalText('Said before the question; none by default'),
+    systemPrompt: optionalText('System prompt; none by default'),
     ...judgingSettings,
-    turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
+    turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
   },
   { additionalProperties: false },
 );

@@ -25,9 +25,9 @@ import { type SearchEpisode, type SearchRecord, verdictOf } from './verdict.ts';
 const toolName = 'search';
 
 /**
- * The policy is given a question and nothing else. It searches as often as it likes and ends with a message
- * without a call: its answer, the only thing that is judged. Calls and what they found are not an answer, and an
- * episode earns nothing once a query held the answer before anything had shown it.
+ * The policy receives only a question. It searches as often as it likes and ends with a message without a call: its
+ * answer, and only this is judged. Calls and their results are not an answer, and an episode earns nothing if a query
+ * contained the answer before the question or a result did.
  */
 @environment({
   name: 'search',
@@ -42,7 +42,7 @@ export class SearchEnv implements Environment {
   readonly #settings: SearchSettings;
   readonly #accepted: readonly string[];
   readonly #searches: SearchRecord[] = [];
-  /** The question, or anything found so far, holds the answer: from then on a query may. */
+  /** The question or a result contains the answer: from then on a query may. */
   #answerShown: boolean;
   #answer: string | undefined;
 
@@ -65,7 +65,7 @@ export class SearchEnv implements Environment {
   }
 
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
-    // All calls of a turn were written before any of their results was seen.
+    // All calls of a turn were written before their results were seen.
     for (const call of calls) this.#look(call);
     this.#answerShown ||= calls.some((call) => this.#reveals(call));
     if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
@@ -101,7 +101,7 @@ export class SearchEnv implements Environment {
       : mentionsAnswer(answer, this.#accepted);
   }
 
-  /** Whether the answer is stated nowhere, and whether the final message says so. */
+  /** Whether the answer is absent from the corpus, and whether the final message says so. */
   #absence(): SearchEpisode['absence'] {
     const { absentAnswer, openings } = this.#settings;
     if (absentAnswer === undefined) return undefined;
@@ -125,7 +125,7 @@ export class SearchEnv implements Environment {
     });
   }
 
-  /** A result that repeats what the call itself said, as a calculator's does, reveals nothing. */
+  /** A result that repeats the call, as a calculator's does, reveals nothing. */
   #reveals(executed: ExecutedCall): boolean {
     const said = JSON.stringify(executed.call.arguments);
     return this.#shows(executed) && !hintsAtAnswer(said, this.#accepted);

@@ -6,29 +6,29 @@ import type { SearchSettings } from './settings.ts';
 export interface SearchRecord {
   query: string;
   status: 'ok' | 'error' | 'timeout';
-  /** Of what was found, best first. */
+  /** Of the hits, best first. */
   documentIds: readonly string[];
-  /** The query holds the answer, which neither the question nor anything found had shown. */
+  /** The query contains the answer, which neither the question nor a result had shown. */
   quotedAnswer: boolean;
   /** The same query was searched before. */
   repeated: boolean;
-  /** What was found holds the answer. */
+  /** A hit contains the answer. */
   foundAnswer: boolean;
 }
 
-/** What an episode came to, before it is put into numbers. */
+/** The result of an episode, before it becomes numbers. */
 export interface SearchEpisode {
   end: EpisodeEnd;
   searches: readonly SearchRecord[];
   /** The final message, once the policy replied without a call. */
   answer: string | undefined;
-  /** It as it is compared with other answers; empty without one. */
+  /** The message in the form in which answers are compared; empty without a message. */
   key: string;
   /** The final message holds the answer. */
   right: boolean;
   /** It has more words than an answer may have. */
   wordy: boolean;
-  /** Whether it says that the answer is stated nowhere, and whether that is right; absent when nobody asked. */
+  /** Whether it says that no answer exists, and whether that is right; absent if the run does not ask for it. */
   absence: { said: boolean; rightly: boolean } | undefined;
 }
 

@@ -5,13 +5,13 @@ import { choice, integer, successReward, within } from '../../config/blocks/bloc
 /** The environment's block in YAML. */
 export const WordGameSettings = Type.Object(
   {
-    maxHintWords: integer('A hint of more words is against the rules', within(1, 100, 1)),
+    maxHintWords: integer('Word limit of a hint', within(1, 100, 1)),
     hints: choice(
-      'shown: the guesser is given the hint. blank: it is given none, a control that shows what can be guessed without',
+      'shown: the guesser sees the hint; blank: it does not, a control that measures guessing',
       ['shown', 'blank'],
       'shown',
     ),
-    successReward: successReward('For both, when the guesser says the word'),
+    successReward: successReward('Reward for both agents if the guesser says the word'),
   },
   { additionalProperties: false },
 );

@@ -28,18 +28,18 @@ const areTexts = (value: unknown): value is readonly string[] =>
 
 function wordsProblem(task: Task): string | undefined {
   const game = wordsOf(task);
-  if (game === undefined) return 'it needs words, a list of texts, and secret, one of them.';
+  if (game === undefined) return 'it needs words, a list of strings, and secret, one of them.';
   const keys = game.words.map(keyOf);
   if (keys.includes('') || new Set(keys).size !== keys.length || keys.length < 2)
-    return 'its words must be two or more, all different, each with a letter or digit.';
+    return 'it needs two or more distinct words, each with a letter or digit.';
   return game.words.includes(game.secret)
     ? undefined
     : `its secret ${JSON.stringify(game.secret)} is not among its words.`;
 }
 
 /**
- * A speaker is told which of some words is the secret one and gives a hint that names none of them; a guesser, told the
- * words and the hint, says one. Both are rewarded when it is the secret. A hint against the rules ends the game.
+ * A speaker sees some words and which one is secret, and gives a hint that names none of them; a guesser sees the words
+ * and the hint, and says one. Both are rewarded if it is the secret. A hint against the rules ends the game.
  */
 @environment({
   name: 'word_game',

@@ -5,16 +5,16 @@ import { choice, optionalText, penalty, successReward } from '../../config/block
 /** The environment's block in YAML. */
 export const WorkspaceSettings = Type.Object(
   {
-    systemPrompt: optionalText('Said before the question; none by default'),
+    systemPrompt: optionalText('System prompt; none by default'),
     world: choice(
-      'asked: programs run in the world the question is about. other: in one of the same names whose answer differs, a control that shows whether the agent believes its tool',
+      "World in which programs run: asked, the question's; other, one with the same names but another answer, a control that shows whether the agent trusts its tool",
       ['asked', 'other'],
       'asked',
     ),
-    successReward: successReward('For the right answer'),
-    callPenalty: penalty('Taken off for each program that ran'),
-    errorPenalty: penalty('Taken off for each program that failed'),
-    turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
+    successReward: successReward('Reward for the right answer'),
+    callPenalty: penalty('Cost of each program'),
+    errorPenalty: penalty('Cost of each failed program'),
+    turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
   },
   { additionalProperties: false },
 );

@@ -27,7 +27,7 @@ const toolName = 'code_exec';
 const openings = ['it is', 'the answer is'];
 
 interface World {
-  /** Python that makes it, run before the agent's programs. */
+  /** Python code that creates it, run before the agent's programs. */
   setup: string;
   answer: string;
 }
@@ -47,16 +47,15 @@ function worldsProblem(task: Task): string | undefined {
   const worlds = worldsOf(task);
   if (worlds === undefined)
     return 'it needs answer and setup, Python that makes its world, and other: {setup, answer}, another world.';
-  if (answerKey(worlds.asked.answer) === '')
-    return 'its answer has no letter or digit, so nothing could be compared with it.';
+  if (answerKey(worlds.asked.answer) === '') return 'its answer has no letter or digit to compare.';
   return answerKey(worlds.asked.answer) === answerKey(worlds.other.answer)
-    ? 'its two worlds have the same answer, so that one could not tell which of them was read.'
+    ? 'its two worlds have the same answer, so the answer would not show which one was read.'
     : undefined;
 }
 
 /**
- * The policy is asked about a world that only the sandbox knows: how it is stored is told nowhere. Programs look at it; the
- * final message is compared with the answer as a whole, and is all that is judged.
+ * The policy answers a question about a world that only exists in the sandbox, in an undocumented form. Programs
+ * inspect it; only the final message is judged, by comparison with the whole answer.
  */
 @environment({
   name: 'workspace',

@@ -8,13 +8,13 @@ export const codeTargetSettings = Type.Object({
   tool: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'The tool that is given the code; found from the tools of the run by default.',
+      description: "Tool that receives the code; by default inferred from the run's tools",
     }),
   ),
   argument: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'The parameter that receives the code; the one required text by default.',
+      description: 'Parameter that receives the code; by default the only required string',
     }),
   ),
 });
@@ -59,7 +59,7 @@ function soleText({ parameters }: ToolSpec): string | undefined {
     : undefined;
 }
 
-/** The tool and parameter that receive code, or what keeps them from being known. */
+/** The tool and parameter that receive code, or the reason why they are unknown. */
 export function codeTarget(
   tools: readonly ToolSpec[],
   { tool, argument }: CodeTargetSettings,

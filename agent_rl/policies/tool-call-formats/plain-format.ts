@@ -8,7 +8,7 @@ import {
 } from '../../core/plugins/tool-call-format.ts';
 import { splitThoughts, TurnReading } from './read-turn.ts';
 
-/** Whatever is said is said: nothing is a call. */
+/** The whole text is content: no calls are parsed. */
 @toolCallFormat({
   name: 'plain',
   description: 'No calls: everything outside thoughts is what the model says.',
@@ -27,11 +27,11 @@ export class PlainFormat implements ToolCallFormat {
   print({ name }: BareCall): string {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `A call of ${name} cannot be written: policy.toolCallFormat is plain. Choose another format, or take the calls out of the conversations.`,
+      `A call of ${name} cannot be written, because policy.toolCallFormat is plain. Choose another format, or remove the calls from the conversations.`,
     );
   }
 
-  /** Never: a template that shows no calls may belong to a model that writes them all the same. */
+  /** Never: a template without calls may belong to a model that still writes them. */
   fits(): boolean {
     return false;
   }

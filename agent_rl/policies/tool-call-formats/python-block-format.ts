@@ -19,9 +19,9 @@ import { fence, pythonBlocks } from './python-blocks.ts';
 import { splitThoughts, type Stretch, TurnReading } from './read-turn.ts';
 
 /**
- * For models that answer in code: each block fenced as Python is a call of the one tool that takes code. What
- * stands around the blocks, blocks of other languages included, is what was said. Fences are those of CommonMark,
- * except that a fence opens a block however far it is indented and inside an HTML comment, and not in a block quote.
+ * For models that answer in code: each block fenced as Python is a call of the one tool that takes code. The rest of
+ * the text, including blocks of other languages, is content. Fences follow CommonMark, except that a fence opens a
+ * block at any indentation and inside an HTML comment, but not in a block quote.
  */
 @toolCallFormat({
   name: 'python-block',
@@ -67,7 +67,7 @@ export class PythonBlockFormat implements ToolCallFormat {
       typeof target === 'string' ? target : `code goes to ${target.tool}.${target.argument}`;
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `A call of ${call.name} cannot be written as a block of Python: ${why}. Take it out of the conversations, or choose another policy.toolCallFormat.`,
+      `A call of ${call.name} cannot be written as a block of Python: ${why}. Remove it from the conversations, or choose another policy.toolCallFormat.`,
     );
   }
 

@@ -25,24 +25,24 @@ const AnswerSimilaritySettings = Type.Object({
   embedder: Type.Union([Type.Object({ type: Type.Literal('words') }), ...models], {
     default: { type: 'words' },
     description:
-      'What makes vectors of answers: a model as under `dense` of a corpus, or the words alone, which needs none',
+      'Embedder of answers: a model, as under `dense` of a corpus, or words, which needs no model',
   }),
   floor: Type.Union([Type.Literal('measured'), Type.Number({ minimum: -1, maximum: 0.999 })], {
     default: 'measured',
     description:
-      'Similarity that counts as 0: that of random pairs of answers of the tasks, or a number',
+      "Similarity that counts as 0: measured on random pairs of the tasks' answers, or a number",
   }),
-  pairs: integer('Random pairs of answers that a measured floor is the mean of', {
+  pairs: integer('Number of random pairs for a measured floor', {
     ...within(8, 4096, 64),
     actsWith: { floor: 'measured' },
   }),
 });
 type AnswerSimilaritySettings = Static<typeof AnswerSimilaritySettings>;
 
-/** An answer is embedded once for all episodes of its task; the oldest are forgotten. */
+/** An answer is embedded once for all episodes of its task; the oldest are evicted. */
 const rememberedAnswers = 4096;
 
-/** The embedder of a run, its scale, and the task's answers it has seen. */
+/** The embedder of a run, its scale, and a cache of answers. */
 export class SimilarityScale implements RewardShared {
   readonly #known = new Map<string, Promise<Float32Array>>();
 
@@ -51,9 +51,9 @@ export class SimilarityScale implements RewardShared {
     readonly floor: number,
   ) {}
 
-  /** How near the nearest of `accepted` is to what was said, from 0 to 1. */
+  /** The similarity of the text and the most similar of `accepted`, from 0 to 1. */
   async compare(said: string, accepted: readonly string[]): Promise<number> {
-    // Both sides as queries, as E5 wants it where neither is a passage to be found.
+    // Both sides as queries, as E5 expects when neither is a passage.
     const [[given], ...expected] = await Promise.all([
       this.embedder.embed([said], 'query'),
       ...accepted.map((answer) => this.#remembered(answer)),
@@ -66,7 +66,7 @@ export class SimilarityScale implements RewardShared {
     return { floor: this.floor };
   }
 
-  /** The floor in use; the tasks it was measured on are those of the earlier sessions. */
+  /** The floor in use; earlier sessions measured it on the same tasks. */
   joinReports(_earlier: PluginReport, session: PluginReport): PluginReport {
     return session;
   }
@@ -80,7 +80,7 @@ export class SimilarityScale implements RewardShared {
     if (known !== undefined) return known;
     const made = this.embedder.embed([answer], 'query').then(([vector]) => vector as Float32Array);
     this.#known.set(answer, made);
-    // A failure may pass: the next episode tries again. This one's reaches its caller.
+    // A failure may be temporary: this one reaches its caller, and the next episode retries.
     made.catch(() => this.#known.delete(answer));
     const [oldest] = this.#known.keys();
     if (this.#known.size > rememberedAnswers && oldest !== undefined) this.#known.delete(oldest);
@@ -109,8 +109,8 @@ export async function openSimilarityScale(
 }
 
 /**
- * How near the final message is to the task's answer in meaning, from 0 (no nearer than random pairs of answers) to 1.
- * 0 without a final message; does not apply to a task without an answer.
+ * How similar the final message and the task's answer are in meaning, from 0 (like random pairs of answers) to 1. 0
+ * without a final message; does not apply to a task without an answer.
  */
 @reward({
   name: 'answer_similarity',

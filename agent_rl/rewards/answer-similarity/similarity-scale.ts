@@ -2,7 +2,7 @@ import { KeyedRng } from '../../core/keyed-rng.ts';
 import type { Embedder } from '../../core/services/search.ts';
 import { cosine } from '../../search/corpus/embedders/unit-vector.ts';
 
-/** A cosine on the scale where `floor` is 0 and 1 is 1; what lies below is 0. */
+/** A cosine on the scale where `floor` is 0 and 1 is 1; lower values are 0. */
 export const calibrated = (similarity: number, floor: number): number =>
   Math.min(1, Math.max(0, (similarity - floor) / (1 - floor)));
 
@@ -10,7 +10,7 @@ export const calibrated = (similarity: number, floor: number): number =>
  * Mean cosine of random pairs of different answers. Sentence embeddings lie in a narrow cone: E5 gives two unrelated
  * texts about 0.75, so that a raw cosine hardly tells a right answer from any other.
  *
- * @throws RangeError when there are no two different answers, or the embedder distinguishes none.
+ * @throws RangeError without two different answers, or if the embedder cannot distinguish answers.
  */
 export async function randomPairFloor(
   embedder: Embedder,
@@ -21,7 +21,7 @@ export async function randomPairFloor(
   const drawn = new KeyedRng(0, 'random-pair-floor').shuffle(different).slice(0, 2 * pairs);
   if (drawn.length < 2) {
     throw new RangeError(
-      `The tasks have ${drawn.length} different answers, and random pairs need at least 2. Set "floor" to a number.`,
+      `The tasks have ${drawn.length} different answers, but random pairs need at least 2. Set "floor" to a number.`,
     );
   }
   const vectors = await embedder.embed(drawn, 'query');
@@ -31,6 +31,6 @@ export async function randomPairFloor(
   const floor = cosines.reduce((sum, value) => sum + value, 0) / cosines.length;
   if (floor < 0.999) return floor;
   throw new RangeError(
-    `${embedder.name} gives random pairs of answers a mean cosine of ${floor.toFixed(4)}: it distinguishes none.`,
+    `${embedder.name} gives random pairs of answers a mean cosine of ${floor.toFixed(4)}, so it cannot distinguish answers.`,
   );
 }

@@ -1,7 +1,7 @@
 import { type JudgedGroup, rewardManager } from '../../core/plugins/reward-manager.ts';
 import { largest } from '../../core/long-lists.ts';
 
-/** Sums this close, relative to the largest of the group, differ by rounding alone. */
+/** Sums this close, relative to the largest of the group, only differ by rounding. */
 const rounding = 1e-12;
 
 /**
@@ -9,7 +9,7 @@ const rounding = 1e-12;
  * others equal, `R_i = (b_i + t_i / 2) / (n - 1)`. From 0 for the worst to 1 for the best, 1/2 on average; 1/2 for a
  * value without siblings.
  *
- * Ranks in place of rewards are the fitness shaping of evolution strategies (Wierstra et al. 2014, section 3.1,
+ * Ranks instead of rewards are the fitness shaping of evolution strategies (Wierstra et al. 2014, section 3.1,
  * https://jmlr.org/papers/v15/wierstra14a.html). Departure: they fall evenly, not by the logarithm of the rank.
  */
 export function rankShares(values: readonly number[]): readonly number[] {
@@ -21,10 +21,10 @@ export function rankShares(values: readonly number[]): readonly number[] {
   });
 }
 
-/** Ranks the episodes of a group: how much better one is than another does not count. */
+/** Ranks the episodes of a group: differences between rewards do not count. */
 export const ranking = rewardManager({
   name: 'ranking',
-  description: 'Share of its siblings that an episode is above by its weighted sum; ties share',
+  description: "Share of the group's other episodes with a lower weighted sum; ties count half",
 })(({ episodes }: JudgedGroup) => {
   const sums = episodes.map(({ reward }) => reward);
   return {

@@ -4,7 +4,7 @@ import { type JudgedGroup, rewardManager } from '../../core/plugins/reward-manag
 /** The weighted sum of each episode, whatever its siblings did. */
 export const weighted = rewardManager({
   name: 'weighted',
-  description: 'Adds the rewards of an episode, each times its weight',
+  description: "Weighted sum of an episode's rewards",
 })(({ episodes }: JudgedGroup) => ({ rewards: episodes.map(({ reward }) => reward) }));
 
 /** A manager that combines scores by one of the schemes of `combineGroupRewards`. */
@@ -22,18 +22,21 @@ const combining = (name: GroupScheme, description: string) =>
     ),
   );
 
-export const uniform = combining('uniform', 'Means of the rewards of an episode');
+export const uniform = combining("uniform', 'Mean of an episode's rewards");
 
-export const std = combining('std', 'Weighs each reward by its deviation in the group');
+export const std = combining('std', 'Weights each reward by its deviation in the group');
 
 export const pca = combining(
   'pca',
-  'Weighs the standardised rewards by the first principal direction of the group',
+  'Weights the standardised rewards by the first principal direction of the group',
 );
 
-export const l2 = combining('l2', 'Euclidean norm of the rewards, what is negative subtracted');
+export const l2 = combining(
+  'l2',
+  'Euclidean norm of the rewards, with negative rewards subtracted',
+);
 
 export const normalised = combining(
   'normalised',
-  'Brings each reward to mean 0 and deviation 1 in the group, then adds them by weight (GDPO)',
+  'Standardises each reward in the group, then adds them by weight (GDPO)',
 );

@@ -13,7 +13,7 @@ import { answerSchema, scoreOf } from './judge-answer.ts';
 import { type JudgePrompt, partsOf } from './judge-prompt.ts';
 import type { ModelJudgeSettings } from './settings.ts';
 
-/** What the server made of a request, as it is remembered. */
+/** The server's answer to a request, as it is recorded. */
 const Completion = Type.Object({
   content: Type.String(),
   finishReason: Type.String(),
@@ -22,7 +22,7 @@ const Completion = Type.Object({
 });
 type Completion = ReturnType<typeof completionOf>;
 
-/** Counts of the session; tokens are those the server says it used, answers from the cassette none. */
+/** Counts of the session; tokens as reported by the server, 0 for answers from the cassette. */
 interface JudgeReport extends PluginReport {
   judged: number;
   promptTokens: number;
@@ -30,7 +30,7 @@ interface JudgeReport extends PluginReport {
   leftOutChars: number;
 }
 
-/** The judge of a run: asks the server, remembers what it said, counts what it cost. */
+/** The judge of a run: calls the server, records its answers and counts its cost. */
 export class JudgeClient implements RewardShared {
   readonly #access: WebAccess;
   readonly #url: URL;
@@ -50,7 +50,7 @@ export class JudgeClient implements RewardShared {
     checkSettings(settings);
     const { apiKeyEnv, cassette, url } = settings;
     this.#url = new URL(`${url.replace(/\/+$/, '')}/chat/completions`);
-    // A replay needs no key, so that others can repeat a run.
+    // A replay needs no key, so that others can reproduce a run.
     const key =
       cassette?.mode === 'replay' || apiKeyEnv === undefined
         ? undefined
@@ -94,7 +94,7 @@ export class JudgeClient implements RewardShared {
     if (finishReason === 'stop') return scoreOf(content, this.settings);
     const why =
       finishReason === 'length' ? `: it has more than maxTokens = ${this.settings.maxTokens}` : '';
-    throw new Error(`The judge's answer ended by ${showValue(finishReason, 40)}${why}.`);
+    throw new Error(`The judge's answer ended with ${showValue(finishReason, 40)}${why}.`);
   }
 
   report(): PluginReport {
@@ -139,7 +139,7 @@ export class JudgeClient implements RewardShared {
   }
 }
 
-/** Parameters that have settings of their own, or whose answer would be another. */
+/** Parameters that have their own settings, or that change the form of the answer. */
 const ownParameters = [
   'model',
   'messages',
@@ -159,15 +159,14 @@ function checkSettings(settings: ModelJudgeSettings): void {
   if (!URL.canParse(url)) throw invalid(`url ${JSON.stringify(url)} is not a URL.`);
   const { username, password } = new URL(url);
   if (username !== '' || password !== '')
-    throw invalid('url may hold no password: give the key by apiKeyEnv.');
+    throw invalid('url must not contain a password. Set the key with apiKeyEnv.');
   const asked = partsOf(template);
   if (!asked.has('conversation') && !asked.has('answer'))
-    throw invalid('template shows nothing of the episode. Use {conversation} or {answer}.');
+    throw invalid('template does not contain the episode. Use {conversation} or {answer}.');
   if (lowest >= highest)
-    throw invalid(`lowest is ${lowest} and highest ${highest}. Give highest a larger number.`);
+    throw invalid(`lowest is ${lowest} and highest ${highest}. Set highest to a larger number.`);
   const own = ownParameters.find((name) => Object.hasOwn(parameters, name));
-  if (own !== undefined)
-    throw invalid(`parameters.${own} cannot be given: the reward sets it. Leave it out.`);
+  if (own !== undefined) throw invalid(`parameters.${own} is set by the reward. Remove it.`);
   try {
     checkBudget(budget);
   } catch (cause) {
@@ -175,7 +174,7 @@ function checkSettings(settings: ModelJudgeSettings): void {
   }
 }
 
-/** @throws WebFailure `bad-response` for what is no chat completion */
+/** @throws WebFailure `bad-response` for an invalid chat completion */
 function completionOf(text: string, { host }: URL) {
   let value: unknown;
   try {
@@ -200,7 +199,7 @@ function completionOf(text: string, { host }: URL) {
 
 const count = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
 
-/** Where the same request would be refused again and again, the run should not go on. */
+/** If every request would be refused, the run should end. */
 function refusal({ host }: URL, status: number, said: string): Error {
   if (status < 400)
     return new WebFailure('redirect', `${host} answers with a redirect, which is not followed`);

@@ -7,13 +7,13 @@ import { finalAnswer } from '../final-answer.ts';
 import type { ModelJudgeSettings } from './settings.ts';
 
 /*
- * What the policy wrote is hostile: it may ask the judge for a better score, pretend to be a tool, close the part of the
- * prompt that it stands in, or hold control tokens that a server's tokenizer would take for the end of a message.
+ * The policy's text is hostile: it may ask the judge for a better score, pretend to be a tool, close its part of the
+ * prompt, or contain control tokens that a server's tokenizer would read as the end of a message.
  *
- * - Each part stands between marks with a code that depends on all of the text, so that no text can hold its own.
- * - Lines of a conversation are indented, so that none can pass for the head of a message.
- * - A space is put where a control token of a chat template could begin.
- * - The judge is told that what stands between the marks is no instruction. That it obeys is not sure: calibrate it with
+ * - Each part is between marks with a code that depends on all of the text, so that no text can contain its own code.
+ * - Lines of a conversation are indented, so that none can look like the head of a message.
+ * - A space breaks up text that could begin a chat template's control token.
+ * - The prompt says that text between the marks is not an instruction. The judge may not obey: calibrate it with
  *   answers that ask for a score.
  */
 

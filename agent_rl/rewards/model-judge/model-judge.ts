@@ -6,14 +6,13 @@ import { ModelJudgeSettings } from './settings.ts';
 
 /**
  * What a model says of an episode, from 0 to 1, after "LLM as a judge" (Zheng et al. 2023,
- * https://arxiv.org/abs/2306.05685). A judge that fails, or says what holds no score, is a grader error and never 0. 0
- * without asking where only the final message is judged and there is none. Does not apply to a task without an answer
- * where the template asks for one.
+ * https://arxiv.org/abs/2306.05685). A failed judge, or an answer without a score, is a grader error and never 0. 0
+ * without a request if only the final message is judged and it is missing. Does not apply to a task without an answer
+ * if the template uses one.
  */
 @reward({
   name: 'model_judge',
-  description:
-    'Score that a model behind an OpenAI-compatible server gives the episode, from 0 to 1',
+  description: 'Score of the episode from 0 to 1 by a model behind an OpenAI-compatible server',
   settings: ModelJudgeSettings,
   blind: (settings) => !partsOf((settings as ModelJudgeSettings).template).has('reference'),
   open: async (settings, { environment }) =>

@@ -19,46 +19,40 @@ What the agent said and did:
 
 /** `type: model_judge` under `rewards:`. */
 export const ModelJudgeSettings = Type.Object({
-  url: text('Base URL of a server with the OpenAI API, such as http://127.0.0.1:8000/v1', {
+  url: text('Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1', {
     pattern: '^https?://',
   }),
-  model: text('The model that judges, by its name on that server', { minLength: 1 }),
-  apiKeyEnv: variable('Environment variable that holds the key'),
-  instruction: text('What is judged and how, as the system message', {
+  model: text('Name of the judge model on that server', { minLength: 1 }),
+  apiKeyEnv: variable('Environment variable with the API key'),
+  instruction: text('System message: what to judge and how', {
     minLength: 1,
     default: defaultInstruction,
   }),
   template: text(
-    'The user message; {task}, {reference}, {conversation} and {answer} (the final message) stand for what is judged. A task without an answer is not judged where {reference} is used',
+    'User message with {task}, {reference}, {conversation} and {answer} (the final message); with {reference}, tasks without an answer are not judged',
     { minLength: 1, default: defaultTemplate },
   ),
-  lowest: number(
-    'The lowest score that the judge may give; it becomes 0',
-    within(-mostScore, mostScore, 0),
-  ),
-  highest: number(
-    'The highest score that the judge may give; it becomes 1',
-    within(-mostScore, mostScore, 10),
-  ),
+  lowest: number('Lowest score, which becomes 0', within(-mostScore, mostScore, 0)),
+  highest: number('Highest score, which becomes 1', within(-mostScore, mostScore, 10)),
   reply: choice(
-    'What the judge answers with: an object that the server holds to a JSON Schema (reason, score), such an object unasked, or a bare number',
+    "Form of the judge's answer: a JSON object enforced by the server, a JSON object by instruction, or a bare number",
     ['json_schema', 'json', 'number'],
     'json_schema',
   ),
-  temperature: number('Of the judge; at 0 it says the same of the same', within(0, 10, 0)),
-  maxTokens: integer('Most tokens of its answer', within(1, 1e6, 512)),
+  temperature: number('Sampling temperature of the judge', within(0, 10, 0)),
+  maxTokens: integer('Token limit of its answer', within(1, 1e6, 512)),
   maxChars: integer(
-    'Most characters of the conversation or the answer that it is shown; what is left out of the middle is said',
+    'Character limit of the conversation or the answer in the prompt; the middle of longer texts is omitted',
     within(200, 1e7, 20_000),
   ),
   parameters: Type.Record(Type.String(), Type.Unknown(), {
     default: {},
-    description: 'Further parameters of the request, such as seed',
+    description: 'Further request parameters, such as seed',
   }),
   ...webProperties,
-  timeoutS: number('Seconds one attempt may take, to its last byte', within(0.01, 600, 60)),
+  timeoutS: number('Time limit of one attempt', within(0.01, 600, 60)),
   deadlineS: number(
-    'Seconds for everything: the wait for the rate limit, all attempts, their pauses. rollout.deadlines.gradingS limits all rewards of an episode together',
+    'Time limit of all attempts, including rate-limit waits and pauses; rollout.deadlines.gradingS limits all rewards of an episode together',
     within(0.01, 3600, 100),
   ),
 });

@@ -12,18 +12,14 @@ import { sameAnswer } from '../../core/tasks/maths/same-answer.ts';
 import { readLabel } from '../../core/tasks/read-label.ts';
 
 const Settings = Type.Object({
-  marked: flag(
-    'Whether only an answer in \\boxed{}, after #### or after "answer is" counts',
-    false,
-  ),
-  tolerance: number('Largest difference, as a share of the answer', within(0, 1, 0)),
+  marked: flag('Only accept answers in \\boxed{}, after #### or after "answer is"', false),
+  tolerance: number('Tolerance, relative to the answer', within(0, 1, 0)),
 });
 
 /**
- * 1 when the final message gives the task's number or expression, else 0, also where that cannot be decided. They are
- * compared exactly. The task's
- * answer may be a bare number (AIME) or a worked solution that ends in `#### N` (GSM8K). Does not apply to a task
- * without an answer.
+ * 1 when the final message gives the task's number or expression, else 0, also if undecidable. They are compared
+ * exactly. The task's answer may be a bare number (AIME) or a worked solution that ends in `#### N` (GSM8K). Does not
+ * apply to a task without an answer.
  *
  * @throws Error when the task's answer is not a number.
  */
@@ -54,6 +50,6 @@ function expected(answer: string, { taskId }: Task): Answer {
   const found = readLabel(answer);
   if (found !== undefined) return found;
   throw new Error(
-    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not one number or expression that can be compared. Give one, or use exact_match.`,
+    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not a single number or expression that can be compared. Fix it, or use exact_match.`,
   );
 }

@@ -2,10 +2,11 @@ import type { Outcome } from '../../core/outcome.ts';
 import { drawnTokens, type Part, sampledTokens } from '../../core/rollout.ts';
 
 /**
- * What became of the tokens of a part. `trained`: they moved the weights. `zero-advantage`: the episode was
- * exactly as good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager. `resampled`: its
- * group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by `algorithm.selection`. `undelivered`: never
- * reached an agent with a loop of its own, whatever became of the rest of its part. The others say which part of the system failed.
+ * How the tokens of a part were used. `trained`: they changed the weights. `zero-advantage`: the episode was exactly as
+ * good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager.
+ * `resampled`: its group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by
+ * `algorithm.selection`. `undelivered`: never reached an agent with a loop of its own, whatever became of the rest of
+ * its part. The others say which part of the system failed.
  */
 export const tokenUses = [
   'trained',
@@ -29,21 +30,21 @@ const usesOfFailures: Readonly<Partial<Record<Outcome, TokenUse>>> = {
   aborted: 'aborted',
 };
 
-/** The bucket of what the system failed, `undefined` for all else. */
+/** The bucket of a system failure, otherwise `undefined`. */
 export const failureUse = (outcome: Outcome): TokenUse | undefined => usesOfFailures[outcome];
 
 export interface Ledger {
-  /** Sampled tokens by what became of them. */
+  /** Sampled tokens by use. */
   tokens: Readonly<Record<TokenUse, number>>;
   /** All sampled tokens, counted independently of the buckets. */
   sampled: number;
 }
 
 /**
- * Books every sampled token of a step in exactly one bucket: it answers why a gradient is zero.
+ * Assigns every sampled token of a step to exactly one bucket, which explains why a gradient is zero.
  *
- * @throws Error when a part is booked twice or `trainedTokens`, counted where the loss weights were made, is
- *   not what the ledger says: a bug.
+ * @throws Error when a part is booked twice or `trainedTokens`, counted where the loss weights were made, is not what
+ *   the ledger says: a bug.
  */
 export function keepLedger(
   entries: readonly { part: Pick<Part, 'sequences' | 'undelivered'>; use: TokenUse }[],

@@ -1,18 +1,18 @@
 import type { Part } from '../../core/rollout.ts';
 import { drawnSpans } from '../../core/transcript.ts';
 
-/** Room for as many different pairs as a part has tokens, and exact as a factor below 2 ** 53. */
+/** More than the tokens of a part, so that pairs stay distinct, and exact as a factor below 2 ** 53. */
 const roomForIds = 2 ** 26;
 
-/** Sampled 4-grams, and those of them that occurred before in the same turn. */
+/** Sampled 4-grams, and how many of them occurred before in the same turn. */
 export interface Repetition {
   fourGrams: number;
   repeated: number;
 }
 
 /**
- * Counts how much of what was sampled says again what the same turn has said. Turns are counted by themselves: the frame of
- * a tool call comes again in every turn, and is no sign of anything.
+ * Counts repetition within the sampled tokens of a turn. Turns are counted separately, because the frame of a tool call
+ * recurs in every turn.
  */
 export function repetitionOf({ sequences }: Pick<Part, 'sequences'>): Repetition {
   const ids = new Map<number, number>();

@@ -1,9 +1,9 @@
 import type { Part } from '../../core/rollout.ts';
 import { drawnSpans } from '../../core/transcript.ts';
 
-/** Tokens by what services charge for. */
+/** Tokens by price category of hosted services. */
 export interface TokenCounts {
-  /** In the contexts that turns were sampled in, each turn's anew: what a server caches is not taken off. */
+  /** In the contexts of all turns, each counted in full: a server's cache is not subtracted. */
   readonly read: number;
   readonly sampled: number;
   /** In sequences that went through an update, once for each pass. */
@@ -12,7 +12,7 @@ export interface TokenCounts {
 
 export const noTokens: TokenCounts = { read: 0, sampled: 0, trained: 0 };
 
-/** What it took to sample a part. Contexts of what never reached the agent are not known. */
+/** The cost of sampling a part. Contexts of undelivered turns are unknown. */
 export function sampling({
   sequences,
   undelivered,

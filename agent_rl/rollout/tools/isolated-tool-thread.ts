@@ -10,7 +10,7 @@ import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';
  * calls one after another. Never aborts a call: the other side ends the thread.
  */
 
-const missing = () => 'the thread of an isolated tool can only be given its settings';
+const missing = () => 'the thread of an isolated tool only receives its settings';
 
 await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
   registerHooks(hooks);

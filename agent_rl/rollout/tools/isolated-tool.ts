@@ -8,7 +8,7 @@ import { compiledTwin, type ModuleHooks, moduleBeside } from '../../threads/thre
 /** What a thread is started with. */
 export interface IsolatedStart {
   name: string;
-  /** The tool's own, the only argument of its constructor. */
+  /** The tool's own settings, its constructor's only argument. */
   settings: ToolSettings;
   url: string;
   hooks: readonly ModuleHooks[];
@@ -24,13 +24,13 @@ export interface IsolatedCall {
 const startUpS = 30;
 const maxHeapMiB = 512;
 
-/** Each has its own copy of the tool's modules, and more than there are processors are no faster. */
+/** Each thread loads the tool's modules, and more threads than processors are not faster. */
 const mostAtOnce = Math.max(4, availableParallelism());
 
 /**
- * A tool that runs in threads of its own, a few of them and one call at a time in each, so that a call can be ended even while it
- * loops. A thread is kept for the next call and terminated only when a call overruns, fails or is aborted: what a
- * tool keeps in module variables is seen by later calls.
+ * A tool that runs in its own threads, with one call at a time in each, so that a call can be ended even while it
+ * loops. A thread is kept for the next call and terminated only when a call overruns, fails or is aborted: what a tool
+ * keeps in module variables is seen by later calls.
  *
  * Not a sandbox: the thread shares the process's files and network. Its environment variables are empty.
  */
@@ -56,7 +56,7 @@ export class IsolatedTool {
     });
   }
 
-  /** The deadline starts when the thread is ready: neither waiting for a thread nor importing the tool counts. */
+  /** The deadline starts when the thread is ready, after waiting for a thread and importing the tool. */
   async call(call: IsolatedCall, deadline: Deadline): Promise<Timed<ToolResult>> {
     try {
       return await this.#threads.ask(call, deadline);

@@ -19,7 +19,7 @@ import { IsolatedTool } from './isolated-tool.ts';
 export interface CallOptions {
   /** The episode's own tools by name; isolated ones need none. */
   tools: ReadonlyMap<string, Tool>;
-  /** What the environment hands the tool and the model cannot see. */
+  /** Hidden inputs from the environment to the tool. */
   inputs: Readonly<Record<string, unknown>>;
   /** Names the call's stream of random numbers. */
   randomPath: readonly (string | number)[];
@@ -36,25 +36,25 @@ interface Known {
 }
 
 /**
- * What becomes of an exception of a tool that is its own and not the machine's. `tell-model`: the call failed, and the
- * episode continues, so that nobody escapes a bad episode by a call that breaks a tool. `fail-episode`: the episode has
- * no reward.
+ * How to handle a tool's own exception, not the machine's. `tell-model`: the call fails and the episode continues, so
+ * that the policy cannot escape a bad episode with a call that breaks a tool. `fail-episode`: the episode has no
+ * reward.
  */
 export type ToolThrows = 'tell-model' | 'fail-episode';
 
-/** What becomes of the failures of tools. */
+/** How failures of tools are handled. */
 export interface ToolMessages {
-  /** Of what a tool throws; `tell-model` by default. */
+  /** For errors of a tool; `tell-model` by default. */
   throws?: ToolThrows;
   /** Where tools are from, by their names, for messages. */
   sources?: ReadonlyMap<string, string>;
 }
 
 /**
- * Checks and runs the calls of a policy. What the policy did wrong is an answer to it, never an exception.
+ * Checks and runs the calls of a policy. A mistake of the policy is answered, never thrown.
  *
- * One for a whole run: it holds the compiled schemas and the threads of isolated tools. The tools themselves belong
- * to an episode and come with each call.
+ * One runner serves a whole run: it holds the compiled schemas and the threads of isolated tools. The tools themselves
+ * belong to an episode and are passed with each call.
  */
 export class ToolRunner {
   readonly specs: readonly ToolSpec[];
@@ -93,8 +93,8 @@ export class ToolRunner {
   /**
    * Runs one call, or says why it cannot be run.
    *
-   * @throws PluginError for what the tool threw when that may pass, ends the run, or is to fail the episode; the signal's
-   * reason when it is aborted.
+   * @throws PluginError for an error of the tool that may be temporary, ends the run, or fails the episode; the
+   * signal's reason when it is aborted.
    */
   async run(call: ToolCall, options: CallOptions): Promise<ExecutedCall> {
     const known = this.#find(call);
@@ -121,7 +121,7 @@ export class ToolRunner {
       const source = this.told.sources?.get(spec.name);
       const failure = pluginFailure(`Tool "${spec.name}"`, thrown, { source });
       if (this.#failsEpisode(failure)) throw failure;
-      // What it threw may quote what is hidden from the model.
+      // The error may quote hidden inputs.
       const result = { content: `Error: ${spec.name} failed on this call.`, isError: true };
       const problem = redactor()(failure.message);
       return { call, status: 'error', result, wallMs: wallMs(), problem };
@@ -155,7 +155,7 @@ export class ToolRunner {
       return { timed: await isolated.call(sent, { seconds, signal }) };
     }
     const tool = options.tools.get(spec.name);
-    if (tool === undefined) throw new Error('the episode was made without it');
+    if (tool === undefined) throw new Error('the episode was created without it');
     const random = new KeyedRng(...randomPath);
     let blockedS = 0;
     const answer = async (until: AbortSignal): Promise<ToolResult> => {
@@ -168,8 +168,8 @@ export class ToolRunner {
     };
     const timed = await withDeadline(answer, { seconds, signal });
     if (blockedS <= seconds) return { timed };
-    // Nothing else in the process moved meanwhile, the tool's own deadline included.
-    const problem = `Tool "${spec.name}" blocked the whole run for ${blockedS.toFixed(1)} s, past its deadline of ${seconds} s. Mark it isolated: import.meta.url, so that its calls run in a thread that can be ended.`;
+    // Everything else in the process was blocked, including the tool's deadline.
+    const problem = `Tool "${spec.name}" blocked the whole run for ${blockedS.toFixed(1)} s, past its deadline of ${seconds} s. Set isolated: import.meta.url in its spec, so that its calls run in a thread that can be terminated.`;
     return { timed: 'timeout', problem };
   }
 

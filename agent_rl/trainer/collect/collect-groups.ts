@@ -29,14 +29,14 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'run' | 'seed' |
   algorithm: Pick<AlgorithmOptions, 'selection' | 'overlong'>;
   control?: Control | undefined;
   rollouts: Rollouts;
-  /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
+  /** By default the episodes of a group are compared by their own rewards. */
   rewarding?: GroupRewarding | undefined;
   tasks: Pick<TaskPlan, 'tasksAt' | 'tasksInstead'>;
-  /** Tasks that the iterations before drew. */
+  /** Tasks drawn by earlier iterations. */
   drawn: number;
-  /** Failures of the iterations before this one. */
+  /** Failures of earlier iterations. */
   failuresBefore?: readonly FailureCount[] | undefined;
-  /** Counts from 0. It keys all randomness: after an iteration that taught nothing, other episodes are played. */
+  /** From 0. It keys all randomness, so that an iteration without learning is not repeated. */
   iteration: number;
   /** Optimiser steps taken: the version of the weights. */
   step: number;
@@ -46,8 +46,8 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'run' | 'seed' |
 }
 
 /**
- * Plays a group of episodes of each of `tasksPerStep` tasks. Other tasks take the place of groups that the selection wants
- * played again.
+ * Plays a group of episodes for each of `tasksPerStep` tasks. Groups that the selection resamples are replaced by other
+ * tasks.
  *
  * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too many failed.
  */
@@ -80,7 +80,10 @@ export async function collectGroups(
   return { groups, discarded };
 }
 
-/** Whether a task is played again: where the selection wants it for every agent that learns, so no group that teaches something is dropped. */
+/**
+ * Whether a task is resampled: only if the selection wants it for every learning agent, so that no useful group is
+ * dropped.
+ */
 const isPlayedAgain = (groups: readonly PlayedGroup[]): boolean => {
   const learners = groups.filter(({ learns }) => learns);
   return learners.length > 0 && learners.every(({ again }) => again);
@@ -92,10 +95,10 @@ const mostRounds = 1000;
 const neverEnds = (name: string): AgentRlError =>
   new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The selection "${name}" wanted groups played again ${mostRounds} times in one iteration. Let it settle for one, by its round.`,
+    `The selection "${name}" resampled groups ${mostRounds} times in one iteration. Let it accept a group after some rounds.`,
   );
 
-/** What a selection makes of a group. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what is none */
+/** The decision of a selection on a group. @throws AgentRlError `PLUGIN_LOAD_FAILED` for an invalid decision */
 function selectedOf(
   rewards: RewardGroup,
   round: number,
@@ -106,11 +109,14 @@ function selectedOf(
     return { again, selected: members };
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The selection "${name}" gave ${members.length} members for ${rewards.length} episodes; allowed: true or false for each.`,
+    `The selection "${name}" returned ${members.length} members for ${rewards.length} episodes; allowed: true or false for each.`,
   );
 }
 
-/** Compares the parts of a whole collection, those of each agent by themselves. @throws AgentRlError `PLUGIN_LOAD_FAILED` for values that are not advantages */
+/**
+ * Compares the parts of a whole collection, separately for each agent. @throws AgentRlError `PLUGIN_LOAD_FAILED` for
+ * invalid advantages
+ */
 export function withAdvantages(
   groups: readonly (readonly PlayedGroup[])[],
   { name, of }: AlgorithmOptions['advantage'],
@@ -134,13 +140,13 @@ export function withAdvantages(
     if (fits) return { ...group, advantages: own };
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The advantage "${name}" gave ${showValue(own)} for the rewards ${showValue(rewards)}; allowed: a finite number for each reward, and undefined where there is none.`,
+      `The advantage "${name}" returned ${showValue(own)} for the rewards ${showValue(rewards)}; allowed: a finite number for each reward, and undefined for a missing reward.`,
     );
   };
   return groups.map((agents) => agents.map(compared));
 }
 
-/** Plays the attempts at some tasks. @returns for each task a group for each agent */
+/** Plays the attempts at some tasks. @returns for each task a group per agent */
 async function playTasks(
   tasks: readonly Task[],
   round: number,
@@ -197,9 +203,9 @@ async function comparedGroup(
       part: { agent, learns },
     },
   ] = members as readonly [Member];
-  // An interrupted iteration is dropped, and half a group would mean nothing to a manager.
+  // An interrupted iteration is dropped, and a manager needs whole groups.
   const manager = signal.aborted || !learns ? undefined : rewarding;
-  // One of several agents may never have had a turn: what the others earned it says nothing about it.
+  // An agent without a turn has no reward: the reward of the others says nothing about it.
   const hadTurn = members.map(
     (one) => one.rollout.parts.length === 1 || sampledTokens(one.part) > 0,
   );
@@ -258,7 +264,7 @@ function overlongPenalties(
   );
 }
 
-/** A part with what its group's manager made of it; a grader error when the manager failed. */
+/** A part with the reward of its group's manager; a grader error if the manager failed. */
 function withGroupReward(
   part: Part,
   member: number,

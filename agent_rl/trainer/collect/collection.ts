@@ -3,7 +3,7 @@ import type { Member, Part, Rollout } from '../../core/rollout.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { RewardedGroup } from './group-rewards.ts';
 
-/** One agent's parts in the rollouts of one task, and what they are compared by. */
+/** One agent's parts in the rollouts of one task, and the rewards they are compared by. */
 export interface PlayedGroup {
   task: Task;
   agent: string;
@@ -12,29 +12,29 @@ export interface PlayedGroup {
   members: readonly Member[];
   /** One per member; `undefined` where the system failed. */
   rewards: RewardGroup;
-  /** Nothing to compare: every reward that exists is the same, or fewer than two exist. */
+  /** Nothing to compare: all rewards are equal, or fewer than two exist. */
   zeroVariance: boolean;
-  /** Nothing is to be learned from it: it is played again with another task, if no other agent's says otherwise. */
+  /** The selection resamples it: another task replaces it, unless another agent's group is kept. */
   again: boolean;
-  /** The members that are learned from; all where it is absent. */
+  /** The members to train on; all if absent. */
   selected: readonly boolean[] | undefined;
-  /** Where KL to the reference is taken off rewards: all of its members', in nats, and what they lost for it. */
+  /** With a KL penalty in the reward: the KL of all members in nats, and its cost. */
   kl: { nats: number; lost: number } | undefined;
-  /** What its members lost for their length, all together; absent where length costs nothing. */
+  /** The length penalty of all members; absent without a penalty. */
   overlong: number | undefined;
-  /** Members that have the penalty in place of their reward. */
+  /** Members whose reward is replaced by the penalty. */
   penalised: number;
-  /** What failed and whose places others took. */
+  /** Failed rollouts that were replaced. */
   replaced: readonly Member[];
-  /** What the reward manager multiplied each score by. */
+  /** The reward manager's weight of each score. */
   weights: RewardedGroup['weights'];
-  /** Times that the reward manager was asked again. */
+  /** Retries of the reward manager. */
   retries: number;
-  /** Members that have a reward by themselves and that the reward manager gave none. */
+  /** Members with their own reward that got no reward from the reward manager. */
   leftOut: number;
 }
 
-/** One that is learned from. */
+/** A group to train on. */
 export interface Group extends PlayedGroup {
   /** One per member, where it has a reward. */
   advantages: RewardGroup;
@@ -42,13 +42,13 @@ export interface Group extends PlayedGroup {
 
 /** Groups by task and, within a task, by agent. */
 export interface Collection<One extends PlayedGroup = Group> {
-  /** Those of `tasksPerStep` tasks, to be learned from. */
+  /** The groups of `tasksPerStep` tasks, to train on. */
   groups: readonly (readonly One[])[];
-  /** Those whose place another task took because the selection wanted them played again. */
+  /** Groups that the selection resampled. */
   discarded: readonly (readonly PlayedGroup[])[];
 }
 
-/** All parts of a collection, group by group, those to be learned from first. */
+/** All parts of a collection, group by group, groups to train on first. */
 export const membersIn = ({ groups, discarded }: Collection<PlayedGroup>): Member[] =>
   [...groups, ...discarded].flat().flatMap(({ members, replaced }) => members.concat(replaced));
 

@@ -10,10 +10,10 @@ export interface FailureCount {
   failed: number;
 }
 
-/** How many iterations the share of failures is looked at over. */
+/** The number of iterations over which the share of failures is measured. */
 export const iterationsLookedAt = 10;
 
-/** Whether the system failed it, or one of its tools: what it did then says little about the policy. */
+/** Whether it, or one of its tools, failed because of the system: the episode then says little about the policy. */
 const isBad = ({ reward, calls }: Part): boolean =>
   reward === undefined || calls.some(({ problem }) => problem !== undefined);
 
@@ -24,7 +24,7 @@ export const countFailures = (rollouts: readonly Rollout[]): FailureCount => ({
   failed: rollouts.filter(hasFailure).length,
 });
 
-/** Why an episode failed and whose failure it was, or else what was wrong with a tool of it. */
+/** The reason and the cause of an episode's failure, or of its tool's. */
 export function failureText({ parts, problem, failure, ...rollout }: Rollout): string {
   const { outcome, calls, unjudged } = parts.find(isBad) ?? {
     outcome: rollout.outcome,
@@ -34,15 +34,13 @@ export function failureText({ parts, problem, failure, ...rollout }: Rollout): s
   const { owner } = failure ?? unjudged?.failure ?? {};
   const whose = owner === undefined ? '' : ` (${owner})`;
   const ofCall = calls.find((call) => call.problem !== undefined)?.problem;
-  const why = problem ?? unjudged?.problem ?? ofCall ?? 'its environment gave it no reward';
+  const why = problem ?? unjudged?.problem ?? ofCall ?? 'its environment returned no reward';
   return `${outcome}${whose}: ${visibleControls(why)}`;
 }
 
 const failed = (text: string): AgentRlError => new AgentRlError('ROLLOUTS_FAILED', text);
 
-/**
- * Stops a run whose episodes fail: what is left of them is a choice by luck of the machine, and so is what it learns.
- */
+/** Stops a run with too many failed episodes: the remaining ones are a biased sample. */
 export class FailureGuard {
   #inARow = 0;
 
@@ -56,18 +54,18 @@ export class FailureGuard {
    * @throws AgentRlError `ROLLOUTS_FAILED` after too many failures in a row
    */
   note(rollout: Rollout): void {
-    // One that was cancelled says nothing about the next.
+    // A cancelled episode does not count.
     if (rollout.parts.some(({ outcome }) => outcome === 'aborted')) return;
     this.#inARow = hasFailure(rollout) ? this.#inARow + 1 : 0;
     if (this.#inARow === 0 || this.#inARow < this.limits.maxInARow) return;
     throw failed(
-      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${rollout.taskId}) ended as ${failureText(rollout)}`,
+      `${this.#inARow} consecutive episodes failed (rollout.failures.maxInARow). The last (task ${rollout.taskId}) ended as ${failureText(rollout)}`,
     );
   }
 
   /**
    * @param rollouts of an iteration or an evaluation
-   * @param before the counts of the iterations before, as far as they are looked at
+   * @param before the counts of earlier iterations that are included
    * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too large a share failed
    */
   check(rollouts: readonly Rollout[], before: readonly FailureCount[] = []): void {
@@ -77,7 +75,7 @@ export class FailureGuard {
     if (rollouts.every(({ parts }) => parts.every(({ reward }) => reward === undefined)))
       throw failed(
         rollouts.length === 0
-          ? 'There was no task.'
+          ? 'The run has no task.'
           : `None of ${rollouts.length} episodes has a reward.${example}`,
       );
     if (bad === undefined) return;

@@ -3,7 +3,7 @@ import type { Part } from '../../core/rollout.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
 import { inFamily, type NamedNumbers, sumsByName } from '../named-numbers.ts';
 
-/** Metrics of the parts that agents with a loop of their own played; empty without such parts. */
+/** Metrics of the parts played by external agents; empty without such parts. */
 export function gatewayMetrics(parts: readonly Part[]): Metrics {
   const asked = parts.filter(({ requests }) => requests !== undefined);
   const facts = asked.flatMap(({ requests }) => requests ?? []);

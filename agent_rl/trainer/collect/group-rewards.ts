@@ -18,7 +18,7 @@ import { invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 import { retrying } from '../../rollout/retrying.ts';
 import { redactor } from '../../telemetry/redact.ts';
 
-/** The reward manager of a run and what it works with. */
+/** The reward manager of a run and its options. */
 export interface GroupRewarding {
   /** As the run file names it. */
   name: string;
@@ -27,35 +27,35 @@ export interface GroupRewarding {
   manager: Pick<RewardManager, 'assign'>;
   /** The rewards that have a weight, the environment's among them, in the order they are added. */
   terms: readonly RewardTerm[];
-  /** Seconds that the manager may take for a group; without them it is waited for. */
+  /** Time limit of the manager for a group in seconds; no limit by default. */
   deadlineS?: number | undefined;
-  /** Most times it is asked again when what failed may pass. 0 by default. */
+  /** Retries after a temporary failure. 0 by default. */
   retries?: number | undefined;
 }
 
-/** What the members of a group are compared by. */
+/** The rewards by which the members of a group are compared. */
 export interface RewardedGroup {
   /** One per member, in order; `undefined` where the system failed or the manager gave none. */
   rewards: readonly (number | undefined)[];
-  /** What the manager says each reward is made of. */
+  /** The terms of each reward, as the manager reports them. */
   components?: GroupRewards['components'] | undefined;
-  /** What it multiplied each term by in this group. */
+  /** The weight of each term in this group. */
   weights?: GroupRewards['weights'] | undefined;
-  /** Times that the manager was asked again. */
+  /** Retries of the manager. */
   retries: number;
-  /** Why there are no rewards, when the manager failed. */
+  /** The problem, if the manager failed. */
   failed?: NonNullable<Part['unjudged']> | undefined;
 }
 
-/** A member of a group as far as its reward goes. */
+/** The reward fields of a group's member. */
 export type RewardedPart = Pick<
   Part,
   'messages' | 'calls' | 'outcome' | 'success' | 'scores' | 'components' | 'metrics' | 'reward'
 >;
 
 /**
- * The rewards a group is compared by: those the episodes have by themselves or, with a manager, what that makes of them,
- * less what each lost for invalid calls. Members without a reward are not shown to the manager.
+ * The rewards by which a group is compared: the episodes' own or, with a manager, its rewards minus the penalty for
+ * invalid calls. The manager does not see members without a reward.
  *
  * @throws what ends the run, and the reason of an aborted signal; any other failure of the manager is in the result
  */
@@ -66,11 +66,11 @@ export async function groupRewards(
 ): Promise<RewardedGroup> {
   if (rewarding === undefined || members.every(({ reward }) => reward === undefined))
     return { rewards: members.map(({ reward }) => reward), retries: 0 };
-  // Its own, since the run's would have as many listeners as there are groups.
+  // Its own signal, since the run's would have a listener per group.
   return underSignals([cancelled], (signal) => managed(task, members, { rewarding, signal }));
 }
 
-/** What the manager makes of a group. */
+/** The manager's rewards of a group. */
 async function managed(
   task: Task,
   members: readonly RewardedPart[],
@@ -93,7 +93,7 @@ async function managed(
     signal.throwIfAborted();
     const ending = runEndingError(thrown);
     if (ending !== undefined) throw ending;
-    // What was thrown may quote a request with a key in it, and the problem is shown and written.
+    // The error may quote a request with a key, and the problem is shown and recorded.
     const problem = redactor()(messageOf(thrown));
     const failed = { problem, failure: failureOf(thrown) };
     return { rewards: members.map(() => undefined), failed, retries };
@@ -104,7 +104,7 @@ const penaltyOf = ({ components }: RewardedPart): number => components[invalidCa
 
 function judgedEpisode(member: RewardedPart, terms: readonly RewardTerm[]): JudgedEpisode {
   const { messages, calls, outcome, success, scores, metrics, reward = 0 } = member;
-  // The sum again, in the order of `combineRewards`: what is added back to a sum need not give its last bit.
+  // Summed again in the order of `combineRewards`, to avoid floating-point differences.
   const before =
     penaltyOf(member) === 0
       ? reward
@@ -149,7 +149,7 @@ function checkGiven(given: GroupRewards, episodes: number): void {
   for (const [index, parts] of components.entries()) checkNumbers(`components[${index}]`, parts);
 }
 
-/** What judged members were given, at their places among all. */
+/** The rewards of the judged members, at their index in the group. */
 function spread({ rewards, components, weights }: GroupRewards, members: readonly RewardedPart[]) {
   let next = 0;
   const places = members.map(({ reward }) => (reward === undefined ? undefined : next++));

@@ -7,11 +7,11 @@ import { drawnMasks } from '../../core/transcript.ts';
 import type { PlayedGroup } from './collection.ts';
 
 /**
- * Takes off each reward the KL of its part to the frozen reference. What the selection saw, and whether a group is
- * flat, are of the rewards before.
+ * Subtracts from each reward the KL of its part to the frozen reference. The selection, and whether a group is flat,
+ * use the rewards before.
  *
- * Both log-probabilities are the learner's: what it and the generator differ by is no divergence, and would be learned
- * from where all else is equal.
+ * Both log-probabilities come from the learner: its difference to the generator is not a divergence, and would be
+ * learned if all else were equal.
  */
 export async function withKlRewards(
   { learner, reference }: { learner: Pick<Learner, 'forward'>; reference: Scorer },
@@ -44,7 +44,9 @@ export async function withKlRewards(
   return groups.map((agents) => agents.map(lessKl));
 }
 
-/** The sequences of rewarded learners up to their last sampled token: what follows has no influence, and may be long. */
+/**
+ * The sequences of rewarded learners up to their last sampled token: later tokens have no influence, and may be many.
+ */
 function sampledIn({ learns, members, rewards }: PlayedGroup) {
   return members.flatMap(({ part }, member) => {
     if (!learns || rewards[member] === undefined) return [];

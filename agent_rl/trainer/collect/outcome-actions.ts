@@ -3,7 +3,7 @@ import type { RolloutOptions } from '../training-options.ts';
 
 type Outcomes = RolloutOptions['outcomes'];
 
-/** What becomes of an episode, see `rollout.outcomes`; nothing is set for one that went to its end or was stopped. */
+/** How to use an episode, see `rollout.outcomes`; undefined for a finished or aborted episode. */
 export const actionOn = (
   outcome: Outcome,
   outcomes: Outcomes,

@@ -10,12 +10,12 @@ export interface ReplaceOptions {
   play: (requests: readonly EpisodeRequest[]) => Promise<readonly Rollout[]>;
 }
 
-/** The rollouts to learn from, and those that failed and whose places others took, in the order they failed. */
+/** The rollouts to learn from, and the failed ones that were replaced, in the order in which they failed. */
 export type Replaced = Readonly<Record<'played' | 'replaced', readonly Rollout[]>>;
 
 /**
- * Plays requests, and the next sample of its group in place of each that failed, where `rollout.outcomes` says so, for at most
- * `failures.retries` rounds. Which sample takes which place depends on nothing but which failed.
+ * Plays requests, and replaces failed ones with the next sample of their group if `rollout.outcomes` says so, for at
+ * most `failures.retries` rounds. Which sample replaces which depends only on which ones failed.
  */
 export async function replaceFailed({
   requests,

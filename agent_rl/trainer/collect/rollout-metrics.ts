@@ -20,8 +20,8 @@ import { countFailures } from './failure-guard.ts';
 import { largest } from '../../core/long-lists.ts';
 
 /**
- * Numbers of one collection. Means over rollouts leave out those the system failed; a mean of none is undefined. Agents that do
- * not learn are left out of all but the counts of tokens and what is named by agent.
+ * Metrics of one collection. Means over rollouts exclude system failures; a mean of no values is undefined. Agents that
+ * do not learn only count in token counts and metrics by agent.
  */
 export function rolloutMetrics(collection: Collection): Metrics {
   const groups = learnersIn(collection.groups.flat());
@@ -73,14 +73,14 @@ export function rolloutMetrics(collection: Collection): Metrics {
   };
 }
 
-/** Only where long episodes lose something. */
+/** Only with a length penalty. */
 function overlongPenalty(groups: readonly Group[]): number | undefined {
   const lost = groups.flatMap(({ overlong }) => overlong ?? []);
   const parts = sum(groups.map(({ members }) => members.length));
   return lost.length === 0 || parts === 0 ? undefined : sum(lost) / parts;
 }
 
-/** Only where KL is taken off rewards: over the episodes that have one. */
+/** Only with a KL penalty in the reward: over the episodes with a reward. */
 function klMetrics(groups: readonly Group[]): Metrics {
   const taken = groups.flatMap(({ kl }) => kl ?? []);
   const rewarded = groups.flatMap(({ members, rewards }) =>
@@ -110,8 +110,8 @@ function failureMetrics(groups: readonly Group[], rollouts: readonly Rollout[]) 
 }
 
 /**
- * Over every sampled token, whatever became of its rollout: -log p of a draw has the entropy of what it was drawn from
- * as its expectation. Entropy falls where groups agree, which is where nothing is sent to the learner.
+ * Over every sampled token, however its rollout is used: the expectation of -log p is the entropy. Entropy falls in
+ * groups that agree, which are not sent to the learner.
  */
 function entropyEstimate(parts: readonly Part[]): number | undefined {
   let tokens = 0;
@@ -128,18 +128,18 @@ function entropyEstimate(parts: readonly Part[]): number | undefined {
   return tokens === 0 ? undefined : total / tokens;
 }
 
-/** Absent where no turn has four tokens. */
+/** Absent if no turn has four tokens. */
 function repetition(parts: readonly Part[]): number | undefined {
   const counts = parts.map(repetitionOf);
   const fourGrams = sum(counts.map((one) => one.fourGrams));
   return fourGrams === 0 ? undefined : sum(counts.map(({ repeated }) => repeated)) / fourGrams;
 }
 
-/** Those that a tool ran. */
+/** Calls that a tool ran. */
 const callsOf = ({ calls }: Part): number =>
   calls.filter(({ status }) => status !== 'rejected').length;
 
-/** Of rollouts; what is of a part, such as its length, over those of all agents that learn. */
+/** Of rollouts; metrics of parts, such as length, are over all learning agents. */
 function scoredMetrics(rollouts: readonly Rollout[]) {
   const scored = rollouts.flatMap(({ parts }) => learnersIn(parts));
   const rewards = scored.map(({ reward }) => reward ?? 0);
@@ -182,7 +182,7 @@ function scoredMetrics(rollouts: readonly Rollout[]) {
   };
 }
 
-/** The sum of what environments count as `undecided`; absent where no answers are compared. */
+/** The sum of the environments' `undecided`; absent if no answers are compared. */
 function undecided(scored: readonly Part[]): number | undefined {
   const counts = scored.flatMap(({ metrics }) => metrics['undecided'] ?? []);
   return counts.length === 0 ? undefined : sum(counts);

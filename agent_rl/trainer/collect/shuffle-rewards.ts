@@ -2,7 +2,7 @@ import type { KeyedRng } from '../../core/keyed-rng.ts';
 import type { Member, Part } from '../../core/rollout.ts';
 import type { TrainOptions } from '../training-options.ts';
 
-/** What is done to a run so that it must not learn. */
+/** A control that prevents a run from learning. */
 export type Control = NonNullable<TrainOptions['control']>;
 
 export interface ControlOptions {
@@ -10,17 +10,18 @@ export interface ControlOptions {
   random: KeyedRng;
 }
 
-/** The agent of a group, where its rollouts have several. */
+/** The agent of a group in multi-agent rollouts. */
 const agentOf = ([one]: readonly Member[]): string | undefined =>
   one && one.rollout.parts.length > 1 ? one.part.agent : undefined;
 
 /**
- * The verdicts an iteration is learned from, under a control: those of the parts themselves, for which nothing is returned, or the same
- * ones shuffled among all of them or among those of each group. An agent is given the verdicts of no other.
+ * The verdicts an iteration is learned from, under a control: the parts' own (undefined is returned), or the same
+ * verdicts shuffled across the iteration or within each group. Verdicts are never exchanged between agents.
  *
- * Shuffled among all, verdicts say nothing of the episode nor of its task, and groups whose rewards are equal come to
- * differ: more is learned from than in the run itself, and its noise is another. Shuffled within groups, every group
- * keeps its rewards, so that mean, spread and number of trained episodes are the run's; only who got which is chance.
+ * Shuffled across the iteration, verdicts are independent of episode and task, and groups of equal rewards get
+ * different ones: more episodes are trained on than in the real run, with other noise. Shuffled within groups, every
+ * group keeps its rewards, so mean, spread and number of trained episodes equal the run's; only the assignment is
+ * random.
  */
 export function verdictsUnder(
   { control = 'none', random }: ControlOptions,
@@ -38,15 +39,15 @@ export function verdictsUnder(
   );
 }
 
-/** Each part with the one whose verdict it is given. */
+/** Each part with the part whose verdict it gets. */
 function dealt(own: readonly Part[], random: KeyedRng): (readonly [Part, Part])[] {
   const others = shuffleRewards(own, random);
   return own.map((part, index) => [part, others[index] ?? part]);
 }
 
 /**
- * The same verdicts, shuffled among the episodes that have a reward. What an episode did and what it is given
- * are then independent, so a run trained on them shows what else than the rewards moves the success rate.
+ * The same verdicts, shuffled among the episodes with a reward. Verdicts are then independent of the episodes, so
+ * training on them shows what changes the success rate apart from rewards.
  */
 export function shuffleRewards<Scored extends { reward: number | undefined }>(
   episodes: readonly Scored[],

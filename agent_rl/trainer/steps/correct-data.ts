@@ -4,21 +4,20 @@ import { showValue } from '../../core/show-value.ts';
 import type { TracedDatum } from '../build-data.ts';
 import type { AlgorithmParts } from '../training-options.ts';
 
-/** Data whose ratios are to the weights the update begins with, and what was done to get there. */
+/** Data with ratios relative to the weights before the update, and metrics of the correction. */
 export interface CorrectedData {
   updates: readonly (readonly TracedDatum[])[];
   /** Mean factor of trained tokens. */
   factorMean: number;
-  /** Share of them that teach nothing. */
+  /** Share of tokens with a factor of 0. */
   maskedShare: number;
 }
 
 /**
- * Scores the data with the weights the update begins with. Their log-probabilities take the place of those under the policy
- * that sampled, and each advantage is multiplied by its token's factor between the two. What was sampled stays in the
- * rollouts.
+ * Scores the data with the weights before the update. These log-probabilities replace the sampling policy's, and each
+ * advantage is multiplied by its token's correction factor. The rollouts keep the sampling log-probabilities.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED` for what is no factor for each token
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` for invalid factors
  */
 export async function correctData(
   learner: Learner,
@@ -70,6 +69,6 @@ function requireFactors(name: string, factors: ArrayLike<number>, count: number)
   const got = all.length === count ? showValue(wrong) : `${all.length} factors`;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The correction "${name}" gave ${got} for ${count} tokens; allowed: a finite number from 0 up for each.`,
+    `The correction "${name}" returned ${got} for ${count} tokens; allowed: a finite number of at least 0 for each.`,
   );
 }

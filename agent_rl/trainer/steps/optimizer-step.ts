@@ -24,7 +24,7 @@ export interface StepResult extends OptimStepMetrics {
 export interface StepOptions {
   loss: LossSpec;
   optim: OptimStepOptions;
-  /** Called between the gradient and the step; what it throws leaves the weights as they were. */
+  /** Called between the gradient and the step; if it throws, the weights stay unchanged. */
   check?: ((gradient: LossMetrics) => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function takeStep(
     const tokens = sum(batch.data.map((datum) => datum.tokens.length));
     return { ...stepped, loss, means, microBatches, tokens, computedTokens };
   } catch (thrown) {
-    // What failed is what is thrown, whether or not the learner can still be asked for anything.
+    // The original failure is thrown, even if the learner no longer answers.
     await learner.discardGradients().catch(() => undefined);
     throw thrown;
   }

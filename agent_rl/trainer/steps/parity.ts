@@ -7,7 +7,7 @@ export interface ParityGap {
   tokens: number;
   max: number;
   sum: number;
-  /** Words for the token with the largest gap. */
+  /** Description of the token with the largest gap. */
   worst: string;
 }
 
@@ -36,7 +36,7 @@ export function gapOf(data: readonly TracedDatum[], logProbs: readonly Float32Ar
 export const meanGap = ({ sum, tokens }: ParityGap): number => (tokens === 0 ? 0 : sum / tokens);
 
 /**
- * Stops a run whose learner does not see the probabilities its generator sampled from.
+ * Stops a run whose learner computes other probabilities than its generator.
  *
  * @throws AgentRlError `PARITY_BROKEN`, naming the worst token.
  */
@@ -45,6 +45,6 @@ export function requireParity(gap: ParityGap, bound: { max: number; mean: number
   if (gap.max <= bound.max && mean <= bound.mean) return;
   throw new AgentRlError(
     'PARITY_BROKEN',
-    `Generator and learner disagree: largest |log p gap| ${gap.max} (allowed ${bound.max}), mean ${mean} (allowed ${bound.mean}) over ${gap.tokens} tokens. Worst: ${gap.worst}. The weights of the generator are stale, or the two compute the model differently; train.parityBound sets what is allowed.`,
+    `Generator and learner disagree: largest |log p gap| ${gap.max} (allowed ${bound.max}), mean ${mean} (allowed ${bound.mean}) over ${gap.tokens} tokens. Worst: ${gap.worst}. The generator's weights are stale, or the two compute the model differently; train.parityBound sets the limits.`,
   );
 }

@@ -13,7 +13,7 @@ type ComparedStep = StepResult & { gap: ParityGap };
 
 /** The optimiser steps of one iteration. */
 export interface StepsTaken {
-  /** None when there is nothing to learn. */
+  /** Empty without data to learn from. */
   steps: readonly ComparedStep[];
   correction?: CorrectedData | undefined;
   /** By what they were made from. */
@@ -25,14 +25,14 @@ export interface TakeStepsOptions {
   temperature: number;
   /** Absent where generator and learner cannot be compared. */
   parityBound: { max: number; mean: number } | undefined;
-  /** By the step of the iteration, from 0; a step without anything to learn from uses its own up. */
+  /** By step of the iteration, from 0; a step without data still uses its number. */
   optimAt: (step: number) => OptimStepOptions;
   /** Called when the weights have moved. */
   onStep: () => void;
 }
 
 /**
- * An optimiser step for each part of each pass that holds something to learn from.
+ * An optimiser step for each part of each pass that has data to learn from.
  *
  * @throws AgentRlError `PARITY_BROKEN`, and what the learner and a correction throw
  */
@@ -57,7 +57,7 @@ export async function takeSteps(
     const update = step % parts.length;
     const data = parts[update] ?? [];
     if (data.length === 0) continue;
-    // Only then do generator and learner hold the same weights.
+    // Only then generator and learner have the same weights.
     const first = steps.length === 0;
     let gap = noGap;
     const result = await takeStep(learner, data, {

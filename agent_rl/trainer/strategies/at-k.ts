@@ -2,20 +2,20 @@ import { rateInterval95 } from '../../algorithms/cluster-bootstrap.ts';
 import { mean, passAtK, sum } from '../../algorithms/statistics.ts';
 import { type Intervals95, intervalsOf, type TaskAttempts } from '../success-rate.ts';
 
-/** How the attempts at one task ended, one by one. */
+/** The results of the attempts at one task. */
 export interface OrderedAttempts {
   task: TaskAttempts;
-  /** In the order of their draws. */
+  /** In the order of their samples. */
   solved: readonly boolean[];
 }
 
-/** What k attempts at a task come to. Plain JSON. */
+/** The results of k attempts at a task. Plain JSON. */
 export interface AtK {
   /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … and all samples. */
   passAtK: Readonly<Record<number, number>>;
   /** Mean over tasks of the share of the first k attempts that succeed: the success rate with `eval.samples: k`. */
   avgAtK: Readonly<Record<number, number>>;
-  /** Of both; empty with one attempt at each task, where both are the success rate, which has its own. */
+  /** Intervals of both; empty with one attempt per task, where both equal the success rate. */
   intervalsAtK: Readonly<Record<number, { pass: Intervals95; avg: Intervals95 }>>;
 }
 

@@ -6,28 +6,28 @@ import { drawnSpans } from '../../core/transcript.ts';
 /** Rates attempts by the mean log-probability of what the policy sampled in them. */
 export const byLogProbability = 'log-probability';
 
-/** How one of several attempts at a task is chosen, by nothing that says whether it was right. */
+/** How one of several attempts at a task is chosen, without seeing the expected answer. */
 export type Strategy =
   | {
       name: 'best-of-n';
-      /** `log-probability`, or the name of a reward that cannot see what is right. */
+      /** `log-probability`, or the name of a blind reward. */
       selector: string;
     }
   | { name: 'majority' };
 
 type Attempt = Pick<Rollout, 'parts'>;
 
-/** Which attempt counts. */
+/** The chosen attempt. */
 export interface Chosen {
   index: number;
-  /** No attempt answered, or the reward applies to none: the log-probability alone chose. */
+  /** No attempt answered, or the reward does not apply: only the log-probability chose. */
   undecided: boolean;
 }
 
 /**
- * The attempt that a strategy lets count. Majority takes one that gave the answer which most attempts gave, best-of-n
- * the one that is rated highest. Among equals the mean log-probability decides, then the order. An attempt that gave no answer has
- * no vote, one that a reward does not apply to comes last.
+ * The attempt that a strategy chooses. Majority takes an attempt with the most frequent answer, best-of-n the one rated
+ * highest. The mean log-probability breaks ties, then the order. An attempt without an answer has no vote; one to which
+ * the reward does not apply comes last.
  *
  * @param attempts one or more, each with a verdict
  */
@@ -42,7 +42,7 @@ export function chooseAttempt(attempts: readonly Attempt[], strategy: Strategy):
     if (chosen === undefined || (likelihoods[index] ?? 0) > (likelihoods[chosen] ?? 0))
       chosen = index;
   }
-  if (chosen === undefined) throw new RangeError('There is no attempt to choose.');
+  if (chosen === undefined) throw new RangeError('There is no attempt to choose from.');
   return { index: chosen, undecided: rated.length === 0 };
 }
 

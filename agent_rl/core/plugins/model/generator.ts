@@ -6,13 +6,13 @@ import type { Scorer } from '../../services/scorer.ts';
 import { PluginKind } from '../plugin.ts';
 import { fieldRules, optionalField } from '../plugin-rules.ts';
 
-/** An engine of this process on the run's model. It is closed with the run. */
+/** An engine of this process with the run's model. It is closed with the run. */
 export interface HostEngine {
   readonly generator: Generator;
   readonly learner: Learner;
 }
 
-/** What a generator is opened with besides its settings. */
+/** What `open` of a generator receives besides the settings. */
 export interface GeneratorHost {
   readonly modelFolder: string;
   /** Where the model's tokenizer and chat template are. */
@@ -33,13 +33,13 @@ export interface GeneratorHost {
   readonly trains: boolean;
   /** Adapters of `model.adapters`, which belong to the run's model. Without a new one the last is trained. */
   readonly adapters: readonly string[];
-  /** Whether a new adapter is trained, which the model's folder does not hold. */
+  /** Whether a new adapter is trained, which the model's folder does not contain. */
   readonly newAdapter: boolean;
   /** Environment variables, for the secrets that settings name. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** For the run's log: what was mended or done without, a sentence. */
+  /** Writes a sentence to the run's log about something that was repaired or skipped. */
   readonly warn: (text: string) => void;
-  /** Aborted when the opening is to be given up. */
+  /** Aborted when the opening is cancelled. */
   readonly signal: AbortSignal;
   /** The engine that generator and learner share; its spec must say `engine`. */
   engine(): Promise<HostEngine>;
@@ -56,7 +56,7 @@ export interface GeneratorSpec {
   readonly description: string;
   /** Schema of `generator` beside its `type`. */
   readonly settings?: TSchema;
-  /** It generates with the engine of this process, which then holds the caches of all episodes. */
+  /** It generates with the engine of this process, which then keeps the caches of all episodes. */
   readonly engine?: boolean;
 }
 
@@ -69,7 +69,7 @@ export const generators = new PluginKind<GeneratorSpec, OpenGenerator>('generato
 });
 
 /**
- * Marks what opens a generator.
+ * Marks a function that opens a generator.
  *
  * @example export const mine = generator({ name: 'mine', description: '…' })(async (settings, host) => …)
  */

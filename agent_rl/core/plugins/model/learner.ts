@@ -6,7 +6,7 @@ import type { HostEngine } from './generator.ts';
 import { PluginKind } from '../plugin.ts';
 import { fieldRules, optionalField } from '../plugin-rules.ts';
 
-/** An adapter that is trained from its beginning: `model.lora`. */
+/** A new adapter: `model.lora`. */
 export interface AdapterToTrain {
   readonly rank: number;
   readonly alpha: number;
@@ -15,29 +15,29 @@ export interface AdapterToTrain {
   readonly targets: readonly LinearModule[];
 }
 
-/** What a learner is opened with besides its settings. */
+/** What `open` of a learner receives besides the settings. */
 export interface LearnerHost {
   readonly modelFolder: string;
-  /** Absent where what the folder holds is trained, the last of its adapters or the whole model. */
+  /** Absent if the folder's last adapter or the whole model is trained. */
   readonly adapter?: AdapterToTrain;
-  /** Whether there is more to the weights than a model's folder in floats: adapters under what is trained, or quantisation. */
+  /** Whether the frozen weights have adapters or quantisation. */
   readonly changesWeights: boolean;
   /** `train.maxGradNorm`: Infinity for none. */
   readonly maxGradNorm: number;
-  /** Keys what is random in learning. */
+  /** Seed of all randomness in learning. */
   readonly seed: number;
   readonly loss: LossSpec;
   /** Tokens of the longest sequence there can be. */
   readonly longestTokens: number;
   /** `algorithm.microBatchTokens`: most tokens, padding included, in one pass. */
   readonly microBatchTokens: number;
-  /** Whether it will be asked for log-probabilities of the starting weights. */
+  /** Whether log-probabilities of the starting weights will be requested. */
   readonly reference: boolean;
   /** Environment variables, for the secrets that settings name. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** For the run's log: what was mended or done without, a sentence. */
+  /** Writes a sentence to the run's log about something that was repaired or skipped. */
   readonly warn: (text: string) => void;
-  /** Aborted when the opening is to be given up. */
+  /** Aborted when the opening is cancelled. */
   readonly signal: AbortSignal;
   /**
    * An engine of this process: without a device the one that generator and learner share, for which the spec must say
@@ -59,7 +59,7 @@ export interface LearnerSpec {
   readonly settings?: TSchema;
   /** It learns with the engine of this process, which then holds gradients and activations. */
   readonly engine?: boolean;
-  /** It learns outside this process: settings of how the engine learns have no effect. */
+  /** It learns outside this process: settings of the engine's learner have no effect. */
   readonly elsewhere?: boolean;
 }
 
@@ -70,7 +70,7 @@ export const learners = new PluginKind<LearnerSpec, OpenLearner>('learner', {
 });
 
 /**
- * Marks what opens a learner.
+ * Marks a function that opens a learner.
  *
  * @example export const mine = learner({ name: 'mine', description: '…' })(async (settings, host) => …)
  */

@@ -15,7 +15,10 @@ import {
 
 const unit = fraction(1n);
 
-/** A function of an expression is one variable, named by the expression; logarithms of numbers are sums of those of primes. */
+/**
+ * A function of an expression is one variable, named by the expression; logarithms of numbers are sums of logarithms of
+ * primes.
+ */
 export function applied(budget: Budget, name: string, given: Value): Value {
   const number = numberOf(given);
   if (name.startsWith('l') && number !== undefined && number.numerator > 0n) {
